@@ -1,0 +1,68 @@
+# Everything a developer types. The virtual environments make themselves; `make help` lists targets.
+
+PYTHON ?= python3
+VENV := .venv
+BENCH_VENV := .venv-bench
+BIN := $(VENV)/bin
+
+# One thread per numerical library: the fits in the tests are too small to share out.
+export OMP_NUM_THREADS ?= 1
+export OPENBLAS_NUM_THREADS ?= 1
+# Compiled numba kernels are kept here, so that the second run starts warm.
+export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
+export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format types bench clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+run: $(VENV)/.installed ## Install the package and run the demo
+	$(BIN)/costboost demo
+
+test: $(VENV)/.installed-dev ## Run the tests and the examples in the docstrings
+	$(BIN)/python -m pytest -n 2 -q $(ARGS)
+
+lint: $(VENV)/.installed-dev ## Check style, formatting and spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/codespell
+
+format: $(VENV)/.installed-dev ## Repair style and formatting
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: $(VENV)/.installed-dev ## Check types
+	$(BIN)/mypy
+
+bench: OMP_NUM_THREADS = 2
+bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
+	$(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
+
+clean: ## Remove environments, caches and builds
+	rm -rf $(VENV) $(BENCH_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Debian splits ensurepip off into python3-venv; where it is missing, the system's pip installs pip.
+define make_venv
+@test -x $(1)/bin/python || $(PYTHON) -m venv $(1) 2>/dev/null || \
+	$(PYTHON) -m venv --clear --without-pip $(1)
+@$(1)/bin/python -m pip --version >/dev/null 2>&1 || \
+	$(PYTHON) -m pip --python $(1)/bin/python install --quiet pip
+endef
+
+$(VENV)/.installed: pyproject.toml
+	$(call make_venv,$(VENV))
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.installed-dev: pyproject.toml
+	$(call make_venv,$(VENV))
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.installed
+
+$(BENCH_VENV)/.installed: pyproject.toml
+	$(call make_venv,$(BENCH_VENV))
+	$(BENCH_VENV)/bin/python -m pip install --quiet --editable '.[bench]'
+	@touch $@

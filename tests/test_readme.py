@@ -1,0 +1,61 @@
+"""The README's snippets run, its table names public classes, and the links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import costboost
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+SNIPPETS = re.findall(r"^```python\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
+CLASSES = re.findall(r"^\| `(\w+)` \|", README, flags=re.MULTILINE)
+
+
+def test_there_is_something_to_test() -> None:
+    assert len(SNIPPETS) == 3
+    assert len(CLASSES) == 18
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda text: text.splitlines()[-1][:40])
+def test_snippet_runs(snippet: str, capsys: pytest.CaptureFixture[str]) -> None:
+    exec(compile(snippet, "README.md", "exec"), {"__name__": "readme"})
+    printed = capsys.readouterr().out
+    assert printed
+    for percent in re.findall(r"(-?\d+)%", printed):
+        assert 0 < int(percent) <= 100
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_table_names_public_classes(name: str) -> None:
+    assert name in costboost.__all__
+    assert isinstance(getattr(costboost, name), type)
+
+
+def test_table_is_complete() -> None:
+    public = {name for name in costboost.__all__ if name.endswith("Classifier")}
+    assert public == set(CLASSES)
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md"])
+def test_relative_links(document: str) -> None:
+    text = (ROOT / document).read_text("utf-8")
+    for target in re.findall(r"\]\((?!https?://)([^)#]+)\)", text):
+        assert (ROOT / target).exists(), target
+
+
+def test_make_targets_exist() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    for document in ("README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"):
+        text = (ROOT / document).read_text("utf-8")
+        for target in re.findall(r"(?:^|`|: )make ([a-z]+)", text, flags=re.MULTILINE):
+            assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), (document, target)
+
+
+def test_versions_agree() -> None:
+    version = costboost.__version__
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
+    assert f"## [{version}]" in (ROOT / "CHANGELOG.md").read_text("utf-8")
