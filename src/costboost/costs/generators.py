@@ -1,0 +1,277 @@
+"""Makers of cost arrays: costs of single rows, and matrices for experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import Floats
+from costboost.costs._forms import as_floats, parameter
+from costboost.costs._table import Costs
+
+__all__ = ["class_frequency", "from_taxonomy", "normalise", "per_row", "random_symmetric"]
+
+Seed = int | np.random.Generator | np.random.RandomState | None
+
+
+def per_row(
+    fn: ArrayLike,
+    fp: ArrayLike,
+    tp: ArrayLike = 0.0,
+    tn: ArrayLike = 0.0,
+    *,
+    n: int | None = None,
+) -> Floats:
+    """Build the costs of single rows for two classes.
+
+    Parameters
+    ----------
+    fn, fp, tp, tn : float or array of shape (n,)
+        Price of a miss, a false alarm, a detection and a correct rejection, for all rows or for
+        each.
+    n : int, optional
+        Number of rows; needed only if all prices are single numbers.
+
+    Returns
+    -------
+    array of shape (n, 2, 2)
+        Cost of each row, truth by decision; index 1 is the positive class, that is ``classes_[1]``.
+
+    Examples
+    --------
+    A fraud costs its amount, a call to the customer 5 whether or not it was needed:
+
+    >>> per_row(fn=[120.0, 3.0], fp=5, tp=5)
+    array([[[  0.,   5.],
+            [120.,   5.]],
+           [[  0.,   5.],
+            [  3.,   5.]]])
+    """
+    parts = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}
+    arrays = {key: as_floats(value, key, "per_row") for key, value in parts.items()}
+    for key, array in arrays.items():
+        if array.ndim > 1:
+            raise ValueError(
+                f"{parameter(key, 'per_row')} must be one number or an array of shape (n,), got "
+                f"shape {array.shape}. Flatten it."
+            )
+        if not np.isfinite(array).all():
+            raise ValueError(
+                f"{parameter(key, 'per_row')} must be finite, got "
+                f"{array[~np.isfinite(array)].flat[0]}. Replace it by a number."
+            )
+    lengths = {key: len(array) for key, array in arrays.items() if array.ndim == 1}
+    sizes = set(lengths.values()) | ({n} if n is not None else set())
+    if len(sizes) > 1:
+        stated = "" if n is None else f", n={n}"
+        raise ValueError(
+            f"per_row needs one price per row, got arrays of different lengths: {lengths}{stated}. "
+            "Take all of them from the same rows."
+        )
+    if not sizes:
+        raise ValueError(
+            "per_row got only single numbers, so the number of rows is unknown. Pass n=, or use "
+            'cost_matrix={"fn": ..., "fp": ...}, the same costs for all rows.'
+        )
+    matrices = np.empty((sizes.pop(), 2, 2))
+    matrices[:, 1, 0], matrices[:, 0, 1] = arrays["fn"], arrays["fp"]
+    matrices[:, 1, 1], matrices[:, 0, 0] = arrays["tp"], arrays["tn"]
+    return matrices
+
+
+def class_frequency(y: ArrayLike, rng: Seed = None) -> Floats:
+    """Draw a random matrix in which mistaking a rare class for a frequent one is dear.
+
+    Deciding i when the truth is j costs a number uniform in ``[0, 1000 P(i) / P(j)]``; right
+    decisions cost 0. It is the cost model of [1]_.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        Labels, for the class frequencies P.
+    rng : int, Generator, RandomState or None
+        Source of randomness.
+
+    Returns
+    -------
+    array of shape (k, k)
+        Costs, truth by decision, in sorted class order.
+
+    References
+    ----------
+    .. [1] A. C. Lozano, N. Abe, "Multi-class cost-sensitive boosting with p-norm loss functions",
+       KDD 2008.
+
+    Examples
+    --------
+    >>> class_frequency(["a"] * 90 + ["b"] * 10, rng=0).round()
+    array([[  0.,  30.],
+           [369.,   0.]])
+    """
+    _, counts = np.unique(np.asarray(y), return_counts=True)
+    highest = 1000.0 * counts[None, :] / counts[:, None]  # truth j in rows, decision i in columns
+    matrix = _generator(rng).uniform(0.0, highest)
+    np.fill_diagonal(matrix, 0.0)
+    return matrix
+
+
+def random_symmetric(k: int, low: float = 1.0, high: float = 10.0, rng: Seed = None) -> Floats:
+    """Draw a symmetric matrix with entries uniform in ``[low, high]`` and diagonal 0.
+
+    It is the cost model of [1]_, where ``low=1`` and ``high=10``.
+
+    Parameters
+    ----------
+    k : int
+        Number of classes.
+    low, high : float
+        Range of the costs of mistakes.
+    rng : int, Generator, RandomState or None
+        Source of randomness.
+
+    Returns
+    -------
+    array of shape (k, k)
+        Costs; the same in both directions.
+
+    References
+    ----------
+    .. [1] O. Beijbom, M. Saberian, D. Kriegman, N. Vasconcelos, "Guess-averse loss functions for
+       cost-sensitive multiclass boosting", ICML 2014.
+
+    Examples
+    --------
+    >>> random_symmetric(3, 1, 10, rng=0).round(1)
+    array([[0. , 6.7, 3.4],
+           [6.7, 0. , 1.4],
+           [3.4, 1.4, 0. ]])
+    """
+    if k < 1:
+        raise ValueError(f"{parameter('k', 'random_symmetric')} must be at least 1, got {k}.")
+    if not low <= high:
+        raise ValueError(
+            f"{parameter('low', 'random_symmetric')} must not exceed high, got low={low} and "
+            f"high={high}. Exchange them."
+        )
+    matrix = np.zeros((k, k))
+    upper = np.triu_indices(k, 1)
+    matrix[upper] = _generator(rng).uniform(low, high, size=len(upper[0]))
+    return matrix + matrix.T
+
+
+def from_taxonomy(tree: Any) -> Costs:
+    """Charge a mistake by the distance between the two classes in a tree of classes.
+
+    The distance counts the edges of the path, so sisters cost 2, cousins 4.
+
+    Parameters
+    ----------
+    tree : nested mappings and sequences
+        A mapping names its branches; a list, tuple or set does not. Anything else is a class label,
+        and so is a key of a mapping whose value is None or empty.
+
+    Returns
+    -------
+    Costs
+        The matrix with its classes, sorted. It serves as ``cost_matrix=`` of an estimator;
+        ``.matrix`` and ``.classes`` are its parts.
+
+    Examples
+    --------
+    >>> costs = from_taxonomy({"coral": ["acropora", "porites"], "algae": ["turf"]})
+    >>> costs.classes
+    array(['acropora', 'porites', 'turf'], dtype='<U8')
+    >>> costs.matrix
+    array([[0., 2., 4.],
+           [2., 0., 4.],
+           [4., 4., 0.]])
+    """
+    paths: dict[Any, tuple[int, ...]] = {}
+    for label, path in _leaves(tree, ()):
+        if label in paths:
+            raise ValueError(
+                f"{parameter('tree', 'from_taxonomy')} must hold each class once, got {label!r} "
+                "twice. Rename one of them."
+            )
+        paths[label] = path
+    if not paths:
+        raise ValueError(f"{parameter('tree', 'from_taxonomy')} holds no class, got {tree!r}.")
+    try:
+        labels = sorted(paths)
+    except TypeError as error:
+        raise ValueError(
+            f"{parameter('tree', 'from_taxonomy')} must hold labels of one type, got "
+            f"{list(paths)}. Use only texts or only numbers."
+        ) from error
+    members: dict[tuple[int, ...], list[int]] = {}
+    for i, label in enumerate(labels):
+        for depth in range(1, len(paths[label]) + 1):
+            members.setdefault(paths[label][:depth], []).append(i)
+    depths = np.array([len(paths[label]) for label in labels], dtype=float)
+    matrix = depths[:, None] + depths[None, :]
+    for inside in members.values():  # a shared branch shortens the path at both ends
+        matrix[np.ix_(inside, inside)] -= 2.0
+    return Costs(np.array(labels), matrix)
+
+
+def normalise(matrix: ArrayLike) -> Floats:
+    """Reduce each row by its minimum, then divide by the largest entry.
+
+    Neither changes which decision is best; costs then lie in [0, 1] and the best decision costs 0.
+
+    Parameters
+    ----------
+    matrix : array of shape (k, k) or (n, k, k), or Costs
+        Costs, truth by decision.
+
+    Returns
+    -------
+    array of the same shape
+        The same preferences on a scale from 0 to 1; all 0 if all decisions cost the same.
+
+    Examples
+    --------
+    >>> normalise([[-1, 3], [10, 2]])
+    array([[0. , 0.5],
+           [1. , 0. ]])
+    """
+    array = as_floats(matrix, "matrix", "normalise")
+    if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2]:
+        raise ValueError(
+            f"{parameter('matrix', 'normalise')} must have shape (k, k) or (n, k, k), got "
+            f"{array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(
+            f"{parameter('matrix', 'normalise')} must be finite, got "
+            f"{array[~np.isfinite(array)][0]}. Replace it by a number."
+        )
+    reduced: Floats = array - array.min(axis=-1, keepdims=True)
+    largest = reduced.max(initial=0.0)
+    return reduced / largest if largest > 0 else reduced
+
+
+def _leaves(tree: Any, path: tuple[int, ...]) -> Iterator[tuple[Any, tuple[int, ...]]]:
+    """Class labels of a tree with their paths, the branch numbers from the root."""
+    if isinstance(tree, Mapping):
+        for i, (name, branch) in enumerate(tree.items()):
+            empty = branch is None or (_is_branch(branch) and not len(branch))
+            yield from [(name, (*path, i))] if empty else _leaves(branch, (*path, i))
+    elif _is_branch(tree):
+        for i, branch in enumerate(tree):
+            yield from _leaves(branch, (*path, i))
+    else:
+        yield tree, path
+
+
+def _is_branch(value: Any) -> bool:
+    return isinstance(value, (Mapping, list, tuple, set, frozenset, np.ndarray))
+
+
+def _generator(rng: Seed) -> np.random.Generator:
+    if isinstance(rng, np.random.RandomState):
+        return np.random.default_rng(rng.randint(2**31 - 1))
+    return np.random.default_rng(rng)

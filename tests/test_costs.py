@@ -1,0 +1,599 @@
+"""Costs: every form, the laws of the one representation, the generators, the messages."""
+
+from __future__ import annotations
+
+import pickle
+import re
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from costboost.costs import (
+    Costs,
+    class_frequency,
+    from_taxonomy,
+    normalise,
+    per_row,
+    random_symmetric,
+)
+from costboost.errors import CostWarning
+
+CLASSES = ["fraud", "ok"]  # sorted, so that "fraud" is not the default positive class
+MATRIX = np.array([[0.0, 5.0], [1.0, 0.0]])  # a miss costs 5
+
+ABC = ["a", "b", "c"]
+M3 = np.array([[0.0, 1.0, 2.0], [3.0, 0.5, 4.0], [5.0, 6.0, -1.0]])
+
+
+def pandas_frame(classes: list[Any], matrix: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame(matrix, index=classes, columns=classes)
+
+
+def polars_frame(classes: list[Any], matrix: np.ndarray) -> pl.DataFrame:
+    columns = {str(c): matrix[:, j] for j, c in enumerate(classes)}
+    return pl.DataFrame({"truth": classes, **columns})
+
+
+FORMS = {
+    "list": MATRIX.tolist(),
+    "ints": MATRIX.astype(int),
+    "pandas": pandas_frame(CLASSES, MATRIX),
+    "pandas, other order": pandas_frame(CLASSES, MATRIX).loc[["ok", "fraud"]],
+    "pandas, other column order": pandas_frame(CLASSES, MATRIX)[["ok", "fraud"]],
+    "pandas, truth in a column": pandas_frame(CLASSES, MATRIX).reset_index(),
+    "polars": polars_frame(CLASSES, MATRIX),
+    "polars, other order": polars_frame(CLASSES, MATRIX)[::-1, ["truth", "ok", "fraud"]],
+    "pairs": {("fraud", "ok"): 5, ("ok", "fraud"): 1},
+    "pairs with diagonal": {("fraud", "ok"): 5, ("ok", "fraud"): 1, ("ok", "ok"): 0},
+    "short": {"fn": 5, "fp": 1, "positive": "fraud"},
+    "short, other positive": {"fn": 1, "fp": 5},
+    "numpy scalars": {"fn": np.float32(5), "fp": np.int64(1), "positive": np.str_("fraud")},
+    "Costs": Costs(["ok", "fraud"], MATRIX[::-1, ::-1]),
+}
+
+
+class TestForms:
+    @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+    def test_all_forms_say_the_same(self, form):
+        costs = Costs.resolve(form, classes=CLASSES, n_samples=3)
+        np.testing.assert_array_equal(costs.matrix, MATRIX)
+        assert costs.matrix.dtype == np.float64
+        assert not costs.is_per_row
+        assert costs.prices is None
+
+    def test_none_charges_one_for_every_mistake(self):
+        costs = Costs.resolve(None, classes=ABC)
+        np.testing.assert_array_equal(costs.matrix, 1 - np.eye(3))
+
+    def test_short_form_with_diagonal(self):
+        form = {"fn": 5, "fp": 1, "tp": 0.5, "tn": -2}
+        costs = Costs.resolve(form, classes=[0, 1])
+        np.testing.assert_array_equal(costs.matrix, [[-2, 1], [5, 0.5]])
+
+    @pytest.mark.parametrize(
+        "classes", [[0, 1], [-1, 1], [False, True], ["n", "y"], [1.0, 2.0]], ids=str
+    )
+    def test_any_labels(self, classes):
+        negative, positive = classes
+        expected = [[0, 1], [5, 0]]
+        forms = [
+            {"fn": 5, "fp": 1},
+            {"fn": 5, "fp": 1, "positive": positive},
+            {(positive, negative): 5, (negative, positive): 1},
+            pandas_frame(classes, np.array(expected)),
+            polars_frame(classes, np.array(expected)),
+        ]
+        for form in forms:
+            for order in (classes, np.array(classes)):
+                np.testing.assert_array_equal(Costs.resolve(form, classes=order).matrix, expected)
+
+    def test_three_classes(self):
+        pairs = {(a, b): M3[i, j] for i, a in enumerate(ABC) for j, b in enumerate(ABC)}
+        shuffled = pandas_frame(ABC, M3).loc[["c", "a", "b"], ["b", "c", "a"]]
+        for form in (pairs, shuffled, polars_frame(ABC, M3)[[2, 0, 1]]):
+            np.testing.assert_array_equal(Costs.resolve(form, classes=ABC).matrix, M3)
+
+    def test_a_function_sees_the_features_as_they_are(self):
+        X = pd.DataFrame({"amount": [10.0, 20.0]})
+        costs = Costs.resolve(lambda X: per_row(fn=X["amount"], fp=1), classes=[0, 1], X=X)
+        np.testing.assert_array_equal(costs.matrix, per_row(fn=[10, 20], fp=1))
+        assert costs.is_per_row
+
+    def test_costs_win_over_the_matrix(self):
+        costs = Costs.resolve(
+            {"fn": 5, "fp": 1}, per_row(fn=[7, 8], fp=2), classes=[0, 1], codes=[0, 1]
+        )
+        np.testing.assert_array_equal(costs.prices, [[0, 2], [8, 0]])
+
+    def test_price_of_an_error(self):
+        costs = Costs.resolve(costs=[2, 30, 4], classes=ABC, codes=[0, 2, 1])
+        np.testing.assert_array_equal(costs.prices, [[0, 2, 2], [30, 30, 0], [4, 0, 4]])
+        assert costs.matrix is None
+        assert costs.is_per_row
+
+    @pytest.mark.parametrize("make", [pd.Series, pl.Series, list, tuple])
+    def test_price_of_an_error_from_any_sequence(self, make):
+        costs = Costs.resolve(costs=make([2.0, 3.0]), classes=[0, 1], codes=[0, 1])
+        np.testing.assert_array_equal(costs.error_cost, [2, 3])
+
+    @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+    def test_price_of_each_decision_from_a_frame(self, make):
+        frame = make({"ok": [1.0, 2.0, 3.0], "fraud": [4.0, 5.0, 6.0]})
+        costs = Costs.resolve(costs=frame, classes=CLASSES, codes=[0, 1, 1])
+        np.testing.assert_array_equal(costs.prices, [[4, 1], [5, 2], [6, 3]])
+
+    def test_unlabelled_pandas_frame_of_prices(self):
+        costs = Costs.resolve(costs=pd.DataFrame([[4, 1]]), classes=CLASSES, codes=[0])
+        np.testing.assert_array_equal(costs.prices, [[4, 1]])
+
+    def test_as_many_rows_as_classes_means_prices(self):
+        costs = Costs.resolve(costs=[[0, 5], [7, 0]], classes=[0, 1], codes=[1, 1])
+        np.testing.assert_array_equal(costs.prices, [[0, 5], [7, 0]])
+        assert costs.matrix is None
+
+    def test_as_many_rows_as_classes_with_matrices(self):
+        given = per_row(fn=[5, 6], fp=1)
+        costs = Costs.resolve(costs=given, classes=[0, 1], codes=[1, 1])
+        np.testing.assert_array_equal(costs.prices, [[5, 0], [6, 0]])
+
+
+ERRORS = {
+    "shape": (dict(cost_matrix=np.ones((3, 3))), r"shape \(2, 2\).*got \(3, 3\)"),
+    "rows in cost_matrix": (dict(cost_matrix=np.ones((9, 2, 2))), "go into costs="),
+    "nan": (
+        dict(cost_matrix=[[0, np.nan], [1, 0]]),
+        "must be finite, got nan for deciding 'ok' when the truth is 'fraud'",
+    ),
+    "inf": (dict(cost_matrix={"fn": np.inf, "fp": 1}), "large cost instead of infinity"),
+    "ragged": (dict(cost_matrix=[[0, 1], [1]]), "rectangular"),
+    "frame lacks": (
+        dict(cost_matrix=pandas_frame(["fraud", "fine"], MATRIX)),
+        r"rows \(the truth\).*lack \['ok'\] and name the unknown \['fine'\].*Relabel",
+    ),
+    "frame columns": (
+        dict(cost_matrix=pd.DataFrame(MATRIX, index=CLASSES)),
+        r"columns \(the decision\).*lack \['fraud', 'ok'\] and name the unknown \[0, 1\]",
+    ),
+    "frame repeats": (
+        dict(cost_matrix=pd.DataFrame(np.ones((3, 3)), [*CLASSES, "ok"], [*CLASSES, "ok"])),
+        "repeat a class",
+    ),
+    "polars without truth": (
+        dict(cost_matrix=pl.DataFrame({"fraud": [0, 1], "ok": [5, 0]})),
+        "first column must hold the true class",
+    ),
+    "pair missing": (dict(cost_matrix={("fraud", "ok"): 5}), r"\('ok', 'fraud'\) is missing"),
+    "pair unknown": (dict(cost_matrix={("fraud", "OK"): 5}), r"got the pairs \[\('fraud', 'OK'\)"),
+    "strange keys": (dict(cost_matrix={"fn": 5, "fpr": 1}), r"unknown keys \['fn', 'fpr'\]"),
+    "empty mapping": (dict(cost_matrix={}), "are missing"),
+    "short misses fp": (dict(cost_matrix={"fn": 5}), "Add 'fp'"),
+    "positive": (dict(cost_matrix={"fn": 5, "fp": 1, "positive": "x"}), "class 'x', which is not"),
+    "array in mapping": (dict(cost_matrix={"fn": [1, 2], "fp": 1}), r"per_row\(fn="),
+    "function without X": (dict(cost_matrix=lambda X: X), r"pass the result as costs="),
+    "function of wrong shape": (
+        dict(cost_matrix=lambda X: np.ones((2, 2)), X=np.ones((4, 1)), n_samples=4),
+        r"'cost_matrix\(X\)'.*\(4, 2, 2\), got \(2, 2\)",
+    ),
+    "matrix in costs": (dict(costs=MATRIX, codes=[0, 1, 1]), "goes into cost_matrix="),
+    "rows of costs": (
+        dict(costs=np.ones(5), codes=[0, 1, 1]),
+        r"\(3, 2, 2\).*\(3, 2\).*\(3,\).*got \(5,\)",
+    ),
+    "rows of matrices": (
+        dict(costs=np.ones((5, 2, 2)), codes=[0, 1, 1]),
+        r"shape \(3, 2, 2\), got \(5, 2, 2\)",
+    ),
+    "truth unknown": (dict(costs=np.ones(3)), "because the truth is unknown"),
+    "nan in costs": (dict(costs=[1, np.nan, 1], codes=[0, 1, 1]), "got nan for row 1"),
+    "nan in matrices": (
+        dict(costs=per_row(1, 1, n=3) + np.array([0, np.nan, 0])[:, None, None], codes=[0, 1, 1]),
+        "must be finite.*on row 1",
+    ),
+    "columns of costs": (
+        dict(costs=pd.DataFrame({"fraud": [1], "fine": [2]}), codes=[0]),
+        r"'costs'.*lack \['ok'\] and name the unknown \['fine'\]",
+    ),
+    "per-row Costs": (
+        dict(cost_matrix=Costs(CLASSES, per_row(1, 1, n=3))),
+        "one matrix for all rows",
+    ),
+}
+
+
+class TestErrors:
+    @pytest.mark.parametrize(("arguments", "message"), ERRORS.values(), ids=ERRORS)
+    def test_message(self, arguments, message):
+        with pytest.raises(ValueError, match=f"(?s){message}") as caught:
+            Costs.resolve(**arguments, classes=CLASSES, owner="AdaC2")
+        assert re.match(
+            r"The '(cost_matrix|costs|cost_matrix\(X\))' parameter of AdaC2 ", str(caught.value)
+        )
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [
+            dict(cost_matrix=[["0", "1"], ["1", "0"]]),
+            dict(cost_matrix={"fn": "5", "fp": 1}),
+            dict(cost_matrix={"fn": None, "fp": 1}),
+            dict(costs={"fn": 5, "fp": 1}),
+            dict(costs=lambda X: X),
+            dict(costs=np.ones((1, 2, 2), dtype=complex)),
+        ],
+    )
+    def test_wrong_type(self, arguments):
+        with pytest.raises(TypeError, match="of AdaC2 must"):
+            Costs.resolve(**arguments, classes=CLASSES, codes=[0], owner="AdaC2")
+
+    def test_short_form_needs_two_classes(self):
+        with pytest.raises(ValueError, match="for two classes only, and there are 3"):
+            Costs.resolve({"fn": 5, "fp": 1}, classes=ABC)
+
+    def test_many_missing_pairs_are_summed_up(self):
+        with pytest.raises(ValueError, match="and 85 more are missing"):
+            Costs.resolve({}, classes=range(10))
+
+    def test_no_owner(self):
+        with pytest.raises(ValueError, match=r"^The 'cost_matrix' parameter must have shape"):
+            Costs.resolve(np.ones(4), classes=CLASSES)
+
+
+class TestWarnings:
+    @pytest.mark.parametrize(
+        "form",
+        [
+            [[5, 0], [0, 1]],
+            {"fn": 0, "fp": 0, "tp": 1},
+            pandas_frame(CLASSES, MATRIX[::-1]),
+        ],
+        ids=["array", "short", "frame"],
+    )
+    def test_dearest_diagonal(self, form):
+        with pytest.warns(CostWarning, match=r"Rows are the truth.*transposed.*\['fraud', 'ok'\]"):
+            Costs.resolve(form, classes=CLASSES, owner="AdaC2")
+
+    @pytest.mark.parametrize(
+        "form", [[[1, 1], [2, 2]], [[0, 0], [0, 0]], [[-3, 0], [-1, -2]], [[2, 5], [1, 0]]]
+    )
+    def test_ties_and_profits_are_fine(self, form):
+        Costs.resolve(form, classes=CLASSES)
+
+    def test_rows_may_have_dear_right_decisions(self):
+        Costs.resolve(costs=per_row(fn=[3, 900], fp=5, tp=5), classes=CLASSES)
+
+    def test_negative_price_of_an_error(self):
+        with pytest.warns(CostWarning, match="-2 is negative"):
+            costs = Costs.resolve(costs=[1, -2], classes=CLASSES, codes=[0, 0])
+        np.testing.assert_array_equal(costs.labels, [0, 1])
+        np.testing.assert_array_equal(costs.error_cost, [1, 2])
+
+
+def random_costs(kind: str, k: int, n: int, seed: int) -> Costs:
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(k, size=n)
+    draw = lambda *shape: rng.normal(size=shape) * 10.0 ** rng.integers(-12, 13, size=shape)  # noqa: E731
+    if kind == "static":
+        matrix = draw(k, k)
+        np.fill_diagonal(matrix, matrix.min(axis=1))
+        return Costs.resolve(matrix, classes=np.arange(k), codes=codes)
+    shape = {"rows": (n, k, k), "prices": (n, k)}[kind]
+    return Costs.resolve(costs=draw(*shape), classes=np.arange(k), codes=codes)
+
+
+class TestLaws:
+    @pytest.mark.parametrize("kind", ["static", "rows", "prices"])
+    @pytest.mark.parametrize("k", [2, 3, 5])
+    def test_reduction(self, kind, k):
+        costs = random_costs(kind, k, 60, seed=k)
+        rows = np.arange(60)
+        np.testing.assert_array_equal(
+            costs.reduced, costs.prices - costs.prices.min(axis=1, keepdims=True)
+        )
+        assert (costs.reduced[rows, costs.labels] == 0).all()
+        np.testing.assert_array_equal(costs.paid(costs.labels), costs.prices.min(axis=1))
+        decisions = np.random.default_rng(0).integers(k, size=60)
+        np.testing.assert_array_equal(costs.paid(decisions), costs.prices[rows, decisions])
+        if k == 2:
+            np.testing.assert_array_equal(costs.error_cost, costs.reduced.max(axis=1))
+
+    @pytest.mark.parametrize("k", [2, 3])
+    def test_static_equals_the_same_matrix_on_every_row(self, k):
+        static = random_costs("static", k, 40, seed=1)
+        rows = Costs.resolve(
+            costs=np.repeat(static.matrix[None], 40, axis=0),
+            classes=static.classes,
+            codes=static.codes,
+        )
+        proba = np.random.default_rng(0).dirichlet(np.ones(k), size=40)
+        for name in ("prices", "reduced", "labels"):
+            np.testing.assert_array_equal(getattr(static, name), getattr(rows, name))
+        np.testing.assert_allclose(static.mean_matrix, rows.mean_matrix)
+        np.testing.assert_allclose(static.expected(proba), rows.expected(proba))
+        np.testing.assert_array_equal(static.decide(proba), rows.decide(proba))
+
+    @pytest.mark.parametrize("kind", ["static", "rows"])
+    @pytest.mark.parametrize("k", [2, 4])
+    def test_expected_and_decide(self, kind, k):
+        rng = np.random.default_rng(3)
+        matrix = rng.uniform(size=(30, k, k) if kind == "rows" else (k, k))
+        costs = Costs(np.arange(k), matrix)
+        proba = rng.dirichlet(np.ones(k), size=30)
+        each = np.broadcast_to(matrix, (30, k, k))
+        slow = np.array([[p @ m[:, d] for d in range(k)] for p, m in zip(proba, each, strict=True)])
+        np.testing.assert_allclose(costs.expected(proba), slow)
+        np.testing.assert_array_equal(costs.decide(proba), slow.argmin(axis=1))
+
+    def test_decide_is_the_threshold_rule(self):
+        costs = Costs.resolve({"fn": 7, "fp": 2, "tp": 1, "tn": -1}, classes=[0, 1])
+        p = np.linspace(0, 1, 101)
+        threshold = (2 + 1) / (2 + 1 + 7 - 1)
+        np.testing.assert_array_equal(costs.decide(np.c_[1 - p, p]), p >= threshold)
+
+    @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+    def test_a_binary_tie_goes_to_the_positive_class(self, scale):
+        costs = Costs.resolve({"fn": 3 * scale, "fp": scale}, classes=[0, 1])
+        np.testing.assert_array_equal(costs.decide([[0.75, 0.25]]), [1])
+        rows = Costs.resolve(costs=per_row(3 * scale, scale, n=1), classes=[0, 1])
+        np.testing.assert_array_equal(rows.decide([[0.75, 0.25]]), [1])
+
+    def test_a_multiclass_tie_goes_to_the_first(self):
+        costs = Costs.resolve(None, classes=ABC)
+        np.testing.assert_array_equal(costs.decide([[0.2, 0.4, 0.4]]), [1])
+
+    def test_tied_prices_keep_the_true_label(self):
+        costs = Costs.resolve(np.zeros((3, 3)), classes=ABC, codes=[2, 0, 1])
+        np.testing.assert_array_equal(costs.labels, [2, 0, 1])
+        rows = Costs.resolve(costs=[[1, 1, 1], [2, 1, 1]], classes=ABC, codes=[2, 0])
+        np.testing.assert_array_equal(rows.labels, [2, 1])
+
+    def test_a_fraud_below_the_price_of_a_call_is_not_worth_flagging(self):
+        costs = Costs.resolve(costs=per_row([3, 900], fp=5, tp=5), classes=[0, 1], codes=[1, 1])
+        np.testing.assert_array_equal(costs.labels, [0, 1])
+        np.testing.assert_array_equal(costs.error_cost, [2, 895])
+
+    def test_extreme_ratio(self):
+        costs = Costs.resolve({"fn": 1e12, "fp": 1e-12}, classes=[0, 1], codes=[0, 1])
+        np.testing.assert_array_equal(costs.error_cost, [1e-12, 1e12])
+        np.testing.assert_array_equal(costs.decide([[1 - 1e-20, 1e-20], [1.0, 0.0]]), [1, 0])
+
+    def test_offsets_of_a_row_do_not_drown_the_decision(self):
+        # Row "a" costs 1e12 whatever is decided: only the differences may count.
+        matrix = np.array([[1e12, 1e12, 1e12], [0, 0, 1e-3], [1e-3, 1e-3, 0]])
+        proba = [[0.5, 0.2, 0.3]]
+        assert Costs(ABC, matrix).decide(proba) == [2]
+        assert Costs(ABC, matrix[None]).decide(proba) == [2]
+
+    def test_relabelling_permutes(self):
+        order = [2, 0, 1]
+        costs = Costs.resolve(M3, classes=ABC, codes=[0, 1, 2])
+        inverse = np.argsort(order)
+        moved = Costs.resolve(
+            M3[np.ix_(order, order)], classes=np.array(ABC)[order], codes=inverse[[0, 1, 2]]
+        )
+        np.testing.assert_array_equal(moved.prices, costs.prices[:, order])
+        np.testing.assert_array_equal(moved.classes[moved.labels], costs.classes[costs.labels])
+
+    def test_mean_matrix(self):
+        rows = Costs.resolve(costs=per_row([2, 4], [1, 3]), classes=[0, 1])
+        np.testing.assert_array_equal(rows.mean_matrix, [[0, 2], [3, 0]])
+        prices = Costs.resolve(costs=[2, 4, 9], classes=[0, 1], codes=[1, 1, 0])
+        np.testing.assert_array_equal(prices.mean_matrix, [[0, 9], [3, 0]])
+
+    def test_mean_matrix_of_an_absent_class(self):
+        prices = Costs.resolve(costs=[2, 4], classes=ABC, codes=[0, 1])
+        np.testing.assert_array_equal(prices.mean_matrix, [[0, 2, 2], [4, 0, 4], [3, 3, 0]])
+
+
+class TestObject:
+    def test_static_costs_keep_no_array_per_row_until_asked(self):
+        costs = Costs.resolve({"fn": 5, "fp": 1}, classes=[0, 1], codes=[0, 1])
+        assert costs.labels.tolist() == [0, 1]
+        assert costs.error_cost.tolist() == [1, 5]
+        assert "prices" not in vars(costs)
+        assert "reduced" not in vars(costs)
+        assert costs.prices is costs.prices
+
+    def test_matrices_of_rows_are_not_copied(self):
+        given = per_row(fn=[5, 6], fp=1)
+        assert np.shares_memory(Costs.resolve(costs=given, classes=[0, 1]).matrix, given)
+
+    def test_static_matrix_is_a_copy(self):
+        given = MATRIX.copy()
+        costs = Costs.resolve(given, classes=CLASSES)
+        given[:] = 9
+        np.testing.assert_array_equal(costs.matrix, MATRIX)
+
+    @pytest.mark.parametrize("shape", [(3, 2, 2), (3, 2), (3,)])
+    def test_the_callers_arrays_stay_as_they_are(self, shape):
+        given = np.random.default_rng(0).uniform(size=shape)
+        before = given.copy()
+        costs = Costs.resolve(costs=given, classes=[0, 1], codes=[0, 1, 1])
+        for name in ("prices", "reduced", "labels", "error_cost", "mean_matrix"):
+            with pytest.raises(ValueError, match="read-only"):
+                getattr(costs, name)[0] = 7
+        str(costs)
+        np.testing.assert_array_equal(given, before)
+        assert given.flags.writeable
+
+    def test_the_truth_is_needed_for_prices(self):
+        costs = Costs.resolve(None, classes=[0, 1])
+        for name in ("reduced", "labels", "error_cost"):
+            with pytest.raises(ValueError, match=rf"{name} of Costs needs the truth"):
+                getattr(costs, name)
+
+    def test_matrix_is_needed_for_expectations(self):
+        costs = Costs.resolve(costs=[1, 2], classes=[0, 1], codes=[0, 1])
+        with pytest.raises(ValueError, match=r"Pass costs of shape \(n, 2, 2\)"):
+            costs.decide(np.full((2, 2), 0.5))
+
+    def test_error_cost_is_binary(self):
+        with pytest.raises(ValueError, match="two classes, and there are 3"):
+            Costs.resolve(None, classes=ABC, codes=[0]).error_cost  # noqa: B018
+
+    @pytest.mark.parametrize("shape", [(2,), (2, 3), (5, 2)])
+    def test_shape_of_proba(self, shape):
+        costs = Costs.resolve(costs=per_row(1, 1, n=2), classes=[0, 1])
+        with pytest.raises(ValueError, match=r"'proba'.*shape \(2, 2\)"):
+            costs.expected(np.ones(shape))
+
+    def test_pickle(self):
+        costs = Costs.resolve({"fn": 5, "fp": 1}, classes=[0, 1], codes=[0, 1])
+        again = pickle.loads(pickle.dumps(costs))
+        np.testing.assert_array_equal(again.prices, costs.prices)
+
+    def test_as_array(self):
+        np.testing.assert_array_equal(np.asarray(Costs(CLASSES, MATRIX)), MATRIX)
+
+    def test_one_class(self):
+        costs = Costs.resolve(None, classes=["a"], codes=[0, 0])
+        assert costs.decide(np.ones((2, 1))).tolist() == [0, 0]
+        assert costs.labels.tolist() == [0, 0]
+
+
+class TestWords:
+    def test_static(self):
+        text = str(Costs.resolve([[0, 5], [1, 0]], classes=CLASSES))
+        assert text.splitlines()[1:] == [
+            "  deciding 'ok' when the truth is 'fraud' costs 5",
+            "  deciding 'fraud' when the truth is 'ok' costs 1",
+        ]
+
+    def test_profit_and_numbers(self):
+        text = str(Costs.resolve({"fn": 5, "fp": 1e12, "tp": -2.5}, classes=[0, 1]))
+        assert "deciding 1 when the truth is 1 earns 2.5" in text
+        assert "deciding 1 when the truth is 0 costs 1e+12" in text
+        assert "deciding 0 when the truth is 0" not in text
+
+    def test_rows(self):
+        text = str(Costs.resolve(costs=per_row([10, 20], 5), classes=[False, True]))
+        assert text.startswith("costs of 2 rows")
+        assert "deciding False when the truth is True costs 10 to 20, on average 15" in text
+        assert "deciding True when the truth is False costs 5" in text
+
+    def test_prices(self):
+        text = str(Costs.resolve(costs=[2, 4], classes=ABC, codes=[1, 1]))
+        assert "deciding 'a' when the truth is 'b' costs 2 to 4, on average 3" in text
+        assert "truth is 'a'" not in text
+
+    def test_many_classes_show_the_dearest(self):
+        matrix = random_symmetric(20, 1, 2, rng=0)
+        matrix[3, 4] = 99
+        lines = str(Costs.resolve(matrix, classes=np.arange(20))).splitlines()
+        assert lines[1] == "  deciding 4 when the truth is 3 costs 99"
+        assert lines[-1] == "  ... and 350 cheaper pairs"
+
+    def test_repr(self):
+        assert repr(Costs(CLASSES, MATRIX)) == "<Costs of ['fraud', 'ok']: matrix of shape (2, 2)>"
+        prices = Costs.resolve(costs=[2, 4], classes=CLASSES, codes=[1, 1])
+        assert repr(prices) == "<Costs of ['fraud', 'ok']: prices of shape (2, 2)>"
+
+
+class TestPerRow:
+    def test_axes(self):
+        rows = per_row(fn=[10, 20], fp=[3, 4], tp=1, tn=2)
+        np.testing.assert_array_equal(rows, [[[2, 3], [10, 1]], [[2, 4], [20, 1]]])
+
+    @pytest.mark.parametrize("make", [pd.Series, pl.Series, tuple])
+    def test_columns_of_frames(self, make):
+        np.testing.assert_array_equal(per_row(make([1, 2]), 0)[:, 1, 0], [1, 2])
+
+    def test_scalars_need_n(self):
+        assert per_row(5, 1, n=4).shape == (4, 2, 2)
+        with pytest.raises(ValueError, match=r"only single numbers.*Pass n="):
+            per_row(5, 1)
+
+    @pytest.mark.parametrize("arguments", [dict(fn=[1, 2], fp=[1]), dict(fn=[1, 2], fp=0, n=3)])
+    def test_lengths(self, arguments):
+        with pytest.raises(ValueError, match="different lengths"):
+            per_row(**arguments)
+
+    def test_finite_and_flat(self):
+        with pytest.raises(ValueError, match=r"'fn' parameter of per_row must be finite, got nan"):
+            per_row([1, np.nan], 1)
+        with pytest.raises(ValueError, match=r"'fp' parameter of per_row must be one number"):
+            per_row(1, [[1]])
+
+
+class TestGenerators:
+    def test_class_frequency(self):
+        y = np.repeat(["a", "b", "c"], [70, 20, 10])
+        P = np.array([0.7, 0.2, 0.1])
+        matrices = np.array([class_frequency(y, rng=seed) for seed in range(500)])
+        high = 1000 * P[None, :] / P[:, None] * (1 - np.eye(3))
+        assert (matrices <= high).all()
+        assert (matrices >= 0).all()
+        np.testing.assert_allclose(matrices.mean(axis=0), high / 2, rtol=0.1)
+
+    def test_random_symmetric(self):
+        matrix = random_symmetric(5, 1, 10, rng=0)
+        np.testing.assert_array_equal(matrix, matrix.T)
+        np.testing.assert_array_equal(matrix.diagonal(), 0)
+        off = matrix[~np.eye(5, dtype=bool)]
+        assert ((off >= 1) & (off <= 10)).all()
+        assert len(np.unique(off)) == 10
+        with pytest.raises(ValueError, match="must not exceed high"):
+            random_symmetric(3, 2, 1)
+        with pytest.raises(ValueError, match="at least 1"):
+            random_symmetric(0, 1, 2)
+
+    @pytest.mark.parametrize("make", [int, np.random.default_rng, np.random.RandomState])
+    def test_seeds(self, make):
+        for draw in (lambda rng: random_symmetric(4, 1, 2, rng), lambda r: class_frequency(ABC, r)):
+            np.testing.assert_array_equal(draw(make(7)), draw(make(7)))
+        rng = make(7)
+        if make is not int:  # a generator moves on
+            assert (random_symmetric(4, 1, 2, rng) != random_symmetric(4, 1, 2, rng)).any()
+
+    def test_taxonomy(self):
+        tree = {
+            "coral": {"hard": ["acropora", "porites"], "soft": None},
+            "algae": ["turf", "macro"],
+            "sand": {},
+        }
+        costs = from_taxonomy(tree)
+        assert costs.classes.tolist() == ["acropora", "macro", "porites", "sand", "soft", "turf"]
+        D = pd.DataFrame(costs.matrix, costs.classes, costs.classes)
+        assert D.loc["acropora", "porites"] == 2
+        assert D.loc["acropora", "soft"] == 3
+        assert D.loc["acropora", "turf"] == 5
+        assert D.loc["soft", "sand"] == 3
+        assert D.loc["turf", "macro"] == 2
+        np.testing.assert_array_equal(costs.matrix, costs.matrix.T)
+        np.testing.assert_array_equal(costs.matrix.diagonal(), 0)
+
+    def test_taxonomy_is_a_metric_and_serves_as_cost_matrix(self):
+        costs = from_taxonomy([[3, [1, 2]], (0, 4)])
+        D = costs.matrix
+        assert (D[:, :, None] <= D[:, None, :] + D.T[None, :, :] + 1e-12).all()
+        moved = Costs.resolve(costs, classes=[4, 3, 2, 1, 0])
+        np.testing.assert_array_equal(moved.matrix, D[::-1, ::-1])
+
+    @pytest.mark.parametrize(
+        ("tree", "message"),
+        [(["a", ["a"]], "'a' twice"), ([], "no class"), (["a", 1], "labels of one type")],
+    )
+    def test_taxonomy_errors(self, tree, message):
+        with pytest.raises(ValueError, match=message):
+            from_taxonomy(tree)
+
+    @pytest.mark.parametrize("scale", [1e-12, 1, 1e12])
+    def test_normalise_keeps_the_decisions(self, scale):
+        matrix = M3 * scale
+        small = normalise(matrix)
+        assert small.max() == 1
+        np.testing.assert_array_equal(small.min(axis=1), 0)
+        proba = np.random.default_rng(0).dirichlet(np.ones(3), size=50)
+        np.testing.assert_array_equal(
+            Costs(ABC, matrix).decide(proba), Costs(ABC, small).decide(proba)
+        )
+
+    def test_normalise_edges(self):
+        np.testing.assert_array_equal(normalise(np.full((2, 2), 3.0)), np.zeros((2, 2)))
+        assert normalise(per_row([1, 4], 2)).max() == 1
+        assert normalise(from_taxonomy(["a", "b"])).max() == 1
+        with pytest.raises(ValueError, match="must have shape"):
+            normalise([1, 2])
+        with pytest.raises(ValueError, match="must be finite"):
+            normalise([[0, np.nan], [1, 0]])
