@@ -1,0 +1,209 @@
+"""Cost as a function of the threshold, and of class frequencies and prices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import isotonic_regression
+
+from costboost._typing import Bools, Floats, Ints
+from costboost.costs._forms import is_short
+from costboost.metrics._case import Case, positive_index
+
+__all__ = ["cost_by_threshold", "cost_curve"]
+
+
+def cost_by_threshold(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    cost_matrix: Any = None,
+    costs: Any = None,
+    pos_label: Any = None,
+    labels: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the total cost of deciding for the positive class at or above each threshold.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        True labels, two classes.
+    y_score : array of shape (n,)
+        Score of the positive class; any monotone scale.
+    cost_matrix, costs, labels, sample_weight
+        As in `total_cost`.
+    pos_label : label, optional
+        The class that high scores stand for; by default that of ``cost_matrix["positive"]`` if
+        given, else the last class. It is also the positive class of ``{"fn": ..., "fp": ...}`` if
+        that names none. Arrays keep the order of the classes.
+
+    Returns
+    -------
+    thresholds : array of shape (m + 1,)
+        The m distinct scores, increasing, then infinity (never decide for the positive class).
+    costs : array of shape (m + 1,)
+        Total cost of the decisions ``y_score >= threshold``.
+
+    Examples
+    --------
+    >>> thresholds, bills = cost_by_threshold(
+    ...     [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], cost_matrix={"fn": 5, "fp": 1}
+    ... )
+    >>> thresholds
+    array([0.1 , 0.35, 0.4 , 0.8 , inf])
+    >>> bills
+    array([ 2.,  1.,  6.,  5., 10.])
+    """
+    owner = "cost_by_threshold"
+    if pos_label is not None and is_short(cost_matrix) and "positive" not in cost_matrix:
+        cost_matrix = {**cost_matrix, "positive": pos_label}
+    if pos_label is None and is_short(cost_matrix):
+        pos_label = cost_matrix.get("positive")
+    extra = [] if pos_label is None else [pos_label]
+    case = Case(
+        y_true,
+        None,
+        cost_matrix,
+        costs,
+        labels,
+        sample_weight,
+        owner,
+        extra=extra,
+        binary=True,
+        size=2,
+    )
+    positive = positive_index(case.classes, pos_label, owner)
+    score = _scores(y_score, len(case.codes), owner)
+    w = 1.0 if case.weights is None else case.weights
+    price_negative = w * case.costs.paid(np.full(len(score), 1 - positive))
+    price_positive = w * case.costs.paid(np.full(len(score), positive))
+    order, starts = _distinct(score)
+    # Two one-sided sums rather than one sum of differences: nothing cancels.
+    below = np.concatenate([[0.0], np.cumsum(price_negative[order])])
+    above = np.concatenate([[0.0], np.cumsum(price_positive[order[::-1]])])[::-1]
+    cuts = np.append(starts, len(score))
+    return np.append(score[order[starts]], np.inf), below[cuts] + above[cuts]
+
+
+def cost_curve(
+    y_true: ArrayLike,
+    y_score: ArrayLike,
+    *,
+    probability_cost: int | ArrayLike | None = 101,
+    pos_label: Any = None,
+    sample_weight: ArrayLike | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the cost curve of Drummond and Holte: the least normalised expected cost.
+
+    With ``PC = p(+) C1 / (p(+) C1 + p(-) C2)``, the share of the positive class in the largest
+    possible cost, a threshold costs ``FNR PC + FPR (1 - PC)`` of that. The curve is its
+    smallest value over all thresholds, for every mix of class frequencies and costs [1]_.
+    Only the corners of the ROC curve's convex hull can be best. They come from an isotonic
+    regression, so the work grows like one sort of the scores.
+
+    Parameters
+    ----------
+    y_true : array of shape (n,)
+        True labels, two classes, both present.
+    y_score : array of shape (n,)
+        Score of the positive class; any monotone scale.
+    probability_cost : int, array or None, default=101
+        Values of PC: so many, evenly spaced from 0 to 1; these; or, for None, the curve's exact
+        corners, between which it is straight.
+    pos_label : label, optional
+        The positive class; by default the last.
+    sample_weight : array of shape (n,), optional
+        How often each row counts.
+
+    Returns
+    -------
+    probability_cost : array of shape (m,)
+        The values of PC.
+    expected_cost : array of shape (m,)
+        Normalised expected cost, between 0 and ``min(PC, 1 - PC)``.
+
+    References
+    ----------
+    .. [1] C. Drummond, R. C. Holte, "Cost curves: An improved method for visualizing classifier
+       performance", Machine Learning 65, 2006. doi:10.1007/s10994-006-8199-5
+
+    Examples
+    --------
+    >>> pc, cost = cost_curve([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], probability_cost=5)
+    >>> pc
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
+    >>> cost
+    array([0.   , 0.125, 0.25 , 0.125, 0.   ])
+    """
+    owner = "cost_curve"
+    extra = [] if pos_label is None else [pos_label]
+    case = Case(y_true, None, None, None, None, sample_weight, owner, extra=extra, binary=True)
+    positive = case.codes == positive_index(case.classes, pos_label, owner)
+    score = _scores(y_score, len(case.codes), owner)
+    misses, alarms = _hull(positive, score, case.weights, owner)
+    # From one corner to the next a few more alarms buy fewer misses: worth it above this PC.
+    bought, price = -np.diff(misses), np.diff(alarms)
+    switches = price / (price + bought)
+    if probability_cost is None:
+        pc = np.unique(np.concatenate([[0.0], switches, [1.0]]))
+    elif isinstance(probability_cost, (int, np.integer)):
+        pc = np.linspace(0.0, 1.0, int(probability_cost))
+    else:
+        pc = np.asarray(probability_cost, dtype=np.float64)
+        if not ((pc >= 0) & (pc <= 1)).all():
+            raise ValueError(
+                f"The 'probability_cost' parameter of {owner} must lie in [0, 1], got values from "
+                f"{pc.min()} to {pc.max()}."
+            )
+    best = np.searchsorted(switches, pc)
+    return pc, misses[best] * pc + alarms[best] * (1.0 - pc)
+
+
+def _scores(y_score: ArrayLike, n: int, owner: str) -> Floats:
+    score = np.asarray(y_score, dtype=np.float64)
+    if score.shape != (n,):
+        remedy = "Pass the column of the positive class, predict_proba(X)[:, 1]."
+        raise ValueError(
+            f"The 'y_score' parameter of {owner} must have shape ({n},), got {score.shape}. "
+            f"{remedy if score.ndim == 2 else ''}".rstrip()
+        )
+    if not np.isfinite(score).all():
+        raise ValueError(f"The 'y_score' parameter of {owner} must be finite, got NaN or infinity.")
+    return score
+
+
+def _distinct(score: Floats) -> tuple[Ints, Ints]:
+    """Order of the scores, and where in it each distinct score starts."""
+    order = np.argsort(score, kind="stable")
+    ranked = score[order]
+    return order, np.flatnonzero(np.concatenate([[True], ranked[1:] > ranked[:-1]]))
+
+
+def _hull(
+    positive: Bools, score: Floats, weights: Floats | None, owner: str
+) -> tuple[Floats, Floats]:
+    """Miss and false-alarm rates at the corners of the ROC hull, from no alarm to all alarms.
+
+    Pooling adjacent violators in the order of the scores merges exactly the thresholds under the
+    convex hull.
+    """
+    order, starts = _distinct(score)
+    w = np.ones(len(score)) if weights is None else weights
+    pos = np.add.reduceat(np.where(positive, w, 0.0)[order], starts)
+    neg = np.add.reduceat(np.where(positive, 0.0, w)[order], starts)
+    if not (pos.sum() > 0 and neg.sum() > 0):
+        raise ValueError(
+            f"{owner} needs rows of both classes, because it normalises by both. Check y_true and "
+            "sample_weight."
+        )
+    used = pos + neg > 0
+    pos, neg = pos[used], neg[used]
+    blocks = isotonic_regression(pos / (pos + neg), weights=pos + neg).blocks[:-1]
+    pos, neg = np.add.reduceat(pos, blocks), np.add.reduceat(neg, blocks)
+    # Cumulated from the end that starts at 0: both rates are exact there.
+    misses = np.concatenate([[0.0], np.cumsum(pos)])[::-1] / pos.sum()
+    alarms = np.concatenate([[0.0], np.cumsum(neg[::-1])]) / neg.sum()
+    return misses, alarms

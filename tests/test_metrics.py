@@ -1,0 +1,431 @@
+"""Metrics: hand-worked values, laws, messages, and the scorer in a real search."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, roc_curve, zero_one_loss
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.tree import DecisionTreeClassifier
+
+from costboost.costs import Costs, from_taxonomy, per_row, random_symmetric
+from costboost.metrics import (
+    cost_by_threshold,
+    cost_curve,
+    epsilon,
+    g_mean,
+    make_cost_scorer,
+    mean_cost,
+    savings_score,
+    total_cost,
+)
+
+BILLS = [total_cost, mean_cost, savings_score]
+SHORT = {"fn": 5, "fp": 1}
+Y = np.array([0, 0, 0, 1, 1])
+D = np.array([0, 1, 1, 0, 1])  # two false alarms, one miss
+
+
+def random_case(k: int, n: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.integers(k, size=n), rng.integers(k, size=n), rng.integers(1, 5, size=n)
+
+
+class TestBills:
+    def test_by_hand(self):
+        assert total_cost(Y, D, cost_matrix=SHORT) == 7
+        assert mean_cost(Y, D, cost_matrix=SHORT) == 7 / 5
+        assert savings_score(Y, D, cost_matrix=SHORT) == 1 - 7 / 3  # all positive costs 3
+        assert total_cost(Y, D, costs=[9, 2, 3, 40, 500]) == 45
+        assert total_cost(Y, D, costs=per_row([1, 1, 1, 40, 500], [9, 2, 3, 1, 1])) == 45
+
+    def test_prices_of_decisions(self):
+        prices = np.arange(10.0).reshape(5, 2)
+        assert total_cost(Y, D, costs=prices) == 0 + 3 + 5 + 6 + 9
+
+    def test_none_counts_errors(self):
+        y, d, _ = random_case(4, 50, seed=0)
+        assert mean_cost(y, d) == pytest.approx(zero_one_loss(y, d))
+        assert total_cost(y, d) == zero_one_loss(y, d, normalize=False)
+
+    def test_profits(self):
+        form = {"fn": 0, "fp": 3, "tp": -10}
+        assert total_cost(Y, D, cost_matrix=form) == 3 + 3 + 0 - 10
+        # Reduced: a miss costs 10; always deciding 1 would cost 9.
+        assert savings_score(Y, D, cost_matrix=form) == pytest.approx(1 - 16 / 9)
+        assert savings_score(Y, Y, cost_matrix=form) == 1
+
+    @pytest.mark.parametrize("metric", BILLS)
+    @pytest.mark.parametrize("form", ["static", "rows", "prices", "error"])
+    def test_integer_weight_is_duplication(self, metric, form):
+        y, d, w = random_case(3, 40, seed=1)
+        rng = np.random.default_rng(2)
+        costs = {
+            "static": None,
+            "rows": rng.uniform(size=(40, 3, 3)),
+            "prices": rng.uniform(size=(40, 3)),
+            "error": rng.uniform(size=40),
+        }[form]
+        rest = {"cost_matrix": random_symmetric(3, 1, 10, 0), "labels": [0, 1, 2]}
+        repeated = None if costs is None else np.repeat(costs, w, axis=0)
+        assert metric(y, d, costs=costs, sample_weight=w, **rest) == pytest.approx(
+            metric(np.repeat(y, w), np.repeat(d, w), costs=repeated, **rest)
+        )
+
+    @pytest.mark.parametrize("metric", BILLS)
+    def test_static_equals_rows(self, metric):
+        y, d, w = random_case(3, 40, seed=3)
+        matrix = random_symmetric(3, 1, 10, 0) - 4
+        expected = metric(y, d, cost_matrix=matrix, sample_weight=w)
+        for costs in (np.repeat(matrix[None], 40, axis=0), matrix[y]):
+            assert metric(y, d, costs=costs, sample_weight=w) == pytest.approx(expected)
+
+    @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
+    def test_scale(self, scale):
+        y, d, _ = random_case(3, 40, seed=4)
+        matrix = random_symmetric(3, 1, 10, 0)
+        scaled = matrix * scale
+        assert savings_score(y, d, cost_matrix=scaled) == pytest.approx(
+            savings_score(y, d, cost_matrix=matrix)
+        )
+        assert total_cost(y, d, cost_matrix=scaled) == pytest.approx(
+            scale * total_cost(y, d, cost_matrix=matrix)
+        )
+
+    def test_savings_of_constants(self):
+        y, _, _ = random_case(3, 40, seed=5)
+        costs = np.random.default_rng(0).normal(size=(40, 3, 3))
+        for form in ({"costs": costs}, {"cost_matrix": random_symmetric(3, 1, 10, 0)}):
+            assert max(savings_score(y, np.full(40, c), **form) for c in range(3)) == 0
+        best = Costs.resolve(costs=costs, classes=[0, 1, 2], codes=y).labels
+        assert savings_score(y, best, costs=costs) == 1
+
+    def test_nothing_to_save(self):
+        zeros, ones = np.zeros(4, int), np.ones(4, int)
+        assert savings_score(zeros, zeros, cost_matrix=SHORT) == 0
+        assert savings_score(zeros, ones, cost_matrix=SHORT) == -1
+        assert savings_score(zeros, [0, 0, 0, 1], cost_matrix=SHORT) == -0.25
+        assert savings_score(Y, D, costs=np.zeros(5)) == 0
+        assert savings_score(zeros, [0, 0, 0, 1], costs=[1.0, 2.0, 3.0, 4.0], labels=[0, 1]) == -0.4
+
+    @pytest.mark.parametrize("metric", BILLS)
+    def test_labels(self, metric):
+        names = np.array(["ok", "fraud"])
+        prices = {**SHORT, "positive": "fraud"}
+        expected = metric(Y, D, cost_matrix=SHORT)
+        truth, decided = names[Y], names[D]
+        assert metric(truth, decided, cost_matrix=prices) == expected
+        assert metric(truth.astype(object), decided, cost_matrix=prices) == expected
+        assert metric(pd.Series(truth), pl.Series(decided), cost_matrix=prices) == expected
+        assert metric(Y == 1, D == 1, cost_matrix=SHORT) == expected
+        assert metric(2 * Y - 1, 2 * D - 1, cost_matrix=SHORT) == expected
+        assert metric(Y[:, None], D.astype(float), cost_matrix=SHORT) == expected
+        matrix = [[0, 1], [5, 0]]
+        assert metric(truth, decided, cost_matrix=matrix, labels=["ok", "fraud"]) == expected
+        frame = pd.DataFrame(matrix, names, names)
+        assert metric(truth, decided, cost_matrix=frame) == expected
+        table = pl.DataFrame({"truth": names, "ok": [0, 5], "fraud": [1, 0]})
+        assert metric(truth, decided, cost_matrix=table) == expected
+
+    def test_labels_named_by_the_costs(self):
+        y, d = ["a", "a"], ["a", "b"]
+        costs = from_taxonomy([["a", "b"], "c"])
+        assert total_cost(y, d, cost_matrix=costs) == 2
+        pairs = {(t, p): 2 for t in "abc" for p in "abc" if t != p}
+        assert total_cost(y, d, cost_matrix=pairs) == 2
+        assert total_cost(y, d, cost_matrix=pd.DataFrame(costs.matrix, [*"abc"], [*"abc"])) == 2
+
+    @pytest.mark.parametrize("lone", [0, 1, -1, True, 1.0])
+    def test_a_lone_usual_label_is_completed(self, lone):
+        for form in (SHORT, [[0, 1], [5, 0]]):
+            assert total_cost([lone], [lone], cost_matrix=form) == 0
+        right = {"fn": 5, "fp": 5, "tp": 1, "tn": 2}
+        assert total_cost([lone], [lone], cost_matrix=right) == (1 if lone == 1 else 2)
+        assert total_cost([lone], [lone], costs=per_row(5, 5, 1, 2, n=1)) in (1, 2)
+
+    def test_nothing_is_mutated(self):
+        costs = np.random.default_rng(0).normal(size=(5, 2, 2))
+        y, d, w = Y.copy(), D.copy(), np.arange(5.0)
+        before = [a.copy() for a in (y, d, w, costs)]
+        for metric in BILLS:
+            metric(y, d, costs=costs, sample_weight=w)
+        cost_by_threshold(y, w, costs=costs, sample_weight=w)
+        for now, then in zip((y, d, w, costs), before, strict=True):
+            np.testing.assert_array_equal(now, then)
+
+
+ERRORS = {
+    "function": (dict(cost_matrix=lambda X: X), r"costs=cost_matrix\(X\)"),
+    "length": (dict(y_pred=[0, 1]), "'y_pred'.*one decision per row of y_true, 5, got 2"),
+    "empty": (dict(y_true=[], y_pred=[]), "'y_true'.*non-empty"),
+    "2-D": (dict(y_pred=np.ones((5, 2))), r"'y_pred'.*shape \(n,\), got shape \(5, 2\)"),
+    "nan": (dict(y_true=[0, 1, np.nan, 0, 1]), "'y_true'.*got NaN"),
+    "types": (dict(y_pred=["0", "1", "1", "0", "1"]), "labels of different types"),
+    "mixture": (dict(y_pred=np.array([0, "a", 1, 0, 1], dtype=object)), "of one type"),
+    "too few classes": (dict(cost_matrix=np.ones((3, 3))), r"needs 3 classes.*Pass labels="),
+    "unknown label": (dict(y_true=[2, 0, 0, 1, 1], labels=[0, 1]), r"'y_true'.*got \[2\]"),
+    "weights": (dict(sample_weight=[1, 2]), r"'sample_weight'.*shape \(5,\), got \(2,\)"),
+    "negative weights": (dict(sample_weight=[-1, 0, 0, 0, 1]), "'sample_weight'.*>= 0"),
+    "zero weights": (dict(sample_weight=np.zeros(5)), "'sample_weight'.*not all 0"),
+    "shape of costs": (dict(costs=np.ones(4)), r"'costs' parameter of \w+ must.*got \(4,\)"),
+    "matrix as costs": (dict(costs=np.ones((2, 2))), "goes into cost_matrix="),
+}
+
+
+class TestErrors:
+    @pytest.mark.parametrize("metric", BILLS)
+    @pytest.mark.parametrize(("arguments", "message"), ERRORS.values(), ids=ERRORS)
+    def test_message(self, metric, arguments, message):
+        with pytest.raises(ValueError, match=f"(?s){message}") as caught:
+            metric(**{"y_true": Y, "y_pred": D, **arguments})
+        assert metric.__name__ in str(caught.value)
+
+    def test_lone_text_label(self):
+        with pytest.raises(ValueError, match=r"found only \['ok'\].*Pass labels="):
+            total_cost(["ok"], ["ok"], cost_matrix=SHORT)
+        assert total_cost(["ok"], ["ok"], cost_matrix=SHORT, labels=["ok", "fraud"]) == 0
+
+    @pytest.mark.parametrize("function", [cost_by_threshold, cost_curve])
+    def test_scores(self, function):
+        with pytest.raises(ValueError, match=r"'y_score'.*predict_proba\(X\)\[:, 1\]"):
+            function(Y, np.ones((5, 2)))
+        with pytest.raises(ValueError, match=r"'y_score'.*finite"):
+            function(Y, [0, 1, np.nan, 0, 0])
+        with pytest.raises(ValueError, match="two classes, found 3"):
+            function([0, 1, 2], [0.1, 0.2, 0.3])
+        with pytest.raises(ValueError, match=r"two classes, found 3"):
+            function(Y, np.ones(5), pos_label=7)
+
+    def test_one_class(self):
+        with pytest.raises(ValueError, match="rows of both classes"):
+            cost_curve([1, 1], [0.1, 0.2])
+        with pytest.raises(ValueError, match="needs 2 classes"):
+            cost_by_threshold(["a", "a"], [0.1, 0.2])
+
+    def test_probability_cost(self):
+        with pytest.raises(ValueError, match=r"'probability_cost'.*\[0, 1\]"):
+            cost_curve(Y, np.arange(5), probability_cost=[0.5, 1.5])
+
+    def test_counts(self):
+        with pytest.raises(ValueError, match="epsilon is defined for two classes"):
+            epsilon([0, 1, 2], [0, 1, 2], factor=2)
+        with pytest.raises(ValueError, match="'factor' parameter of epsilon"):
+            epsilon(Y, D, factor=-1)
+        with pytest.raises(ValueError, match="'pos_label' parameter of g_mean"):
+            g_mean(Y, D, pos_label=7)
+
+
+class TestThreshold:
+    @pytest.mark.parametrize("form", ["static", "rows", "prices"])
+    @pytest.mark.parametrize("pos_label", [None, 0, 1])
+    def test_equals_total_cost_at_every_threshold(self, form, pos_label):
+        rng = np.random.default_rng(0)
+        y, _, w = random_case(2, 60, seed=1)
+        score = rng.integers(15, size=60) / 15
+        prices = rng.normal(size=(60, 2, 2)) * 10.0 ** rng.integers(-6, 6, size=(60, 2, 2))
+        costs = {"static": None, "rows": prices, "prices": prices[:, 0]}[form]
+        rest = {"cost_matrix": [[-1, 2], [9, 0.5]], "costs": costs, "sample_weight": w}
+        thresholds, bills = cost_by_threshold(y, score, pos_label=pos_label, **rest)
+        np.testing.assert_array_equal(thresholds, [*np.unique(score), np.inf])
+        positive = 1 if pos_label is None else pos_label
+        expected = [
+            total_cost(y, np.where(score >= t, positive, 1 - positive), **rest) for t in thresholds
+        ]
+        np.testing.assert_allclose(bills, expected, rtol=1e-9)
+
+    def test_nothing_cancels(self):
+        # After a huge price, tiny ones still count where the huge one is not paid.
+        costs = per_row(fn=[1e-12, 1e-12, 1e12], fp=1)
+        _, bills = cost_by_threshold([1, 1, 1], [0.1, 0.2, 0.3], costs=costs)
+        np.testing.assert_allclose(bills, [0, 1e-12, 2e-12, 1e12], rtol=1e-12)
+
+    def test_positive_class_of_the_short_form(self):
+        y, score = ["fraud", "ok", "ok"], [0.9, 0.5, 0.1]
+        named = cost_by_threshold(y, score, cost_matrix={**SHORT, "positive": "fraud"})
+        np.testing.assert_array_equal(named[1], [2, 1, 0, 5])
+        given = cost_by_threshold(y, score, cost_matrix=SHORT, pos_label="fraud")
+        np.testing.assert_array_equal(given, named)
+
+    def test_one_class_with_labels(self):
+        _, bills = cost_by_threshold(["ok"], [0.3], labels=["ok", "spam"], cost_matrix=SHORT)
+        np.testing.assert_array_equal(bills, [1, 0])
+
+
+class TestCostCurve:
+    @pytest.mark.parametrize("seed", range(5))
+    @pytest.mark.parametrize("weighted", [False, True])
+    def test_is_the_lower_envelope(self, seed, weighted):
+        y, _, w = random_case(2, 80, seed)
+        score = np.round(np.random.default_rng(seed).normal(size=80) + y, 1)
+        weights = w if weighted else None
+        pc, cost = cost_curve(y, score, sample_weight=weights)
+        fpr, tpr, _ = roc_curve(y, score, sample_weight=weights, drop_intermediate=False)
+        lines = (1 - tpr)[:, None] * pc + fpr[:, None] * (1 - pc)
+        np.testing.assert_allclose(cost, lines.min(axis=0), atol=1e-12)
+        assert len(pc) == 101
+
+    def test_exact_corners(self):
+        y, _, _ = random_case(2, 80, seed=3)
+        score = np.random.default_rng(3).normal(size=80) + y
+        corners = cost_curve(y, score, probability_cost=None)
+        assert corners[0][0] == 0
+        assert corners[0][-1] == 1
+        pc = np.linspace(0, 1, 333)
+        np.testing.assert_allclose(
+            np.interp(pc, *corners), cost_curve(y, score, probability_cost=pc)[1], atol=1e-12
+        )
+
+    @pytest.mark.parametrize("grid", [101, None])
+    def test_extremes(self, grid):
+        perfect = cost_curve(Y, Y, probability_cost=grid)[1]
+        np.testing.assert_array_equal(perfect, 0)
+        for useless in (np.zeros(5), -Y):
+            pc, cost = cost_curve(Y, useless, probability_cost=grid)
+            np.testing.assert_allclose(cost, np.minimum(pc, 1 - pc))
+
+    def test_pos_label(self):
+        score = np.array([0.3, 0.1, 0.7, 0.6, 0.9])
+        names = np.array(["ok", "bad"])[Y]  # the last class is "ok"
+        expected = cost_curve(Y, score)
+        np.testing.assert_array_equal(cost_curve(names, score, pos_label="bad"), expected)
+        mirrored = cost_curve(names, -score)
+        np.testing.assert_allclose(mirrored[1], expected[1][::-1], atol=1e-12)
+
+    def test_many_rows(self):
+        rng = np.random.default_rng(0)
+        y = rng.integers(2, size=200_000)
+        pc, cost = cost_curve(y, rng.normal(size=200_000) + 2 * y)
+        # Two normals at distance 2, equal costs: both rates are Phi(-1).
+        assert cost[50] == pytest.approx(0.1587, abs=0.003)
+        assert (cost <= np.minimum(pc, 1 - pc)).all()
+
+
+class TestCounts:
+    def test_epsilon(self):
+        assert epsilon(Y, D, factor=10) == 12
+        assert epsilon(Y, D, factor=10, pos_label=0) == 21
+        names = np.array(["ok", "bad"])
+        assert epsilon(names[Y], names[D], factor=10, pos_label="bad") == 12
+        assert epsilon(Y, D, factor=3) == total_cost(Y, D, cost_matrix={"fn": 3, "fp": 1})
+        assert epsilon(["a", "a"], ["a", "a"], factor=2) == 0
+
+    def test_g_mean(self):
+        assert g_mean(Y, D) == pytest.approx(np.sqrt(1 / 3 * 1 / 2))
+        assert g_mean(Y, D, pos_label=0) == g_mean(Y, D, pos_label=1) == g_mean(Y, D)
+        assert g_mean(Y, np.zeros(5, int)) == 0
+        assert g_mean(Y, Y) == 1
+
+    def test_g_mean_of_many_classes(self):
+        y, d = [0, 0, 1, 1, 2, 2], [0, 0, 1, 0, 2, 1]
+        assert g_mean(y, d) == pytest.approx((1 * 0.5 * 0.5) ** (1 / 3))
+        assert g_mean(y, d, pos_label=0) == pytest.approx(np.sqrt(1 * 3 / 4))
+        many, other, _ = random_case(40, 4000, seed=0)
+        assert 0 <= g_mean(many, other) <= balanced_accuracy_score(many, other)
+
+    def test_classes_absent_from_the_truth(self):
+        assert g_mean([0, 0], [0, 1]) == 0.5
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def priced_data(n: int = 200) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Noisy classes that a line separates roughly, with an amount at stake on each positive."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 2))
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=n) > 1.5).astype(int)
+    amount = np.where(y == 1, rng.exponential(100, size=n), 0)
+    return X, y, amount
+
+
+class Cut(LogisticRegression):
+    """Logistic regression that decides at a given probability."""
+
+    def __init__(self, cut: float = 0.5):
+        super().__init__()
+        self.cut = cut
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] >= self.cut).astype(int)]
+
+
+CUTS = {"cut": [0.02, 0.1, 0.5, 0.9]}
+
+
+class TestScorer:
+    def test_sign(self):
+        X, y, _ = priced_data()
+        tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
+        decided = tree.predict(X)
+        for metric, sign in (("savings", 1), ("total_cost", -1), ("mean_cost", -1)):
+            scorer = make_cost_scorer(metric, cost_matrix=SHORT)
+            function = {"savings": savings_score}.get(metric) or globals()[metric]
+            assert scorer(tree, X, y) == sign * function(y, decided, cost_matrix=SHORT)
+
+    def test_matrix_changes_the_winner(self):
+        X, y, _ = priced_data()
+        winners = {
+            fn: GridSearchCV(Cut(), CUTS, scoring=make_cost_scorer(cost_matrix={"fn": fn, "fp": 1}))
+            .fit(X, y)
+            .best_params_["cut"]
+            for fn in (0.1, 100)
+        }
+        assert winners[0.1] > winners[100]
+
+    @pytest.mark.usefixtures("routing")
+    @pytest.mark.parametrize("metric", ["savings", "total_cost", "mean_cost"])
+    def test_costs_of_rows_change_the_winner(self, metric):
+        X, y, amount = priced_data()
+        winners = []
+        for call in (1e-3, 1e3):
+            scorer = make_cost_scorer(metric).set_score_request(costs=True)
+            search = GridSearchCV(Cut(), CUTS, scoring=scorer, cv=3)
+            search.fit(X, y, costs=per_row(fn=amount, fp=call))
+            assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+            winners.append(search.best_params_["cut"])
+        assert winners[0] < winners[1]
+
+    @pytest.mark.usefixtures("routing")
+    @pytest.mark.parametrize("ndim", [1, 2, 3])
+    def test_folds_get_their_own_costs(self, ndim):
+        X, y, amount = priced_data()
+        rows = per_row(fn=amount, fp=7)
+        prices = rows[np.arange(len(y)), y]
+        costs = {1: prices.max(axis=1), 2: prices, 3: rows}[ndim]
+        weight = np.arange(len(y)) % 3
+        scorer = make_cost_scorer("total_cost").set_score_request(costs=True, sample_weight=True)
+        result = cross_validate(
+            Cut().set_fit_request(sample_weight=False),
+            X,
+            y,
+            scoring=scorer,
+            cv=3,
+            params={"costs": costs, "sample_weight": weight},
+            return_estimator=True,
+            return_indices=True,
+        )
+        for model, test, score in zip(
+            result["estimator"], result["indices"]["test"], result["test_score"], strict=True
+        ):
+            bill = total_cost(
+                y[test], model.predict(X[test]), costs=rows[test], sample_weight=weight[test]
+            )
+            assert score == pytest.approx(-bill)
+
+    def test_labels(self):
+        scorer = make_cost_scorer(cost_matrix=1 - np.eye(3), labels=["a", "b", "c"])
+        tree = DecisionTreeClassifier().fit([[0], [1]], ["a", "b"])
+        assert scorer(tree, [[0], [1]], ["a", "b"]) == 1
+
+    def test_errors(self):
+        with pytest.raises(ValueError, match=r"'metric'.*'savings'.*got 'auc'"):
+            make_cost_scorer("auc")
+        with pytest.raises(ValueError, match=r"set_score_request\(costs=True\)"):
+            make_cost_scorer(cost_matrix=lambda X: X)
