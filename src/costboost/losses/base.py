@@ -1,0 +1,86 @@
+"""What every binary loss answers, and how it reads its costs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import Floats
+
+__all__ = ["BinaryLoss", "CostPair", "cost_pair", "error_cost"]
+
+CostPair: TypeAlias = "tuple[ArrayLike, ArrayLike]"
+
+# exp(709) is the last finite double; a little less leaves room for a factor.
+MAX_EXPONENT = 700.0
+
+# A class whose errors are free has log-cost -inf; costs this far below the dearest one are
+# indistinguishable from free in double precision.
+_SMALLEST_SHARE = 1e-15
+
+
+def error_cost(y: Floats, C: CostPair | ArrayLike) -> Floats:
+    """The cost ``c_i`` of misclassifying each row: ``C1`` on positives, ``C2`` on negatives."""
+    if isinstance(C, tuple):
+        C1, C2 = C
+        return np.where(y > 0, np.asarray(C1, np.float64), np.asarray(C2, np.float64))
+    return np.asarray(C, dtype=np.float64)
+
+
+def cost_pair(y: Floats, C: CostPair | ArrayLike) -> tuple[Floats, Floats]:
+    """Both error costs of each row, positive and finite in the logarithm.
+
+    From (n,) error costs only the cost of the observed class is known; the other side takes the
+    mean cost of the other class, so that costs constant within a class give back the pair.
+    """
+    if isinstance(C, tuple):
+        C1, C2 = (np.asarray(part, dtype=np.float64) for part in C)
+    else:
+        c = np.asarray(C, dtype=np.float64)
+        positive = y > 0
+        mean_miss = c[positive].mean() if positive.any() else c.mean()
+        mean_alarm = c[~positive].mean() if not positive.all() else c.mean()
+        C1 = np.where(positive, c, mean_miss)
+        C2 = np.where(positive, mean_alarm, c)
+    floor = _SMALLEST_SHARE * max(float(np.max(C1)), float(np.max(C2)))
+    return np.maximum(C1, floor), np.maximum(C2, floor)
+
+
+def exp(exponent: Floats) -> Floats:
+    """The exponential, kept finite."""
+    return np.exp(np.minimum(exponent, MAX_EXPONENT))
+
+
+class BinaryLoss(ABC):
+    """A loss of one score per row.
+
+    Subclasses hold no state; every method is vectorised over rows. ``C`` is the pair
+    ``(C1, C2)`` (a tuple) or an (n,) array of error costs; the two methods that do not know the
+    truth, `probability` and `minimiser`, take the pair only.
+    """
+
+    @abstractmethod
+    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """The loss of each row."""
+
+    @abstractmethod
+    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its derivative with respect to ``F``."""
+
+    @abstractmethod
+    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its second derivative with respect to ``F``."""
+
+    @abstractmethod
+    def probability(self, F: Floats, C: CostPair) -> Floats:
+        """The P(+|x) for which ``F`` is the minimiser."""
+
+    @abstractmethod
+    def minimiser(self, p: Floats, C: CostPair) -> Floats:
+        """The score that minimises the expected loss when P(+|x) = ``p``."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"

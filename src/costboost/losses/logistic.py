@@ -1,0 +1,100 @@
+"""Logistic losses: the costs move the origin of the link, and may set its slope."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit
+
+from costboost._typing import Floats
+from costboost.losses.base import BinaryLoss, CostPair, cost_pair
+
+__all__ = ["AsymmetricLogistic", "CostLogistic", "ShiftedLogistic"]
+
+
+class ShiftedLogistic(BinaryLoss):
+    r"""Binomial deviance through the link :math:`p_c = 1/(1 + e^{-2(\gamma F + \eta)})`.
+
+    .. math::
+
+        L = \log(1 + e^{-2y(\gamma F + \eta)}), \qquad
+        L' = -2\gamma (y' - p_c), \qquad L'' = 4\gamma^2 p_c (1 - p_c), \qquad
+        \eta = \tfrac12 \log \frac{C_2}{C_1}
+
+    with y' = (y + 1)/2. Subclasses choose the slope :math:`\gamma`. The Newton step at F is
+    :math:`-L'/L'' = z / (2\gamma)` with LogitBoost's response z = (y' - p_c) / (p_c (1 - p_c)).
+    """
+
+    @abstractmethod
+    def slope(self, C1: Floats, C2: Floats) -> Floats:
+        """The slope of the link."""
+
+    def link(self, F: Floats, C1: Floats, C2: Floats) -> Floats:
+        """Half the log-odds of p_c."""
+        return self.slope(C1, C2) * F + 0.5 * (np.log(C2) - np.log(C1))
+
+    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """The loss of each row."""
+        return np.logaddexp(0.0, -2.0 * y * self.link(F, *cost_pair(y, C)))
+
+    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its derivative with respect to ``F``."""
+        C1, C2 = cost_pair(y, C)
+        u = 2.0 * self.link(F, C1, C2)
+        # y' - p_c = y * expit(-y u): no cancellation when p_c is near 0 or 1.
+        return np.asarray(-2.0 * self.slope(C1, C2) * y * expit(-y * u))
+
+    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its second derivative with respect to ``F``."""
+        C1, C2 = cost_pair(y, C)
+        u = 2.0 * self.link(F, C1, C2)
+        return np.asarray(4.0 * self.slope(C1, C2) ** 2 * expit(u) * expit(-u))
+
+    def probability(self, F: Floats, C: CostPair) -> Floats:
+        """The P(+|x) for which ``F`` is the minimiser: p_c itself."""
+        return np.asarray(expit(2.0 * self.link(F, *cost_pair(F, C))))
+
+    def minimiser(self, p: Floats, C: CostPair) -> Floats:
+        """The score that minimises the expected loss when P(+|x) = ``p``."""
+        C1, C2 = cost_pair(p, C)
+        return np.asarray(0.5 * (logit(p) + np.log(C1) - np.log(C2)) / self.slope(C1, C2))
+
+
+class CostLogistic(ShiftedLogistic):
+    r"""The loss of CS-LogitBoost, slope :math:`\gamma = (C_1 + C_2)/2`.
+
+    .. math:: F^* = \frac{1}{C_1 + C_2} \log \frac{P_+ C_1}{P_- C_2}
+
+    (Masnadi-Shirazi and Vasconcelos 2007, Eq. 34 to 36). Domain: every real F.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> CostLogistic().minimiser(np.array([0.5]), (np.e, 1.0)).round(4)
+    array([0.2689])
+    """
+
+    def slope(self, C1: Floats, C2: Floats) -> Floats:
+        """Half the sum of the costs."""
+        return 0.5 * (C1 + C2)
+
+
+class AsymmetricLogistic(ShiftedLogistic):
+    r"""The loss of AsyBL, slope 1: :math:`p_c = C_2 e^F / (C_1 e^{-F} + C_2 e^F)`.
+
+    .. math:: F^* = \tfrac12 \log \frac{P_+ C_1}{P_- C_2}
+
+    (Cao et al. 2013, Eq. 2). Domain: every real F.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> AsymmetricLogistic().probability(np.array([0.0]), (4.0, 1.0))
+    array([0.2])
+    """
+
+    def slope(self, C1: Floats, C2: Floats) -> Floats:
+        """One, whatever the costs."""
+        return np.ones_like(C1)
