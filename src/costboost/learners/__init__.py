@@ -1,0 +1,79 @@
+"""Weak learners: given targets, weights and a criterion, the best simple rule.
+
+`resolve` turns the ``estimator=`` argument of a classifier into a `Learner`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import has_fit_parameter
+
+from costboost.learners.adapter import EstimatorRule, SklearnLearner
+from costboost.learners.base import Aim, BoundLearner, Ensemble, Fitted, Learner, Rows, Rule
+from costboost.learners.criteria import Criterion, JointVotes, LeastSquares, LogRatio, Votes
+from costboost.learners.histogram import Histogram, HistogramRule
+from costboost.learners.line import Line, LineRule
+from costboost.learners.perceptron import LinearRule, Perceptron
+from costboost.learners.stump import Stump, StumpRule
+from costboost.learners.tree import Tree, TreeEnsemble, TreeRule
+
+__all__ = [
+    "BUILT_IN",
+    "Aim",
+    "BoundLearner",
+    "Criterion",
+    "Ensemble",
+    "EstimatorRule",
+    "Fitted",
+    "Histogram",
+    "HistogramRule",
+    "JointVotes",
+    "Learner",
+    "LeastSquares",
+    "Line",
+    "LineRule",
+    "LinearRule",
+    "LogRatio",
+    "Perceptron",
+    "Rows",
+    "Rule",
+    "SklearnLearner",
+    "Stump",
+    "StumpRule",
+    "Tree",
+    "TreeEnsemble",
+    "TreeRule",
+    "Votes",
+    "resolve",
+]
+
+# max_leaves -> the learner of that name
+BUILT_IN: dict[str, Callable[[int], Learner]] = {
+    "tree": lambda max_leaves: Tree(max_leaves=max_leaves),
+    "stump": lambda max_leaves: Stump(),
+    "histogram": lambda max_leaves: Histogram(),
+    "line": lambda max_leaves: Line(),
+    "perceptron": lambda max_leaves: Perceptron(),
+}
+
+
+def resolve(estimator: object, max_leaves: int, owner: str) -> Learner:
+    """The learner meant by a classifier's ``estimator`` argument."""
+    if isinstance(estimator, Learner):
+        return estimator
+    if isinstance(estimator, str) and estimator in BUILT_IN:
+        return BUILT_IN[estimator](max_leaves)
+    if isinstance(estimator, BaseEstimator):
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(
+                f"estimator of {owner} must accept sample_weight in fit; "
+                f"{type(estimator).__name__} does not. Choose another estimator, or one of the "
+                f"built-in learners {sorted(BUILT_IN)}."
+            )
+        return SklearnLearner(estimator)
+    raise ValueError(
+        f"estimator of {owner} must be None, one of {sorted(BUILT_IN)}, a costboost learner or a "
+        f"scikit-learn estimator instance; got {estimator!r}."
+    )

@@ -1,0 +1,124 @@
+"""What a weak learner is: it is bound to the training rows once, then asked once per round.
+
+``Learner`` (hyper-parameters) --bind--> ``BoundLearner`` (binned rows) --fit--> ``Fitted`` (the
+rule and its training outputs) --ensemble--> ``Ensemble`` (predicts Σ α h).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats
+from costboost.learners.criteria import Criterion
+
+__all__ = [
+    "Aim",
+    "BoundLearner",
+    "ConstantRule",
+    "Ensemble",
+    "Fitted",
+    "Learner",
+    "Rows",
+    "Rule",
+    "constant",
+]
+
+
+class Aim(NamedTuple):
+    """What one round asks of a weak learner."""
+
+    targets: Floats  # (n,) votes in {-1, +1}, or real responses
+    weights: Floats  # (n,) not negative, with a positive sum
+    criterion: Criterion
+
+
+class Rows(NamedTuple):
+    """The training rows, as a learner is bound to them."""
+
+    X: AnyArray  # (n, d) float64 or float32; NaN only for learners that take it
+    sample_weight: Floats  # (n,) positive
+    categorical: Sequence[int]  # columns that hold category codes
+    n_threads: int
+    seed: int
+
+
+class Rule(Protocol):
+    """A weak rule: one output per row."""
+
+    def predict(self, X: AnyArray) -> Floats:
+        """The outputs of the rule, (n,)."""
+
+
+@dataclass(frozen=True)
+class ConstantRule:
+    """The same output everywhere: what is left when no feature says anything."""
+
+    value: float
+
+    def predict(self, X: AnyArray) -> Floats:
+        """The constant, once per row."""
+        return np.full(X.shape[0], self.value)
+
+
+class Fitted(NamedTuple):
+    """A weak rule and its outputs on the rows it was fitted to."""
+
+    rule: Any  # a Rule, or a draft of one that `BoundLearner.ensemble` finishes
+    outputs: Floats
+
+
+def constant(aim: Aim) -> Fitted:
+    """The best constant rule for an aim."""
+    first, second = aim.criterion.channels(aim.targets, aim.weights)
+    value = aim.criterion.values(np.array([first.sum()]), np.array([second.sum()]))[0]
+    return Fitted(ConstantRule(float(value)), np.full(len(aim.targets), value))
+
+
+class Ensemble:
+    """A weighted sum of rules, F(x) = Σ α_t h_t(x)."""
+
+    def __init__(self, rules: Sequence[Rule], votes: Floats) -> None:
+        self.rules = list(rules)
+        self.votes = votes
+
+    def staged(self, X: AnyArray) -> Iterator[Floats]:
+        """F after each round, (n,) each."""
+        F = np.zeros(X.shape[0])
+        for rule, vote in zip(self.rules, self.votes, strict=True):
+            F = F + vote * rule.predict(X)
+            yield F
+
+    def decision_function(self, X: AnyArray) -> Floats:
+        """F after the last round, (n,)."""
+        F = np.zeros(X.shape[0])
+        for rule, vote in zip(self.rules, self.votes, strict=True):
+            F += vote * rule.predict(X)
+        return F
+
+
+class BoundLearner(ABC):
+    """A learner that has seen the rows."""
+
+    @abstractmethod
+    def fit(self, aim: Aim, seed: int) -> Fitted:
+        """The rule for this aim, with its outputs on the training rows."""
+
+    def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
+        """The finished predictor; ``rules`` are this learner's, in order, some perhaps dropped."""
+        return Ensemble(rules, votes)
+
+
+class Learner(ABC):
+    """Hyper-parameters of a weak learner."""
+
+    accepts_missing: ClassVar[bool] = False
+    accepts_categories: ClassVar[bool] = False
+
+    @abstractmethod
+    def bind(self, rows: Rows) -> BoundLearner:
+        """Do once what every round would repeat: binning, scaling, copying."""

@@ -1,0 +1,67 @@
+"""Piecewise constant rules on one feature: the weighted histograms of RealBoost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats
+from costboost.learners._binning import BinnedRows
+from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows
+
+__all__ = ["Histogram", "HistogramRule"]
+
+
+@dataclass(frozen=True)
+class Histogram(Learner):
+    """One output per bin of the best single feature, by the criterion of the aim.
+
+    A feature gets one bin per 300 distinct values, but at least ``min_bins`` and at most
+    ``max_bins`` (finer bins overfit within a few rounds); one with fewer distinct values gets one
+    bin per value. Missing values have a bin of their own.
+    """
+
+    min_bins: int = 4
+    max_bins: int = 64
+
+    accepts_missing: ClassVar[bool] = True
+
+    def bind(self, rows: Rows) -> BoundHistogram:
+        """Bin the rows."""
+        return BoundHistogram(BinnedRows(rows, self._limit))
+
+    def _limit(self, distinct: int) -> int:
+        return int(np.clip(distinct // 300, self.min_bins, min(self.max_bins, 255)))
+
+
+@dataclass(frozen=True)
+class HistogramRule:
+    """``outputs[b]`` where x[feature] lies in bin b; the last output is for missing values."""
+
+    feature: int
+    edges: Floats
+    outputs: Floats
+
+    def predict(self, X: AnyArray) -> Floats:
+        """The outputs of the histogram, (n,)."""
+        column = X[:, self.feature]
+        bins = np.searchsorted(self.edges, column)  # sorts NaN behind the last edge
+        return self.outputs[np.where(np.isnan(column), len(self.edges) + 1, bins)]
+
+
+class BoundHistogram(BoundLearner):
+    """Compares the histograms of all features."""
+
+    def __init__(self, binned: BinnedRows) -> None:
+        self._binned = binned
+
+    def fit(self, aim: Aim, seed: int) -> Fitted:
+        """The histogram of smallest loss; the first of equals."""
+        first, second = self._binned.histograms(aim)
+        best = int(np.argmin(aim.criterion.loss(first, second).sum(axis=1)))
+        edges = self._binned.edges[best]
+        used = slice(len(edges) + 2)
+        outputs = aim.criterion.values(first[best, used], second[best, used])
+        return Fitted(HistogramRule(best, edges, outputs), outputs[self._binned.bins[best]])

@@ -1,0 +1,236 @@
+"""Trees grown by LightGBM: one binned ``Dataset`` serves every round."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import lightgbm as lgb
+import numpy as np
+
+from costboost._typing import AnyArray, Floats
+from costboost.learners.base import (
+    Aim,
+    BoundLearner,
+    ConstantRule,
+    Ensemble,
+    Fitted,
+    Learner,
+    Rows,
+    Rule,
+    constant,
+)
+from costboost.learners.criteria import Criterion
+
+__all__ = ["Tree", "TreeEnsemble", "TreeRule"]
+
+
+@dataclass(frozen=True)
+class Tree(Learner):
+    """A decision or regression tree with at most ``max_leaves`` leaves.
+
+    A tree for targets t and weights w is LightGBM's second-order tree with gradient -w·t, Hessian
+    w, learning rate 1 and no penalty: its leaves hold weighted means, and its split gain is the
+    weighted least-squares one (for votes in {-1, +1} that is the Gini gain). The criterion then
+    turns leaf means into outputs. NaN and categorical columns are handled by LightGBM.
+    """
+
+    max_leaves: int = 8
+    max_bins: int = 255
+
+    accepts_missing: ClassVar[bool] = True
+    accepts_categories: ClassVar[bool] = True
+
+    def bind(self, rows: Rows) -> BoundTree:
+        """Bin the rows."""
+        return BoundTree(self, rows)
+
+
+@dataclass(frozen=True)
+class GrownTree:
+    """A tree inside the training booster; it becomes a `TreeRule` when the ensemble is finished."""
+
+    index: int
+    criterion: Criterion
+    leaf_outputs: Floats | None  # where the criterion needs more than the leaf means
+
+    def outputs(self, leaf_means: Floats) -> Floats:
+        """The output of every leaf."""
+        if self.leaf_outputs is not None:
+            return self.leaf_outputs
+        return self.criterion.of_mean(leaf_means)
+
+
+class BoundTree(BoundLearner):
+    """A LightGBM booster that grows one tree per call of `fit`."""
+
+    def __init__(self, spec: Tree, rows: Rows) -> None:
+        n = rows.X.shape[0]
+        total = float(rows.sample_weight.sum())
+        # LightGBM guards leaves by their absolute Hessian, so weights are scaled to a mean near
+        # 1. The scale is the sum of the sample weights times a power of two: that keeps weight 2
+        # and a duplicated row equal to the last bit.
+        self._total = total * 2.0 ** -round(float(np.log2(total / n)))
+        self._n_threads = rows.n_threads
+        params = {
+            "objective": "none",
+            "metric": "None",
+            "num_leaves": spec.max_leaves,
+            "max_bin": spec.max_bins,
+            "learning_rate": 1.0,
+            "lambda_l2": 0.0,
+            "min_data_in_leaf": 1,
+            "min_data_in_bin": 1,
+            # With 0, LightGBM aborts once the weights are skewed: it guesses counts from Hessians.
+            "min_sum_hessian_in_leaf": 1e-3,
+            # A weak learner is small; its categories need no further smoothing.
+            "cat_l2": 0.0,
+            "cat_smooth": 1.0,
+            "min_data_per_group": 1,
+            "feature_pre_filter": False,
+            "boost_from_average": False,
+            "num_threads": rows.n_threads,
+            "force_col_wise": True,
+            "deterministic": True,
+            "seed": rows.seed,
+            "verbosity": -1,
+        }
+        data = lgb.Dataset(
+            rows.X,
+            label=np.zeros(n, dtype=np.float32),
+            categorical_feature=list(rows.categorical),
+            params=params,
+        )
+        self._booster = lgb.Booster(params, data)
+        self._scores = np.zeros(n)
+
+    def fit(self, aim: Aim, seed: int) -> Fitted:
+        """Grow one tree; its outputs are the change of LightGBM's own training scores."""
+        gradient, hessian = aim.criterion.gradients(aim.targets, aim.weights)
+        scale = self._total / hessian.sum()
+        pair = (
+            np.multiply(gradient, scale, dtype=np.float32, casting="unsafe"),
+            np.multiply(hessian, scale, dtype=np.float32, casting="unsafe"),
+        )
+        if self._booster.update(fobj=lambda scores, data: pair):
+            return constant(aim)  # no split gains anything
+
+        before = self._scores
+        self._booster.eval_train(feval=self._keep_scores)
+        means = self._scores - before
+        index = self._booster.num_trees() - 1
+        if not aim.criterion.needs_masses:
+            return Fitted(GrownTree(index, aim.criterion, None), aim.criterion.of_mean(means))
+
+        # A row's mean names its leaf. Leaves with equal means may swap rows: no harm.
+        leaves = _leaf_means(self._booster, index)
+        order = np.argsort(leaves)
+        borders = 0.5 * (leaves[order][1:] + leaves[order][:-1])
+        cell = order[np.searchsorted(borders, means)]
+        first, second = (
+            np.bincount(cell, channel, minlength=len(leaves)).astype(np.float64, copy=False)
+            for channel in aim.criterion.channels(aim.targets, aim.weights)
+        )
+        outputs = aim.criterion.values(first, second)
+        return Fitted(GrownTree(index, aim.criterion, outputs), outputs[cell])
+
+    def _keep_scores(self, scores: Floats, data: Any) -> tuple[str, float, bool]:
+        self._scores = scores.copy()  # LightGBM hands out one buffer for all rounds
+        return "scores", 0.0, True
+
+    def ensemble(self, rules: Sequence[Any], votes: Floats) -> TreeEnsemble:
+        """Write α·h into the leaves: the result is an ordinary LightGBM model."""
+        booster = self._booster
+        kept = {
+            rule.index: vote
+            for rule, vote in zip(rules, votes, strict=True)
+            if isinstance(rule, GrownTree)
+        }
+        while booster.num_trees() > 1 and booster.num_trees() - 1 not in kept:
+            booster.rollback_one_iter()
+
+        # Constant rules are carried by the first tree, so that the booster is the whole sum.
+        offset = float(
+            sum(
+                vote * rule.value
+                for rule, vote in zip(rules, votes, strict=True)
+                if isinstance(rule, ConstantRule)
+            )
+        )
+        grown = {rule.index: rule for rule in rules if isinstance(rule, GrownTree)}
+        for index in range(booster.num_trees()):
+            means = _leaf_means(booster, index)
+            carried = offset if index == 0 else 0.0
+            outputs = (
+                kept[index] * grown[index].outputs(means) if index in kept else np.zeros_like(means)
+            )
+            for leaf, output in enumerate(outputs + carried):
+                booster.set_leaf_output(index, leaf, float(output))
+
+        # A copy by text lets go of the training rows.
+        model = lgb.Booster(model_str=booster.model_to_string(num_iteration=-1))
+        finished: list[Rule] = [
+            TreeRule(model, rule.index, float(vote), offset if rule.index == 0 else 0.0)
+            if isinstance(rule, GrownTree)
+            else rule
+            for rule, vote in zip(rules, votes, strict=True)
+        ]
+        return TreeEnsemble(finished, votes, model, self._n_threads)
+
+
+def _leaf_means(booster: lgb.Booster, index: int) -> Floats:
+    text = booster.model_to_string(num_iteration=1, start_iteration=index)
+    found = re.search(r"^leaf_value=(.*)$", text, flags=re.MULTILINE)
+    return np.array(found.group(1).split() if found else [], dtype=np.float64)
+
+
+@dataclass(frozen=True, repr=False)
+class TreeRule:
+    """One tree of a finished LightGBM model, with its vote taken out again."""
+
+    booster: lgb.Booster
+    index: int
+    vote: float
+    offset: float = 0.0
+
+    def predict(self, X: AnyArray) -> Floats:
+        """The outputs of the tree, (n,)."""
+        return (self.contribution(X)) / self.vote
+
+    def contribution(self, X: AnyArray) -> Floats:
+        """Its share α·h of the sum, (n,)."""
+        raw = self.booster.predict(
+            X, start_iteration=self.index, num_iteration=1, raw_score=True, num_threads=1
+        )
+        return np.asarray(raw) - self.offset
+
+    def __repr__(self) -> str:
+        return f"TreeRule(index={self.index}, vote={self.vote:.6g})"
+
+
+class TreeEnsemble(Ensemble):
+    """A sum of trees that is one LightGBM model."""
+
+    def __init__(
+        self, rules: Sequence[Rule], votes: Floats, booster: lgb.Booster, n_threads: int
+    ) -> None:
+        super().__init__(rules, votes)
+        self.booster = booster
+        self.n_threads = n_threads
+
+    def staged(self, X: AnyArray) -> Iterator[Floats]:
+        """F after each round, each tree evaluated once."""
+        F = np.zeros(X.shape[0])
+        for rule, vote in zip(self.rules, self.votes, strict=True):
+            share = rule.contribution(X) if isinstance(rule, TreeRule) else vote * rule.predict(X)
+            F = F + share
+            yield F
+
+    def decision_function(self, X: AnyArray) -> Floats:
+        """F after the last round, by one native call."""
+        if not self.rules:
+            return np.zeros(X.shape[0])
+        raw = self.booster.predict(X, raw_score=True, num_threads=self.n_threads)
+        return np.asarray(raw)
