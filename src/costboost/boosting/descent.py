@@ -1,0 +1,202 @@
+"""Loss-based boosting: gradient descent on exponential losses, Newton steps on logistic ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from scipy.special import expit
+
+from costboost._typing import Floats, Ints
+from costboost.boosting.linesearch import exponential_step
+from costboost.boosting.problem import BinaryProblem
+from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
+from costboost.learners.base import Aim
+from costboost.learners.criteria import Criterion, LeastSquares, Votes
+from costboost.losses.logistic import ShiftedLogistic
+
+__all__ = ["ExponentialDescent", "NewtonDescent"]
+
+# Rows with equal (a, b) share their exponents; with so few kinds of rows the line search runs on
+# their summed weights instead of on all rows.
+_MOST_KINDS = 16
+
+
+class ExponentialDescent(Scheme):
+    r"""Descent on the exponential family of paper 2 (Eq. 17).
+
+    .. math:: \sum_i w^0_i \exp\Bigl(-\sum_t \alpha_t [a_i f_t(x_i) + b_i]\Bigr)
+
+    Direction: the rule that best fits sign(a) with weights \|w a\| (Eq. 18). Step: the exact
+    minimiser (Eq. 19, an argmin). Update: w e^{-α(a f + b)}.
+
+    Parameters
+    ----------
+    weights, a, b : (n,) arrays
+        The objective. ``weights`` is any positive multiple of w⁰.
+    learning_rate : float
+        The share of the exact step that is taken.
+    criterion : Criterion
+        How the weak learner turns regions into outputs.
+    row_weights : callable
+        From the current w to the weights the learner gets; default \|w a\|.
+    line_search : bool
+        False for rules that already are the minimising step (RealBoost).
+    """
+
+    def __init__(
+        self,
+        weights: Floats,
+        a: Floats,
+        b: Floats,
+        *,
+        learning_rate: float = 1.0,
+        criterion: Criterion | None = None,
+        row_weights: Callable[[Floats], Floats] | None = None,
+        line_search: bool = True,
+    ) -> None:
+        self._log_total = math.log(weights.sum())
+        self._w = weights / weights.sum()
+        self._a, self._b = a, b
+        self._labels = np.where(a < 0, -1.0, 1.0)
+        self._magnitude = np.abs(a)
+        self._learning_rate = learning_rate
+        self._criterion = criterion or Votes()
+        self._row_weights = row_weights or self._gradient_weights
+        self._line_search = line_search
+        self._kinds = self._find_kinds()
+
+    def _find_kinds(self) -> tuple[Floats, Floats, Ints] | None:
+        """Distinct (a, b) and each row's place among them, if they are few."""
+        sample = slice(0, 1000)
+        if len(np.unique(self._a[sample])) > _MOST_KINDS:
+            return None
+        kinds, kind = np.unique(np.column_stack([self._a, self._b]), axis=0, return_inverse=True)
+        if len(kinds) > _MOST_KINDS:
+            return None
+        return kinds[:, 0], kinds[:, 1], kind.ravel()
+
+    def _gradient_weights(self, w: Floats) -> Floats:
+        return w * self._magnitude
+
+    def aim(self) -> Aim | None:
+        """The descent direction."""
+        weights = self._row_weights(self._w)
+        if not weights.sum() > 0:
+            return None
+        return Aim(self._labels, weights, self._criterion)
+
+    def step(self, outputs: Floats) -> Step:
+        """The exact minimiser along the rule, shrunk by the learning rate."""
+        if not self._line_search:
+            return Step(self._learning_rate)
+        alpha = exponential_step(*self._along(outputs))
+        if alpha == math.inf:
+            return Step(PERFECT_VOTE / float(self._magnitude.max()), is_last=True)
+        return Step(self._learning_rate * alpha)
+
+    def _along(self, outputs: Floats) -> tuple[Floats, Floats]:
+        """Weights and exponents of the line search, summed by kind where rules only vote."""
+        if self._kinds is None or self._criterion.needs_masses:
+            return self._w, self._a * outputs + self._b
+        a, b, kind = self._kinds
+        cell = 2 * kind + (outputs > 0)
+        masses = np.bincount(cell, self._w, minlength=2 * len(a)).astype(np.float64, copy=False)
+        return masses, np.column_stack([b - a, b + a]).ravel()
+
+    def move(self, outputs: Floats, alpha: float) -> None:
+        """Multiply by e^{-α(a f + b)} and normalise."""
+        self._w *= np.exp(-alpha * (self._a * outputs + self._b))
+        total = self._w.sum()
+        self._log_total += math.log(total) if total > 0 else -math.inf
+        if total > 0:
+            self._w /= total
+
+    @property
+    def loss(self) -> float:
+        """The objective now."""
+        return math.exp(self._log_total)
+
+
+class NewtonDescent(Scheme):
+    r"""LogitBoost on a shifted logistic loss: regress the response z, take the Newton step.
+
+    .. math:: z = \frac{y' - p_c}{p_c (1 - p_c)}, \qquad F \leftarrow F + \frac{f}{2\gamma}
+
+    Responses are clipped to twice the largest response at F = 0: 4 when the costs are equal, the
+    classical limit, and as much wider as the costs are apart. Rows with their own costs have their
+    own slope γ_i; their responses and weights are brought to the mean slope.
+
+    Parameters
+    ----------
+    loss : ShiftedLogistic
+    problem : BinaryProblem
+    weights : (n,) array
+        Initial weights of the rows.
+    weighting : {"newton", "boundary"}
+        Regression weights p_c(1-p_c), the exact Newton ones, or p(1-p) with p = 1/(1+e^{-2F}),
+        which centre on the cost-sensitive boundary F = 0 (paper 3).
+    even_start : bool
+        Take p_c = ½ in the first round, as paper 3 prints it.
+    """
+
+    def __init__(
+        self,
+        loss: ShiftedLogistic,
+        problem: BinaryProblem,
+        weights: Floats,
+        *,
+        weighting: Literal["newton", "boundary"],
+        even_start: bool,
+        learning_rate: float,
+    ) -> None:
+        self._loss = loss
+        self._y = problem.y
+        self._base = weights
+        self._F = np.zeros(len(problem.y))
+        self._C1, self._C2 = problem.both
+        C1, C2 = problem.mean_pair
+        self._slope = float(loss.slope(np.asarray(C1), np.asarray(C2)))
+        self._relative = loss.slope(self._C1, self._C2) / self._slope
+        self._limit = 2.0 * (1.0 + max(C1 / C2, C2 / C1))
+        # Paper 3 measures F in units of the cheaper cost (its C2 is 1).
+        self._unit = min(C1, C2)
+        self._weighting = weighting
+        self._even_start = even_start
+        self._learning_rate = learning_rate
+        self._criterion = LeastSquares()
+
+    def aim(self) -> Aim | None:
+        """Responses and weights of the weighted least-squares problem."""
+        y = self._y
+        link = 2.0 * self._loss.link(self._F, self._C1, self._C2)
+        if self._even_start:
+            link, self._even_start = np.zeros_like(self._F), False
+        # z = y / P(the observed class): no cancellation when p_c is near 0 or 1.
+        z = y / np.maximum(expit(y * link), 1.0 / self._limit)
+        if self._weighting == "newton":
+            weights = expit(link) * expit(-link)
+        else:
+            u = 2.0 * self._unit * self._F
+            weights = expit(u) * expit(-u)
+        weights = self._base * weights * self._relative**2
+        total = weights.sum()
+        if not total > 0:
+            return None
+        return Aim(z / self._relative, weights / total, self._criterion)
+
+    def step(self, outputs: Floats) -> Step:
+        """Half the inverse slope, shrunk by the learning rate."""
+        return Step(self._learning_rate / (2.0 * self._slope))
+
+    def move(self, outputs: Floats, alpha: float) -> None:
+        """Add the step to the scores."""
+        self._F += alpha * outputs
+
+    @property
+    def loss(self) -> float:
+        """The weighted mean loss now."""
+        values = self._loss.value(self._y, self._F, (self._C1, self._C2))
+        return float(np.average(values, weights=self._base))

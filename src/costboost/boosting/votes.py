@@ -1,0 +1,129 @@
+"""Vote-based boosting: a rule for the vote, a rule for the weights."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from costboost._typing import Floats
+from costboost.boosting.problem import BinaryProblem, Init
+from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
+from costboost.learners.base import Aim
+from costboost.learners.criteria import Votes
+
+__all__ = [
+    "VoteRule",
+    "VoteScheme",
+    "adaboost_factor",
+    "adaboost_vote",
+    "half_log_ratio",
+    "margins",
+    "right_and_wrong",
+    "two_valued",
+]
+
+
+def half_log_ratio(good: float, bad: float) -> float:
+    """½ ln(good/bad): -inf where nothing is good, +inf where nothing is bad.
+
+    Results within rounding of zero are zero: such a vote moves nothing.
+    """
+    if not good > 0:
+        return -math.inf
+    if not bad > 0:
+        return math.inf
+    vote = 0.5 * (math.log(good) - math.log(bad))
+    return vote if abs(vote) > 1e-12 else 0.0
+
+
+@dataclass(frozen=True)
+class VoteRule:
+    """The equations of a vote-based algorithm.
+
+    All see the costs ``c`` on the scale the algorithm asks for, and ``wrong``, 1.0 where the weak
+    rule errs and 0.0 elsewhere, both (n,).
+
+    Parameters
+    ----------
+    vote : callable
+        ``(D, c, wrong) -> α``, with D the distribution, which sums to 1; +inf for a rule without
+        mistakes.
+    factor : callable
+        ``(c, wrong, α) -> (n,)``, what the weights are multiplied by after the round.
+    before : callable, optional
+        ``(c, n_rounds) -> (n,)``, what they are multiplied by before every round.
+    cost_scale : {"max", "min"}
+        Costs are divided by the largest one, or by the smallest positive one.
+    """
+
+    vote: Callable[[Floats, Floats, Floats], float]
+    factor: Callable[[Floats, Floats, float], Floats]
+    before: Callable[[Floats, int], Floats] | None = None
+    cost_scale: Literal["max", "min"] = "max"
+
+    def scaled(self, c: Floats) -> Floats:
+        """The costs on the scale of the equations."""
+        return np.asarray(c / (c.max() if self.cost_scale == "max" else c[c > 0].min()))
+
+
+class VoteScheme(Scheme):
+    """AdaBoost's skeleton around a `VoteRule`."""
+
+    def __init__(
+        self, rule: VoteRule, problem: BinaryProblem, *, init: Init, n_rounds: int
+    ) -> None:
+        self._rule = rule
+        self._y = problem.y
+        self._c = rule.scaled(problem.c)
+        self._D = problem.initial_weights(init)
+        self._before = None if rule.before is None else rule.before(self._c, n_rounds)
+        self._criterion = Votes()
+
+    def aim(self) -> Aim | None:
+        """The labels, weighted by D."""
+        if self._before is not None:
+            self._D *= self._before
+            self._D /= self._D.sum()
+        return Aim(self._y, self._D, self._criterion)
+
+    def _wrong(self, outputs: Floats) -> Floats:
+        return 0.5 - 0.5 * (self._y * outputs)
+
+    def step(self, outputs: Floats) -> Step:
+        """The rule's vote; a rule without mistakes gets a large finite one, and is the last."""
+        alpha = self._rule.vote(self._D, self._c, self._wrong(outputs))
+        return Step(PERFECT_VOTE, is_last=True) if alpha == math.inf else Step(alpha)
+
+    def move(self, outputs: Floats, alpha: float) -> None:
+        """Reweight and normalise."""
+        self._D *= self._rule.factor(self._c, self._wrong(outputs), alpha)
+        self._D /= self._D.sum()
+
+
+def two_valued(wrong: Floats, right_factor: float, wrong_factor: float) -> Floats:
+    """``right_factor`` where the rule is right, ``wrong_factor`` where it errs."""
+    return right_factor + (wrong_factor - right_factor) * wrong
+
+
+def margins(wrong: Floats) -> Floats:
+    """The margin y·h: +1 where right, -1 where wrong."""
+    return 1.0 - 2.0 * wrong
+
+
+def right_and_wrong(weights: Floats, wrong: Floats) -> tuple[float, float]:
+    """The sums of ``weights`` over the rows decided rightly and wrongly."""
+    return float(weights @ (1.0 - wrong)), float(weights @ wrong)
+
+
+def adaboost_vote(D: Floats, c: Floats, wrong: Floats) -> float:
+    """α = ½ ln((1-ε)/ε), ε the weight of the wrong rows."""
+    return half_log_ratio(*right_and_wrong(D, wrong))
+
+
+def adaboost_factor(c: Floats, wrong: Floats, alpha: float) -> Floats:
+    """e^{-α y h}."""
+    return two_valued(wrong, math.exp(-alpha), math.exp(alpha))
