@@ -1,0 +1,17 @@
+"""Cost-sensitive boosting: what a mistake costs goes in, the cheapest decisions come out."""
+
+from costboost import algorithms, costs, metrics
+from costboost.algorithms import *  # noqa: F403
+from costboost.errors import CollapseWarning, CostWarning
+
+__version__ = "0.1.0"
+
+__all__ = [
+    *algorithms.__all__,
+    "CollapseWarning",
+    "CostWarning",
+    "__version__",
+    "algorithms",
+    "costs",
+    "metrics",
+]

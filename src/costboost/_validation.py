@@ -1,0 +1,91 @@
+"""Rules for constructor arguments, as data: one row per argument, checked at the start of fit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import Floats
+
+__all__ = ["PARAMETERS", "Constraint", "check_parameters", "check_weights"]
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A rule in words and as a test."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_real(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return math.isfinite(value)
+
+
+def integer(low: int) -> Constraint:
+    """An integer of at least ``low``."""
+    return Constraint(f"an integer >= {low}", lambda v: _is_integer(v) and v >= low)
+
+
+def one_of(*options: Any) -> Constraint:
+    """One of a few names."""
+    words = "one of " + ", ".join(repr(option) for option in options)
+    return Constraint(words, lambda v: (v is None or isinstance(v, str)) and v in options)
+
+
+PARAMETERS: dict[str, Constraint] = {
+    "n_estimators": integer(1),
+    "max_leaves": integer(2),
+    "learning_rate": Constraint("a number in (0, 1]", lambda v: _is_real(v) and 0 < v <= 1),
+    "init": one_of(None, "uniform", "balanced", "cost"),
+    "weighting": one_of("boundary", "newton"),
+    "n_jobs": Constraint(
+        "None or a non-zero integer", lambda v: v is None or (_is_integer(v) and v != 0)
+    ),
+    "verbose": Constraint(
+        "an integer >= 0 or a boolean", lambda v: isinstance(v, bool) or (_is_integer(v) and v >= 0)
+    ),
+}
+
+
+def check_parameters(estimator: Any) -> None:
+    """Raise a ValueError for the first constructor argument that breaks its rule."""
+    for name, value in estimator.get_params(deep=False).items():
+        constraint = PARAMETERS.get(name)
+        if constraint is not None and not constraint.holds(value):
+            raise ValueError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be "
+                f"{constraint.words}. Got {value!r} instead."
+            )
+
+
+def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats:
+    """Sample weights as (n,) floats: finite, not negative, not all zero."""
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.ndim != 1:
+        # scikit-learn's wording, which its checks look for.
+        raise ValueError("Sample weights must be 1D array or scalar")
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
+    if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
+        raise ValueError(
+            f"sample_weight of {owner} must be finite, not negative and not all zero; got values "
+            f"from {weights.min()} to {weights.max()}. Drop the rows you do not want instead."
+        )
+    return weights
