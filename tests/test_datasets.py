@@ -1,0 +1,278 @@
+"""Makers are seeded and have the distribution they promise; loaders return what the files say."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from costboost.datasets import (
+    available,
+    bayes_decision,
+    bayes_threshold,
+    load,
+    log_odds,
+    make_fraud,
+    make_gaussians_1d,
+    make_gaussians_2d,
+)
+
+# --- makers -----------------------------------------------------------------------------------
+
+
+def test_fraud_is_seeded() -> None:
+    a, b, c = (make_fraud(500, random_state=seed) for seed in (1, 1, 2))
+    np.testing.assert_array_equal(a.X, b.X)
+    np.testing.assert_array_equal(a.y, b.y)
+    assert not np.array_equal(a.X, c.X)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_fraud_is_rare_and_costs_follow_the_amount(seed: int) -> None:
+    data = make_fraud(20_000, random_state=seed, review_cost=7)
+    assert data.X.shape == (20_000, len(data.feature_names))
+    assert np.isfinite(data.X).all()
+    assert 0.03 < data.y.mean() < 0.05
+    np.testing.assert_array_equal(data.X[:, data.feature_names.index("amount")], data.amount)
+    np.testing.assert_array_equal(data.costs[:, 1, 0], data.amount)
+    assert (data.costs[:, :, 1] == 7).all()
+    assert (data.costs[:, 0, 0] == 0).all()
+    # some frauds are too small to be worth a review, and most are not
+    small = (data.amount[data.y == 1] < 7).mean()
+    assert 0.01 < small < 0.4
+
+
+def test_fraud_can_be_learned_but_not_by_a_line() -> None:
+    from lightgbm import LGBMClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import average_precision_score
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    train, test = make_fraud(20_000, random_state=0), make_fraud(20_000, random_state=1)
+    line = make_pipeline(StandardScaler(), LogisticRegression())
+    trees = LGBMClassifier(n_estimators=60, num_leaves=8, verbose=-1, n_jobs=1)
+    quality = [
+        average_precision_score(test.y, model.fit(train.X, train.y).predict_proba(test.X)[:, 1])
+        for model in (line, trees)
+    ]
+    assert quality[0] > 2 * test.y.mean()
+    assert quality[1] > 1.05 * quality[0]
+
+
+def test_gaussians_1d() -> None:
+    X, y = make_gaussians_1d(20_000, random_state=0)
+    assert X.shape == (40_000, 1)
+    for label in (-1, 1):
+        assert (y == label).sum() == 20_000
+        assert X[y == label].mean() == pytest.approx(label, abs=0.03)
+        assert X[y == label].std() == pytest.approx(1, abs=0.02)
+    assert 9_500 < (y[:20_000] == 1).sum() < 10_500  # shuffled
+
+
+@pytest.mark.parametrize(("C1", "C2"), [(1, 1), (5, 1), (20, 1), (2, 3)])
+def test_bayes_threshold_is_the_cheapest(C1: float, C2: float) -> None:
+    X, y = make_gaussians_1d(100_000, random_state=0)
+    x = X[:, 0]
+
+    def cost(threshold: float) -> float:
+        return float(
+            C1 * ((x < threshold) & (y == 1)).sum() + C2 * ((x >= threshold) & (y < 0)).sum()
+        )
+
+    best = bayes_threshold(C1, C2)
+    assert 1 / (1 + np.exp(-2 * best)) * C1 == pytest.approx(1 / (1 + np.exp(2 * best)) * C2)
+    assert cost(best) < min(cost(best - 0.3), cost(best + 0.3))
+
+
+def test_gaussians_2d_moments() -> None:
+    X, y = make_gaussians_2d(50_000, random_state=0)
+    np.testing.assert_allclose(X[y == 1].mean(axis=0), [-1, 1], atol=0.05)
+    np.testing.assert_allclose(X[y == -1].mean(axis=0), [1, -1], atol=0.05)
+    np.testing.assert_allclose(np.cov(X[y == 1].T), [[5.2, 2], [2, 3.7]], atol=0.1)
+    np.testing.assert_allclose(np.cov(X[y == -1].T), [[3.3, 1.5], [1.5, 4.6]], atol=0.1)
+
+
+def test_log_odds_against_the_density_formula() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 2)) * 3
+
+    def log_density(mean: list[float], covariance: list[list[float]]) -> np.ndarray:
+        d = X - mean
+        return -0.5 * (
+            np.log(np.linalg.det(covariance))
+            + np.einsum("ni,ij,nj->n", d, np.linalg.inv(covariance), d)
+        )
+
+    expected = log_density([-1, 1], [[5.2, 2], [2, 3.7]]) - log_density(
+        [1, -1], [[3.3, 1.5], [1.5, 4.6]]
+    )
+    np.testing.assert_allclose(log_odds(X), expected, rtol=1e-9)
+    np.testing.assert_allclose(log_odds(X[:1]), expected[:1], rtol=1e-9)
+
+
+@pytest.mark.parametrize("ratio", [1, 2, 5, 10])
+def test_bayes_decision_beats_its_neighbours(ratio: float) -> None:
+    X, y = make_gaussians_2d(50_000, random_state=3)
+
+    def cost(decision: np.ndarray) -> float:
+        return float(ratio * ((decision < 0) & (y > 0)).sum() + ((decision > 0) & (y < 0)).sum())
+
+    best = cost(bayes_decision(X, ratio, 1))
+    assert best < min(cost(bayes_decision(X, ratio * f, 1)) for f in (0.5, 2))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: make_fraud(0), "n_samples of make_fraud"),
+        (lambda: make_fraud(5, review_cost=-1), "review_cost of make_fraud"),
+        (lambda: make_gaussians_1d(0), "n_per_class of make_gaussians_1d"),
+        (lambda: make_gaussians_2d(-2), "n_per_class of make_gaussians_2d"),
+        (lambda: bayes_threshold(0), "C1 of bayes_threshold"),
+        (lambda: bayes_decision([[0, 0]], 1, np.inf), "C2 of bayes_decision"),
+    ],
+)
+def test_bad_arguments_are_named(call, message: str) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# --- files ------------------------------------------------------------------------------------
+
+TOY = """size,colour,aux_leak,cost_fp,cost_fn,cost_tp,cost_tn,split,target
+1.5,red,9,1,10,0.5,0,train,bad
+,NA,9,2,20,0.5,0,train,good
+3,,9,3,30,0.5,0,test,bad
+"""
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    """Three rows whose positive class sorts first, with a missing number and a missing category."""
+    about = {
+        "what": "Toy", "note": "Small.", "licence": "none", "positive": "bad (rare, 2)",
+        "has_costs": True, "split": {"train": 2, "test": 1},
+        "numeric": ["size"], "categorical": ["colour"], "aux_columns": ["aux_leak"],
+    }  # fmt: skip
+    (tmp_path / "metadata.json").write_text(json.dumps({"toy": about, "absent": about}))
+    with gzip.open(tmp_path / "toy.csv.gz", "wt") as file:
+        file.write(TOY)
+    return tmp_path
+
+
+def test_load_toy(toy: Path) -> None:
+    assert available(toy) == ["toy"]
+    data = load("toy", toy)
+    assert list(data.X.columns) == ["size", "colour"]
+    np.testing.assert_array_equal(data.X["size"], [1.5, np.nan, 3])
+    assert data.X["colour"].dtype == "category"
+    assert set(data.X["colour"].cat.categories) == {"red", "NA"}
+    assert data.X["colour"].isna().tolist() == [False, False, True]
+    assert data.classes.tolist() == ["bad", "good"]
+    assert data.positive == "bad"
+    assert data.split is not None
+    assert data.split.tolist() == ["train", "train", "test"]
+    assert data.description == "Toy. Small."
+    assert data.cost_matrix is None
+    # rows = truth (bad, good), columns = decision (bad, good); bad is the positive class
+    assert data.costs is not None
+    np.testing.assert_array_equal(data.costs[1], [[0.5, 20], [2, 0]])
+
+
+def test_folder_from_the_environment(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COSTBOOST_DATA", str(toy))
+    assert available() == ["toy"]
+    monkeypatch.setenv("COSTBOOST_DATA", str(toy / "nowhere"))
+    with pytest.raises(FileNotFoundError, match=r"COSTBOOST_DATA of .* has no metadata\.json"):
+        available()
+
+
+def test_no_folder_names_the_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from costboost.datasets import files
+
+    monkeypatch.delenv("COSTBOOST_DATA", raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(files, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
+    with pytest.raises(FileNotFoundError, match="data_dir, or set the environment variable"):
+        load("adult")
+
+
+def test_unknown_name_lists_the_known(toy: Path) -> None:
+    with pytest.raises(ValueError, match=r"got 'tyo'\. Use one of: toy"):
+        load("tyo", toy)
+
+
+def test_missing_pandas_names_the_command(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r'pip install "costboost\[data\]"'):
+        load("toy", toy)
+
+
+def test_every_described_file_is_there(data_dir: Path) -> None:
+    assert len(available(data_dir)) == 38
+
+
+SCALE = {"kddcup99"}  # read once, below
+
+
+def names() -> list[str]:
+    """Names at collection time; none where the files are absent."""
+    try:
+        return [name for name in available() if name not in SCALE]
+    except FileNotFoundError:
+        return []
+
+
+@pytest.mark.parametrize("name", names())
+def test_file_agrees_with_its_description(name: str, data_dir: Path) -> None:
+    about = json.loads((data_dir / "metadata.json").read_text())[name]
+    data = load(name, data_dir)
+    assert data.X.shape == (about["rows"], about["n_features"])
+    assert sorted(data.X.select_dtypes("float64")) == sorted(about["numeric"])
+    assert sorted(data.X.select_dtypes("category")) == sorted(about["categorical"])
+    assert int(data.X.isna().to_numpy().sum()) == about["missing_cells"]
+    labels, counts = np.unique(data.y, return_counts=True)
+    assert (
+        dict(zip(labels.astype(str).tolist(), counts.tolist(), strict=True))
+        == about["class_counts"]
+    )
+    np.testing.assert_array_equal(labels, data.classes)
+    if about["split"]:
+        assert data.split is not None
+        assert {part: int((data.split == part).sum()) for part in about["split"]} == about["split"]
+    else:
+        assert data.split is None
+    if len(labels) == 2:
+        assert data.positive in labels.tolist()
+    else:
+        assert data.positive is None
+    assert (data.costs is not None) == about["has_costs"]
+    if data.costs is not None:
+        assert data.costs.shape == (len(data.y), 2, 2)
+        assert np.isfinite(data.costs).all()
+
+
+def test_bank_costs(data_dir: Path) -> None:
+    data = load("bankmarketing", data_dir)
+    assert data.positive == "yes"
+    assert data.costs is not None
+    expected = np.maximum(data.X["balance"].to_numpy() * 0.02463333 * 0.25, 1)
+    np.testing.assert_allclose(data.costs[:, 1, 0], expected, atol=1e-5)  # truth yes, decided no
+    assert (data.costs[:, :, 1] == 1).all()  # every call costs 1
+    assert (data.costs[:, 0, 0] == 0).all()
+
+
+def test_kddcup_matrix(data_dir: Path) -> None:
+    data = load("kddcup99", data_dir)
+    assert data.X.shape == (805_050, 41)
+    assert data.cost_matrix is not None
+    index = {label: i for i, label in enumerate(data.classes.tolist())}
+    assert data.cost_matrix[index["r2l"], index["normal"]] == 4
+    assert data.cost_matrix[index["normal"], index["dos"]] == 2
+    assert data.cost_matrix[index["dos"], index["probe"]] == 1
+    assert (np.diag(data.cost_matrix) == 0).all()
