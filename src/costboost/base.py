@@ -349,7 +349,7 @@ class BoostingClassifier(CostSensitiveClassifier):
     def _warn_if_collapsed(self, F: Floats) -> None:
         decisions = F >= 0
         if decisions.all() or not decisions.any():
-            label = self.classes_[int(decisions[0])]
+            label = self.classes_.tolist()[int(decisions[0])]
             warnings.warn(
                 f"{type(self).__name__} predicts class {label!r} for every training row. Is the "
                 "cost ratio meant to be so high? Look at cost_matrix_, or give the weak learner "

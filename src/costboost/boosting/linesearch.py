@@ -32,6 +32,7 @@ def exponential_step(weights: Floats, exponents: Floats) -> float:
         return math.inf
     gain, pain = float(w @ np.maximum(m, 0.0)), float(w @ np.maximum(-m, 0.0))
     low, high = 0.0, _LARGEST_STEP
+    last = high - low
     step = min(0.5 * math.log(gain / pain), high)  # exact where all exponents are ±1
     for _ in range(100):
         moved = w * np.exp(-step * m) * m
@@ -40,11 +41,11 @@ def exponential_step(weights: Floats, exponents: Floats) -> float:
             low = step
         else:
             high = step
-        new = step + slope / curvature if curvature > 0 else high
-        if not low < new < high:
-            new = 0.5 * (low + high)
-        done = abs(new - step) <= 1e-15 * (1.0 + step)
-        step = new
-        if done:
-            break
+        move = slope / curvature if curvature > 0 else math.inf
+        if abs(move) <= 1e-15 * (1.0 + step):
+            break  # before the bracket is asked: rounding puts the root on its edge
+        if not low < step + move < high or abs(move) > 0.5 * abs(last):
+            move = 0.5 * (low + high) - step
+        last = move
+        step += move
     return step / scale

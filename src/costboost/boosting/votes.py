@@ -82,6 +82,7 @@ class VoteScheme(Scheme):
         self._D = problem.initial_weights(init)
         self._before = None if rule.before is None else rule.before(self._c, n_rounds)
         self._criterion = Votes()
+        self._wrong = np.zeros_like(self._y)  # of the rule of this round
 
     def aim(self) -> Aim | None:
         """The labels, weighted by D."""
@@ -90,17 +91,15 @@ class VoteScheme(Scheme):
             self._D /= self._D.sum()
         return Aim(self._y, self._D, self._criterion)
 
-    def _wrong(self, outputs: Floats) -> Floats:
-        return 0.5 - 0.5 * (self._y * outputs)
-
     def step(self, outputs: Floats) -> Step:
         """The rule's vote; a rule without mistakes gets a large finite one, and is the last."""
-        alpha = self._rule.vote(self._D, self._c, self._wrong(outputs))
+        self._wrong = 0.5 - 0.5 * (self._y * outputs)
+        alpha = self._rule.vote(self._D, self._c, self._wrong)
         return Step(PERFECT_VOTE, is_last=True) if alpha == math.inf else Step(alpha)
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Reweight and normalise."""
-        self._D *= self._rule.factor(self._c, self._wrong(outputs), alpha)
+        self._D *= self._rule.factor(self._c, self._wrong, alpha)
         self._D /= self._D.sum()
 
 

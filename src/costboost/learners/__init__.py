@@ -13,10 +13,11 @@ from sklearn.utils.validation import has_fit_parameter
 from costboost.learners.adapter import EstimatorRule, SklearnLearner
 from costboost.learners.base import Aim, BoundLearner, Ensemble, Fitted, Learner, Rows, Rule
 from costboost.learners.criteria import Criterion, JointVotes, LeastSquares, LogRatio, Votes
-from costboost.learners.histogram import Histogram, HistogramRule
+from costboost.learners.histogram import Histogram
 from costboost.learners.line import Line, LineRule
 from costboost.learners.perceptron import LinearRule, Perceptron
-from costboost.learners.stump import Stump, StumpRule
+from costboost.learners.steps import StepRule
+from costboost.learners.stump import Stump
 from costboost.learners.tree import Tree, TreeEnsemble, TreeRule
 
 __all__ = [
@@ -28,7 +29,6 @@ __all__ = [
     "EstimatorRule",
     "Fitted",
     "Histogram",
-    "HistogramRule",
     "JointVotes",
     "Learner",
     "LeastSquares",
@@ -40,8 +40,8 @@ __all__ = [
     "Rows",
     "Rule",
     "SklearnLearner",
+    "StepRule",
     "Stump",
-    "StumpRule",
     "Tree",
     "TreeEnsemble",
     "TreeRule",

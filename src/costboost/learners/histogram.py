@@ -7,11 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats
 from costboost.learners._binning import BinnedRows
-from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows
+from costboost.learners.base import Aim, Fitted, Learner, Rows
+from costboost.learners.steps import BoundSteps, StepRule
 
-__all__ = ["Histogram", "HistogramRule"]
+__all__ = ["Histogram"]
 
 
 @dataclass(frozen=True)
@@ -36,22 +36,7 @@ class Histogram(Learner):
         return int(np.clip(distinct // 300, self.min_bins, min(self.max_bins, 255)))
 
 
-@dataclass(frozen=True)
-class HistogramRule:
-    """``outputs[b]`` where x[feature] lies in bin b; the last output is for missing values."""
-
-    feature: int
-    edges: Floats
-    outputs: Floats
-
-    def predict(self, X: AnyArray) -> Floats:
-        """The outputs of the histogram, (n,)."""
-        column = X[:, self.feature]
-        bins = np.searchsorted(self.edges, column)  # sorts NaN behind the last edge
-        return self.outputs[np.where(np.isnan(column), len(self.edges) + 1, bins)]
-
-
-class BoundHistogram(BoundLearner):
+class BoundHistogram(BoundSteps):
     """Compares the histograms of all features."""
 
     def __init__(self, binned: BinnedRows) -> None:
@@ -64,4 +49,4 @@ class BoundHistogram(BoundLearner):
         edges = self._binned.edges[best]
         used = slice(len(edges) + 2)
         outputs = aim.criterion.values(first[best, used], second[best, used])
-        return Fitted(HistogramRule(best, edges, outputs), outputs[self._binned.bins[best]])
+        return Fitted(StepRule(best, edges, outputs), outputs[self._binned.bins[best]])

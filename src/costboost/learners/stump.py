@@ -7,11 +7,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import Floats
 from costboost.learners._binning import BinnedRows
-from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows, constant
+from costboost.learners.base import Aim, Fitted, Learner, Rows, constant
+from costboost.learners.steps import BoundSteps, StepRule
 
-__all__ = ["Stump", "StumpRule"]
+__all__ = ["Stump"]
 
 
 @dataclass(frozen=True)
@@ -32,21 +33,7 @@ class Stump(Learner):
         return BoundStump(BinnedRows(rows, min(self.max_bins, 255)))
 
 
-@dataclass(frozen=True)
-class StumpRule:
-    """``left`` where x[feature] <= threshold, otherwise (and where missing) ``right``."""
-
-    feature: int
-    threshold: float
-    left: float
-    right: float
-
-    def predict(self, X: AnyArray) -> Floats:
-        """The outputs of the stump, (n,)."""
-        return np.where(X[:, self.feature] <= self.threshold, self.left, self.right)
-
-
-class BoundStump(BoundLearner):
+class BoundStump(BoundSteps):
     """Scans all thresholds of all features at once."""
 
     def __init__(self, binned: BinnedRows) -> None:
@@ -69,14 +56,11 @@ class BoundStump(BoundLearner):
         )
         best = int(np.argmin(loss))
         feature, last = int(self._candidate[0][best]), int(self._candidate[1][best])
-        rule = StumpRule(
-            feature,
-            float(self._binned.edges[feature][last]),
-            float(left_output[best]),
-            float(right_output[best]),
-        )
+        left_value, right_value = float(left_output[best]), float(right_output[best])
+        edge = self._binned.edges[feature][last : last + 1]
+        rule = StepRule(feature, edge, np.array([left_value, right_value, right_value]))
         on_left = self._binned.bins[feature] <= last
-        return Fitted(rule, np.where(on_left, rule.left, rule.right))
+        return Fitted(rule, np.where(on_left, left_value, right_value))
 
 
 def _sum_above(sums: Floats) -> Floats:
