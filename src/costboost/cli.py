@@ -66,7 +66,10 @@ def demo(
     """Compare costboost with the usual alternatives, in money, on data it brings along."""
     console = Console()
     rounds = 20 if quick else 100
-    problems = [_fraud(2_000 if quick else rows, seed), _cancer(seed, folds=2 if quick else 5)]
+    problems = [
+        _fraud(min(rows, 2_000) if quick else rows, seed),
+        _cancer(seed, folds=2 if quick else 5),
+    ]
     methods = _methods(rounds, seed)
     warm_up = _fraud(500, seed)  # compiled kernels and imports are not what the table times
     outcomes: list[list[Outcome]] = []
@@ -85,6 +88,8 @@ def demo(
                 progress.advance(task)
     for problem, results in zip(problems, outcomes, strict=True):
         _report(console, problem, results)
+    console.print()
+    console.print(LEGEND)
 
 
 # --- the problems -----------------------------------------------------------------------------
@@ -183,7 +188,11 @@ def _methods(rounds: int, seed: int) -> list[Method]:
     ) -> Method:
         def decide(problem: Problem, train: Ints, test: Ints) -> Ints:
             classifier = kind(
-                cost_matrix=problem.cost_matrix, n_estimators=rounds, random_state=seed, **settings
+                cost_matrix=problem.cost_matrix,
+                n_estimators=rounds,
+                random_state=seed,
+                n_jobs=1,
+                **settings,
             )
             return _fit_predict(classifier, problem, train, test, row_costs)
 
@@ -226,7 +235,7 @@ def _methods(rounds: int, seed: int) -> list[Method]:
         Method("MinCost, LightGBM", min_cost, True, True),
         Method("LightGBM at 0.5", plain, False, False),
         Method("LightGBM, cost weights", weighted, False, False),
-        Method("LightGBM, calibrated, Bayes", calibrated, False, True),
+        Method("calibrated LightGBM", calibrated, False, True),
     ]
 
 
@@ -239,6 +248,14 @@ def _fit_predict(
     )
     at_decision = problem.costs[test] if known and row_costs else None
     return np.asarray(classifier.predict(problem.X[test], costs=at_decision))
+
+
+LEGEND = (
+    "Savings: 1 - cost / cost of deciding alike for every row. Seconds: training and deciding, one "
+    "thread. ★: the cheapest. Usual alternatives: LightGBM at probability 0.5, LightGBM with rows "
+    "weighted by what an error costs, and LightGBM calibrated (isotonic) with the cheapest "
+    "expected decision; all LightGBM models and boosted trees have 8 leaves."
+)
 
 
 # --- measuring and printing -------------------------------------------------------------------
@@ -282,9 +299,8 @@ def _report(console: Console, problem: Problem, outcomes: Iterable[Outcome]) -> 
     table = Table(
         title=problem.title, caption=problem.note, title_justify="left", caption_justify="left"
     )
-    table.add_column("")
     table.add_column("method")
-    table.add_column("from")
+    table.add_column("kind")
     if problem.per_row:
         table.add_column("row costs")
     for heading in ("test cost", "savings", "seconds"):
@@ -292,9 +308,8 @@ def _report(console: Console, problem: Problem, outcomes: Iterable[Outcome]) -> 
     for outcome in ranked:
         best = outcome.cost == ranked[0].cost
         cells = [
-            "★" if best else "",
-            outcome.method.name,
-            "costboost" if outcome.method.ours else "usual",
+            f"{'★' if best else ' '} {outcome.method.name}",
+            "ours" if outcome.method.ours else "usual",
             *(["yes" if outcome.method.uses_row_costs else "no"] if problem.per_row else []),
             f"{outcome.cost:,.0f}",
             f"{outcome.savings:.1%}",

@@ -1,0 +1,77 @@
+"""What every benchmark needs: medians, peak memory in a process apart, rows with provenance."""
+
+from __future__ import annotations
+
+import csv
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = (
+    "costboost",
+    "lightgbm",
+    "scikit-learn",
+    "numpy",
+    "numba",
+    "imbalanced-ensemble",
+    "empulse",
+)
+
+
+def median_seconds(run: Callable[[], object], repeats: int = 3, warm_up: bool = True) -> float:
+    """Median wall time; the warm-up run compiles kernels and fills caches."""
+    if warm_up:
+        run()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def peak_megabytes(code: str) -> float:
+    """Peak resident memory of a fresh Python process that runs ``code``."""
+    script = f"{code}\nimport resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return int(done.stdout.split()[-1]) / 1024
+
+
+def provenance(seed: int) -> dict[str, str]:
+    """Where and with what the rows were measured."""
+    commit = subprocess.run(
+        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    ).stdout.strip()
+    versions = []
+    for package in PACKAGES:
+        try:
+            versions.append(f"{package}=={version(package)}")
+        except PackageNotFoundError:
+            continue
+    return {
+        "seed": str(seed),
+        "commit": commit,
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+        "versions": " ".join(versions),
+    }
+
+
+def write_rows(name: str, rows: list[dict[str, str]]) -> Path:
+    """Write tidy rows as CSV."""
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
