@@ -1,0 +1,320 @@
+"""Multi-class losses of a score per class and a cost row per example (paper 4).
+
+``y`` (n,) holds the code of each row's right (cheapest) class z, ``F`` (n, k) the scores S, ``C``
+(n, k) the cost of deciding each class on the row, with ``C[i, y[i]] = 0``. A cost matrix is the
+special case ``C = matrix[y]``.
+
+O. Beijbom, M. Saberian, D. Kriegman and N. Vasconcelos, "Guess-averse loss functions for
+cost-sensitive multiclass boosting", ICML 2014.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import TypeAlias
+
+import numpy as np
+
+from costboost._typing import Floats, Ints
+from costboost.losses.base import exp
+
+__all__ = ["GEL", "GLL", "MC", "Ls", "Lt", "MulticlassLoss"]
+
+# A step length -> first and second derivative of the summed loss there.
+Slopes: TypeAlias = Callable[[float], tuple[float, float]]
+
+_STEP = 1e-5
+
+
+class MulticlassLoss(ABC):
+    """A loss of k scores per row; a subclass needs `value` only.
+
+    `gradient` and `hessian` default to central differences: right, slow, and good enough to try
+    an idea. ``hessian`` is the diagonal of the second derivatives, one per score.
+    """
+
+    @abstractmethod
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        return self._differences(
+            y, F, C, lambda up, middle, down, h: (up - down) / (2.0 * h), _STEP
+        )
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each score, (n, k)."""
+        return self._differences(
+            y, F, C, lambda up, middle, down, h: (up - 2.0 * middle + down) / h**2, 20.0 * _STEP
+        )
+
+    def _differences(
+        self,
+        y: Ints,
+        F: Floats,
+        C: Floats,
+        formula: Callable[[Floats, Floats, Floats, float], Floats],
+        h: float,
+    ) -> Floats:
+        middle = self.value(y, F, C)
+        result = np.empty_like(F)
+        for j in range(F.shape[1]):
+            up, down = F.copy(), F.copy()
+            up[:, j] += h
+            down[:, j] -= h
+            result[:, j] = formula(self.value(y, up, C), middle, self.value(y, down, C), h)
+        return result
+
+    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
+        """The two derivatives, by α, of the weighted loss at F + α·direction.
+
+        The default takes the second derivative by a difference of the first.
+        """
+
+        def slope(alpha: float) -> float:
+            gradient = self.gradient(y, F + alpha * direction, C)
+            return float(weights @ np.einsum("nk,nk->n", gradient, direction))
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            return slope(alpha), (slope(alpha + _STEP) - slope(alpha - _STEP)) / (2.0 * _STEP)
+
+        return slopes
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+def right_scores(y: Ints, F: Floats) -> Floats:
+    """The score of each row's right class, (n, 1)."""
+    return np.take_along_axis(F, y[:, None], axis=1)
+
+
+class GEL(MulticlassLoss):
+    r"""Generalised exponential loss.
+
+    .. math:: L = \sum_j E_j, \quad E_j = C_{zj}\, e^{S_j - S_z}, \qquad
+        L_j' = L_j'' = E_j, \quad L_z' = -L, \quad L_z'' = L
+
+    (Eq. 20). Guess-averse. With two classes and S = ±F/2 it is the cost-weighted exponential loss
+    :math:`c\,e^{-yF}`. Domain: every real S; the risk is blind to symmetric cost matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GEL().value(np.array([0]), np.zeros((1, 3)), np.array([[0.0, 1.0, 4.0]]))
+    array([5.])
+    """
+
+    def _terms(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        return C * exp(F - right_scores(y, F))
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return np.asarray(self._terms(y, F, C).sum(axis=1))
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        E = self._terms(y, F, C)
+        np.put_along_axis(E, y[:, None], -E.sum(axis=1, keepdims=True), axis=1)
+        return E
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each score, (n, k)."""
+        return np.abs(self.gradient(y, F, C))
+
+    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
+        """The summed loss along a line, with exact derivatives."""
+        E = self._terms(y, F, C) * weights[:, None]
+        D = direction - right_scores(y, direction)
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            moved = E * exp(alpha * D) * D
+            return float(moved.sum()), float(np.vdot(moved, D))
+
+        return slopes
+
+
+class MC(GEL):
+    r"""MCBoost's own, cost-blind loss: GEL with unit costs, plus 1.
+
+    .. math:: L = \sum_j e^{S_j - S_z}
+
+    (Eq. 22; the term j = z adds the 1). Guess-averse. Its posteriors are
+    :math:`P_k \propto e^{2 S_k}` (Eq. 33), for the Bayes rule of P-MCBoost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> MC().value(np.array([0]), np.zeros((1, 3)), np.zeros((1, 3)))
+    array([3.])
+    """
+
+    def _terms(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        E = exp(F - right_scores(y, F))
+        np.put_along_axis(E, y[:, None], 0.0, axis=1)
+        return E
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return 1.0 + super().value(y, F, C)
+
+
+class GLL(MulticlassLoss):
+    r"""Generalised logistic loss.
+
+    .. math:: L = \log\Bigl(1 + \sum_j C_{zj}\, e^{S_j - S_z}\Bigr), \qquad
+        L_j' = q_j, \quad L_z' = -Q, \quad L_j'' = q_j(1 - q_j), \quad L_z'' = Q(1 - Q)
+
+    with :math:`q_j = C_{zj} e^{S_j - S_z} / e^L` and :math:`Q = \sum_j q_j` (Eq. 21).
+    Guess-averse, not calibrated. With unit costs it is the multinomial logistic loss. Domain:
+    every real S; all terms are shifted by the largest, so none overflows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GLL().value(np.array([0]), np.zeros((1, 3)), np.array([[0.0, 1.0, 1.0]])).round(4)
+    array([1.0986])
+    """
+
+    def _shares(self, y: Ints, F: Floats, C: Floats) -> tuple[Floats, Floats]:
+        """The loss (n,) and q (n, k)."""
+        E = F - right_scores(y, F)
+        largest = np.maximum(E.max(axis=1, keepdims=True), 0.0)
+        np.exp(E - largest, out=E)
+        E *= C
+        whole = np.exp(-largest) + E.sum(axis=1, keepdims=True)
+        # With costs below 1e-300 the whole may underflow; then nothing is at stake.
+        whole = np.maximum(whole, np.finfo(np.float64).tiny)
+        return (largest + np.log(whole))[:, 0], E / whole
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return self._shares(y, F, C)[0]
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        q = self._shares(y, F, C)[1]
+        np.put_along_axis(q, y[:, None], -q.sum(axis=1, keepdims=True), axis=1)
+        return q
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each score, (n, k)."""
+        q = np.abs(self.gradient(y, F, C))
+        return q * (1.0 - q)
+
+    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
+        """The summed loss along a line, with exact derivatives."""
+        D = direction - right_scores(y, direction)
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            q = self._shares(y, F + alpha * direction, C)[1]
+            q *= D
+            first = q.sum(axis=1)
+            second = np.einsum("nk,nk->n", q, D) - first**2
+            return float(weights @ first), float(weights @ second)
+
+        return slopes
+
+
+class Ls(MulticlassLoss):
+    r"""The score-sum loss, calibrated but not guess-averse.
+
+    .. math:: L = \sum_j C_{zj}\, e^{S_j}, \qquad \sum_j S_j = 0
+
+    (Eq. 12). The constraint is the caller's: simplex codewords keep it. Derivatives are those of
+    the formula. Domain: every real S with sum 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> guess, right = np.zeros((1, 3)), np.array([[3.0, 2.0, -5.0]])
+    >>> y, C = np.array([0]), np.array([[0.0, 1.0, 1.0]])
+    >>> bool(Ls().value(y, right, C)[0] > Ls().value(y, guess, C)[0])
+    True
+    """
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return np.asarray((C * exp(F)).sum(axis=1))
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        return C * exp(F)
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each score, (n, k)."""
+        return C * exp(F)
+
+    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
+        """The summed loss along a line, with exact derivatives."""
+        E = C * exp(F)
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            moved = E * exp(alpha * direction) * direction
+            return float(weights @ moved.sum(axis=1)), float(
+                weights @ np.einsum("nk,nk->n", moved, direction)
+            )
+
+        return slopes
+
+
+class Lt(MulticlassLoss):
+    r"""The all-pairs loss, calibrated but not guess-averse.
+
+    .. math:: L = \sum_k \sum_j C_{zj}\, e^{S_j - S_k}
+        = \Bigl(\sum_j C_{zj} e^{S_j}\Bigr) \Bigl(\sum_k e^{-S_k}\Bigr)
+
+    (Eq. 14). Domain: every real S.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Lt().value(np.array([0]), np.zeros((1, 3)), np.array([[0.0, 1.0, 1.0]]))
+    array([6.])
+    """
+
+    def _factors(self, F: Floats, C: Floats) -> tuple[Floats, Floats]:
+        # The product is invariant to shifts: centring keeps both factors in range.
+        S = F - F.mean(axis=1, keepdims=True)
+        return C * exp(S), exp(-S)
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        up, down = self._factors(F, C)
+        return np.asarray(up.sum(axis=1) * down.sum(axis=1))
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        up, down = self._factors(F, C)
+        return np.asarray(
+            up * down.sum(axis=1, keepdims=True) - down * up.sum(axis=1, keepdims=True)
+        )
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each score, (n, k)."""
+        up, down = self._factors(F, C)
+        return np.asarray(
+            up * down.sum(axis=1, keepdims=True)
+            + down * up.sum(axis=1, keepdims=True)
+            - 2.0 * up * down
+        )
+
+    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
+        """The summed loss along a line, with exact derivatives."""
+        up, down = self._factors(F, C)
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            stretch = exp(alpha * direction)
+            a, b = up * stretch, down / stretch
+            a0, b0 = a.sum(axis=1), b.sum(axis=1)
+            a *= direction
+            b *= direction
+            a1, b1 = a.sum(axis=1), -b.sum(axis=1)
+            a2 = np.einsum("nk,nk->n", a, direction)
+            b2 = np.einsum("nk,nk->n", b, direction)
+            first = a1 * b0 + a0 * b1
+            return float(weights @ first), float(weights @ (a2 * b0 + 2.0 * a1 * b1 + a0 * b2))
+
+        return slopes
