@@ -18,18 +18,12 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._frames import FrameEncoder, categorical_columns
 from costboost._progress import round_progress
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import check_parameters, check_weights
-from costboost.boosting import BinaryProblem, History, Scheme, boost
 from costboost.boosting.loop import Progress
-from costboost.boosting.problem import Init
-from costboost.boosting.scheme import PERFECT_VOTE
-from costboost.boosting.votes import half_log_ratio
 from costboost.costs import Costs
 from costboost.errors import CollapseWarning
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
-from costboost.learners.base import ConstantRule
-from costboost.losses import BinaryLoss, WeightedExponential
 from costboost.metrics import savings_score
 
 __all__ = ["BoostingClassifier", "CostSensitiveClassifier"]
@@ -117,18 +111,15 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
 
 
 class BoostingClassifier(CostSensitiveClassifier):
-    """A binary boosted classifier: validation, the loop, and prediction.
-
-    Recipes say which learner they use by default, which initial weights, which `Scheme` runs, and
-    which loss links scores to probabilities.
+    """A boosted classifier: parameters, validation and prediction, for two classes or more.
 
     Parameters
     ----------
     cost_matrix : array, frame, mapping, callable or None, default=None
-        What each decision costs: a (2, 2) array, rows = truth, columns = decision, in the order of
-        ``classes_``; a labelled frame; ``{(truth, decision): cost}``; ``{"fn": 5, "fp": 1}`` (also
-        ``"tp"``, ``"tn"`` and ``"positive"``, the positive class); a callable ``X -> (n, 2, 2)``;
-        None if every mistake costs 1.
+        What each decision costs: a (k, k) array, rows = truth, columns = decision, in the order of
+        ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
+        ``{"fn": 5, "fp": 1}`` (also ``"tp"``, ``"tn"`` and ``"positive"``, the positive class); a
+        callable ``X -> (n, k, k)``; None if every mistake costs 1.
     n_estimators : int, default=100
         Most rounds of boosting.
     estimator : str, Learner, scikit-learn estimator or None, default=None
@@ -137,11 +128,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         ``sample_weight``. None is the paper's choice.
     max_leaves : int, default=8
         Most leaves of a tree, for the ``"tree"`` learner.
-    init : {"uniform", "balanced", "cost"} or None, default=None
-        Initial weights: equal, equal class totals, or proportional to the costs. None is the
-        paper's choice.
     random_state : int, RandomState or None, default=None
-        Seed of the weak learner, where it is random.
+        Seed of what is random.
     n_jobs : int or None, default=None
         Threads. None uses one below 10,000 rows and all above; -1 uses all.
     verbose : int, default=0
@@ -149,21 +137,20 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     Attributes
     ----------
-    classes_ : array of shape (2,)
-        The classes; the second one is the positive class of the equations.
-    cost_matrix_ : array of shape (2, 2)
+    classes_ : array of shape (k,)
+        The classes.
+    cost_matrix_ : array of shape (k, k)
         The costs, averaged over the rows where they differ.
     estimators_ : list
         The weak rules.
-    estimator_weights_ : array of shape (n_iter_,)
+    estimator_weights_ : array
         Their votes, the α of the equations.
     n_iter_ : int
         Rounds kept.
     """
 
     _default_estimator: ClassVar[str] = "tree"
-    _default_init: ClassVar[Init] = "cost"
-    _link: ClassVar[BinaryLoss] = WeightedExponential()
+    _ensemble: Ensemble
 
     def __init__(
         self,
@@ -171,7 +158,6 @@ class BoostingClassifier(CostSensitiveClassifier):
         n_estimators: int = 100,
         estimator: Any = None,
         max_leaves: int = 8,
-        init: Init | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -180,16 +166,9 @@ class BoostingClassifier(CostSensitiveClassifier):
         self.n_estimators = n_estimators
         self.estimator = estimator
         self.max_leaves = max_leaves
-        self.init = init
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    # -- the recipe -----------------------------------------------------------------------------
-
-    @abstractmethod
-    def _scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
-        """The algorithm on this problem."""
 
     # -- fit ------------------------------------------------------------------------------------
 
@@ -207,8 +186,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         X : table of shape (n, d)
             The rows; NaN and categorical columns where the weak learner takes them.
         y : array of shape (n,)
-            Their true classes: two of them.
-        costs : array of shape (n, 2, 2), (n, 2) or (n,), optional
+            Their true classes.
+        costs : array of shape (n, k, k), (n, k) or (n,), optional
             Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
             decision, or the price of an error on that row.
         sample_weight : array of shape (n,), optional
@@ -220,40 +199,45 @@ class BoostingClassifier(CostSensitiveClassifier):
             The fitted classifier.
         """
         check_parameters(self)
-        owner = type(self).__name__
         learner = self._learner()
         matrix, y = self._fit_rows(X, y, learner)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) != 2:
-            # Worded so that scikit-learn's checks recognise it.
-            raise ValueError(
-                f"Only binary classification is supported by {owner}. The type of the target has "
-                f"{len(self.classes_)} class{'es' if len(self.classes_) != 1 else ''}: "
-                f"{self.classes_.tolist()[:10]}. Use a multi-class algorithm, or give it rows of "
-                "both classes."
-            )
-        weights = check_weights(sample_weight, len(codes), owner)
+        self._check_classes()
+        weights = check_weights(sample_weight, len(codes), type(self).__name__)
         resolved = self._truth_costs(costs, codes, X)
-        self.cost_matrix_ = resolved.mean_matrix.copy()
-        problem = BinaryProblem.from_costs(resolved, weights)
-        used = problem.sample_weight > 0
-        if not used.all():
-            problem, matrix = problem.take(used), matrix[used]
-        if not problem.c.any():
+        if not resolved.reduced[weights > 0].any():
             raise ValueError(
-                f"Every decision costs {owner} the same, so there is nothing to learn. Give "
-                "cost_matrix or costs at least one entry that tells decisions apart."
+                f"Every decision costs {type(self).__name__} the same, so there is nothing to "
+                "learn. Give cost_matrix or costs at least one entry that tells decisions apart."
             )
-        self._cost_pair = problem.mean_pair
-        history = self._boost(problem, matrix, learner)
+        self.cost_matrix_ = resolved.mean_matrix.copy()
+        rng = check_random_state(self.random_state)
+        used = weights > 0
+        self._fit_costs(resolved, weights, used, matrix if used.all() else matrix[used], rng)
         self.estimators_: list[Rule] = self._ensemble.rules
         self.estimator_weights_ = self._ensemble.votes
-        self.n_iter_ = len(self.estimators_)
-        if history.losses:
-            self.train_loss_ = np.array(history.losses)
-        if history.rules:  # otherwise the fall-back has warned
-            self._warn_if_collapsed(history.F)
         return self
+
+    @abstractmethod
+    def _fit_costs(
+        self,
+        costs: Costs,
+        weights: Floats,
+        used: Bools,
+        X: AnyArray,
+        rng: np.random.RandomState,
+    ) -> None:
+        """Boost on the rows with weight; set ``_ensemble`` and ``n_iter_``.
+
+        ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
+        """
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least two classes, and there is only one "
+                f"class: {self.classes_.tolist()}."
+            )
 
     def _learner(self) -> Learner:
         estimator = self._default_estimator if self.estimator is None else self.estimator
@@ -300,62 +284,25 @@ class BoostingClassifier(CostSensitiveClassifier):
             )
         return matrix, y
 
-    def _boost(self, problem: BinaryProblem, X: AnyArray, learner: Learner) -> History:
-        """Run the loop and keep the ensemble."""
-        n = len(problem.y)
-        if problem.y.min() == problem.y.max():
-            # Every row is best decided alike, whatever its truth.
-            return self._fall_back(problem, "one decision is the cheapest for every row")
-        rng = check_random_state(self.random_state)
-        rows = Rows(
+    def _bound_rows(self, X: AnyArray, sample_weight: Floats, rng: np.random.RandomState) -> Rows:
+        return Rows(
             X,
-            problem.sample_weight,
+            sample_weight,
             self._frame.categorical if self._frame else [],
-            self._n_threads(n),
+            self._n_threads(X.shape[0]),
             int(rng.randint(np.iinfo(np.int32).max)),
         )
-        bound = learner.bind(rows)
-        scheme = self._scheme(problem, self.init or self._default_init)
-        with self._progress() as progress:
-            history = boost(
-                scheme,
-                bound,
-                n_rows=n,
-                n_rounds=self.n_estimators,
-                rng=rng,
-                progress=progress,
-            )
-        if not history.rules:
-            return self._fall_back(problem, history.stop)
-        self._ensemble = bound.ensemble(history.rules, np.array(history.votes))
-        return history
 
-    def _fall_back(self, problem: BinaryProblem, reason: str) -> History:
-        """The cheapest constant decision, with the vote AdaBoostC would give it."""
-        warnings.warn(
-            f"{type(self).__name__} fitted no rule ({reason}); it predicts the cheapest constant "
-            "decision.",
-            CollapseWarning,
-            stacklevel=4,
-        )
-        at_stake = problem.sample_weight * problem.c
-        positive = float(at_stake[problem.y > 0].sum())
-        vote = half_log_ratio(positive, float(at_stake.sum()) - positive)
-        value = 1.0 if vote >= 0 else -1.0
-        votes = np.array([min(abs(vote), PERFECT_VOTE)])
-        self._ensemble = Ensemble([ConstantRule(value)], votes)
-        return History(F=np.full(len(problem.y), value))
-
-    def _warn_if_collapsed(self, F: Floats) -> None:
-        decisions = F >= 0
-        if decisions.all() or not decisions.any():
+    def _warn_if_collapsed(self, decisions: Ints) -> None:
+        """Say it once when one class is predicted for every training row."""
+        if decisions.min() == decisions.max():
             label = self.classes_.tolist()[int(decisions[0])]
             warnings.warn(
                 f"{type(self).__name__} predicts class {label!r} for every training row. Is the "
                 "cost ratio meant to be so high? Look at cost_matrix_, or give the weak learner "
                 "more room.",
                 CollapseWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _n_threads(self, n: int) -> int:
@@ -373,68 +320,36 @@ class BoostingClassifier(CostSensitiveClassifier):
         check_is_fitted(self)
         return np.asarray(self._rows(X, self._learner()))
 
+    @abstractmethod
+    def _decide(self, scores: Floats) -> Ints:
+        """Class codes from the output of `decision_function`."""
+
+    @abstractmethod
     def decision_function(self, X: Any) -> Floats:
-        """The score F(x) = Σ α h(x), (n,); the decision is its sign.
+        """The scores of the rows."""
 
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n,)
-            Scores; at 0 or above the positive class ``classes_[1]`` is decided.
-        """
-        return self._ensemble.decision_function(self._checked(X))
-
+    @abstractmethod
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """The score after each round.
+        """The scores after each round."""
 
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-
-        Yields
-        ------
-        array of shape (n,)
-            Scores after one round more.
-        """
-        yield from self._ensemble.staged(self._checked(X))
-
+    @abstractmethod
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, read off the score by the loss's link.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, 2)
-            A column per class, in the order of ``classes_``.
-        """
-        positive = self._link.probability(self.decision_function(X), self._link_costs())
-        return np.column_stack([1.0 - positive, positive])
-
-    def _link_costs(self) -> tuple[float, float]:
-        """The costs that the fitted score has inside."""
-        return self._cost_pair
+        """Class probabilities."""
 
     def predict(self, X: Any, costs: ArrayLike | None = None) -> AnyArray:
         """The cheapest decision for each row.
 
-        Without ``costs`` it is the sign of the score: the costs were learned. With them (or a
-        callable ``cost_matrix``) it is the decision of smallest expected cost by
-        `predict_proba`.
+        Without ``costs`` the score decides: the costs were learned. With them (or a callable
+        ``cost_matrix``) it is the decision of smallest expected cost by `predict_proba`. Where
+        the costs of single rows are known when deciding, fit without them, on the mean costs, or
+        use `costboost.MinCostClassifier`: a score that has learned the rows' costs holds them
+        already.
 
         Parameters
         ----------
         X : table of shape (n, d)
             The rows.
-        costs : array of shape (n, 2, 2), optional
+        costs : array of shape (n, k, k), optional
             The rows' own cost matrices, truth by decision.
 
         Returns
@@ -446,7 +361,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         known = self._decision_costs(costs, _n_rows(X), X)
         if known is not None:
             return self.classes_[known.decide(self.predict_proba(X))]
-        return self.classes_[(self.decision_function(X) >= 0).astype(np.intp)]
+        return self.classes_[self._decide(self.decision_function(X))]
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
         """The decisions after each round.
@@ -461,8 +376,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         array of shape (n,)
             Class labels after one round more.
         """
-        for F in self.staged_decision_function(X):
-            yield self.classes_[(F >= 0).astype(np.intp)]
+        for scores in self.staged_decision_function(X):
+            yield self.classes_[self._decide(scores)]
 
     @property
     def booster_(self) -> Any:
@@ -477,7 +392,6 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
         tags.input_tags.allow_nan = self._learner().accepts_missing
         return tags
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from costboost.base import BoostingClassifier
+from costboost.binary import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, Scheme, VoteRule, VoteScheme
 from costboost.boosting.problem import Init
 
 __all__ = ["ShrunkBoostingClassifier", "VoteBoostingClassifier"]
 
 
-class VoteBoostingClassifier(BoostingClassifier):
+class VoteBoostingClassifier(BinaryBoostingClassifier):
     """A recipe that is a `VoteRule`."""
 
     _rule: ClassVar[VoteRule]
@@ -20,7 +20,7 @@ class VoteBoostingClassifier(BoostingClassifier):
         return VoteScheme(self._rule, problem, init=init, n_rounds=self.n_estimators)
 
 
-class ShrunkBoostingClassifier(BoostingClassifier):
+class ShrunkBoostingClassifier(BinaryBoostingClassifier):
     """A recipe that descends on a loss, by a share ``learning_rate`` of each step."""
 
     def __init__(

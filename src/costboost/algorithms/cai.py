@@ -84,7 +84,7 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
     ``"adacost"`` and own objectives theory gives no link, and that of the cost-weighted
     exponential loss is used.
 
-    Other parameters are those of `costboost.base.BoostingClassifier`.
+    Other parameters are those of `costboost.binary.BinaryBoostingClassifier`.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ class AsyBClassifier(VoteBoostingClassifier):
     cost is in D already when it enters the vote a second time; this is kept. The loss
     :math:`E[c\,e^{-yF}]` has the minimiser :math:`F^* = \tfrac12 \log(P_+C_1/P_-C_2)` (Eq. 1),
     from which `predict_proba` is read. With equal costs it is AdaBoost. The parameters are those
-    of `costboost.base.BoostingClassifier`; default ``init="cost"``.
+    of `costboost.binary.BinaryBoostingClassifier`; default ``init="cost"``.
 
     References
     ----------
@@ -68,7 +68,7 @@ class AsyBLClassifier(ShrunkBoostingClassifier):
     :math:`\pm 2(1 + \max(C_1/C_2, C_2/C_1))`, which is LogitBoost's 4 for equal costs. Trees at
     full step soon overfit: lower ``learning_rate``.
 
-    Other parameters are those of `costboost.base.BoostingClassifier`; default
+    Other parameters are those of `costboost.binary.BinaryBoostingClassifier`; default
     ``init="uniform"``. Rows with their own costs have their own shift.
 
     Parameters

@@ -53,7 +53,7 @@ class AdaBoostCClassifier(VoteBoostingClassifier):
 
     It minimises :math:`\sum c\,e^{-yF}`, so :math:`F^* = \tfrac12 \log(P_+C_1 / P_-C_2)`, from
     which `predict_proba` is read. With equal costs, or ``init="uniform"``, it is AdaBoost. The
-    parameters are those of `costboost.base.BoostingClassifier`; default ``init="cost"``.
+    parameters are those of `costboost.binary.BinaryBoostingClassifier`; default ``init="cost"``.
 
     References
     ----------
@@ -110,7 +110,7 @@ class AdaCostClassifier(VoteBoostingClassifier):
 
     Theory gives no link to probabilities; `predict_proba` uses that of the cost-weighted
     exponential loss, which orders rows but is not calibrated. The parameters are those of
-    `costboost.base.BoostingClassifier`; default ``init="cost"``.
+    `costboost.binary.BinaryBoostingClassifier`; default ``init="cost"``.
 
     References
     ----------
@@ -147,7 +147,7 @@ class CSB0Classifier(VoteBoostingClassifier):
     with c scaled so that the cheapest class costs 1. With equal costs the weights never move. It
     tends to end up predicting the dear class everywhere. Theory gives no link to probabilities;
     `predict_proba` uses that of the cost-weighted exponential loss. The parameters are those of
-    `costboost.base.BoostingClassifier`; default ``init="cost"``.
+    `costboost.binary.BinaryBoostingClassifier`; default ``init="cost"``.
 
     References
     ----------
@@ -181,7 +181,7 @@ class CSB1Classifier(VoteBoostingClassifier):
 
     with κ as in `CSB0Classifier`. Theory gives no link to probabilities; `predict_proba` uses that
     of the cost-weighted exponential loss. The parameters are those of
-    `costboost.base.BoostingClassifier`; default ``init="cost"``.
+    `costboost.binary.BinaryBoostingClassifier`; default ``init="cost"``.
 
     References
     ----------
@@ -217,7 +217,7 @@ class CSB2Classifier(VoteBoostingClassifier):
 
     with κ as in `CSB0Classifier`. With equal costs it is AdaBoost. Theory gives no link to
     probabilities; `predict_proba` uses that of the cost-weighted exponential loss. The parameters
-    are those of `costboost.base.BoostingClassifier`; default ``init="cost"``.
+    are those of `costboost.binary.BinaryBoostingClassifier`; default ``init="cost"``.
 
     References
     ----------
@@ -273,7 +273,7 @@ class AdaC1Classifier(VoteBoostingClassifier):
     with c scaled by its maximum. It approximates CS-AdaBoost's exact step on the same loss. With
     equal costs it is AdaBoost. Theory gives no link to probabilities for the approximate step;
     `predict_proba` uses that of the cost-weighted exponential loss. The parameters are those of
-    `costboost.base.BoostingClassifier`; default ``init="uniform"``.
+    `costboost.binary.BinaryBoostingClassifier`; default ``init="uniform"``.
 
     References
     ----------
@@ -306,7 +306,7 @@ class AdaC2Classifier(VoteBoostingClassifier):
     with c scaled by its maximum. The cost enters anew in every round, so dear rows take over in
     the long run. With equal costs it is AdaBoost. Theory gives no link to probabilities;
     `predict_proba` uses that of the cost-weighted exponential loss. The parameters are those of
-    `costboost.base.BoostingClassifier`; default ``init="uniform"``.
+    `costboost.binary.BinaryBoostingClassifier`; default ``init="uniform"``.
 
     References
     ----------
@@ -342,7 +342,7 @@ class AdaC3Classifier(VoteBoostingClassifier):
 
     with c scaled by its maximum. With equal costs it is AdaBoost. Theory gives no link to
     probabilities; `predict_proba` uses that of the cost-weighted exponential loss. The parameters
-    are those of `costboost.base.BoostingClassifier`; default ``init="uniform"``.
+    are those of `costboost.binary.BinaryBoostingClassifier`; default ``init="uniform"``.
 
     References
     ----------
@@ -378,7 +378,7 @@ class AsymmetricAdaBoostClassifier(VoteBoostingClassifier):
     with T = ``n_estimators``. For rows with their own costs the factor is :math:`c^{1/T}`, which
     is the same up to normalisation when the costs are those of the classes. With equal costs it
     is AdaBoost. `predict_proba` uses the link of the cost-weighted exponential loss, exact if all
-    T rounds run. The parameters are those of `costboost.base.BoostingClassifier`; default
+    T rounds run. The parameters are those of `costboost.binary.BinaryBoostingClassifier`; default
     ``init="uniform"``.
 
     References

@@ -42,7 +42,7 @@ class CSAdaBoostClassifier(ShrunkBoostingClassifier):
     `predict_proba` is read. With C1 = C2 = 1 it is AdaBoost. The paper starts from
     ``init="balanced"``, which answers for equal priors; the default here is ``"uniform"``, which
     answers for the real bill. Other parameters are those of
-    `costboost.base.BoostingClassifier`.
+    `costboost.binary.BinaryBoostingClassifier`.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class CSRealBoostClassifier(ShrunkBoostingClassifier):
     Loss and minimiser are those of `CSAdaBoostClassifier`. With C1 = C2 = 1 it is RealBoost. For
     rows with their own costs, cells weigh rows by their cost and G takes the mean costs; a line
     search along G then makes sure that the loss falls. Default ``init="uniform"`` (the paper's is
-    ``"balanced"``). Other parameters are those of `costboost.base.BoostingClassifier`.
+    ``"balanced"``). Other parameters are those of `costboost.binary.BinaryBoostingClassifier`.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
     The minimiser is :math:`F^* = \log(P_+C_1/P_-C_2)/(C_1 + C_2)` (Eq. 36), so p_c is the
     probability that `predict_proba` returns. With C1 = C2 = 1 it is LogitBoost. Rows with their own
     costs have their own γ and η. Other parameters are those of
-    `costboost.base.BoostingClassifier`; default ``init="uniform"``.
+    `costboost.binary.BinaryBoostingClassifier`; default ``init="uniform"``.
 
     Parameters
     ----------

@@ -57,6 +57,7 @@ class ExponentialDescent(Scheme):
         row_weights: Callable[[Floats], Floats] | None = None,
         line_search: bool = True,
     ) -> None:
+        self.F = np.zeros_like(weights)
         self._log_total = math.log(weights.sum())
         self._w = weights / weights.sum()
         self._a, self._b = a, b
@@ -108,6 +109,7 @@ class ExponentialDescent(Scheme):
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Multiply by e^{-α(a f + b)} and normalise."""
+        self.F += alpha * outputs
         self._w *= np.exp(-alpha * (self._a * outputs + self._b))
         total = self._w.sum()
         self._log_total += math.log(total) if total > 0 else -math.inf
@@ -155,7 +157,7 @@ class NewtonDescent(Scheme):
         self._loss = loss
         self._y = problem.y
         self._base = weights
-        self._F = np.zeros(len(problem.y))
+        self.F = np.zeros(len(problem.y))
         self._C1, self._C2 = problem.both
         C1, C2 = problem.mean_pair
         self._slope = float(loss.slope(np.asarray(C1), np.asarray(C2)))
@@ -171,15 +173,15 @@ class NewtonDescent(Scheme):
     def aim(self) -> Aim | None:
         """Responses and weights of the weighted least-squares problem."""
         y = self._y
-        link = 2.0 * self._loss.link(self._F, self._C1, self._C2)
+        link = 2.0 * self._loss.link(self.F, self._C1, self._C2)
         if self._even_start:
-            link, self._even_start = np.zeros_like(self._F), False
+            link, self._even_start = np.zeros_like(self.F), False
         # z = y / P(the observed class): no cancellation when p_c is near 0 or 1.
         z = y / np.maximum(expit(y * link), 1.0 / self._limit)
         if self._weighting == "newton":
             weights = expit(link) * expit(-link)
         else:
-            u = 2.0 * self._unit * self._F
+            u = 2.0 * self._unit * self.F
             weights = expit(u) * expit(-u)
         weights = self._base * weights * self._relative**2
         total = weights.sum()
@@ -193,10 +195,10 @@ class NewtonDescent(Scheme):
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Add the step to the scores."""
-        self._F += alpha * outputs
+        self.F += alpha * outputs
 
     @property
     def loss(self) -> float:
         """The weighted mean loss now."""
-        values = self._loss.value(self._y, self._F, (self._C1, self._C2))
+        values = self._loss.value(self._y, self.F, (self._C1, self._C2))
         return float(np.average(values, weights=self._base))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from costboost._typing import Floats
 from costboost.boosting.scheme import Scheme
 from costboost.learners.base import BoundLearner
 
@@ -23,7 +22,6 @@ Progress = Callable[[int, int, float, "float | None"], None]
 class History:
     """What the loop did."""
 
-    F: Floats  # (n,) training scores after the last round
     rules: list[Any] = field(default_factory=list)
     votes: list[float] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
@@ -34,7 +32,6 @@ def boost(
     scheme: Scheme,
     learner: BoundLearner,
     *,
-    n_rows: int,
     n_rounds: int,
     rng: np.random.RandomState,
     progress: Progress | None = None,
@@ -44,7 +41,7 @@ def boost(
     It ends early when nothing is left to fit, when a rule's step is not positive (the rule is
     dropped) and after a rule without mistakes (the rule is kept).
     """
-    history = History(F=np.zeros(n_rows))
+    history = History()
     for t in range(n_rounds):
         aim = scheme.aim()
         if aim is None:
@@ -56,7 +53,6 @@ def boost(
             history.stop = f"the rule of round {t + 1} has the vote {alpha:.3g}: no use"
             break
         scheme.move(outputs, alpha)
-        history.F += alpha * outputs
         history.rules.append(rule)
         history.votes.append(alpha)
         loss = scheme.loss

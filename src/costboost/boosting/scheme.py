@@ -24,7 +24,12 @@ class Step(NamedTuple):
 
 
 class Scheme(ABC):
-    """The state of one algorithm on one training set; the loop calls its methods in turn."""
+    """The state of one algorithm on one training set; the loop calls its methods in turn.
+
+    ``F`` holds the training scores so far, (n,) or (n, k).
+    """
+
+    F: Floats
 
     @abstractmethod
     def aim(self) -> Aim | None:
@@ -36,7 +41,7 @@ class Scheme(ABC):
 
     @abstractmethod
     def move(self, outputs: Floats, alpha: float) -> None:
-        """Take the step: update the weights of the rows."""
+        """Take the step: update the scores and the weights of the rows."""
 
     @property
     def loss(self) -> float | None:

@@ -81,6 +81,7 @@ class VoteScheme(Scheme):
         self._c = rule.scaled(problem.c)
         self._D = problem.initial_weights(init)
         self._before = None if rule.before is None else rule.before(self._c, n_rounds)
+        self.F = np.zeros_like(self._y)
         self._criterion = Votes()
         self._wrong = np.zeros_like(self._y)  # of the rule of this round
 
@@ -99,6 +100,7 @@ class VoteScheme(Scheme):
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Reweight and normalise."""
+        self.F += alpha * outputs
         self._D *= self._rule.factor(self._c, self._wrong, alpha)
         self._D /= self._D.sum()
 

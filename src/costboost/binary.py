@@ -1,0 +1,190 @@
+"""The base of the binary family: a problem of two classes, the loop, a score and its link."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost.base import BoostingClassifier
+from costboost.boosting import BinaryProblem, Scheme, boost
+from costboost.boosting.problem import Init
+from costboost.boosting.scheme import PERFECT_VOTE
+from costboost.boosting.votes import half_log_ratio
+from costboost.costs import Costs
+from costboost.errors import CollapseWarning
+from costboost.learners import Ensemble
+from costboost.learners.base import ConstantRule
+from costboost.losses import BinaryLoss, WeightedExponential
+
+__all__ = ["BinaryBoostingClassifier"]
+
+
+class BinaryBoostingClassifier(BoostingClassifier):
+    """A binary boosted classifier.
+
+    Recipes say which learner they use by default, which initial weights, which `Scheme` runs, and
+    which loss links scores to probabilities. Other parameters and attributes are those of
+    `costboost.base.BoostingClassifier`.
+
+    Parameters
+    ----------
+    init : {"uniform", "balanced", "cost"} or None, default=None
+        Initial weights: equal, equal class totals, or proportional to the costs. None is the
+        paper's choice. After ``"balanced"``, scores and probabilities are those of a population
+        in which both classes are equally frequent.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The classes; the second one is the positive class of the equations.
+    """
+
+    _default_init: ClassVar[Init] = "cost"
+    _link: ClassVar[BinaryLoss] = WeightedExponential()
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        n_estimators: int = 100,
+        estimator: Any = None,
+        max_leaves: int = 8,
+        init: Init | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            cost_matrix=cost_matrix,
+            n_estimators=n_estimators,
+            estimator=estimator,
+            max_leaves=max_leaves,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.init = init
+
+    @abstractmethod
+    def _scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+        """The algorithm on this problem."""
+
+    # -- fit ------------------------------------------------------------------------------------
+
+    def _check_classes(self) -> None:
+        super()._check_classes()
+        if len(self.classes_) > 2:
+            # Worded so that scikit-learn's checks recognise it.
+            raise ValueError(
+                f"Only binary classification is supported by {type(self).__name__}. The type of "
+                f"the target is multiclass, with {len(self.classes_)} classes: "
+                f"{self.classes_.tolist()[:10]}. Use a multi-class algorithm of costboost."
+            )
+
+    def _fit_costs(
+        self,
+        costs: Costs,
+        weights: Floats,
+        used: Bools,
+        X: AnyArray,
+        rng: np.random.RandomState,
+    ) -> None:
+        problem = BinaryProblem.from_costs(costs, weights)
+        if not used.all():
+            problem = problem.take(used)
+        self._cost_pair = problem.mean_pair
+        if problem.y.min() == problem.y.max():
+            # Every row is best decided alike, whatever its truth.
+            self._fall_back(problem, "one decision is the cheapest for every row")
+            return
+        bound = self._learner().bind(self._bound_rows(X, problem.sample_weight, rng))
+        scheme = self._scheme(problem, self.init or self._default_init)
+        with self._progress() as progress:
+            history = boost(scheme, bound, n_rounds=self.n_estimators, rng=rng, progress=progress)
+        if not history.rules:
+            self._fall_back(problem, history.stop)
+            return
+        self._ensemble = bound.ensemble(history.rules, np.array(history.votes))
+        self.n_iter_ = len(history.rules)
+        if history.losses:
+            self.train_loss_ = np.array(history.losses)
+        self._warn_if_collapsed(self._decide(scheme.F))
+
+    def _fall_back(self, problem: BinaryProblem, reason: str) -> None:
+        """The cheapest constant decision, with the vote AdaBoostC would give it."""
+        warnings.warn(
+            f"{type(self).__name__} fitted no rule ({reason}); it predicts the cheapest constant "
+            "decision.",
+            CollapseWarning,
+            stacklevel=4,
+        )
+        at_stake = problem.sample_weight * problem.c
+        positive = float(at_stake[problem.y > 0].sum())
+        vote = half_log_ratio(positive, float(at_stake.sum()) - positive)
+        rule = ConstantRule(1.0 if vote >= 0 else -1.0)
+        self._ensemble = Ensemble([rule], np.array([min(abs(vote), PERFECT_VOTE)]))
+        self.n_iter_ = 1
+
+    # -- predict --------------------------------------------------------------------------------
+
+    def _decide(self, scores: Floats) -> Ints:
+        return (scores >= 0).astype(np.intp)
+
+    def decision_function(self, X: Any) -> Floats:
+        """The score F(x) = Σ α h(x), (n,); the decision is its sign.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Scores; at 0 or above the positive class ``classes_[1]`` is decided.
+        """
+        return self._ensemble.decision_function(self._checked(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """The score after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Yields
+        ------
+        array of shape (n,)
+            Scores after one round more.
+        """
+        yield from self._ensemble.staged(self._checked(X))
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities, read off the score by the loss's link.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, 2)
+            A column per class, in the order of ``classes_``.
+        """
+        positive = self._link.probability(self.decision_function(X), self._link_costs())
+        return np.column_stack([1.0 - positive, positive])
+
+    def _link_costs(self) -> tuple[float, float]:
+        """The costs that the fitted score has inside."""
+        return self._cost_pair
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
