@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike
 from costboost._typing import Floats
 
 __all__ = ["PARAMETERS", "Constraint", "check_parameters", "check_weights"]
+
+_SHARE = "a number in (0, 1)"
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,10 @@ def _is_real(value: Any) -> bool:
     return math.isfinite(value)
 
 
+def _is_splits(value: Any) -> bool:
+    return hasattr(value, "split") or isinstance(value, Iterable)
+
+
 def integer(low: int) -> Constraint:
     """An integer of at least ``low``."""
     return Constraint(f"an integer >= {low}", lambda v: _is_integer(v) and v >= low)
@@ -45,15 +51,37 @@ def one_of(*options: Any) -> Constraint:
     return Constraint(words, lambda v: (v is None or isinstance(v, str)) and v in options)
 
 
+def optional_share() -> Constraint:
+    """None or a number strictly between 0 and 1."""
+    return Constraint(f"None or {_SHARE}", lambda v: v is None or (_is_real(v) and 0 < v < 1))
+
+
 PARAMETERS: dict[str, Constraint] = {
     "n_estimators": integer(1),
     "max_leaves": integer(2),
     "learning_rate": Constraint("a number in (0, 1]", lambda v: _is_real(v) and 0 < v <= 1),
     "init": one_of(None, "uniform", "balanced", "cost"),
     "weighting": one_of("boundary", "newton"),
+    "p": Constraint("a number >= 1", lambda v: _is_real(v) and v >= 1),
+    "variant": one_of("relational", "adjusted", "direct"),
+    "step": one_of("harmonic", "bound"),
+    "resample": Constraint("a boolean or 'auto'", lambda v: isinstance(v, bool) or v == "auto"),
+    "decision": one_of("argmax", "bayes"),
     "n_jobs": Constraint(
         "None or a non-zero integer", lambda v: v is None or (_is_integer(v) and v != 0)
     ),
+    "calibration": one_of(None, "sigmoid", "isotonic"),
+    "cv": Constraint(
+        "an integer >= 2, a splitter or an iterable of splits",
+        lambda v: v >= 2 if _is_integer(v) else not isinstance(v, str) and _is_splits(v),
+    ),
+    "ensemble": Constraint("a boolean", lambda v: isinstance(v, (bool, np.bool_))),
+    "detection_rate": optional_share(),
+    "false_alarm_rate": optional_share(),
+    "delta": optional_share(),
+    "held_out": Constraint(_SHARE, lambda v: _is_real(v) and 0 < v < 1),
+    "n_trials": integer(1),
+    "tol": Constraint("a number >= 0", lambda v: _is_real(v) and v >= 0),
     "verbose": Constraint(
         "an integer >= 0 or a boolean", lambda v: isinstance(v, bool) or (_is_integer(v) and v >= 0)
     ),

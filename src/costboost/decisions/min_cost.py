@@ -1,0 +1,361 @@
+"""The decision of smallest expected cost, on the probabilities of any classifier."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+from lightgbm import LGBMClassifier
+from numpy.typing import ArrayLike
+from sklearn import get_config
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
+from sklearn.utils.metadata_routing import get_routing_for_object
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost._validation import check_parameters, check_weights
+from costboost.base import CostSensitiveClassifier
+from costboost.costs import Costs
+from costboost.errors import CollapseWarning
+
+__all__ = [
+    "MinCostClassifier",
+    "check_features",
+    "check_rows",
+    "hand_on_weights",
+    "limit_folds",
+]
+
+Calibration = Literal["sigmoid", "isotonic"]
+
+# Below this many rows a second thread costs more than it brings.
+_ROWS_PER_THREAD = 10_000
+
+
+class MinCostClassifier(CostSensitiveClassifier):
+    r"""Any probabilistic classifier, calibrated if wished, then the cheapest decision.
+
+    .. math::
+
+        \hat y(x) = \arg\min_d \sum_j P(j \mid x)\,C_{jd}(x)
+
+    (Elkan 2001), C the costs, truth by decision. The model never sees them: they enter when it
+    decides, so they may differ from row to row and from call to call. With two classes it decides
+    for the positive one where :math:`P_+ C_1 \ge P_- C_2`, C₁ the price of a miss and C₂ that of a
+    false alarm. The rule is only as good as the probabilities, hence the calibration.
+
+    X reaches the estimator as it was passed: a frame stays a frame, with its categorical columns.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        Any classifier, of two or more classes, with ``predict_proba``; with a calibration,
+        ``decision_function`` will do. None is a ``lightgbm.LGBMClassifier`` with 15 leaves and
+        learning rate 0.05.
+    cost_matrix : array, frame, mapping, callable or None, default=None
+        What each decision costs: a (k, k) array, rows = truth, columns = decision, in the order of
+        ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
+        ``{"fn": 5, "fp": 1}`` (also ``"tp"``, ``"tn"`` and ``"positive"``, the positive class); a
+        callable ``X -> (n, k, k)``; None if every mistake costs 1.
+    calibration : {"sigmoid", "isotonic"} or None, default=None
+        Calibration by `sklearn.calibration.CalibratedClassifierCV`; None takes the probabilities
+        as they are.
+    cv : int, splitter or iterable, default=5
+        Folds of the calibration; an integer means stratified folds, no more than the rarest class
+        has rows.
+    ensemble : bool, default=True
+        Whether to average one calibrated model per fold, or to fit one model on all rows and
+        calibrate it on the predictions of the folds.
+    n_jobs : int or None, default=None
+        Folds fitted at a time; without calibration, threads of the default LightGBM. With None,
+        folds come one after another and LightGBM has one thread below 10,000 rows, all above.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+        The classes.
+    cost_matrix_ : array of shape (k, k)
+        The costs, averaged over the rows where they differ: those of a row about which `predict`
+        is told nothing else.
+    estimator_ : classifier
+        The fitted estimator, or the `CalibratedClassifierCV` around it.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X had any.
+
+    References
+    ----------
+    C. Elkan, "The foundations of cost-sensitive learning", IJCAI 2001.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from costboost import MinCostClassifier
+    >>> from costboost.costs import per_row
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> clf = MinCostClassifier(cost_matrix={"fn": 1, "fp": 10}).fit(X[:400], y[:400])
+    >>> bool(clf.score(X[400:], y[400:]) > 0.8)
+    True
+
+    The costs of a row may be known only when it is decided:
+
+    >>> clf.predict(X[400:402], costs=per_row(fn=[1, 1], fp=[0, 1e9]))
+    array([1, 0])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        cost_matrix: Any = None,
+        calibration: Calibration | None = None,
+        cv: Any = 5,
+        ensemble: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cost_matrix = cost_matrix
+        self.calibration = calibration
+        self.cv = cv
+        self.ensemble = ensemble
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        costs: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the estimator, cost-blind, and keep the mean costs.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows, as the estimator takes them.
+        y : array of shape (n,)
+            Their true classes.
+        costs : array of shape (n, k, k), (n, k) or (n,), optional
+            Costs of the rows, in place of ``cost_matrix``. Only their mean ``cost_matrix_`` is
+            learned; pass those of new rows to `predict`.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, handed on to the estimator.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        check_parameters(self)
+        owner = type(self).__name__
+        X, y, codes = check_rows(self, X, y)
+        resolved = self._truth_costs(costs, codes, X)
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, len(codes), owner)
+        self.cost_matrix_ = _mean_matrix(resolved, weights)
+        model = self._model(len(codes))
+        arguments = hand_on_weights(model, weights, owner)
+        with warnings.catch_warnings():
+            # A model that favours one class may still rank the rows; the decisions count.
+            warnings.simplefilter("ignore", CollapseWarning)
+            self.estimator_ = self._calibrated(model, codes).fit(X, y, **arguments)
+        self._warn_if_collapsed(X, resolved)
+        return self
+
+    def _model(self, n_samples: int = 0) -> Any:
+        """The classifier that gives the probabilities, unfitted."""
+        if self.estimator is not None:
+            return clone(self.estimator)
+        threads = self._threads()
+        if threads is None:
+            threads = 1 if n_samples < _ROWS_PER_THREAD else -1
+        # Half of LightGBM's own step and leaves: less sure of itself, so cheaper decisions.
+        return LGBMClassifier(
+            num_leaves=15,
+            learning_rate=0.05,
+            n_jobs=threads,
+            verbosity=-1,
+        )
+
+    def _threads(self) -> int | None:
+        """Threads of one model, one if folds run side by side; None leaves it to the row count."""
+        return self.n_jobs if self.n_jobs is None or self.calibration is None else 1
+
+    def _calibrated(self, model: Any, codes: Ints) -> Any:
+        owner = type(self).__name__
+        if self.calibration is None:
+            if not hasattr(model, "predict_proba"):
+                raise ValueError(
+                    f"The 'estimator' parameter of {owner} must have predict_proba; "
+                    f"{type(model).__name__} has not. Set calibration='sigmoid', which turns its "
+                    "scores into probabilities, or use a probabilistic classifier."
+                )
+            return model
+        return CalibratedClassifierCV(
+            model,
+            method=self.calibration,
+            cv=limit_folds(self, codes),
+            n_jobs=self.n_jobs,
+            ensemble=self.ensemble,
+        )
+
+    def _warn_if_collapsed(self, X: Any, costs: Costs) -> None:
+        known = costs if costs.matrix is not None else Costs(self.classes_, self.cost_matrix_)
+        decisions = known.decide(self.predict_proba(X))
+        if (decisions == decisions[0]).all():
+            label = self.classes_.tolist()[decisions[0]]
+            warnings.warn(
+                f"{type(self).__name__} predicts class {label!r} for every training row. Are the "
+                "costs meant to be so far apart? Look at cost_matrix_, and at whether the "
+                "estimator had enough rows to learn from.",
+                CollapseWarning,
+                stacklevel=3,
+            )
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of the estimator, calibrated if wished.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A column per class, in the order of ``classes_``.
+        """
+        X = check_features(self, X)
+        return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+
+    def predict(self, X: Any, costs: ArrayLike | None = None) -> AnyArray:
+        """The decision of smallest expected cost for each row.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        costs : array of shape (n, k, k), optional
+            The rows' own cost matrices, truth by decision. Without them a callable ``cost_matrix``
+            gives the costs, else ``cost_matrix_`` serves all rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Class labels.
+        """
+        proba = self.predict_proba(X)
+        if costs is None and not callable(self.cost_matrix):
+            known = Costs(self.classes_, self.cost_matrix_)
+        else:
+            known = self._decision_costs(costs, len(proba), X)
+        return self.classes_[known.decide(proba)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._model())
+        tags.input_tags = inner.input_tags
+        if inner.classifier_tags is not None:
+            tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
+        return tags
+
+
+def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
+    """Check y and the shape of X, and set ``classes_``; the rest of X is left to the estimator.
+
+    Returns X, the labels and their indices into ``classes_``.
+    """
+    owner = type(classifier).__name__
+    if y is None:
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+    validate_data(classifier, X, skip_check_array=True)
+    if getattr(classifier, "n_features_in_", None) == 0:
+        raise ValueError(
+            f"Found array with 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required "
+            f"by {owner}."
+        )
+    labels: AnyArray = column_or_1d(y, warn=True)
+    assert_all_finite(labels, input_name="y")
+    check_classification_targets(labels)
+    X, labels = indexable(X, labels)
+    classifier.classes_, codes = np.unique(labels, return_inverse=True)
+    k = len(classifier.classes_)
+    if k < 2:
+        raise ValueError(
+            f"{owner} needs rows of two classes or more; y has {k} class"
+            f"{'es' if k != 1 else ''}: {classifier.classes_.tolist()}."
+        )
+    if k > 2 and not get_tags(classifier).classifier_tags.multi_class:
+        # Worded so that scikit-learn's checks recognise it.
+        raise ValueError(
+            f"Only binary classification is supported by {owner}. The type of the target has {k} "
+            f"classes: {classifier.classes_.tolist()[:10]}."
+        )
+    return X, labels, codes
+
+
+def check_features(classifier: Any, X: Any) -> Any:
+    """Check that X has the features of the fit, before the estimator sees it; returns X."""
+    check_is_fitted(classifier)
+    if getattr(X, "ndim", 2) == 1 and hasattr(classifier, "n_features_in_"):
+        raise ValueError(
+            f"X of {type(classifier).__name__} must be a table of {classifier.n_features_in_} "
+            f"columns, got a 1D array of shape {X.shape}. Reshape your data, by X.reshape(1, -1) "
+            "if it is one row."
+        )
+    validate_data(classifier, X, reset=False, skip_check_array=True)
+    return indexable(X)[0]
+
+
+def limit_folds(classifier: Any, codes: Ints) -> Any:
+    """The classifier's ``cv``; an integer is lowered to the number of rows of the rarest class."""
+    cv = classifier.cv
+    if not isinstance(cv, Integral):
+        return cv
+    counts = np.bincount(codes)
+    if counts.min() < 2:
+        raise ValueError(
+            f"Cross-validation in {type(classifier).__name__} needs two rows or more of every "
+            f"class, and class {classifier.classes_.tolist()[counts.argmin()]!r} has "
+            f"{counts.min()}. Give it more rows of that class."
+        )
+    return min(int(cv), int(counts.min()))
+
+
+def hand_on_weights(estimator: Any, weights: Floats | None, owner: str) -> dict[str, Floats]:
+    """Arguments for the fit of `estimator`, our own clone, that carry the weights."""
+    if weights is None:
+        return {}
+    routing = get_config()["enable_metadata_routing"]
+    if has_fit_parameter(estimator, "sample_weight"):
+        if routing:
+            estimator.set_fit_request(sample_weight=True)
+    elif not (routing and get_routing_for_object(estimator).consumes("fit", ["sample_weight"])):
+        raise ValueError(
+            f"sample_weight of {owner} cannot be handed on: the fit of its estimator "
+            f"{type(estimator).__name__} takes no sample_weight. Leave it out, use another "
+            "estimator, or, for a pipeline, turn on scikit-learn's metadata routing and request "
+            "sample_weight in the step that takes it."
+        )
+    return {"sample_weight": weights}
+
+
+def _mean_matrix(costs: Costs, weights: Floats | None) -> Floats:
+    """`Costs.mean_matrix`, but a row of weight 2 counts twice."""
+    if weights is None or not costs.is_per_row:
+        return costs.mean_matrix.copy()
+    if costs.matrix is not None:
+        return np.asarray(np.average(costs.matrix, axis=0, weights=weights))
+    mean = costs.mean_matrix.copy()
+    for j in range(len(costs.classes)):
+        rows = costs.codes == j
+        if weights[rows].any():
+            mean[j] = np.average(costs.reduced[rows], axis=0, weights=weights[rows])
+    return mean

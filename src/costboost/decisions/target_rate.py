@@ -1,0 +1,593 @@
+"""A named detection or false-alarm rate in place of costs."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import binom
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import (
+    StratifiedKFold,
+    check_cv,
+    cross_val_predict,
+    train_test_split,
+)
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.metaestimators import available_if
+
+from costboost._typing import AnyArray, Bools, Floats
+from costboost._validation import check_parameters, check_weights
+from costboost.decisions.min_cost import check_features, check_rows, hand_on_weights, limit_folds
+from costboost.errors import CollapseWarning
+
+__all__ = ["TargetRateClassifier", "order_rank", "order_threshold", "rows_needed"]
+
+# The search spans this many decades of the cost ratio either side of the odds of the classes,
+# where the two classes weigh the same.
+_DECADES = 4.0
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """A cost ratio and the cross-validated rates it leads to."""
+
+    ratio: float
+    detection_rate: float
+    false_alarm_rate: float
+
+
+def _has_scores(classifier: TargetRateClassifier) -> bool:
+    fitted = hasattr(classifier, "estimator_")
+    model = classifier.estimator_ if fitted else classifier._model()
+    if hasattr(model, "decision_function"):
+        return True
+    return classifier.delta is not None and hasattr(model, "predict_proba")
+
+
+class TargetRateClassifier(ClassifierMixin, BaseEstimator):
+    r"""A named detection rate, or a named false-alarm rate, instead of costs.
+
+    **The search.** For a cost-sensitive estimator, the cost ratio r = C₁/C₂ that meets the rate is
+    searched on a log scale (Masnadi-Shirazi & Vasconcelos 2011, section 2.1): both rates
+    grow with r, so each trial halves the range, which starts at the odds of the classes times
+    10⁻⁴ to 10⁴. The rates of a trial are those of cross-validated decisions. Of the trials that
+    meet the named rate, the one with the best other rate is fitted on all rows. It meets the rate
+    on average; new rows may well miss it.
+
+    **The guarantee.** With ``delta``, a held-out part of the rows sets a threshold on the score
+    such that the promise fails with probability at most δ over the draw of those rows (Tong, Feng &
+    Li 2018). For a false-alarm limit α and the scores of n held-out negatives in order,
+    :math:`T_{(1)} \le \dots \le T_{(n)}`,
+
+    .. math::
+
+        \hat k = \min\Bigl\{k : \sum_{j=k}^{n} \binom nj (1-\alpha)^j \alpha^{n-j}
+        \le \delta\Bigr\}, \qquad
+        \hat y(x) = + \iff s(x) > T_{(\hat k)}
+
+    whatever the distribution of the scores. A detection rate is treated alike, as a limit 1 - β on
+    the misses among the held-out positives. The price is caution: the rate is met with room to
+    spare. The guarantee takes rows for independent draws, so `sample_weight` has no part in it.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        A classifier with the parameter ``cost_matrix``, or a pipeline with one such step. With
+        ``delta``, any classifier with ``decision_function`` or ``predict_proba``: without
+        ``cost_matrix`` it only gets the threshold. None is `AdaBoostCClassifier` with stumps, whose
+        rates grow steadily over the whole range of ratios; trees soon fit the training rows
+        whatever the ratio.
+    detection_rate : float or None, default=None
+        The least share of the positives to detect. Name either this or ``false_alarm_rate``.
+    false_alarm_rate : float or None, default=None
+        The largest share of the negatives to flag.
+    delta : float or None, default=None
+        How probable it may be that the rate is missed on new rows; None gives no guarantee.
+    positive : label or None, default=None
+        The positive class; None is ``classes_[1]``.
+    cv : int, splitter or iterable, default=5
+        Folds that measure the rates; an integer means stratified, shuffled folds, no more than
+        the rarer class has rows.
+    n_trials : int, default=12
+        Most cost ratios tried, each at the price of a cross-validation.
+    tol : float, default=0.005
+        A trial that meets the rate with no more than this to spare ends the search.
+    held_out : float, default=0.3
+        Share of the rows, of both classes alike, that sets the threshold; only with ``delta``.
+    random_state : int, RandomState or None, default=None
+        Seed of the folds, of the held-out part, and of the default estimator.
+    n_jobs : int or None, default=None
+        Folds fitted at a time.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The classes.
+    estimator_ : classifier
+        The fitted estimator.
+    cost_ratio_ : float or None
+        The ratio found, what a miss costs when a false alarm costs 1; None if the estimator takes
+        no costs.
+    threshold_ : float or None
+        With ``delta``: above it, the score decides for the positive class. The score is the
+        estimator's ``decision_function``, counted towards the positive class, or its probability
+        of the positive class.
+    detection_rate_, false_alarm_rate_ : float
+        The rates measured: by cross-validation at ``cost_ratio_``, or with ``delta`` on the
+        held-out rows at ``threshold_``.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X had any.
+
+    References
+    ----------
+    H. Masnadi-Shirazi and N. Vasconcelos, "Cost-sensitive boosting", IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 33(2), 2011, doi:10.1109/TPAMI.2010.71.
+
+    X. Tong, Y. Feng and J. J. Li, "Neyman-Pearson classification algorithms and NP receiver
+    operating characteristics", Science Advances 4(2), 2018, doi:10.1126/sciadv.aao1659.
+
+    Examples
+    --------
+    >>> from costboost import TargetRateClassifier
+    >>> from costboost.datasets import make_gaussians_2d
+    >>> X, y = make_gaussians_2d(500, random_state=0)
+    >>> clf = TargetRateClassifier(detection_rate=0.9, random_state=0).fit(X, y)
+    >>> bool(0.9 <= clf.detection_rate_ < 0.95), bool(clf.cost_ratio_ > 1)
+    (True, True)
+
+    At most 10 % false alarms, with 95 % confidence, from a classifier that knows no costs:
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> clf = TargetRateClassifier(
+    ...     LogisticRegression(), false_alarm_rate=0.1, delta=0.05, random_state=0
+    ... )
+    >>> bool(clf.fit(X, y).false_alarm_rate_ <= 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        detection_rate: float | None = None,
+        false_alarm_rate: float | None = None,
+        delta: float | None = None,
+        positive: Any = None,
+        cv: Any = 5,
+        n_trials: int = 12,
+        tol: float = 0.005,
+        held_out: float = 0.3,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.detection_rate = detection_rate
+        self.false_alarm_rate = false_alarm_rate
+        self.delta = delta
+        self.positive = positive
+        self.cv = cv
+        self.n_trials = n_trials
+        self.tol = tol
+        self.held_out = held_out
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # -- fit ------------------------------------------------------------------------------------
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Search the cost ratio, fit the estimator, and set the threshold if there is a δ.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows, as the estimator takes them.
+        y : array of shape (n,)
+            Their true classes: two of them.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, handed on to the estimator and used in the rates of the search.
+            In the held-out part only a weight of 0 counts: the row is left out.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        check_parameters(self)
+        self._check_rates()
+        X, labels, _ = check_rows(self, X, y)
+        self._positive_index = self._find_positive()
+        weights = None
+        if sample_weight is not None:
+            weights = check_weights(sample_weight, len(labels), type(self).__name__)
+        rng = check_random_state(self.random_state)
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        model = self._model(seed)
+        cost_parameter = self._cost_parameter(model)
+        held: tuple[Any, AnyArray, Bools] | None = None
+        if self.delta is not None:
+            mass = np.ones(len(labels)) if weights is None else weights
+            X, X_held, labels, held_labels, mass, held_mass = train_test_split(
+                X, labels, mass, test_size=self.held_out, stratify=labels, random_state=seed
+            )
+            weights = None if weights is None else mass
+            held = X_held, held_labels, held_mass > 0
+            self._check_enough(held_labels, held_mass > 0)
+        arguments = hand_on_weights(model, weights, type(self).__name__)
+        with warnings.catch_warnings():
+            # A search comes by ratios at which one class takes all; only the outcome counts.
+            warnings.simplefilter("ignore", CollapseWarning)
+            self.cost_ratio_: float | None = None
+            if cost_parameter is not None:
+                self._search(model, cost_parameter, X, labels, weights, arguments, seed)
+            self.estimator_ = model.fit(X, labels, **arguments)
+        self.threshold_: float | None = None
+        if held is not None:
+            self._set_threshold(*held)
+        self._warn_if_collapsed(X)
+        return self
+
+    def _model(self, seed: int | None = None) -> Any:
+        """The estimator, unfitted."""
+        if self.estimator is not None:
+            return clone(self.estimator)
+        # Here because AdaMEC, among the algorithms, stands on this package.
+        from costboost.algorithms.classic import AdaBoostCClassifier
+
+        return AdaBoostCClassifier(estimator="stump", random_state=seed)
+
+    def _check_rates(self) -> None:
+        if (self.detection_rate is None) == (self.false_alarm_rate is None):
+            raise ValueError(
+                f"{type(self).__name__} needs exactly one named rate; got detection_rate="
+                f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}. Name the "
+                "one that must be met and leave the other to the classifier."
+            )
+
+    def _find_positive(self) -> int:
+        if self.positive is None:
+            return 1
+        found = np.flatnonzero(self.classes_ == self.positive)
+        if len(found) != 1:
+            raise ValueError(
+                f"The 'positive' parameter of {type(self).__name__} must be one of the classes "
+                f"{self.classes_.tolist()}. Got {self.positive!r} instead."
+            )
+        return int(found[0])
+
+    def _cost_parameter(self, model: Any) -> str | None:
+        """Name of the estimator's parameter that takes the costs; None if it takes none."""
+        owner, kind = type(self).__name__, type(model).__name__
+        parameters = model.get_params()
+        if "cost_matrix" in parameters:
+            return "cost_matrix"
+        nested = [name for name in parameters if name.endswith("__cost_matrix")]
+        if len(nested) > 1:
+            raise ValueError(
+                f"The 'estimator' parameter of {owner} must take costs in one place; {kind} takes "
+                f"them in {nested}. Keep one cost-sensitive step."
+            )
+        if not nested and self.delta is None:
+            raise ValueError(
+                f"The 'estimator' parameter of {owner} must have the parameter cost_matrix, whose "
+                f"ratio is searched; {kind} has not. Set delta, which puts a threshold on the "
+                "scores of any classifier, or use a cost-sensitive estimator."
+            )
+        return nested[0] if nested else None
+
+    # -- the search -----------------------------------------------------------------------------
+
+    def _is_positive(self, labels: AnyArray) -> Bools:
+        return np.asarray(labels == self.classes_[self._positive_index], dtype=np.bool_)
+
+    def _search(
+        self,
+        model: Any,
+        cost_parameter: str,
+        X: Any,
+        y: AnyArray,
+        weights: Floats | None,
+        arguments: dict[str, Floats],
+        seed: int,
+    ) -> None:
+        """Bisect the cost ratio on a log scale, and leave the best one in `model`."""
+        positive = self._is_positive(y)
+        mass = np.ones(len(y)) if weights is None else weights
+        if not (mass[positive].any() and mass[~positive].any()):
+            raise ValueError(
+                f"sample_weight of {type(self).__name__} leaves only one class with weights above "
+                "0. Both are needed to measure rates."
+            )
+        folds = self._folds(X, y, seed)
+        centre = math.log10(mass[~positive].sum() / mass[positive].sum())
+        low, high = centre - _DECADES, centre + _DECADES
+        trials: list[_Trial] = []
+        for _ in range(self.n_trials):
+            middle = 0.5 * (low + high)
+            ratio = 10.0**middle
+            model.set_params(**{cost_parameter: self._matrix(ratio)})
+            flagged = self._is_positive(
+                cross_val_predict(model, X, y, cv=folds, n_jobs=self.n_jobs, params=arguments)
+            )
+            trials.append(
+                _Trial(
+                    ratio,
+                    float(np.average(flagged[positive], weights=mass[positive])),
+                    float(np.average(flagged[~positive], weights=mass[~positive])),
+                )
+            )
+            spare = self._spare(trials[-1])
+            if 0 <= spare <= self.tol:
+                break
+            # Met with room: towards the better other rate. Not met: away from it.
+            if (spare >= 0) == (self.detection_rate is not None):
+                high = middle
+            else:
+                low = middle
+        best = self._best(trials)
+        model.set_params(**{cost_parameter: self._matrix(best.ratio)})
+        self.cost_ratio_ = best.ratio
+        self.detection_rate_ = best.detection_rate
+        self.false_alarm_rate_ = best.false_alarm_rate
+
+    def _folds(self, X: Any, y: AnyArray, seed: int) -> list[Any]:
+        """The same folds for every trial, so that trials differ by the ratio alone."""
+        splitter = limit_folds(self, np.searchsorted(self.classes_, y))
+        if isinstance(splitter, int):
+            splitter = StratifiedKFold(splitter, shuffle=True, random_state=seed)
+        return list(check_cv(splitter, y, classifier=True).split(X, y))
+
+    def _matrix(self, ratio: float) -> Floats:
+        """Costs, truth by decision: a miss `ratio`, a false alarm 1."""
+        p = self._positive_index
+        matrix = np.zeros((2, 2))
+        matrix[p, 1 - p], matrix[1 - p, p] = ratio, 1.0
+        return matrix
+
+    def _spare(self, trial: _Trial) -> float:
+        """By how much the trial is better than the named rate; negative if it is worse."""
+        if self.detection_rate is not None:
+            return trial.detection_rate - self.detection_rate
+        return float(self.false_alarm_rate or 0.0) - trial.false_alarm_rate
+
+    def _best(self, trials: list[_Trial]) -> _Trial:
+        met = [trial for trial in trials if self._spare(trial) >= 0]
+        if met:
+            if self.detection_rate is not None:
+                return min(met, key=lambda trial: trial.false_alarm_rate)
+            return max(met, key=lambda trial: trial.detection_rate)
+        nearest = max(trials, key=self._spare)
+        if self.delta is not None:  # the threshold will see to the rate
+            return nearest
+        warnings.warn(
+            f"{type(self).__name__} met the named rate at none of {len(trials)} cost ratios; the "
+            f"nearest, {nearest.ratio:.3g}, gives a detection rate of "
+            f"{nearest.detection_rate:.3f} and a false-alarm rate of "
+            f"{nearest.false_alarm_rate:.3f}. Name a looser rate, raise n_trials, use an estimator "
+            "that fits the training rows less closely, or set delta.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+        return nearest
+
+    # -- the threshold --------------------------------------------------------------------------
+
+    def _set_threshold(self, X: Any, y: AnyArray, counted: Bools) -> None:
+        """Put the threshold on the scores of the held-out rows that count."""
+        scores, positive = self._scores(X)[counted], self._is_positive(y[counted])
+        limit = self._limit()
+        delta = float(self.delta or 0.0)
+        if self.detection_rate is None:
+            self.threshold_ = order_threshold(scores[~positive], limit, delta)
+        else:
+            # A miss must have a score below the order statistic: detection at the statistic itself.
+            statistic = -order_threshold(-scores[positive], limit, delta)
+            self.threshold_ = float(np.nextafter(statistic, -np.inf))
+        flagged = scores > self.threshold_
+        self.detection_rate_ = float(flagged[positive].mean()) if positive.any() else math.nan
+        self.false_alarm_rate_ = (
+            float(flagged[~positive].mean()) if not positive.all() else math.nan
+        )
+
+    def _limit(self) -> float:
+        """The largest share of errors on the class that the named rate is about."""
+        if self.detection_rate is not None:
+            return 1.0 - self.detection_rate
+        return float(self.false_alarm_rate or 0.0)
+
+    def _check_enough(self, y: AnyArray, counted: Bools) -> None:
+        """Refuse too few held-out rows before anything is fitted."""
+        about_positives = self.detection_rate is not None
+        n = int((self._is_positive(y[counted]) == about_positives).sum())
+        limit, delta = self._limit(), float(self.delta or 0.0)
+        if order_rank(n, limit, delta) > n:
+            index = self._positive_index if about_positives else 1 - self._positive_index
+            rate = "detection_rate" if about_positives else "false_alarm_rate"
+            raise ValueError(
+                f"{type(self).__name__} holds out {n} rows of class "
+                f"{self.classes_.tolist()[index]!r}, and "
+                f"{rate}={getattr(self, rate)!r} with delta={self.delta!r} needs at least "
+                f"{rows_needed(limit, delta)}. Give it more rows of that class, raise held_out "
+                f"({self.held_out!r}) or delta, or name a looser rate."
+            )
+
+    def _scores(self, X: Any) -> Floats:
+        """Scores towards the positive class, (n,)."""
+        p = self._positive_index
+        if hasattr(self.estimator_, "decision_function"):
+            scores = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
+            return scores if p == 1 else -scores
+        return np.asarray(self.estimator_.predict_proba(X)[:, p], dtype=np.float64)
+
+    def _warn_if_collapsed(self, X: Any) -> None:
+        decisions = self.predict(X)
+        if (decisions == decisions[0]).all():
+            warnings.warn(
+                f"{type(self).__name__} predicts class {decisions.tolist()[0]!r} for every "
+                "training row. The named rate may ask too much of the estimator: name a looser "
+                "one, or give the estimator more rows.",
+                CollapseWarning,
+                stacklevel=3,
+            )
+
+    # -- predict --------------------------------------------------------------------------------
+
+    @available_if(_has_scores)
+    def decision_function(self, X: Any) -> Floats:
+        """The estimator's score, less the threshold if there is one.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Scores towards ``classes_[1]``, decided by their sign.
+        """
+        X = check_features(self, X)
+        if self.threshold_ is None:
+            return np.asarray(self.estimator_.decision_function(X))
+        excess = self._scores(X) - self.threshold_
+        return excess if self._positive_index == 1 else -excess
+
+    def predict(self, X: Any) -> AnyArray:
+        """The decision for each row: the estimator's, or by the threshold if there is one.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Class labels.
+        """
+        X = check_features(self, X)
+        if self.threshold_ is None:
+            return np.asarray(self.estimator_.predict(X))
+        flagged = self._scores(X) > self.threshold_
+        p = self._positive_index
+        return np.asarray(self.classes_[np.where(flagged, p, 1 - p)])
+
+    def score(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Youden's index: detection rate less false-alarm rate.
+
+        It is the savings if an error costs the reciprocal of the size of its class.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        y : array of shape (n,)
+            Their true classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            1 for no error, 0 for a constant decision.
+        """
+        return float(
+            balanced_accuracy_score(y, self.predict(X), sample_weight=sample_weight, adjusted=True)
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = get_tags(self._model()).input_tags
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+def order_rank(n: int, limit: float, delta: float) -> int:
+    r"""Rank k of the order statistic of n scores that bounds an error rate with confidence.
+
+    The smallest k with :math:`P(\mathrm{Bin}(n, 1 - limit) \ge k) \le \delta`; n + 1 if there is
+    none.
+
+    Parameters
+    ----------
+    n : int
+        Number of scores.
+    limit : float
+        Largest error rate, in (0, 1).
+    delta : float
+        Largest probability that it is exceeded, in (0, 1).
+
+    Returns
+    -------
+    int
+        The rank, from 1 to n + 1.
+
+    Examples
+    --------
+    >>> order_rank(59, 0.05, 0.05), order_rank(58, 0.05, 0.05), order_rank(1000, 0.05, 0.05)
+    (59, 59, 962)
+    """
+    tails = binom.sf(np.arange(n), n, 1.0 - limit)  # P(Bin > k - 1), falling in k
+    return 1 + int(np.searchsorted(-tails, -delta))
+
+
+def rows_needed(limit: float, delta: float) -> int:
+    """The fewest rows for which an order statistic keeps the promise.
+
+    Parameters
+    ----------
+    limit : float
+        Largest error rate, in (0, 1).
+    delta : float
+        Largest probability that it is exceeded, in (0, 1).
+
+    Returns
+    -------
+    int
+        The smallest n with ``(1 - limit) ** n <= delta``.
+
+    Examples
+    --------
+    >>> rows_needed(0.05, 0.05), rows_needed(0.01, 0.05)
+    (59, 299)
+    """
+    return max(1, math.ceil(math.log(delta) / math.log1p(-limit)))
+
+
+def order_threshold(scores: ArrayLike, limit: float, delta: float) -> float:
+    """The lowest threshold that scores exceed at a rate above `limit` with probability <= `delta`.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+        Independent scores of the class that should stay below the threshold.
+    limit : float
+        Largest share of such scores that may exceed the threshold, in (0, 1).
+    delta : float
+        Largest probability, over the draw of the scores, that more than that exceed it.
+
+    Returns
+    -------
+    float
+        The order statistic of rank `order_rank`.
+
+    Examples
+    --------
+    >>> order_threshold(range(1, 1001), 0.05, 0.05)
+    962.0
+    """
+    ordered = np.sort(np.asarray(scores, dtype=np.float64))
+    k = order_rank(len(ordered), limit, delta)
+    if k > len(ordered):
+        raise ValueError(
+            f"scores of order_threshold must be at least {rows_needed(limit, delta)} for limit="
+            f"{limit!r} and delta={delta!r}; got {len(ordered)}."
+        )
+    return float(ordered[k - 1])

@@ -1,0 +1,134 @@
+"""AdaMECClassifier: AdaBoost, calibrated, then the Bayes decision."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import GridSearchCV
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from costboost import AdaBoostCClassifier, AdaMECClassifier, CollapseWarning
+from costboost.costs import Costs, per_row
+from costboost.datasets import bayes_decision, make_gaussians_2d
+
+
+@pytest.mark.filterwarnings("ignore::costboost.errors.CollapseWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks([AdaMECClassifier(n_estimators=3)])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def gaussians():
+    return make_gaussians_2d(300, random_state=0)
+
+
+def test_it_is_calibrated_adaboost_and_the_bayes_decision(gaussians):
+    X, y = gaussians
+    matrix = np.array([[0.0, 1.0], [5.0, 0.0]])
+    clf = AdaMECClassifier(matrix, n_estimators=10, max_leaves=4, random_state=0).fit(X, y)
+    adaboost = AdaBoostCClassifier(n_estimators=10, max_leaves=4, init="uniform", random_state=0)
+    by_hand = CalibratedClassifierCV(adaboost, method="sigmoid", cv=5).fit(X, y)
+    p = by_hand.predict_proba(X)
+    np.testing.assert_allclose(clf.predict_proba(X), p, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(clf.predict(X), np.where(p[:, 1] * 5 >= p[:, 0], 1, -1))
+    decided = Costs(clf.classes_, matrix).decide(clf.predict_proba(X))
+    np.testing.assert_array_equal(clf.predict(X), clf.classes_[decided])
+
+
+def test_without_calibration_the_link_of_adaboost(gaussians):
+    X, y = gaussians
+    clf = AdaMECClassifier(n_estimators=5, calibration=None).fit(X, y)
+    F = clf.estimator_.decision_function(X)
+    np.testing.assert_allclose(clf.predict_proba(X)[:, 1], expit(2 * F), atol=1e-12)
+    np.testing.assert_array_equal(clf.predict(X), np.where(F >= 0, 1, -1))
+
+
+def test_scores_are_cost_blind(gaussians):
+    X, y = gaussians
+    few, many = (AdaMECClassifier({"fn": r, "fp": 1}, 10).fit(X, y) for r in (0.2, 5))
+    np.testing.assert_array_equal(few.predict_proba(X), many.predict_proba(X))
+    assert (many.predict(X) > 0).sum() > (few.predict(X) > 0).sum()
+    costs = per_row(fn=np.where(np.arange(len(y)) % 2, 100.0, 0.01), fp=1)
+    assert (few.predict(X, costs=costs) != few.predict(X)).any()
+
+
+def test_calibration_pays_on_gaussians():
+    X, y = make_gaussians_2d(1000, random_state=1)
+    X_test, y_test = make_gaussians_2d(5000, random_state=2)
+    bill = {}
+    for calibration in (None, "sigmoid"):
+        clf = AdaMECClassifier({"fn": 5, "fp": 1}, 50, calibration=calibration)
+        decided = clf.fit(X, y).predict(X_test)
+        bill[calibration] = _bill(y_test, decided, 5)
+    best = _bill(y_test, bayes_decision(X_test, 5), 5)
+    assert bill["sigmoid"] < 0.97 * bill[None]
+    assert best <= bill["sigmoid"] < 1.15 * best
+
+
+def _bill(y, decided, C1):
+    return C1 * np.sum((y > 0) & (decided < 0)) + np.sum((y < 0) & (decided > 0))
+
+
+def test_weak_learners(gaussians):
+    X, y = gaussians
+    for learner in ("stump", DecisionTreeClassifier(max_depth=2)):
+        clf = AdaMECClassifier(
+            {"fn": 2, "fp": 1}, 5, estimator=learner, cv=2, ensemble=False, random_state=0
+        )
+        assert clf.fit(X, y).score(X, y) > 0.2
+        assert len(clf.estimator_.calibrated_classifiers_) == 1
+
+
+def test_frames_labels_pickle_and_inputs(gaussians):
+    X, y = gaussians
+    labels = np.where(y > 0, "fraud", "ok")
+    kind = pd.Categorical(np.where(X[:, 0] > 0, "new", "old"))
+    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": kind})
+    before = frame.copy()
+    clf = AdaMECClassifier({"fn": 5, "fp": 1, "positive": "fraud"}, 5).fit(frame, labels)
+    assert list(clf.feature_names_in_) == ["a", "b", "kind"]
+    assert (clf.predict(frame) == "fraud").mean() > 0.5
+    pd.testing.assert_frame_equal(frame, before)
+    again = pickle.loads(pickle.dumps(clf))
+    np.testing.assert_array_equal(again.predict(frame), clf.predict(frame))
+    np.testing.assert_array_equal(clone(clf).fit(frame, labels).predict(frame), clf.predict(frame))
+    polars = pl.DataFrame(X, schema=["a", "b"])
+    assert AdaMECClassifier(n_estimators=5).fit(polars, y).predict(polars).shape == y.shape
+
+
+def test_routing_and_search(gaussians):
+    X, y = gaussians
+    costs = per_row(fn=np.linspace(1, 5, len(y)), fp=1)
+    with sklearn.config_context(enable_metadata_routing=True):
+        clf = AdaMECClassifier(n_estimators=5, cv=2)
+        clf.set_fit_request(costs=True, sample_weight=True)
+        clf.set_score_request(costs=True, sample_weight=True)
+        search = GridSearchCV(clf, {"n_estimators": [2, 5]}, cv=2)
+        search.fit(X, y, costs=costs, sample_weight=np.ones(len(y)))
+        assert search.best_score_ > 0
+
+
+def test_degenerate_input(gaussians):
+    X, y = gaussians
+    with pytest.raises(ValueError, match="Only binary classification is supported by AdaMEC"):
+        AdaMECClassifier().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="AdaMECClassifier needs rows of two classes"):
+        AdaMECClassifier().fit(X, np.zeros(len(y)))
+    with pytest.raises(ValueError, match="'n_estimators' parameter of AdaMECClassifier"):
+        AdaMECClassifier(n_estimators=0).fit(X, y)
+    with pytest.warns(CollapseWarning, match="AdaMECClassifier predicts class"):
+        clf = AdaMECClassifier(n_estimators=3, estimator="stump").fit(np.zeros_like(X), y)
+    assert np.isfinite(clf.predict_proba(X)).all()
+    perfect = AdaMECClassifier(n_estimators=3).fit(y[:, None], y)
+    np.testing.assert_array_equal(perfect.predict(y[:, None]), y)

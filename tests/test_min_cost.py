@@ -1,0 +1,255 @@
+"""MinCostClassifier: the Bayes decision on the probabilities of any classifier."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from lightgbm import LGBMClassifier
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import load_iris
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from costboost import CollapseWarning, MinCostClassifier
+from costboost.costs import Costs, per_row
+from costboost.datasets import make_fraud, make_gaussians_2d
+
+SMALL = LGBMClassifier(n_estimators=10, num_leaves=4, verbosity=-1, n_jobs=1)
+
+LIGHTGBM_COUNTS_ROWS = (
+    "LightGBM's min_child_samples and its bins count rows, whatever their weights"
+)
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": LIGHTGBM_COUNTS_ROWS,
+    "check_sample_weight_equivalence_on_sparse_data": LIGHTGBM_COUNTS_ROWS,
+}
+
+
+@pytest.mark.filterwarnings("ignore::costboost.errors.CollapseWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@pytest.mark.filterwarnings("ignore:Converting data to scipy sparse matrix")  # LightGBM, csr_array
+@parametrize_with_checks(
+    [
+        MinCostClassifier(),
+        MinCostClassifier(LogisticRegression()),
+        MinCostClassifier(LinearSVC(), calibration="sigmoid", cv=2),
+    ],
+    expected_failed_checks=lambda clf: EXPECTED_FAILURES if clf.estimator is None else {},
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def gaussians():
+    return make_gaussians_2d(150, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return X[:, :2], np.array(["setosa", "versicolor", "virginica"])[y]
+
+
+@pytest.mark.parametrize("calibration", [None, "sigmoid", "isotonic"])
+def test_predict_is_the_bayes_decision(iris, calibration):
+    X, y = iris
+    matrix = np.array([[0.0, 1, 2], [8, 0, 3], [1, 20, 0]])
+    clf = MinCostClassifier(LogisticRegression(), matrix, calibration=calibration).fit(X, y)
+    decided = (clf.predict_proba(X) @ matrix).argmin(axis=1)
+    np.testing.assert_array_equal(clf.predict(X), clf.classes_[decided])
+    assert isinstance(clf.estimator_, CalibratedClassifierCV) == (calibration is not None)
+
+
+def test_costs_change_decisions_not_probabilities(gaussians):
+    X, y = gaussians
+    few, many = (MinCostClassifier(SMALL, {"fn": r, "fp": 1}).fit(X, y) for r in (0.5, 2))
+    assert (many.predict(X) == 1).sum() > (few.predict(X) == 1).sum()
+    np.testing.assert_array_equal(many.predict_proba(X), few.predict_proba(X))
+
+
+def test_row_costs_at_predict(gaussians):
+    X, y = gaussians
+    clf = MinCostClassifier(LogisticRegression()).fit(X, y)
+    costs = per_row(fn=np.geomspace(0.1, 10, len(y)), fp=1)
+    p = clf.predict_proba(X)
+    expected = np.where(p[:, 1] * costs[:, 1, 0] >= p[:, 0], 1, -1)
+    np.testing.assert_array_equal(clf.predict(X, costs=costs), expected)
+    assert (expected != clf.predict(X)).any()
+    with pytest.raises(ValueError, match=r"shape \(n, 2, 2\)"):
+        clf.predict(X, costs=np.ones(len(y)))
+
+
+def test_callable_cost_matrix_is_asked_at_predict(gaussians):
+    X, y = gaussians
+
+    def costs(X):
+        return per_row(fn=1 + X[:, 0] ** 2, fp=1)
+
+    clf = MinCostClassifier(LogisticRegression(), costs).fit(X, y)
+    np.testing.assert_array_equal(clf.predict(X), clf.predict(X, costs=costs(X)))
+    np.testing.assert_allclose(clf.cost_matrix_, costs(X).mean(axis=0))
+    assert clf.score(X, y) == clf.score(X, y, costs=costs(X))
+
+
+def test_fitted_with_row_costs_it_decides_by_their_mean(gaussians):
+    X, y = gaussians
+    costs = per_row(fn=np.linspace(1, 9, len(y)), fp=1)
+    clf = MinCostClassifier(LogisticRegression()).fit(X, y, costs=costs)
+    np.testing.assert_allclose(clf.cost_matrix_, [[0, 1], [5, 0]])
+    static = MinCostClassifier(LogisticRegression(), [[0, 1], [5, 0]]).fit(X, y)
+    np.testing.assert_array_equal(clf.predict(X), static.predict(X))
+
+
+@pytest.mark.parametrize("form", ["(n,)", "(n, k)", "(n, k, k)"])
+def test_weight_two_is_the_row_twice(gaussians, form):
+    X, y = gaussians
+    amount = np.linspace(1, 9, len(y))
+    costs = {
+        "(n,)": amount,
+        "(n, k)": np.where(y[:, None] > 0, [1, 0], [0, 1]) * amount[:, None],
+        "(n, k, k)": per_row(fn=amount, fp=1),
+    }[form]
+    weights = np.arange(len(y)) % 3
+    twice = np.repeat(np.arange(len(y)), weights)
+    clf = MinCostClassifier(LogisticRegression(tol=1e-10))
+    weighted = clone(clf).fit(X, y, costs=costs, sample_weight=weights)
+    repeated = clone(clf).fit(X[twice], y[twice], costs=costs[twice])
+    np.testing.assert_allclose(weighted.cost_matrix_, repeated.cost_matrix_)
+    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
+
+
+def test_savings_beat_the_cost_blind_decision():
+    data = make_fraud(4000, random_state=0)
+    train, test = slice(0, 2000), slice(2000, None)
+    clf = MinCostClassifier().fit(data.X[train], data.y[train], costs=data.costs[train])
+    blind = clf.estimator_.predict(data.X[test])
+    costs = Costs.resolve(costs=data.costs[test], classes=[0, 1], codes=data.y[test])
+    decided = clf.predict(data.X[test], costs=data.costs[test])
+    assert costs.paid(decided).sum() < 0.9 * costs.paid(blind).sum()
+    assert clf.score(data.X[test], data.y[test], costs=data.costs[test]) > 0.2
+
+
+def test_frames_reach_the_estimator_untouched(gaussians):
+    X, y = gaussians
+    rng = np.random.default_rng(0)
+    kind = np.where(y > 0, rng.choice(["a", "b", "c"], len(y)), rng.choice(["c", "d"], len(y)))
+    frame = pd.DataFrame({"x": X[:, 0], "kind": pd.Categorical(kind)})
+    labels = pd.Series(np.where(y > 0, "fraud", "ok"))
+    before = frame.copy()
+    cost_matrix = {("fraud", "ok"): 2, ("ok", "fraud"): 1}
+    lightgbm = clone(SMALL).set_params(learning_rate=0.5, min_data_per_group=5)
+    for calibration in (None, "isotonic"):
+        clf = MinCostClassifier(lightgbm, cost_matrix, calibration=calibration).fit(frame, labels)
+        assert clf.predict(frame).tolist() == clf.predict(frame[["x", "kind"]]).tolist()
+        assert set(clf.predict(frame)) == {"fraud", "ok"}
+        assert list(clf.feature_names_in_) == ["x", "kind"]
+        assert clf.score(frame, labels) > 0.3
+    pd.testing.assert_frame_equal(frame, before)
+    inner = MinCostClassifier(SMALL).fit(frame, labels).estimator_
+    assert inner.booster_.pandas_categorical == [["a", "b", "c", "d"]]
+    with pytest.raises(ValueError, match="feature names"):
+        clf.predict(frame.rename(columns={"x": "z"}))
+
+
+def test_polars_and_text(gaussians):
+    X, y = gaussians
+    frame = pl.DataFrame(X, schema=["a", "b"])
+    clf = MinCostClassifier(SMALL).fit(frame, pl.Series(y))
+    plain = MinCostClassifier(SMALL).fit(X, y)
+    np.testing.assert_array_equal(clf.predict(frame), plain.predict(X))
+    texts = ["cheap pills", "win money", "see you at noon", "minutes of the meeting"] * 5
+    spam = make_pipeline(CountVectorizer(), LogisticRegression())
+    clf = MinCostClassifier(spam).fit(texts, ["spam", "spam", "ham", "ham"] * 5)
+    assert clf.predict(["money for pills", "the meeting at noon"]).tolist() == ["spam", "ham"]
+
+
+def test_clone_pickle_and_inputs(gaussians):
+    X, y = gaussians
+    costs, weights = per_row(fn=np.ones(len(y)), fp=2), np.ones(len(y))
+    for array in (X, y, costs, weights):
+        array.setflags(write=False)
+    inner = LogisticRegression()
+    clf = MinCostClassifier(inner, cost_matrix={"fn": 3, "fp": 1}, calibration="sigmoid", cv=3)
+    clf.fit(X, y, costs=costs, sample_weight=weights)
+    assert not hasattr(inner, "classes_")
+    again = pickle.loads(pickle.dumps(clf))
+    np.testing.assert_array_equal(again.predict(X, costs=costs), clf.predict(X, costs=costs))
+    assert clone(clf).get_params(deep=False)["cv"] == 3
+
+
+def test_metadata_routing(gaussians):
+    X, y = gaussians
+    costs = per_row(fn=np.linspace(1, 5, len(y)), fp=1)
+    weights = np.linspace(1, 2, len(y))
+    with sklearn.config_context(enable_metadata_routing=True):
+        for calibration in (None, "sigmoid"):
+            clf = MinCostClassifier(LogisticRegression(), calibration=calibration, cv=2)
+            clf.set_fit_request(costs=True, sample_weight=True).set_predict_request(costs=True)
+            clf.set_score_request(costs=True, sample_weight=True)
+            pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), clf)
+            pipe.fit(X, y, costs=costs, sample_weight=weights)
+            assert pipe[-1].cost_matrix_[1, 0] > 3  # the dearer rows weigh more
+            assert set(pipe.predict(X, costs=costs)) == {-1, 1}
+            params = {"costs": costs, "sample_weight": weights}
+            scores = cross_validate(pipe, X, y, cv=2, params=params)["test_score"]
+            assert (scores > 0).all()
+        search = GridSearchCV(clf, {"estimator__C": [0.1, 1]}, cv=2).fit(X, y, costs=costs)
+        assert search.best_score_ > 0
+        step = LogisticRegression().set_fit_request(sample_weight=True)
+        nested = MinCostClassifier(
+            make_pipeline(StandardScaler().set_fit_request(sample_weight=False), step)
+        )
+        heavy = nested.fit(X, y, sample_weight=np.where(y > 0, 20, 1))
+        assert (heavy.predict(X) > 0).mean() > 0.7
+
+
+def test_errors(gaussians):
+    X, y = gaussians
+    with pytest.raises(ValueError, match=r"has not[.] Set calibration='sigmoid'"):
+        MinCostClassifier(LinearSVC()).fit(X, y)
+    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
+        MinCostClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(len(y)))
+    with pytest.raises(ValueError, match="'calibration' parameter of MinCostClassifier"):
+        MinCostClassifier(calibration="platt").fit(X, y)
+    with pytest.raises(ValueError, match="'cv' parameter of MinCostClassifier"):
+        MinCostClassifier(cv=1).fit(X, y)
+    with pytest.raises(ValueError, match="'cv' parameter of MinCostClassifier"):
+        MinCostClassifier(cv="5").fit(X, y)
+    with pytest.raises(ValueError, match="y has 1 class: \\[1\\]"):
+        MinCostClassifier().fit(X, np.ones(len(y), dtype=int))
+    with pytest.raises(ValueError, match="two rows or more of every class, and class True has 1"):
+        MinCostClassifier(SMALL, calibration="sigmoid").fit(X[:9], np.arange(9) == 4)
+    with pytest.raises(ValueError, match="cost_matrix"):
+        MinCostClassifier(cost_matrix=np.eye(3)).fit(X, y)
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        MinCostClassifier().predict(X)
+
+
+def test_one_class_for_every_row_warns(gaussians):
+    X, y = gaussians
+    for cost_matrix in ({"fn": 1e12, "fp": 1}, np.zeros((2, 2))):
+        with pytest.warns(CollapseWarning, match="predicts class 1 for every training row"):
+            clf = MinCostClassifier(LogisticRegression(), cost_matrix).fit(X, y)
+        assert (clf.predict(X) == 1).all()
+
+
+def test_small_folds(gaussians):
+    X, y = gaussians
+    rows = np.r_[np.flatnonzero(y > 0)[:3], np.flatnonzero(y < 0)[:30]]
+    clf = MinCostClassifier(LogisticRegression(), {"fn": 4, "fp": 1}, calibration="sigmoid")
+    clf.fit(X[rows], y[rows])
+    assert len(clf.estimator_.calibrated_classifiers_) == 3
+    assert np.isfinite(clf.predict_proba(X)).all()

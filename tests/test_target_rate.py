@@ -1,0 +1,297 @@
+"""TargetRateClassifier: the search of the ratio, and the threshold with a guarantee."""
+
+from __future__ import annotations
+
+import pickle
+from math import comb
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from costboost import (
+    AdaBoostCClassifier,
+    CollapseWarning,
+    MinCostClassifier,
+    TargetRateClassifier,
+)
+from costboost.datasets import log_odds, make_gaussians_2d
+from costboost.decisions.target_rate import order_rank, order_threshold, rows_needed
+
+QUICK = AdaBoostCClassifier(n_estimators=10, estimator="stump")
+
+ROWS_ARE_HELD_OUT = "rows are drawn for the held-out part, so a weight is not a repeated row"
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": ROWS_ARE_HELD_OUT,
+    "check_sample_weight_equivalence_on_sparse_data": ROWS_ARE_HELD_OUT,
+}
+
+
+@pytest.mark.filterwarnings("ignore::costboost.errors.CollapseWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+@parametrize_with_checks(
+    [
+        TargetRateClassifier(clone(QUICK), detection_rate=0.8, n_trials=2),
+        TargetRateClassifier(LogisticRegression(), false_alarm_rate=0.4, delta=0.5, held_out=0.5),
+    ],
+    expected_failed_checks=lambda clf: EXPECTED_FAILURES if clf.delta else {},
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+# -- the order statistic ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [1, 10, 59, 200])
+@pytest.mark.parametrize("limit", [0.01, 0.05, 0.3])
+@pytest.mark.parametrize("delta", [0.01, 0.05, 0.5])
+def test_rank_is_the_smallest_that_keeps_the_promise(n, limit, delta):
+    def tail(k):  # P(Bin(n, 1 - limit) >= k), term by term
+        return sum(comb(n, j) * (1 - limit) ** j * limit ** (n - j) for j in range(k, n + 1))
+
+    k = order_rank(n, limit, delta)
+    assert k == next((k for k in range(1, n + 1) if tail(k) <= delta), n + 1)
+    assert (k <= n) == (n >= rows_needed(limit, delta))
+
+
+@pytest.mark.parametrize(("n", "limit", "delta"), [(100, 0.05, 0.05), (400, 0.1, 0.2)])
+@pytest.mark.parametrize("ties", [False, True])
+def test_promise_fails_as_seldom_as_promised(n, limit, delta, ties):
+    rng = np.random.default_rng(0)
+    draws = 20_000
+    scores = np.sort(rng.uniform(size=(draws, n)), axis=1)
+    if ties:
+        scores = np.floor(scores * 40) / 40
+    k = order_rank(n, limit, delta)
+    assert order_threshold(scores[0], limit, delta) == scores[0, k - 1]
+    threshold = scores[:, k - 1]
+    # P(score > threshold) on new rows, exactly.
+    exceeds = 1 - threshold - (1 / 40 if ties else 0)
+    failures = np.mean(exceeds > limit + 1e-12)
+    slack = 3 * np.sqrt(delta * (1 - delta) / draws)
+    assert failures <= delta + slack
+    if not ties:
+        # It is not lax: one rank lower breaks the promise.
+        assert np.mean(1 - scores[:, k - 2] > limit) > delta - slack
+
+
+@pytest.mark.parametrize("rate", ["detection_rate", "false_alarm_rate"])
+def test_classifier_keeps_its_promise_over_many_draws(rate):
+    wanted = {"detection_rate": 0.8, "false_alarm_rate": 0.2}[rate]
+    delta, draws = 0.2, 100
+    X_new, y_new = make_gaussians_2d(5_000, random_state=10_000)
+    clf = TargetRateClassifier(GaussianNB(), delta=delta, held_out=0.5, **{rate: wanted})
+    failures = 0
+    for seed in range(draws):
+        X, y = make_gaussians_2d(60, random_state=seed)
+        flagged = clf.set_params(random_state=seed).fit(X, y).predict(X_new) > 0
+        if rate == "detection_rate":
+            failures += flagged[y_new > 0].mean() < wanted
+        else:
+            failures += flagged[y_new < 0].mean() > wanted
+    assert failures / draws <= delta + 2 * np.sqrt(delta * (1 - delta) / draws)
+
+
+# -- the search ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def gaussians():
+    return make_gaussians_2d(600, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def new_gaussians():
+    return make_gaussians_2d(5000, random_state=1)
+
+
+def test_search_reaches_the_detection_rate(gaussians, new_gaussians):
+    X, y = gaussians
+    X_new, y_new = new_gaussians
+    ratios = []
+    for wanted in (0.7, 0.95):
+        clf = TargetRateClassifier(detection_rate=wanted, random_state=0).fit(X, y)
+        ratios.append(clf.cost_ratio_)
+        assert wanted <= clf.detection_rate_ < wanted + 0.03
+        flagged = clf.predict(X_new) > 0
+        assert abs(flagged[y_new > 0].mean() - wanted) < 0.05
+        # Not far from the best rule of that detection rate.
+        odds = log_odds(X_new)
+        best = np.quantile(odds[y_new > 0], 1 - flagged[y_new > 0].mean())
+        assert flagged[y_new < 0].mean() < (odds[y_new < 0] >= best).mean() + 0.06
+        np.testing.assert_array_equal(clf.decision_function(X_new) >= 0, flagged)
+    assert ratios == sorted(ratios)
+
+
+def test_search_keeps_the_false_alarm_rate(gaussians, new_gaussians):
+    X, y = gaussians
+    X_new, y_new = new_gaussians
+    ratios = []
+    for wanted in (0.05, 0.2):
+        clf = TargetRateClassifier(QUICK, false_alarm_rate=wanted, random_state=0).fit(X, y)
+        ratios.append(clf.cost_ratio_)
+        assert wanted - 0.04 < clf.false_alarm_rate_ <= wanted
+        flagged = clf.predict(X_new) > 0
+        assert flagged[y_new < 0].mean() < wanted + 0.05
+        assert clf.score(X_new, y_new) == pytest.approx(
+            flagged[y_new > 0].mean() - flagged[y_new < 0].mean()
+        )
+    assert ratios[0] < ratios[1]
+
+
+def test_search_is_bounded_and_reproducible(gaussians):
+    X, y = gaussians
+    calls = []
+
+    class Counting(AdaBoostCClassifier):
+        def fit(self, X, y, costs=None, sample_weight=None):
+            calls.append(self.cost_matrix)
+            return super().fit(X, y, costs, sample_weight)
+
+    inner = Counting(n_estimators=3, estimator="stump")
+    clf = TargetRateClassifier(inner, 0.9, n_trials=4, tol=0.0, cv=3, random_state=0)
+    first = clf.fit(X, y).cost_ratio_
+    assert len(calls) <= 4 * 3 + 1
+    assert clone(clf).fit(X, y).cost_ratio_ == first
+    assert inner.cost_matrix is None
+    assert clf.estimator_.cost_matrix.tolist() == [[0, 1], [first, 0]]
+
+
+def test_positive_class_by_name(gaussians):
+    X, y = gaussians
+    labels = np.where(y > 0, "fraud", "ok")  # the positive class sorts first
+    frame = pd.DataFrame(X, columns=["a", "b"])
+    for more in ({}, {"delta": 0.1}):
+        clf = TargetRateClassifier(
+            QUICK, 0.9, positive="fraud", n_trials=6, random_state=0, **more
+        ).fit(frame, pd.Series(labels))
+        flagged = clf.predict(frame) == "fraud"
+        assert flagged[y > 0].mean() > 0.87
+        assert flagged[y < 0].mean() < 0.6
+        towards = clf.classes_[(clf.decision_function(frame) >= 0).astype(int)]
+        np.testing.assert_array_equal(towards, clf.predict(frame))
+        assert clf.estimator_.cost_matrix[0, 1] == clf.cost_ratio_
+        again = pickle.loads(pickle.dumps(clf))
+        np.testing.assert_array_equal(again.predict(frame), clf.predict(frame))
+        assert list(clf.feature_names_in_) == ["a", "b"]
+    with pytest.raises(ValueError, match=r"'positive' parameter .* \['fraud', 'ok'\]"):
+        TargetRateClassifier(detection_rate=0.9, positive="theft").fit(frame, labels)
+
+
+def test_costs_inside_a_pipeline_and_by_probability(gaussians):
+    X, y = gaussians
+    pipe = make_pipeline(StandardScaler(), MinCostClassifier(GaussianNB()))
+    clf = TargetRateClassifier(pipe, false_alarm_rate=0.1, random_state=0)
+    clf.fit(pl.DataFrame(X, schema=["a", "b"]), y)
+    assert 0.05 < clf.false_alarm_rate_ <= 0.1
+    assert not hasattr(clf, "decision_function")
+    assert clf.estimator_[-1].cost_matrix_[1, 0] == clf.cost_ratio_
+
+
+def test_threshold_after_a_search(gaussians, new_gaussians):
+    X, y = gaussians
+    X_new, y_new = new_gaussians
+    clf = TargetRateClassifier(
+        QUICK, false_alarm_rate=0.1, delta=0.05, n_trials=5, random_state=0
+    ).fit(X, y)
+    assert clf.cost_ratio_ is not None
+    flagged = clf.predict(X_new) > 0
+    assert flagged[y_new < 0].mean() <= 0.1
+    assert flagged[y_new > 0].mean() > 0.4
+    scores = clf.estimator_.decision_function(X_new)
+    np.testing.assert_array_equal(flagged, scores > clf.threshold_)
+
+
+def test_threshold_on_probabilities(gaussians):
+    X, y = gaussians
+    clf = TargetRateClassifier(GaussianNB(), 0.9, delta=0.1, random_state=0).fit(X, y)
+    assert clf.cost_ratio_ is None
+    p = clf.estimator_.predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(clf.predict(X) > 0, p > clf.threshold_)
+    np.testing.assert_array_equal(clf.decision_function(X), p - clf.threshold_)
+    assert clf.detection_rate_ >= 0.9
+
+
+def test_weights_and_routing(gaussians):
+    X, y = gaussians
+    weights = np.where(X[:, 0] > 0, 1.0, 0.0)
+    clf = TargetRateClassifier(QUICK, 0.9, n_trials=5, cv=3, random_state=0)
+    clf.fit(X, y, sample_weight=weights)
+    flagged = clf.predict(X) > 0
+    assert flagged[(y > 0) & (weights > 0)].mean() == pytest.approx(0.9, abs=0.06)
+    with pytest.raises(ValueError, match="takes no sample_weight"):
+        TargetRateClassifier(KNeighborsClassifier(), 0.9, delta=0.1).fit(
+            X, y, sample_weight=weights
+        )
+    with pytest.raises(ValueError, match="only one class with weights above 0"):
+        clf.fit(X, y, sample_weight=(y > 0).astype(float))
+    with sklearn.config_context(enable_metadata_routing=True):
+        clf.set_params(n_trials=2).set_fit_request(sample_weight=True)
+        clf.set_score_request(sample_weight=True)
+        search = GridSearchCV(clf, {"estimator__n_estimators": [2, 5]}, cv=2)
+        assert search.fit(X, y, sample_weight=weights).best_score_ > 0
+
+
+def test_errors(gaussians):
+    X, y = gaussians
+    for rates in ({}, {"detection_rate": 0.9, "false_alarm_rate": 0.1}):
+        with pytest.raises(ValueError, match="exactly one named rate"):
+            TargetRateClassifier(**rates).fit(X, y)
+    for rate in (0, 1, 90, "high"):
+        with pytest.raises(ValueError, match=r"'detection_rate' .* in \(0, 1\)"):
+            TargetRateClassifier(detection_rate=rate).fit(X, y)
+    with pytest.raises(ValueError, match=r"LogisticRegression has not[.] Set delta"):
+        TargetRateClassifier(LogisticRegression(), 0.9).fit(X, y)
+    with pytest.raises(ValueError, match="takes them in"):
+        pipe = make_pipeline(MinCostClassifier(QUICK))
+        TargetRateClassifier(pipe, 0.9).fit(X, y)
+    with pytest.raises(ValueError, match=r"holds out 180 rows of class -1.*at least 2995"):
+        TargetRateClassifier(false_alarm_rate=0.001, delta=0.05).fit(X, y)
+    with pytest.raises(ValueError, match=r"holds out 3 rows of class True.*needs at least 22"):
+        TargetRateClassifier(detection_rate=0.9, delta=0.1).fit(X, np.arange(len(y)) < 10)
+    with pytest.raises(ValueError, match=r"must be at least 59 .* got 58"):
+        order_threshold(np.arange(58), 0.05, 0.05)
+    with pytest.raises(ValueError, match="Only binary classification"):
+        TargetRateClassifier(detection_rate=0.9).fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="two classes or more"):
+        TargetRateClassifier(detection_rate=0.9).fit(X, np.ones(len(y)))
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        TargetRateClassifier(detection_rate=0.9).predict(X)
+
+
+@pytest.mark.filterwarnings("ignore::costboost.errors.CollapseWarning")
+def test_rate_out_of_reach_warns(gaussians):
+    X, y = gaussians
+    blind = AdaBoostCClassifier(n_estimators=5, init="uniform")
+    with pytest.warns(ConvergenceWarning, match="met the named rate at none of 3 cost ratios"):
+        TargetRateClassifier(blind, 0.999, n_trials=3, random_state=0).fit(X, y)
+
+
+def test_one_class_for_every_row_warns(gaussians):
+    X, y = gaussians
+    with pytest.warns(CollapseWarning, match="predicts class -1 for every training row"):
+        TargetRateClassifier(DummyClassifier(), false_alarm_rate=0.1, delta=0.1).fit(X, y)
+    with pytest.warns(CollapseWarning, match="TargetRateClassifier predicts class"):
+        TargetRateClassifier(QUICK, 0.9, n_trials=3).fit(np.zeros_like(X), y)
+
+
+def test_inputs_are_not_written_to(gaussians):
+    X, y = gaussians
+    copies = X.copy(), y.copy(), np.ones(len(y))
+    for array in copies:
+        array.setflags(write=False)
+    TargetRateClassifier(QUICK, 0.9, delta=0.1, n_trials=2).fit(*copies).predict(copies[0])
