@@ -14,8 +14,9 @@ __all__ = ["BinaryLoss", "CostPair", "cost_pair", "error_cost"]
 
 CostPair: TypeAlias = "tuple[ArrayLike, ArrayLike]"
 
-# exp(709) is the last finite double; a little less leaves room for a factor.
-MAX_EXPONENT = 700.0
+# exp(709) is the last finite double; exponents stop short of it, which leaves room for costs,
+# squares of steps and sums over rows in front.
+MAX_EXPONENT = 600.0
 
 # A class whose errors are free has log-cost -inf; costs this far below the dearest one are
 # indistinguishable from free in double precision.
@@ -30,28 +31,36 @@ def error_cost(y: Floats, C: CostPair | ArrayLike) -> Floats:
     return np.asarray(C, dtype=np.float64)
 
 
-def cost_pair(y: Floats, C: CostPair | ArrayLike) -> tuple[Floats, Floats]:
+def cost_pair(
+    y: Floats, C: CostPair | ArrayLike, weights: Floats | None = None
+) -> tuple[Floats, Floats]:
     """Both error costs of each row, positive and finite in the logarithm.
 
     From (n,) error costs only the cost of the observed class is known; the other side takes the
-    mean cost of the other class, so that costs constant within a class give back the pair.
+    (weighted) mean cost of the other class, so that costs constant within a class give back the
+    pair.
     """
     if isinstance(C, tuple):
         C1, C2 = (np.asarray(part, dtype=np.float64) for part in C)
     else:
         c = np.asarray(C, dtype=np.float64)
         positive = y > 0
-        mean_miss = c[positive].mean() if positive.any() else c.mean()
-        mean_alarm = c[~positive].mean() if not positive.all() else c.mean()
-        C1 = np.where(positive, c, mean_miss)
-        C2 = np.where(positive, mean_alarm, c)
+        w = np.ones_like(c) if weights is None else weights
+        C1 = np.where(positive, c, _mean(c, w * positive, w))
+        C2 = np.where(positive, _mean(c, w * ~positive, w), c)
     floor = _SMALLEST_SHARE * max(float(np.max(C1)), float(np.max(C2)))
     return np.maximum(C1, floor), np.maximum(C2, floor)
 
 
-def exp(exponent: Floats) -> Floats:
-    """The exponential, kept finite."""
-    return np.exp(np.minimum(exponent, MAX_EXPONENT))
+def _mean(c: Floats, of_class: Floats, of_all: Floats) -> float:
+    """The mean cost of a class, or of all rows if the class has none."""
+    w = of_class if of_class.any() else of_all
+    return float(np.average(c, weights=w))
+
+
+def exp(exponent: Floats, largest: float = MAX_EXPONENT) -> Floats:
+    """The exponential, kept finite: exponents above ``largest`` count as that."""
+    return np.exp(np.minimum(exponent, largest))
 
 
 class BinaryLoss(ABC):

@@ -4,6 +4,9 @@
 (n, k) the cost of deciding each class on the row, with ``C[i, y[i]] = 0``. A cost matrix is the
 special case ``C = matrix[y]``.
 
+The exponential losses clip their exponents (at 600; the two factors of `Lt` at 300 each), so that
+values and derivatives stay finite; `GLL` needs no clipping.
+
 O. Beijbom, M. Saberian, D. Kriegman and N. Vasconcelos, "Guess-averse loss functions for
 cost-sensitive multiclass boosting", ICML 2014.
 """
@@ -17,7 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from costboost._typing import Floats, Ints
-from costboost.losses.base import exp
+from costboost.losses.base import MAX_EXPONENT, exp
 
 __all__ = ["GEL", "GLL", "MC", "Ls", "Lt", "MulticlassLoss"]
 
@@ -25,6 +28,9 @@ __all__ = ["GEL", "GLL", "MC", "Ls", "Lt", "MulticlassLoss"]
 Slopes: TypeAlias = Callable[[float], tuple[float, float]]
 
 _STEP = 1e-5
+
+# Half of the range: what multiplies such an exponential may be as large again.
+_SAFE_EXPONENT = MAX_EXPONENT / 2
 
 
 class MulticlassLoss(ABC):
@@ -107,8 +113,11 @@ class GEL(MulticlassLoss):
     array([5.])
     """
 
+    def _factors(self, y: Ints, C: Floats) -> Floats:
+        return C
+
     def _terms(self, y: Ints, F: Floats, C: Floats) -> Floats:
-        return C * exp(F - right_scores(y, F))
+        return self._factors(y, C) * exp(F - right_scores(y, F))
 
     def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """The loss of each row, (n,)."""
@@ -126,11 +135,12 @@ class GEL(MulticlassLoss):
 
     def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
         """The summed loss along a line, with exact derivatives."""
-        E = self._terms(y, F, C) * weights[:, None]
+        S = F - right_scores(y, F)
         D = direction - right_scores(y, direction)
+        first = self._factors(y, C) * weights[:, None] * D
 
         def slopes(alpha: float) -> tuple[float, float]:
-            moved = E * exp(alpha * D) * D
+            moved = first * exp(S + alpha * D)
             return float(moved.sum()), float(np.vdot(moved, D))
 
         return slopes
@@ -151,10 +161,10 @@ class MC(GEL):
     array([3.])
     """
 
-    def _terms(self, y: Ints, F: Floats, C: Floats) -> Floats:
-        E = exp(F - right_scores(y, F))
-        np.put_along_axis(E, y[:, None], 0.0, axis=1)
-        return E
+    def _factors(self, y: Ints, C: Floats) -> Floats:
+        unit = np.ones_like(C)
+        np.put_along_axis(unit, y[:, None], 0.0, axis=1)
+        return unit
 
     def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """The loss of each row, (n,)."""
@@ -169,7 +179,7 @@ class GLL(MulticlassLoss):
 
     with :math:`q_j = C_{zj} e^{S_j - S_z} / e^L` and :math:`Q = \sum_j q_j` (Eq. 21).
     Guess-averse, not calibrated. With unit costs it is the multinomial logistic loss. Domain:
-    every real S; all terms are shifted by the largest, so none overflows.
+    every real S; rows with large exponents are shifted down, so that none overflows.
 
     Examples
     --------
@@ -181,13 +191,17 @@ class GLL(MulticlassLoss):
     def _shares(self, y: Ints, F: Floats, C: Floats) -> tuple[Floats, Floats]:
         """The loss (n,) and q (n, k)."""
         E = F - right_scores(y, F)
-        largest = np.maximum(E.max(axis=1, keepdims=True), 0.0)
-        np.exp(E - largest, out=E)
+        shift = np.zeros((len(F), 1))
+        if E.max(initial=0.0) > _SAFE_EXPONENT:
+            E[C == 0.0] = -np.inf  # a free decision plays no part, however large its score
+            shift = np.maximum(E.max(axis=1, keepdims=True) - _SAFE_EXPONENT, 0.0)
+            E -= shift
+        np.exp(E, out=E)
         E *= C
-        whole = np.exp(-largest) + E.sum(axis=1, keepdims=True)
-        # With costs below 1e-300 the whole may underflow; then nothing is at stake.
-        whole = np.maximum(whole, np.finfo(np.float64).tiny)
-        return (largest + np.log(whole))[:, 0], E / whole
+        total = E.sum(axis=1, keepdims=True)
+        loss = shift + np.log1p(total + np.expm1(-shift))
+        E /= total + np.exp(-shift)
+        return loss[:, 0], E
 
     def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """The loss of each row, (n,)."""
@@ -202,7 +216,7 @@ class GLL(MulticlassLoss):
     def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """Its second derivatives with respect to each score, (n, k)."""
         q = np.abs(self.gradient(y, F, C))
-        return q * (1.0 - q)
+        return q * np.maximum(1.0 - q, 0.0)  # Q may round to just above 1
 
     def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
         """The summed loss along a line, with exact derivatives."""
@@ -249,13 +263,11 @@ class Ls(MulticlassLoss):
 
     def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
         """The summed loss along a line, with exact derivatives."""
-        E = C * exp(F)
+        first = C * weights[:, None] * direction
 
         def slopes(alpha: float) -> tuple[float, float]:
-            moved = E * exp(alpha * direction) * direction
-            return float(weights @ moved.sum(axis=1)), float(
-                weights @ np.einsum("nk,nk->n", moved, direction)
-            )
+            moved = first * exp(F + alpha * direction)
+            return float(moved.sum()), float(np.vdot(moved, direction))
 
         return slopes
 
@@ -278,7 +290,7 @@ class Lt(MulticlassLoss):
     def _factors(self, F: Floats, C: Floats) -> tuple[Floats, Floats]:
         # The product is invariant to shifts: centring keeps both factors in range.
         S = F - F.mean(axis=1, keepdims=True)
-        return C * exp(S), exp(-S)
+        return C * exp(S, _SAFE_EXPONENT), exp(-S, _SAFE_EXPONENT)
 
     def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """The loss of each row, (n,)."""
@@ -303,11 +315,9 @@ class Lt(MulticlassLoss):
 
     def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
         """The summed loss along a line, with exact derivatives."""
-        up, down = self._factors(F, C)
 
         def slopes(alpha: float) -> tuple[float, float]:
-            stretch = exp(alpha * direction)
-            a, b = up * stretch, down / stretch
+            a, b = self._factors(F + alpha * direction, C)
             a0, b0 = a.sum(axis=1), b.sum(axis=1)
             a *= direction
             b *= direction

@@ -1,0 +1,391 @@
+"""Multi-class losses: the formulas row by row, derivatives, symmetries, extremes."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+from costboost.losses import (
+    GEL,
+    GLL,
+    MC,
+    AsymmetricLogistic,
+    Ls,
+    Lt,
+    MulticlassLoss,
+    PNorm,
+    WeightedExponential,
+)
+from reference import multiclass
+
+# The loss and its plain version.
+PAIRS = {
+    "MC": (MC(), multiclass.MC()),
+    "GEL": (GEL(), multiclass.GEL()),
+    "GLL": (GLL(), multiclass.GLL()),
+    "Ls": (Ls(), multiclass.Ls()),
+    "Lt": (Lt(), multiclass.Lt()),
+    "p1": (PNorm(1.0), multiclass.PNorm(1.0)),
+    "p1.5": (PNorm(1.5), multiclass.PNorm(1.5)),
+    "p2": (PNorm(2.0), multiclass.PNorm(2.0)),
+    "p5": (PNorm(5.0), multiclass.PNorm(5.0)),
+}
+LOSSES = [loss for loss, _ in PAIRS.values()]
+EXPONENTIAL = [MC(), GEL(), Ls(), Lt()]
+SCORES = [*EXPONENTIAL, GLL()]
+CLASSES = [2, 3, 7]
+
+
+class ValueOnly(MulticlassLoss):
+    """A user's loss: another one's value, the derivatives left to the base class."""
+
+    def __init__(self, loss):
+        self.loss = loss
+
+    def value(self, y, F, C):
+        return self.loss.value(y, F, C)
+
+
+def make_rows(loss, k, n=40, seed=0):
+    """Labels, scores (or distributions) and cost rows, some of them free."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, k, size=n)
+    F = rng.normal(size=(n, k))
+    F = rng.dirichlet(np.ones(k), size=n) + 0.01 if isinstance(loss, PNorm) else F
+    C = rng.uniform(0.1, 5.0, size=(n, k)) * (rng.random((n, k)) < 0.85)
+    C[np.arange(n), y] = 0.0
+    return y, F, C, rng
+
+
+# --- formulas and derivatives ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("name", PAIRS)
+def test_equals_the_plain_formula(name, k):
+    loss, plain = PAIRS[name]
+    y, F, C, _ = make_rows(loss, k)
+    for part in ("value", "gradient", "hessian"):
+        expected = [getattr(plain, part)(y[i], F[i], C[i]) for i in range(len(y))]
+        np.testing.assert_allclose(getattr(loss, part)(y, F, C), expected, rtol=1e-12, atol=1e-13)
+
+
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_gradient_and_hessian_equal_differences(loss, k):
+    y, F, C, _ = make_rows(loss, k)
+    for part, derivative in ((loss.value, loss.gradient), (loss.gradient, loss.hessian)):
+        exact = derivative(y, F, C)
+        assert exact.shape == F.shape
+        for j in range(k):
+            h = 1e-5 * np.eye(k)[j]
+            slope = (part(y, F + h, C) - part(y, F - h, C)) / 2e-5
+            slope = slope if slope.ndim == 1 else slope[:, j]
+            np.testing.assert_allclose(exact[:, j], slope, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7, -1.3])
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_slopes_along_a_line_equal_differences(loss, k, alpha):
+    y, F, C, rng = make_rows(loss, k)
+    direction = rng.normal(size=F.shape)
+    if isinstance(loss, PNorm):  # stay where H is positive
+        direction *= 0.5 * F / np.abs(direction).max()
+    weights = rng.uniform(0.0, 2.0, size=len(y))
+    kept = [array.copy() for array in (y, F, C, direction, weights)]
+    slopes = loss.along(y, F, C, direction, weights)
+
+    def total(a):
+        return weights @ loss.value(y, F + a * direction, C)
+
+    first, second = slopes(alpha)
+    h = 1e-4
+    np.testing.assert_allclose(
+        first, (total(alpha + h) - total(alpha - h)) / (2 * h), rtol=1e-5, atol=1e-7
+    )
+    np.testing.assert_allclose(
+        second, (slopes(alpha + h)[0] - slopes(alpha - h)[0]) / (2 * h), rtol=1e-5, atol=1e-6
+    )
+    assert slopes(alpha) == (first, second)  # asking leaves no trace
+    for before, after in zip(kept, (y, F, C, direction, weights), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("loss", SCORES, ids=repr)
+def test_convex_along_every_line(loss):
+    y, F, C, rng = make_rows(loss, 4)
+    for _ in range(20):
+        slopes = loss.along(y, F, C, rng.normal(size=F.shape), np.ones(len(y)))
+        assert all(slopes(alpha)[1] >= 0.0 for alpha in (-3.0, -0.5, 0.0, 2.0))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_inputs_are_left_alone(loss):
+    y, F, C, _ = make_rows(loss, 3)
+    kept = y.copy(), F.copy(), C.copy()
+    for part in (loss.value, loss.gradient, loss.hessian):
+        part(y, F, C)
+    for before, after in zip(kept, (y, F, C), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+# --- a user's loss --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_a_value_is_enough(loss):
+    own = ValueOnly(loss)
+    y, F, C, rng = make_rows(loss, 3)
+    np.testing.assert_allclose(own.gradient(y, F, C), loss.gradient(y, F, C), rtol=1e-7, atol=1e-8)
+    np.testing.assert_allclose(own.hessian(y, F, C), loss.hessian(y, F, C), rtol=1e-4, atol=1e-5)
+    direction, weights = 0.1 * F * rng.normal(size=F.shape), rng.uniform(size=len(y))
+    np.testing.assert_allclose(
+        own.along(y, F, C, direction, weights)(0.4),
+        loss.along(y, F, C, direction, weights)(0.4),
+        rtol=1e-4,
+        atol=1e-4,
+    )
+
+
+def test_repr_and_pickle():
+    assert [repr(loss) for loss in (MC(), Lt(), PNorm(1.5))] == ["MC()", "Lt()", "PNorm(p=1.5)"]
+    for loss in LOSSES:
+        y, F, C, _ = make_rows(loss, 3)
+        again = pickle.loads(pickle.dumps(loss))
+        np.testing.assert_array_equal(again.value(y, F, C), loss.value(y, F, C))
+
+
+# --- symmetries -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_relabelling_the_classes_permutes(loss):
+    k = 5
+    y, F, C, rng = make_rows(loss, k)
+    order = rng.permutation(k)  # the new class j was order[j]
+    renamed = np.argsort(order)[y]
+    close = {"rtol": 1e-13, "atol": 1e-14}
+    np.testing.assert_allclose(
+        loss.value(renamed, F[:, order], C[:, order]), loss.value(y, F, C), **close
+    )
+    for part in (loss.gradient, loss.hessian):
+        np.testing.assert_allclose(
+            part(renamed, F[:, order], C[:, order]), part(y, F, C)[:, order], **close
+        )
+
+
+@pytest.mark.parametrize("loss", [MC(), GEL(), GLL(), Lt()], ids=repr)
+def test_adding_a_constant_to_the_scores_changes_nothing(loss):
+    y, F, C, rng = make_rows(loss, 4)
+    shift = rng.normal(size=(len(y), 1))
+    np.testing.assert_allclose(loss.value(y, F + shift, C), loss.value(y, F, C))
+    np.testing.assert_allclose(loss.gradient(y, F, C).sum(axis=1), 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize("loss", [GEL(), Ls(), Lt(), PNorm(3.0)], ids=repr)
+def test_linear_in_the_costs(loss):
+    y, F, C, _ = make_rows(loss, 4)
+    np.testing.assert_allclose(loss.value(y, F, 3.0 * C), 3.0 * loss.value(y, F, C))
+
+
+def test_mc_is_gel_with_unit_costs():
+    y, F, C, _ = make_rows(MC(), 4)
+    unit = (np.arange(4) != y[:, None]).astype(float)
+    np.testing.assert_allclose(MC().value(y, F, C), 1.0 + GEL().value(y, F, unit))
+    np.testing.assert_allclose(MC().gradient(y, F, C), GEL().gradient(y, F, unit))
+
+
+def test_gll_of_unit_costs_is_the_multinomial_logistic_loss():
+    y, F, _, _ = make_rows(GLL(), 4)
+    unit = (np.arange(4) != y[:, None]).astype(float)
+    p = np.exp(F) / np.exp(F).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(GLL().value(y, F, unit), -np.log(p[np.arange(len(y)), y]))
+    np.testing.assert_allclose(GLL().gradient(y, F, unit), p - np.eye(4)[y], atol=1e-14)
+
+
+# --- two classes ----------------------------------------------------------------------------
+
+
+def binary_rows(seed=0, n=30):
+    """y in {-1, +1}, margins F, error costs; and the same in two scores, S = (-F/2, F/2)."""
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1.0, 1.0], size=n)
+    F, c = rng.normal(size=n) * 2.0, rng.uniform(0.1, 5.0, size=n)
+    z = (y > 0).astype(int)
+    C = np.zeros((n, 2))
+    C[np.arange(n), 1 - z] = c
+    return y, F, c, z, np.stack([-F / 2, F / 2], axis=1), C
+
+
+def by_margin(gradient):
+    """dL/dF from dL/dS, S = (-F/2, F/2)."""
+    return 0.5 * (gradient[:, 1] - gradient[:, 0])
+
+
+def test_gel_of_two_classes_is_the_weighted_exponential_loss():
+    y, F, c, z, S, C = binary_rows()
+    binary = WeightedExponential()
+    np.testing.assert_allclose(GEL().value(z, S, C), binary.value(y, F, c))
+    np.testing.assert_allclose(by_margin(GEL().gradient(z, S, C)), binary.gradient(y, F, c))
+
+
+def test_mc_of_two_classes_is_adaboosts_loss_plus_one():
+    y, F, _, z, S, C = binary_rows()
+    np.testing.assert_allclose(MC().value(z, S, C), 1.0 + np.exp(-y * F))
+
+
+def test_gll_of_two_classes_and_unit_costs_is_the_logistic_loss():
+    y, F, _, z, S, C = binary_rows()
+    unit = (C > 0).astype(float)
+    np.testing.assert_allclose(GLL().value(z, S, unit), np.log1p(np.exp(-y * F)))
+    # The library's binary logistic loss counts the margin twice.
+    binary = AsymmetricLogistic()
+    np.testing.assert_allclose(GLL().value(z, 2.0 * S, unit), binary.value(y, F, (1.0, 1.0)))
+    np.testing.assert_allclose(
+        2.0 * by_margin(GLL().gradient(z, 2.0 * S, unit)), binary.gradient(y, F, (1.0, 1.0))
+    )
+
+
+def test_ls_and_lt_of_two_classes():
+    y, F, c, z, S, C = binary_rows()
+    np.testing.assert_allclose(Ls().value(z, S, C), c * np.exp(-y * F / 2))
+    np.testing.assert_allclose(Lt().value(z, S, C), c * (1.0 + np.exp(-y * F)))
+
+
+# --- the risk of GEL ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_gel_cannot_tell_symmetric_matrices_apart(k, seed):
+    """Scores that minimise the expected GEL are the same for all symmetric cost matrices.
+
+    Paper 4, Appendix C. They are not for GLL, Ls and Lt once there are three classes.
+    """
+    rng = np.random.default_rng(seed)
+    eta = rng.dirichlet(2.0 * np.ones(k))
+    first, second = (np.triu(rng.uniform(1.0, 10.0, (k, k)), 1) for _ in range(2))
+    first, second = first + first.T, second + second.T
+    blind = 0.5 * np.log(eta)
+    blind -= blind.mean()
+
+    def slope(loss, S, C):
+        G = eta @ loss.gradient(np.arange(k), np.tile(S, (k, 1)), C)
+        return G - G.mean()
+
+    for C in (first, second, 100.0 * first, 1.0 - np.eye(k)):
+        np.testing.assert_allclose(slope(GEL(), blind, C), 0.0, atol=1e-10)
+        np.testing.assert_allclose(
+            multiclass.risk_minimiser(multiclass.GEL(), eta, C), blind, atol=1e-5
+        )
+    for plain in (multiclass.GLL(), multiclass.Ls(), multiclass.Lt()):
+        one, other = (multiclass.risk_minimiser(plain, eta, C) for C in (first, second))
+        if k > 2:
+            assert np.abs(one - other).max() > 1e-3
+
+
+# --- extremes -------------------------------------------------------------------------------
+
+
+def extreme_rows(k, seed=0, n=300):
+    rng = np.random.default_rng(seed)
+    F = rng.choice([-500.0, 0.0, 500.0, 1e-300], size=(n, k))
+    y = rng.integers(0, k, size=n)
+    C = 10.0 ** rng.uniform(-6.0, 6.0, size=(n, k)) * (rng.random((n, k)) < 0.8)
+    C[np.arange(n), y] = 0.0
+    C[:5] = 0.0
+    return y, F, C, rng
+
+
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("loss", SCORES, ids=repr)
+def test_extremes_are_finite(loss, k):
+    y, F, C, rng = extreme_rows(k)
+    value = loss.value(y, F, C)
+    assert np.isfinite(value).all()
+    assert (value >= 0.0).all()
+    assert np.isfinite(loss.gradient(y, F, C)).all()
+    curvature = loss.hessian(y, F, C)
+    assert np.isfinite(curvature).all()
+    assert (curvature >= 0.0).all()
+    direction = rng.normal(size=F.shape)
+    slopes = loss.along(y, F, C, direction, np.ones(len(y)))
+    for alpha in (0.0, 1.0, -300.0, 1000.0):
+        assert np.isfinite(slopes(alpha)).all()
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_gll_is_exact_where_exponentials_overflow(k):
+    y, F, C, _ = extreme_rows(k)
+    gaps = F - F[np.arange(len(y)), y][:, None]
+    with np.errstate(divide="ignore"):
+        expected = np.logaddexp(0.0, np.logaddexp.reduce(gaps + np.log(C), axis=1))
+    np.testing.assert_allclose(GLL().value(y, F, C), expected, rtol=1e-12, atol=1e-15)
+    G = GLL().gradient(y, F, C)
+    assert np.abs(G).max() <= 1.0 + 1e-12
+    np.testing.assert_allclose(G.sum(axis=1), 0.0, atol=1e-12)
+
+
+def test_a_free_class_far_ahead_hides_nothing():
+    """However large the score of a decision that costs nothing, the others keep their loss."""
+    y, C = np.array([0]), np.array([[0.0, 2.0, 0.0]])
+    near = np.array([[0.0, 0.5, 0.0]])
+    far = np.array([[0.0, 0.5, 2000.0]])
+    for part in (GLL().value, GLL().gradient, GLL().hessian):
+        np.testing.assert_allclose(part(y, far, C), part(y, near, C), rtol=1e-15)
+
+
+def test_gll_of_small_costs_keeps_its_digits():
+    y, F, C = np.array([0]), np.array([[1.0, 2.0]]), np.array([[0.0, 1e-12]])
+    np.testing.assert_allclose(GLL().value(y, F, C), np.log1p(1e-12 * np.e), rtol=1e-15)
+
+
+def test_clipping_starts_where_it_says():
+    y, C = np.array([0]), np.array([[0.0, 1.0]])
+
+    def value(loss, gap):
+        return loss.value(y, np.array([[-gap / 2, gap / 2]]), C)[0]
+
+    for loss in (GEL(), MC()):
+        assert value(loss, 599.0) == pytest.approx(np.exp(599.0), rel=1e-12)
+        assert value(loss, 601.0) == value(loss, 1000.0) == pytest.approx(np.exp(600.0))
+    assert value(Ls(), 1198.0) == pytest.approx(np.exp(599.0), rel=1e-12)
+    assert value(Ls(), 1202.0) == pytest.approx(np.exp(600.0))
+    assert value(Lt(), 599.0) == pytest.approx(np.exp(599.0), rel=1e-12)
+    assert value(Lt(), 601.0) == pytest.approx(np.exp(600.0))
+
+
+@pytest.mark.parametrize("loss", SCORES, ids=repr)
+def test_clipped_rows_still_point_downhill(loss):
+    y = np.array([0])
+    F, C = np.array([[-900.0, 900.0, 0.0]]), np.array([[0.0, 2.0, 1.0]])
+    G = loss.gradient(y, F, C)[0]
+    assert G[0] <= 0.0 < G[1]
+
+
+@pytest.mark.parametrize("loss", [GEL(), Ls(), Lt(), GLL(), PNorm(2.0)], ids=repr)
+def test_free_rows_cost_nothing(loss):
+    y, F, C, _ = make_rows(loss, 3)
+    C = np.zeros_like(C)
+    for part in (loss.value, loss.gradient, loss.hessian):
+        np.testing.assert_array_equal(part(y, F, C), 0.0)
+
+
+@pytest.mark.parametrize("p", [1.0, 1.5, 2.0, 5.0])
+def test_p_norm_at_the_corners(p):
+    H, y = np.eye(3), np.arange(3)
+    C = 1.0 - np.eye(3)
+    np.testing.assert_array_equal(PNorm(p).value(y, H, C), 0.0)
+    np.testing.assert_array_equal(PNorm(p).value(y, np.roll(H, 1, axis=0), C), 1.0)
+    assert np.isfinite(PNorm(p).gradient(y, H, C)).all()
+
+
+@pytest.mark.parametrize("p", [1.0, 2.0, 3.5])
+def test_p_norm_smoothness_bounds_the_curvature(p):
+    rng = np.random.default_rng(0)
+    H, C = rng.dirichlet(np.ones(4), size=200), rng.uniform(0.0, 3.0, size=(200, 4))
+    loss = PNorm(p)
+    assert loss.hessian(np.zeros(200, dtype=int), H, C).max() <= loss.smoothness(C)
