@@ -1,7 +1,8 @@
 """Cost-sensitive boosting: what a mistake costs goes in, the cheapest decisions come out."""
 
-from costboost import algorithms, costs, metrics
+from costboost import algorithms, costs, decisions, metrics
 from costboost.algorithms import *  # noqa: F403
+from costboost.decisions import MinCostClassifier, TargetRateClassifier
 from costboost.errors import CollapseWarning, CostWarning
 
 __version__ = "0.1.0"
@@ -10,8 +11,11 @@ __all__ = [
     *algorithms.__all__,
     "CollapseWarning",
     "CostWarning",
+    "MinCostClassifier",
+    "TargetRateClassifier",
     "__version__",
     "algorithms",
     "costs",
+    "decisions",
     "metrics",
 ]

@@ -50,10 +50,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
             owner=type(self).__name__,
         )
 
-    def _decision_costs(self, costs: Any, n_samples: int, X: Any) -> Costs | None:
-        """The rows' own costs at decision time; None if the model must do without."""
-        if costs is None and not callable(self.cost_matrix):
-            return None
+    def _decision_costs(self, costs: Any, n_samples: int, X: Any) -> Costs:
+        """The rows' costs when the truth is unknown."""
         return Costs.resolve(
             self.cost_matrix,
             costs,
@@ -214,8 +212,6 @@ class BoostingClassifier(CostSensitiveClassifier):
         rng = check_random_state(self.random_state)
         used = weights > 0
         self._fit_costs(resolved, weights, used, matrix if used.all() else matrix[used], rng)
-        self.estimators_: list[Rule] = self._ensemble.rules
-        self.estimator_weights_ = self._ensemble.votes
         return self
 
     @abstractmethod
@@ -227,10 +223,19 @@ class BoostingClassifier(CostSensitiveClassifier):
         X: AnyArray,
         rng: np.random.RandomState,
     ) -> None:
-        """Boost on the rows with weight; set ``_ensemble`` and ``n_iter_``.
+        """Boost on the rows with weight and `_keep` what came out.
 
         ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
         """
+
+    def _keep(self, ensemble: Ensemble, votes: Floats, n_iter: int, losses: list[float]) -> None:
+        """Set the fitted attributes."""
+        self._ensemble = ensemble
+        self.estimators_: list[Rule] = ensemble.rules
+        self.estimator_weights_ = votes
+        self.n_iter_ = n_iter
+        if losses:
+            self.train_loss_ = np.array(losses)
 
     def _check_classes(self) -> None:
         if len(self.classes_) < 2:
@@ -358,10 +363,10 @@ class BoostingClassifier(CostSensitiveClassifier):
             Class labels.
         """
         check_is_fitted(self)
-        known = self._decision_costs(costs, _n_rows(X), X)
-        if known is not None:
-            return self.classes_[known.decide(self.predict_proba(X))]
-        return self.classes_[self._decide(self.decision_function(X))]
+        if costs is None and not callable(self.cost_matrix):
+            return self.classes_[self._decide(self.decision_function(X))]
+        proba = self.predict_proba(X)
+        return self.classes_[self._decision_costs(costs, len(proba), X).decide(proba)]
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
         """The decisions after each round.
@@ -379,22 +384,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         for scores in self.staged_decision_function(X):
             yield self.classes_[self._decide(scores)]
 
-    @property
-    def booster_(self) -> Any:
-        """The finished ensemble as a LightGBM model, if the weak learner is ``"tree"``."""
-        check_is_fitted(self)
-        booster = getattr(self._ensemble, "booster", None)
-        if booster is None:
-            raise AttributeError(
-                f"booster_ exists only if the weak learner of {type(self).__name__} is a tree."
-            )
-        return booster
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self._learner().accepts_missing
         return tags
-
-
-def _n_rows(X: Any) -> int:
-    return int(X.shape[0]) if hasattr(X, "shape") else len(X)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.base import BoostingClassifier
@@ -108,10 +109,8 @@ class BinaryBoostingClassifier(BoostingClassifier):
         if not history.rules:
             self._fall_back(problem, history.stop)
             return
-        self._ensemble = bound.ensemble(history.rules, np.array(history.votes))
-        self.n_iter_ = len(history.rules)
-        if history.losses:
-            self.train_loss_ = np.array(history.losses)
+        votes = np.array(history.votes)
+        self._keep(bound.ensemble(history.rules, votes), votes, len(votes), history.losses)
         self._warn_if_collapsed(self._decide(scheme.F))
 
     def _fall_back(self, problem: BinaryProblem, reason: str) -> None:
@@ -126,8 +125,8 @@ class BinaryBoostingClassifier(BoostingClassifier):
         positive = float(at_stake[problem.y > 0].sum())
         vote = half_log_ratio(positive, float(at_stake.sum()) - positive)
         rule = ConstantRule(1.0 if vote >= 0 else -1.0)
-        self._ensemble = Ensemble([rule], np.array([min(abs(vote), PERFECT_VOTE)]))
-        self.n_iter_ = 1
+        votes = np.array([min(abs(vote), PERFECT_VOTE)])
+        self._keep(Ensemble([rule], votes), votes, 1, [])
 
     # -- predict --------------------------------------------------------------------------------
 
@@ -147,7 +146,8 @@ class BinaryBoostingClassifier(BoostingClassifier):
         array of shape (n,)
             Scores; at 0 or above the positive class ``classes_[1]`` is decided.
         """
-        return self._ensemble.decision_function(self._checked(X))
+        rows = self._checked(X)
+        return self._ensemble.decision_function(rows)
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """The score after each round.
@@ -162,7 +162,8 @@ class BinaryBoostingClassifier(BoostingClassifier):
         array of shape (n,)
             Scores after one round more.
         """
-        yield from self._ensemble.staged(self._checked(X))
+        rows = self._checked(X)
+        yield from self._ensemble.staged(rows)
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, read off the score by the loss's link.
@@ -183,6 +184,17 @@ class BinaryBoostingClassifier(BoostingClassifier):
     def _link_costs(self) -> tuple[float, float]:
         """The costs that the fitted score has inside."""
         return self._cost_pair
+
+    @property
+    def booster_(self) -> Any:
+        """The finished ensemble as a LightGBM model, if the weak learner is ``"tree"``."""
+        check_is_fitted(self)
+        booster = getattr(self._ensemble, "booster", None)
+        if booster is None:
+            raise AttributeError(
+                f"booster_ exists only if the weak learner of {type(self).__name__} is a tree."
+            )
+        return booster
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

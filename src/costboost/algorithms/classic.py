@@ -78,16 +78,23 @@ class AdaBoostCClassifier(VoteBoostingClassifier):
 
 
 def _adacost_vote(D: Floats, c: Floats, wrong: Floats) -> float:
-    # y h β = ½ (y h - c), because (y h)² = 1.
-    r = 0.5 * float(D @ (margins(wrong) - c))
+    r = float(D @ _adjusted_margins(c, wrong))
     return half_log_ratio(1.0 + r, 1.0 - r)
 
 
+def _adjusted_margins(c: Floats, wrong: Floats) -> Floats:
+    """Y h β = ½ (y h - c |y h|)."""
+    margin = margins(wrong)
+    return 0.5 * (margin - c * np.abs(margin))
+
+
 def _adacost_factor(c: Floats, wrong: Floats, alpha: float) -> Floats:
-    return np.exp(-0.5 * alpha * (margins(wrong) - c))
+    return np.exp(-alpha * _adjusted_margins(c, wrong))
 
 
-class _AdaCostRule(VoteRule):
+class AdaCostRule(VoteRule):
+    """AdaCost's equations."""
+
     def scaled(self, c: Floats) -> Floats:
         """Costs in (0, 1]; equal costs, which tell rows nothing apart, count as none."""
         return super().scaled(c) if c.min() < c.max() else np.zeros_like(c)
@@ -127,10 +134,10 @@ class AdaCostClassifier(VoteBoostingClassifier):
     True
     """
 
-    _rule = _AdaCostRule(vote=_adacost_vote, factor=_adacost_factor)
+    _rule = AdaCostRule(vote=_adacost_vote, factor=_adacost_factor)
 
 
-def _csb_factor(c: Floats, wrong: Floats) -> Floats:
+def csb_factor(c: Floats, wrong: Floats) -> Floats:
     """κ: the cost of the row where the rule errs, 1 elsewhere."""
     return 1.0 + (c - 1.0) * wrong
 
@@ -165,7 +172,7 @@ class CSB0Classifier(VoteBoostingClassifier):
 
     _rule = VoteRule(
         vote=adaboost_vote,
-        factor=lambda c, wrong, alpha: _csb_factor(c, wrong),
+        factor=lambda c, wrong, alpha: csb_factor(c, wrong),
         cost_scale="min",
     )
 
@@ -199,9 +206,7 @@ class CSB1Classifier(VoteBoostingClassifier):
 
     _rule = VoteRule(
         vote=adaboost_vote,
-        factor=lambda c, wrong, alpha: (
-            _csb_factor(c, wrong) * two_valued(wrong, 1 / math.e, math.e)
-        ),
+        factor=lambda c, wrong, alpha: csb_factor(c, wrong) * two_valued(wrong, 1 / math.e, math.e),
         cost_scale="min",
     )
 
@@ -235,7 +240,7 @@ class CSB2Classifier(VoteBoostingClassifier):
 
     _rule = VoteRule(
         vote=adaboost_vote,
-        factor=lambda c, wrong, alpha: _csb_factor(c, wrong) * adaboost_factor(c, wrong, alpha),
+        factor=lambda c, wrong, alpha: csb_factor(c, wrong) * adaboost_factor(c, wrong, alpha),
         cost_scale="min",
     )
 

@@ -19,6 +19,12 @@ from costboost.losses.logistic import ShiftedLogistic
 
 __all__ = ["ExponentialDescent", "NewtonDescent"]
 
+# Clipped responses: how much weight they may get in return.
+_MOST_RETURNED = 4.0
+
+# Newton steps: how often one is tried at half its length.
+_MOST_HALVINGS = 20
+
 # Rows with equal (a, b) share their exponents; with so few kinds of rows the line search runs on
 # their summed weights instead of on all rows.
 _MOST_KINDS = 16
@@ -128,8 +134,12 @@ class NewtonDescent(Scheme):
     .. math:: z = \frac{y' - p_c}{p_c (1 - p_c)}, \qquad F \leftarrow F + \frac{f}{2\gamma}
 
     Responses are clipped to twice the largest response at F = 0: 4 when the costs are equal, the
-    classical limit, and as much wider as the costs are apart. Rows with their own costs have their
-    own slope γ_i; their responses and weights are brought to the mean slope.
+    classical limit, and as much wider as the costs are apart. What a response loses its weight
+    gets back, up to fourfold: clipping alone moves the boundary, because with unequal costs it cuts
+    one class more than the other. A step that would raise the mean loss is halved until it does
+    not: far from p_c = ½, where unequal costs begin, full Newton steps overshoot and may diverge.
+    If no step lowers the loss the boosting ends. Rows with their own costs have their own slope
+    γ_i; their responses and weights are brought to the mean slope.
 
     Parameters
     ----------
@@ -141,7 +151,7 @@ class NewtonDescent(Scheme):
         Regression weights p_c(1-p_c), the exact Newton ones, or p(1-p) with p = 1/(1+e^{-2F}),
         which centre on the cost-sensitive boundary F = 0 (paper 3).
     even_start : bool
-        Take p_c = ½ in the first round, as paper 3 prints it.
+        Take p_c = ½ in the first round, as paper 3 prints it, and its step as it is.
     """
 
     def __init__(
@@ -169,20 +179,26 @@ class NewtonDescent(Scheme):
         self._even_start = even_start
         self._learning_rate = learning_rate
         self._criterion = LeastSquares()
+        self._value = self._mean_loss(self.F)
+
+    def _mean_loss(self, F: Floats) -> float:
+        return float(self._base @ self._loss.value(self._y, F, (self._C1, self._C2)))
 
     def aim(self) -> Aim | None:
         """Responses and weights of the weighted least-squares problem."""
         y = self._y
         link = 2.0 * self._loss.link(self.F, self._C1, self._C2)
         if self._even_start:
-            link, self._even_start = np.zeros_like(self.F), False
+            link = np.zeros_like(self.F)
         # z = y / P(the observed class): no cancellation when p_c is near 0 or 1.
-        z = y / np.maximum(expit(y * link), 1.0 / self._limit)
+        observed = expit(y * link)
+        z = y / np.maximum(observed, 1.0 / self._limit)
         if self._weighting == "newton":
             weights = expit(link) * expit(-link)
         else:
             u = 2.0 * self._unit * self.F
             weights = expit(u) * expit(-u)
+        weights = weights / np.clip(observed * self._limit, 1.0 / _MOST_RETURNED, 1.0)
         weights = self._base * weights * self._relative**2
         total = weights.sum()
         if not total > 0:
@@ -190,8 +206,15 @@ class NewtonDescent(Scheme):
         return Aim(z / self._relative, weights / total, self._criterion)
 
     def step(self, outputs: Floats) -> Step:
-        """Half the inverse slope, shrunk by the learning rate."""
-        return Step(self._learning_rate / (2.0 * self._slope))
+        """Half the inverse slope, shrunk by the learning rate; halved while the loss would rise."""
+        alpha = self._learning_rate / (2.0 * self._slope)
+        for _ in range(_MOST_HALVINGS):
+            value = self._mean_loss(self.F + alpha * outputs)
+            if value <= self._value or self._even_start:
+                self._value, self._even_start = value, False
+                return Step(alpha)
+            alpha *= 0.5
+        return Step(0.0)
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Add the step to the scores."""
@@ -200,5 +223,4 @@ class NewtonDescent(Scheme):
     @property
     def loss(self) -> float:
         """The weighted mean loss now."""
-        values = self._loss.value(self._y, self.F, (self._C1, self._C2))
-        return float(np.average(values, weights=self._base))
+        return self._value

@@ -1,23 +1,62 @@
-"""The exact step along a rule for exponential losses."""
+"""Exact steps along a rule: safeguarded Newton on the slope of a convex loss."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from costboost._typing import Floats
 
-__all__ = ["exponential_step"]
+__all__ = ["convex_step", "exponential_step"]
 
+# A step longer than this no longer changes an exponential in double precision.
 _LARGEST_STEP = 350.0
+
+
+def convex_step(
+    slopes: Callable[[float], tuple[float, float]],
+    *,
+    start: float,
+    largest: float,
+    tolerance: float = 1e-15,
+) -> float:
+    """The α in [0, largest] where the first derivative of a convex function is zero.
+
+    Parameters
+    ----------
+    slopes : callable
+        From α to the first and second derivative.
+    start : float
+        A first guess.
+    largest : float
+        The upper end; returned when the function still falls there.
+    tolerance : float
+        Newton stops when its change is below ``tolerance * (1 + α)``.
+    """
+    low, high, step = 0.0, largest, min(max(start, 0.0), largest)
+    last = largest
+    for _ in range(100):
+        slope, curvature = slopes(step)
+        if slope < 0:
+            low = step
+        else:
+            high = step
+        move = -slope / curvature if curvature > 0 else math.inf
+        if abs(move) <= tolerance * (1.0 + step):
+            break  # before the bracket is asked: rounding puts the root on its edge
+        if not low < step + move < high or abs(move) > 0.5 * abs(last):
+            move = 0.5 * (low + high) - step  # outside, or too slow
+        last = move
+        step += move
+    return step
 
 
 def exponential_step(weights: Floats, exponents: Floats) -> float:
     r"""The α >= 0 that minimises :math:`\sum_i w_i e^{-\alpha m_i}`.
 
-    The objective is convex; its derivative is brought to zero by Newton's method inside a
-    bracket. Returns 0 when it does not fall at 0, ``inf`` when it falls for ever.
+    Returns 0 when the objective does not fall at 0, ``inf`` when it falls for ever.
     """
     used = weights > 0
     w, m = weights[used], exponents[used]
@@ -31,21 +70,10 @@ def exponential_step(weights: Floats, exponents: Floats) -> float:
     if m.min() >= 0.0:
         return math.inf
     gain, pain = float(w @ np.maximum(m, 0.0)), float(w @ np.maximum(-m, 0.0))
-    low, high = 0.0, _LARGEST_STEP
-    last = high - low
-    step = min(0.5 * math.log(gain / pain), high)  # exact where all exponents are ±1
-    for _ in range(100):
+
+    def slopes(step: float) -> tuple[float, float]:
         moved = w * np.exp(-step * m) * m
-        slope, curvature = float(moved.sum()), float(moved @ m)
-        if slope > 0:
-            low = step
-        else:
-            high = step
-        move = slope / curvature if curvature > 0 else math.inf
-        if abs(move) <= 1e-15 * (1.0 + step):
-            break  # before the bracket is asked: rounding puts the root on its edge
-        if not low < step + move < high or abs(move) > 0.5 * abs(last):
-            move = 0.5 * (low + high) - step
-        last = move
-        step += move
-    return step / scale
+        return -float(moved.sum()), float(moved @ m)
+
+    start = 0.5 * math.log(gain / pain)  # exact where all exponents are ±1
+    return convex_step(slopes, start=start, largest=_LARGEST_STEP) / scale

@@ -48,7 +48,9 @@ def boost(
             history.stop = "every row is fitted"
             break
         rule, outputs = learner.fit(aim, int(rng.randint(np.iinfo(np.int32).max)))
-        alpha, is_last = scheme.step(outputs)
+        alpha, is_last, is_skipped = scheme.step(outputs)
+        if is_skipped:
+            continue
         if not 0 < alpha < math.inf:
             history.stop = f"the rule of round {t + 1} has the vote {alpha:.3g}: no use"
             break

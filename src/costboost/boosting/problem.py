@@ -38,7 +38,7 @@ class BinaryProblem:
             if min(pair) >= 0:
                 C1, C2 = cost_pair(y, pair)
                 return cls(y, c, sample_weight, pair, (C1, C2))
-        C1, C2 = cost_pair(y, c)
+        C1, C2 = cost_pair(y, c, sample_weight)
         if costs.matrix is not None and costs.is_per_row:
             # The row's own matrix tells what the other error would have cost; it is only of use
             # where it is a loss (a flipped row has no such price).

@@ -17,10 +17,11 @@ PERFECT_VOTE = float(0.5 * np.log(1.0 / np.finfo(np.float64).eps))
 
 
 class Step(NamedTuple):
-    """How far to go along a rule. A step that is not positive ends the boosting."""
+    """How far to go along a rule. A step that is not positive ends the boosting, unless skipped."""
 
     alpha: float
     is_last: bool = False  # nothing is left to correct after this round
+    is_skipped: bool = False  # the rule is dropped, but the boosting goes on
 
 
 class Scheme(ABC):

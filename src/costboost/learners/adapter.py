@@ -76,6 +76,7 @@ class BoundSklearn(BoundLearner):
         if classifies and aim.targets[used].min() == aim.targets[used].max():
             return constant(aim)  # many classifiers refuse a single class
         _, weights = aim.criterion.gradients(aim.targets, aim.weights)
-        model.fit(self._X, aim.targets, sample_weight=weights / weights.sum())
+        # Of mean 1, as without boosting: penalties of the estimator are relative to the weights.
+        model.fit(self._X, aim.targets, sample_weight=weights * (len(weights) / weights.sum()))
         rule = EstimatorRule(model, aim.criterion)
         return Fitted(rule, rule.predict(self._X))

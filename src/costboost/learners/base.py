@@ -88,17 +88,17 @@ class Ensemble:
 
     def staged(self, X: AnyArray) -> Iterator[Floats]:
         """F after each round, (n,) each."""
-        F = np.zeros(X.shape[0])
+        F: Any = 0.0
         for rule, vote in zip(self.rules, self.votes, strict=True):
             F = F + vote * rule.predict(X)
             yield F
 
     def decision_function(self, X: AnyArray) -> Floats:
         """F after the last round, (n,)."""
-        F = np.zeros(X.shape[0])
+        F: Any = np.zeros(X.shape[0]) if not self.rules else 0.0
         for rule, vote in zip(self.rules, self.votes, strict=True):
-            F += vote * rule.predict(X)
-        return F
+            F = F + vote * rule.predict(X)
+        return np.asarray(F)
 
 
 class BoundLearner(ABC):
@@ -107,6 +107,10 @@ class BoundLearner(ABC):
     @abstractmethod
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """The rule for this aim, with its outputs on the training rows."""
+
+    def sibling(self) -> BoundLearner:
+        """Another learner on the same rows; learners without a state of their own are their own."""
+        return self
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
         """The finished predictor; ``rules`` are this learner's, in order, some perhaps dropped."""

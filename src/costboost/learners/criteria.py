@@ -171,6 +171,10 @@ class JointVotes(Votes):
         """The class of each cell whose errors would weigh more in the gradient."""
         return super().values(self.C1 * first, self.C2 * second)
 
+    def loss(self, first: Floats, second: Floats) -> Floats:
+        """What the wrong rows weigh in the gradient."""
+        return super().loss(self.C1 * first, self.C2 * second)
+
     def stump(
         self, left: tuple[Floats, Floats], right: tuple[Floats, Floats]
     ) -> tuple[Floats, Floats, Floats]:

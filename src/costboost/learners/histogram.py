@@ -9,7 +9,7 @@ import numpy as np
 
 from costboost.learners._binning import BinnedRows
 from costboost.learners.base import Aim, Fitted, Learner, Rows
-from costboost.learners.steps import BoundSteps, StepRule
+from costboost.learners.steps import BoundSteps, StepRule, first_of_least
 
 __all__ = ["Histogram"]
 
@@ -45,7 +45,7 @@ class BoundHistogram(BoundSteps):
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """The histogram of smallest loss; the first of equals."""
         first, second = self._binned.histograms(aim)
-        best = int(np.argmin(aim.criterion.loss(first, second).sum(axis=1)))
+        best = first_of_least(aim.criterion.loss(first, second).sum(axis=1))
         edges = self._binned.edges[best]
         used = slice(len(edges) + 2)
         outputs = aim.criterion.values(first[best, used], second[best, used])

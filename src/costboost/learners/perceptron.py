@@ -54,10 +54,10 @@ class BoundPerceptron(BoundLearner):
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """A separating direction for the weighted votes."""
-        if aim.criterion.is_regression:
+        if aim.criterion.is_regression or aim.criterion.needs_masses:
             raise ValueError(
-                "estimator='perceptron' only votes, but this algorithm fits real-valued "
-                "responses. Use 'line', 'tree' or a scikit-learn regressor."
+                "estimator='perceptron' only votes, but this algorithm needs real-valued rules. "
+                "Use 'line', 'tree' or a scikit-learn regressor."
             )
         used = aim.weights > 0
         if aim.targets[used].min() == aim.targets[used].max():

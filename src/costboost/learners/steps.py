@@ -11,7 +11,7 @@ import numpy as np
 from costboost._typing import AnyArray, Floats
 from costboost.learners.base import BoundLearner, ConstantRule, Ensemble
 
-__all__ = ["BoundSteps", "StepEnsemble", "StepRule"]
+__all__ = ["BoundSteps", "StepEnsemble", "StepRule", "first_of_least"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,12 @@ def _sum_on(feature: int, steps: Sequence[tuple[StepRule, float]]) -> StepRule:
         last = len(rule.edges)
         outputs += vote * rule.outputs[np.append(bins, [last, last + 1])]
     return StepRule(feature, edges, outputs)
+
+
+def first_of_least(loss: Floats) -> int:
+    """The first candidate of least loss; those within rounding of the least are equals."""
+    least = float(loss.min())
+    return int(np.argmax(loss <= least + 1e-12 * abs(least)))
 
 
 class BoundSteps(BoundLearner):

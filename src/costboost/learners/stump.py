@@ -10,7 +10,7 @@ import numpy as np
 from costboost._typing import Floats
 from costboost.learners._binning import BinnedRows
 from costboost.learners.base import Aim, Fitted, Learner, Rows, constant
-from costboost.learners.steps import BoundSteps, StepRule
+from costboost.learners.steps import BoundSteps, StepRule, first_of_least
 
 __all__ = ["Stump"]
 
@@ -54,7 +54,7 @@ class BoundStump(BoundSteps):
         loss, left_output, right_output = aim.criterion.stump(
             (left[0], left[1]), (right[0], right[1])
         )
-        best = int(np.argmin(loss))
+        best = first_of_least(loss)
         feature, last = int(self._candidate[0][best]), int(self._candidate[1][best])
         left_value, right_value = float(left_output[best]), float(right_output[best])
         edge = self._binned.edges[feature][last : last + 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -67,7 +68,7 @@ class BoundTree(BoundLearner):
     """A LightGBM booster that grows one tree per call of `fit`."""
 
     def __init__(self, spec: Tree, rows: Rows) -> None:
-        n = rows.X.shape[0]
+        n = len(rows.sample_weight)
         total = float(rows.sample_weight.sum())
         # LightGBM guards leaves by their absolute Hessian, so weights are scaled to a mean near
         # 1. The scale is the sum of the sample weights times a power of two: that keeps weight 2
@@ -97,17 +98,32 @@ class BoundTree(BoundLearner):
             "seed": rows.seed,
             "verbosity": -1,
         }
-        data = lgb.Dataset(
+        self._params = params
+        self._data = lgb.Dataset(
             rows.X,
             label=np.zeros(n, dtype=np.float32),
             categorical_feature=list(rows.categorical),
             params=params,
         )
-        self._booster = lgb.Booster(params, data)
-        self._scores = np.zeros(n)
+        self._start()
+
+    def _start(self) -> None:
+        self._booster = lgb.Booster(self._params, self._data)
+        # LightGBM fails to train when every feature is constant.
+        features = range(self._data.num_feature())
+        self._has_features = any(self._data.feature_num_bin(j) > 1 for j in features)
+        self._scores = np.zeros(self._data.num_data())
+
+    def sibling(self) -> BoundTree:
+        """A booster of its own on the same binned rows."""
+        other = copy(self)
+        other._start()
+        return other
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """Grow one tree; its outputs are the change of LightGBM's own training scores."""
+        if not self._has_features:
+            return constant(aim)
         gradient, hessian = aim.criterion.gradients(aim.targets, aim.weights)
         scale = self._total / hessian.sum()
         pair = (
@@ -140,9 +156,11 @@ class BoundTree(BoundLearner):
         self._scores = scores.copy()  # LightGBM hands out one buffer for all rounds
         return "scores", 0.0, True
 
-    def ensemble(self, rules: Sequence[Any], votes: Floats) -> TreeEnsemble:
+    def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
         """Write α·h into the leaves: the result is an ordinary LightGBM model."""
         booster = self._booster
+        if booster.num_trees() == 0:
+            return super().ensemble(rules, votes)
         kept = {
             rule.index: vote
             for rule, vote in zip(rules, votes, strict=True)
