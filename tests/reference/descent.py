@@ -319,6 +319,22 @@ def response(y, p_c, limit):
     return -1.0 / (1.0 - p_c) if (1.0 - p_c) * limit > 1.0 else -limit
 
 
+def returned(y, p_c, limit, most=4.0):
+    """Return by how much the weight of a clipped response grows: as it was cut, but fourfold."""
+    p = p_c if y == 1 else 1.0 - p_c
+    if p * limit >= 1.0:
+        return 1.0
+    return most if p * limit * most <= 1.0 else 1.0 / (p * limit)
+
+
+def halved(loss_at, now, most=20):
+    """Return the first of 1, 1/2, 1/4, ... at which the loss is not above ``now``; or 0."""
+    for k in range(most):
+        if loss_at(0.5**k) <= now:
+            return 0.5**k
+    return 0.0
+
+
 def per_row_pair(C1, C2, n):
     """Return both costs as (n,) arrays, and the limit 2 (1 + the larger of their ratios)."""
     C1 = np.broadcast_to(np.asarray(C1, dtype=float), n)
@@ -339,8 +355,13 @@ def run_cs_logitboost(
     init="uniform",
     sample_weight=None,
     find=best_line,
+    guarded=False,
 ):
     """CS-LogitBoost with the best single-feature line; C1, C2 numbers or one per row.
+
+    ``guarded`` adds to the paper what the library does: clipped responses get weight in return, and
+    from the second round on a step is halved while it would raise the loss; the share of the step
+    is then the vote.
 
     ``rules`` are the lines G, ``h`` their outputs, the score moves by learning_rate G / (2 gamma).
     ``find(X, z, w)`` returns pairs (squared error, rule), the best first. ``losses`` is the mean
@@ -359,6 +380,8 @@ def run_cs_logitboost(
         z = [response(y[i], p_c[i], limit[i]) for i in range(n)]
         centre = {"boundary": p, "newton": p_c}[weighting]
         weight = np.array([base[i] * centre[i] * (1.0 - centre[i]) for i in range(n)])
+        if guarded:
+            weight *= [returned(y[i], p_c[i], limit[i]) for i in range(n)]
         if not weight.sum() > 0:
             trace.stopped = "useless"
             break
@@ -366,7 +389,18 @@ def run_cs_logitboost(
         _, rule = find(X, z, weight)[0]
         G = rule.predict(X)
         step = np.array([learning_rate / (2.0 * gamma[i]) for i in range(n)])
-        trace.keep(1.0, rule, G, weight, step)
+        share = 1.0
+        if guarded and trace.losses:
+
+            def loss_at(share, F=F, move=step * G):
+                new = F + share * move
+                return binomial(y, [2.0 * (gamma[i] * new[i] + eta[i]) for i in range(n)], base)
+
+            share = halved(loss_at, trace.losses[-1])
+            if share == 0.0:
+                trace.stopped = "useless"
+                break
+        trace.keep(share, rule, G, weight, step)
         F = trace.F[-1]
         logit = [2.0 * (gamma[i] * F[i] + eta[i]) for i in range(n)]
         p_c = [float(expit(logit[i])) for i in range(n)]
@@ -381,9 +415,21 @@ def binomial(y, logit, base):
 
 
 def run_asybl(
-    X, y, C1, C2, *, rounds, make_learner, learning_rate=1.0, init="uniform", sample_weight=None
+    X,
+    y,
+    C1,
+    C2,
+    *,
+    rounds,
+    make_learner,
+    learning_rate=1.0,
+    init="uniform",
+    sample_weight=None,
+    guarded=False,
 ):
     """AsyBL with any regressor; C1, C2 numbers or one per row.
+
+    ``guarded`` as in `run_cs_logitboost`, from the first round on.
 
     ``rules`` are the regressors f, ``h`` their outputs, the score moves by learning_rate f / 2.
     ``losses`` is the mean binomial loss under the initial weights. The votes are 1.
@@ -397,13 +443,28 @@ def run_asybl(
     for _ in range(rounds):
         z = [response(y[i], p_c[i], limit[i]) for i in range(n)]
         weight = np.array([base[i] * p_c[i] * (1.0 - p_c[i]) for i in range(n)])
+        if guarded:
+            weight *= [returned(y[i], p_c[i], limit[i]) for i in range(n)]
         if not weight.sum() > 0:
             trace.stopped = "useless"
             break
         weight = normalised(weight)
         rule = make_learner().fit(X, np.array(z), sample_weight=weight.copy())
         f = rule.predict(X)
-        trace.keep(1.0, rule, f, weight, learning_rate / 2.0)
+        share = 1.0
+        if guarded:
+            F = trace.F[-1] if trace.F else np.zeros(n)
+
+            def loss_at(share, F=F, move=learning_rate / 2.0 * f):
+                new = F + share * move
+                logit = [2.0 * new[i] + math.log(C2[i] / C1[i]) for i in range(n)]
+                return binomial(y, logit, base)
+
+            share = halved(loss_at, trace.losses[-1] if trace.losses else loss_at(0.0))
+            if share == 0.0:
+                trace.stopped = "useless"
+                break
+        trace.keep(share, rule, f, weight, learning_rate / 2.0)
         F = trace.F[-1]
         # C2 e^F / (C1 e^(-F) + C2 e^F)
         logit = [2.0 * F[i] + math.log(C2[i] / C1[i]) for i in range(n)]
