@@ -39,6 +39,7 @@ types: $(VENV)/.installed-dev ## Check types
 bench: OMP_NUM_THREADS = 2
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
 	$(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
+	$(BENCH_VENV)/bin/python benchmarks/multiclass_speed.py
 
 clean: ## Remove environments, caches and builds
 	rm -rf $(VENV) $(BENCH_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -12,9 +12,8 @@ from collections.abc import Callable
 
 import lightgbm as lgb
 import numpy as np
+from bench import Bench
 from harness import median_seconds, peak_megabytes, provenance, write_rows
-from rich.console import Console
-from rich.table import Table
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -49,55 +48,6 @@ def lightgbm_train(X: np.ndarray, y: np.ndarray, leaves: int, threads: int = 0) 
         "objective": "binary", "num_leaves": leaves, "num_threads": threads, "verbosity": -1,
     }  # fmt: skip
     return lgb.train(params, lgb.Dataset(X, label=y), num_boost_round=ROUNDS)
-
-
-class Bench:
-    """Collects rows and prints them as they come."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, str]] = []
-        self.console = Console(width=130)
-
-    def add(
-        self,
-        section: str,
-        what: str,
-        ours: float,
-        rival: str,
-        theirs: float,
-        *,
-        at_most: float | None = None,
-        at_least: float | None = None,
-        unit: str = "s",
-        note: str = "",
-    ) -> None:
-        """One comparison; ``at_most`` bounds ours/theirs, ``at_least`` bounds theirs/ours."""
-        ratio = ours / theirs
-        if at_least is not None:
-            ratio = 1 / ratio
-            target, met = f">= {at_least:g} x faster", ratio >= at_least
-        elif at_most is not None:
-            target, met = f"<= {at_most:g} x", ratio <= at_most
-        else:
-            target, met = "", None
-        row = {
-            "section": section, "what": what, "ours": f"{ours:.4g}", "rival": rival,
-            "theirs": f"{theirs:.4g}", "unit": unit, "ratio": f"{ratio:.3g}", "target": target,
-            "met": "" if met is None else ("yes" if met else "NO"), "note": note,
-        }  # fmt: skip
-        self.rows.append(row)
-        self.console.print(
-            f"({section}) {what}: {ours:.4g} {unit} against {theirs:.4g} {unit} of {rival}: "
-            f"{ratio:.3g} {target} {row['met']} {note}"
-        )
-
-    def table(self) -> Table:
-        table = Table(title="costboost, binary family: speed and memory")
-        for column in self.rows[0]:
-            table.add_column(column, justify="right" if column in {"ours", "theirs"} else "left")
-        for row in self.rows:
-            table.add_row(*row.values(), style="red" if row["met"] == "NO" else None)
-        return table
 
 
 def sklearn_seconds(X: np.ndarray, y: np.ndarray, rounds: int, repeats: int) -> float:
@@ -206,7 +156,7 @@ def main() -> None:
     parser.add_argument("sections", nargs="*", default=[], help="letters of the sections to run")
     sections = parser.parse_args().sections or list(SECTIONS)
     warnings.simplefilter("ignore")
-    bench = Bench()
+    bench = Bench("costboost, binary family: speed and memory")
     for letter in sections:
         SECTIONS[letter](bench)
     bench.console.print(bench.table())

@@ -171,8 +171,9 @@ class LpCSBClassifier(AveragingClassifier):
     y* is its cheapest one, and C is reduced by the row's minimum.
 
     * ``variant="relational"`` (Fig. 1): a binary learner on all pairs (x, y), grown with the class
-      at the root: a rule per class (`costboost.learners.pairs` says why). Pairs with y ≠ y* have label 0 and weight w/2, the pair (x, y*) has
-      label 1 and weight :math:`\tfrac12 \sum_{y \ne y^*} w`; :math:`h_t(x, y) \in \{0, 1\}`.
+      at the root: a rule per class (`costboost.learners.pairs` says why). Pairs with y ≠ y* have
+      label 0 and weight w/2, the pair (x, y*) has label 1 and weight
+      :math:`\tfrac12 \sum_{y \ne y^*} w`; :math:`h_t(x, y) \in \{0, 1\}`.
     * ``variant="adjusted"`` (Lp-CSB-PA, 3.3.3): the same with
       :math:`\tilde w = w - \tfrac1k \sum_{y' \ne y^*} w_{x,y'}`; a negative weight flips the label.
       The relation is made stochastic: the classes it claims share the row, and a row without a
@@ -203,8 +204,9 @@ class LpCSBClassifier(AveragingClassifier):
     step : {"harmonic", "bound"}, default="harmonic"
         The weight of a new rule.
     resample : bool or "auto", default="auto"
-        Whether each round draws a sample of the pairs; "auto" does for p = 1. The direct variant
-        learns from all rows.
+        Whether each round draws a cost-proportionate sample of the pairs; "auto" does for p = 1
+        only, as the paper has it. Sampling costs less for larger p too on most data: the average
+        is then also a bagged one. The direct variant learns from all rows.
     max_leaves : int, default=16
         Most leaves of the tree of each class.
 

@@ -15,6 +15,7 @@ from costboost.boosting.problem import BinaryProblem
 from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
 from costboost.learners.base import Aim
 from costboost.learners.criteria import Criterion, LeastSquares, Votes
+from costboost.losses.base import exp
 from costboost.losses.logistic import ShiftedLogistic
 
 __all__ = ["ExponentialDescent", "NewtonDescent"]
@@ -23,7 +24,10 @@ __all__ = ["ExponentialDescent", "NewtonDescent"]
 _MOST_RETURNED = 4.0
 
 # Newton steps: how often one is tried at half its length.
-_MOST_HALVINGS = 20
+_MOST_HALVINGS = 60
+
+# Weights that sum to less cannot be brought to a mean of 1.
+_SMALLEST_TOTAL = 1e-290
 
 # Rows with equal (a, b) share their exponents; with so few kinds of rows the line search runs on
 # their summed weights instead of on all rows.
@@ -91,7 +95,7 @@ class ExponentialDescent(Scheme):
     def aim(self) -> Aim | None:
         """The descent direction."""
         weights = self._row_weights(self._w)
-        if not weights.sum() > 0:
+        if not weights.sum() > _SMALLEST_TOTAL:
             return None
         return Aim(self._labels, weights, self._criterion)
 
@@ -116,7 +120,8 @@ class ExponentialDescent(Scheme):
     def move(self, outputs: Floats, alpha: float) -> None:
         """Multiply by e^{-α(a f + b)} and normalise."""
         self.F += alpha * outputs
-        self._w *= np.exp(-alpha * (self._a * outputs + self._b))
+        # Kept finite: the line search cannot see rows whose weight has become 0.
+        self._w *= exp(-alpha * (self._a * outputs + self._b))
         total = self._w.sum()
         self._log_total += math.log(total) if total > 0 else -math.inf
         if total > 0:

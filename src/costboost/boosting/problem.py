@@ -10,7 +10,7 @@ import numpy as np
 
 from costboost._typing import Bools, Floats
 from costboost.costs import Costs
-from costboost.losses.base import cost_pair
+from costboost.losses.base import class_mean, cost_pair
 
 __all__ = ["BinaryProblem", "Init"]
 
@@ -61,12 +61,8 @@ class BinaryProblem:
         if self.pair is not None:
             C1, C2 = self.both
             return float(C1), float(C2)
-        positive = self.y > 0
-        s = self.sample_weight
-        means = (
-            float(np.average(self.c[positive], weights=s[positive])),
-            float(np.average(self.c[~positive], weights=s[~positive])),
-        )
+        positive, s = self.y > 0, self.sample_weight
+        means = class_mean(self.c, s * positive, s), class_mean(self.c, s * ~positive, s)
         C1, C2 = cost_pair(self.y, means)
         return float(C1), float(C2)
 

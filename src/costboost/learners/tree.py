@@ -127,8 +127,9 @@ class BoundTree(BoundLearner):
         gradient, hessian = aim.criterion.gradients(aim.targets, aim.weights)
         scale = self._total / hessian.sum()
         pair = (
-            np.multiply(gradient, scale, dtype=np.float32, casting="unsafe"),
-            np.multiply(hessian, scale, dtype=np.float32, casting="unsafe"),
+            # In double precision until the result: the factors alone may not fit into single.
+            np.multiply(gradient, scale, out=np.empty(gradient.shape, np.float32), casting="unsafe"),
+            np.multiply(hessian, scale, out=np.empty(hessian.shape, np.float32), casting="unsafe"),
         )
         if self._booster.update(fobj=lambda scores, data: pair):
             return constant(aim)  # no split gains anything

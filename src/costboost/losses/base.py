@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
 
-__all__ = ["BinaryLoss", "CostPair", "cost_pair", "error_cost"]
+__all__ = ["BinaryLoss", "CostPair", "class_mean", "cost_pair", "error_cost"]
 
 CostPair: TypeAlias = "tuple[ArrayLike, ArrayLike]"
 
@@ -46,13 +46,13 @@ def cost_pair(
         c = np.asarray(C, dtype=np.float64)
         positive = y > 0
         w = np.ones_like(c) if weights is None else weights
-        C1 = np.where(positive, c, _mean(c, w * positive, w))
-        C2 = np.where(positive, _mean(c, w * ~positive, w), c)
+        C1 = np.where(positive, c, class_mean(c, w * positive, w))
+        C2 = np.where(positive, class_mean(c, w * ~positive, w), c)
     floor = _SMALLEST_SHARE * max(float(np.max(C1)), float(np.max(C2)))
     return np.maximum(C1, floor), np.maximum(C2, floor)
 
 
-def _mean(c: Floats, of_class: Floats, of_all: Floats) -> float:
+def class_mean(c: Floats, of_class: Floats, of_all: Floats) -> float:
     """The mean cost of a class, or of all rows if the class has none."""
     w = of_class if of_class.any() else of_all
     return float(np.average(c, weights=w))

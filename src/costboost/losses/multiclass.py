@@ -20,6 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from costboost._typing import Floats, Ints
+from costboost.losses._kernels import gll_slopes
 from costboost.losses.base import MAX_EXPONENT, exp
 
 __all__ = ["GEL", "GLL", "MC", "Ls", "Lt", "MulticlassLoss"]
@@ -220,16 +221,7 @@ class GLL(MulticlassLoss):
 
     def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
         """The summed loss along a line, with exact derivatives."""
-        D = direction - right_scores(y, direction)
-
-        def slopes(alpha: float) -> tuple[float, float]:
-            q = self._shares(y, F + alpha * direction, C)[1]
-            q *= D
-            first = q.sum(axis=1)
-            second = np.einsum("nk,nk->n", q, D) - first**2
-            return float(weights @ first), float(weights @ second)
-
-        return slopes
+        return lambda alpha: gll_slopes(y, F, C, direction, weights, alpha)
 
 
 class Ls(MulticlassLoss):
