@@ -199,7 +199,7 @@ def test_no_folder_names_the_options(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
     with pytest.raises(FileNotFoundError, match="data_dir, or set the environment variable"):
-        load("adult")
+        load("bankmarketing")
 
 
 def test_unknown_name_lists_the_known(toy: Path) -> None:
@@ -276,3 +276,32 @@ def test_kddcup_matrix(data_dir: Path) -> None:
     assert data.cost_matrix[index["normal"], index["dos"]] == 2
     assert data.cost_matrix[index["dos"], index["probe"]] == 1
     assert (np.diag(data.cost_matrix) == 0).all()
+
+
+def test_openml_serves_machines_without_the_files(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pd = pytest.importorskip("pandas")
+    import sklearn.datasets
+
+    from costboost.datasets import files
+
+    asked = []
+
+    def fetch_openml(*, data_id: int, as_frame: bool) -> object:
+        asked.append((data_id, as_frame))
+        target = pd.Series(["tested_negative", "tested_positive"])
+        return sklearn.utils.Bunch(data=pd.DataFrame({"a": [1.0, 2.0]}), target=target)
+
+    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)
+    monkeypatch.delenv(files.ENVIRONMENT_VARIABLE, raising=False)
+    monkeypatch.setattr(files, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "files.py"))
+    (tmp_path / "work" / "here").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "work" / "here")
+
+    pima = files.load("pima")
+    assert asked == [(37, True)]
+    assert pima.positive == "tested_positive"
+    assert pima.costs is None
+    with pytest.raises(FileNotFoundError, match=r"COSTBOOST_DATA.*OpenML"):
+        files.load("bankmarketing")

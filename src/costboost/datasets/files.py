@@ -2,7 +2,8 @@
 
 The files are not part of the package. `load` looks for their folder in this order: the argument
 ``data_dir``, the environment variable ``COSTBOOST_DATA``, and ``shared/data`` next to the
-repository or the working directory. It needs pandas (``pip install "costboost[data]"``).
+repository or the working directory. Where there is none, many of the sets are downloaded from
+OpenML. It needs pandas (``pip install "costboost[data]"``).
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost._typing import AnyArray, Floats
 from costboost.costs import per_row
+from costboost.datasets.openml import OPENML, fetch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,7 +128,9 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     ('yes', (37931, 10), (37931, 2, 2))
     """
     pd = _import_pandas()
-    folder = _folder(data_dir)
+    folder = _folder(data_dir, missing_ok=name in OPENML)
+    if folder is None:
+        return Dataset(**fetch(name))
     known = available(folder)
     if name not in known:
         raise ValueError(
@@ -168,7 +172,11 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     )
 
 
-def _folder(data_dir: str | os.PathLike[str] | None) -> Path:
+@overload
+def _folder(data_dir: str | os.PathLike[str] | None) -> Path: ...
+@overload
+def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool) -> Path | None: ...
+def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False) -> Path | None:
     """Find the folder that holds the files, or say how to name it."""
     if data_dir is not None:
         named, origin = Path(data_dir), "data_dir"
@@ -180,11 +188,13 @@ def _folder(data_dir: str | os.PathLike[str] | None) -> Path:
             folder = base.parent / "shared" / "data"
             if (folder / METADATA).is_file():
                 return folder
+        if missing_ok:
+            return None
         raise FileNotFoundError(
             "The benchmark files of costboost.datasets.load were not found. Pass their folder as "
             f"data_dir, or set the environment variable {ENVIRONMENT_VARIABLE} to it: a folder "
-            f"with {METADATA} and one <name>.csv.gz per set. Most of the sets are also on OpenML "
-            "(sklearn.datasets.fetch_openml)."
+            f"with {METADATA} and one <name>.csv.gz per set. Without it, these sets come from "
+            f"OpenML: {', '.join(OPENML)}."
         )
     if not (named / METADATA).is_file():
         raise FileNotFoundError(
