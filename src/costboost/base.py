@@ -22,6 +22,7 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import check_parameters, check_weights
 from costboost.boosting.loop import Progress
 from costboost.costs import Costs
+from costboost.costs._forms import is_labelled
 from costboost.errors import CollapseWarning
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
 from costboost.metrics import savings_score
@@ -92,13 +93,15 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         matrix = self.cost_matrix
         if costs is None and callable(matrix):
             costs, matrix = matrix(X), None
+        names_all = costs is None and (matrix is None or is_labelled(matrix))
         return float(
             savings_score(
                 y,
                 decisions,
                 cost_matrix=matrix,
                 costs=costs,
-                labels=self.classes_,
+                # A labelled matrix, or none, also prices truths that the training rows lacked.
+                labels=np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_,
                 sample_weight=sample_weight,
             )
         )

@@ -327,10 +327,10 @@ def returned(y, p_c, limit, most=4.0):
     return most if p * limit * most <= 1.0 else 1.0 / (p * limit)
 
 
-def halved(loss_at, now, most=20):
-    """Return the first of 1, 1/2, 1/4, ... at which the loss is not above ``now``; or 0."""
+def halved(loss_at, now, most=60):
+    """Return the first of 1, 1/2, 1/4, ... at which the loss is below ``now``; or 0."""
     for k in range(most):
-        if loss_at(0.5**k) <= now:
+        if loss_at(0.5**k) < now * (1.0 - 1e-12):
             return 0.5**k
     return 0.0
 
@@ -360,8 +360,8 @@ def run_cs_logitboost(
     """CS-LogitBoost with the best single-feature line; C1, C2 numbers or one per row.
 
     ``guarded`` adds to the paper what the library does: clipped responses get weight in return, and
-    from the second round on a step is halved while it would raise the loss; the share of the step
-    is then the vote.
+    from the second round on a step is halved while it would not lower the loss; the share of the
+    step is then the vote. Where no share does, the round is lost and Newton weights take over.
 
     ``rules`` are the lines G, ``h`` their outputs, the score moves by learning_rate G / (2 gamma).
     ``find(X, z, w)`` returns pairs (squared error, rule), the best first. ``losses`` is the mean
@@ -397,6 +397,9 @@ def run_cs_logitboost(
                 return binomial(y, [2.0 * (gamma[i] * new[i] + eta[i]) for i in range(n)], base)
 
             share = halved(loss_at, trace.losses[-1])
+            if share == 0.0 and weighting == "boundary":
+                weighting = "newton"
+                continue
             if share == 0.0:
                 trace.stopped = "useless"
                 break

@@ -58,7 +58,7 @@ class SampledClassifier(MulticlassBoostingClassifier):
         k = problem.C.shape[1]
         model = self._learner().estimator  # type: ignore[attr-defined]
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_estimators)
-        fitted = Parallel(n_jobs=self.n_jobs)(
+        fitted = Parallel(n_jobs=self.n_jobs, verbose=10 * int(self.verbose))(
             delayed(_fit_sample)(model, X, problem, self._draw, int(seed)) for seed in seeds
         )
         rules = [OneHotRule(classifier, k) for classifier in fitted]

@@ -170,18 +170,15 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
             )
         votes = np.array(history.votes)
         ensemble = bound.ensemble(history.rules, votes)
-        # The last step of each round; a passed-over coordinate makes a round shorter.
-        ends = np.append(np.flatnonzero(np.diff(ensemble.coordinates) <= 0), len(votes) - 1)
-        self._round_ends = ends[ends >= 0]
-        losses = [history.losses[end] for end in self._round_ends]
-        self._keep(ensemble, votes, len(self._round_ends), losses)
+        losses = [history.losses[end] for end in ensemble.round_ends]
+        self._keep(ensemble, votes, len(ensemble.round_ends), losses)
         return scheme.F
 
     def _scores(self, X: AnyArray) -> Floats:
         return 0.5 * self._ensemble.decision_function(X) @ self.codewords_.T
 
     def _staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        ends = set(self._round_ends.tolist())
+        ends = set(self._ensemble.round_ends.tolist())  # type: ignore[attr-defined]
         for t, f in enumerate(self._ensemble.staged(X)):
             if t in ends:
                 yield 0.5 * f @ self.codewords_.T

@@ -65,8 +65,10 @@ class AsyBLClassifier(ShrunkBoostingClassifier):
     (Algorithm 2), f the regression of z with weights :math:`p_c(1-p_c)`, y' = (y + 1)/2. The
     minimiser is :math:`F^* = \tfrac12 \log(P_+C_1/P_-C_2)` (Eq. 2), so p_c is the probability that
     `predict_proba` returns. With equal costs it is LogitBoost. Responses are clipped to
-    :math:`\pm 2(1 + \max(C_1/C_2, C_2/C_1))`, which is LogitBoost's 4 for equal costs. Trees at
-    full step soon overfit: lower ``learning_rate``.
+    :math:`\pm 2(1 + \max(C_1/C_2, C_2/C_1))`, which is LogitBoost's 4 for equal costs; their rows
+    get up to fourfold weight in return. Unlike the paper's, a step that does not lower the training
+    loss is halved until it does (if none does, the boosting ends): full Newton steps diverge when
+    the costs are far apart. Trees at full step soon overfit: lower ``learning_rate``.
 
     Other parameters are those of `costboost.binary.BinaryBoostingClassifier`; default
     ``init="uniform"``. Rows with their own costs have their own shift.

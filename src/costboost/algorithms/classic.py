@@ -97,7 +97,8 @@ class AdaCostRule(VoteRule):
 
     def scaled(self, c: Floats) -> Floats:
         """Costs in (0, 1]; equal costs, which tell rows nothing apart, count as none."""
-        return super().scaled(c) if c.min() < c.max() else np.zeros_like(c)
+        at_stake = c[c > 0]
+        return super().scaled(c) if at_stake.min() < at_stake.max() else np.zeros_like(c)
 
 
 class AdaCostClassifier(VoteBoostingClassifier):

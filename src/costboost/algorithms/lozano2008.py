@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
+from sklearn.base import is_regressor
 
 from costboost._typing import AnyArray, Bools, Floats
 from costboost.boosting import boost
@@ -21,7 +22,7 @@ from costboost.boosting.multiclass import (
     pseudo_loss_pairs,
     stochastic,
 )
-from costboost.learners import Learner, SklearnLearner
+from costboost.learners import Learner, SklearnLearner, Tree
 from costboost.learners.base import BoundLearner
 from costboost.learners.cost_tree import CostRegressor
 from costboost.learners.pairs import BoundPairs
@@ -93,9 +94,17 @@ class AveragingClassifier(MulticlassBoostingClassifier):
         learner = super()._learner()
         if self._parts()[0].pairing is not None:
             return learner
-        if isinstance(learner, SklearnLearner):
+        if isinstance(learner, CostRegressor):
+            return learner
+        if isinstance(learner, Tree):
+            return CostRegressor(max_leaves=learner.max_leaves)
+        if isinstance(learner, SklearnLearner) and is_regressor(learner.estimator):
             return CostRegressor(regressor=learner.estimator)
-        return CostRegressor(max_leaves=self.max_leaves)
+        raise ValueError(
+            f"estimator of {type(self).__name__} must be None, 'tree' or a scikit-learn regressor "
+            "with several outputs when variant='direct', because it learns the costs of all "
+            f"classes at once; got {self.estimator!r}."
+        )
 
     def _bind(self, X: AnyArray, weights: Floats, k: int, rng: Any) -> BoundLearner:
         rows = self._bound_rows(X, weights, rng)
@@ -129,7 +138,8 @@ class AveragingClassifier(MulticlassBoostingClassifier):
             if variant.pairing is None:
                 yield rule.predict(X)
             else:
-                h = 0.5 + 0.5 * rule.predict(X)
+                # The output ±1 of a tree is its share of a sum, so it may be off by rounding.
+                h = np.where(rule.predict(X) > 0, 1.0, 0.0)
                 yield stochastic(h) if variant.is_stochastic else h
 
     def _staged_scores(self, X: AnyArray) -> Iterator[Floats]:

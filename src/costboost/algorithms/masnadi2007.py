@@ -166,7 +166,10 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
     :math:`p = 1/(1 + e^{-2F})`, centred on the cost-sensitive boundary F = 0 (``"boundary"``, the
     paper's; F is taken in units of the cheaper cost, which is 1 in the paper), or the exact Newton
     weights :math:`p_c(1-p_c)` (``"newton"``). The first round takes p_c = ½, as printed. Responses
-    are clipped to :math:`\pm 2(1 + \max(C_1/C_2, C_2/C_1))`, LogitBoost's 4 for equal costs.
+    are clipped to :math:`\pm 2(1 + \max(C_1/C_2, C_2/C_1))`, LogitBoost's 4 for equal costs; their
+    rows get up to fourfold weight in return, since clipping alone moves the boundary. Unlike the
+    paper's, a step that does not lower the training loss is halved until it does; where boundary
+    weights allow none, Newton weights take over, and where these allow none the boosting ends.
 
     The minimiser is :math:`F^* = \log(P_+C_1/P_-C_2)/(C_1 + C_2)` (Eq. 36), so p_c is the
     probability that `predict_proba` returns. With C1 = C2 = 1 it is LogitBoost. Rows with their own

@@ -47,8 +47,9 @@ class CostingClassifier(SampledClassifier):
         k = problem.C.shape[1]
         chance = problem.C.sum(axis=1) / (k - 1) * problem.sample_weight
         accepted = rng.uniform(size=len(chance)) * chance.max() < chance
-        # One row of every class that is at stake: some learners refuse a class that is not there.
-        order = rng.permutation(np.flatnonzero(chance > 0))
+        # A row of every class that is at stake but was rejected: some learners refuse one class.
+        lacking = (chance > 0) & ~np.isin(problem.z, problem.z[accepted])
+        order = rng.permutation(np.flatnonzero(lacking))
         _, first = np.unique(problem.z[order], return_index=True)
         accepted[order[first]] = True
         rows = np.flatnonzero(accepted)

@@ -25,6 +25,8 @@ _MOST_RETURNED = 4.0
 
 # Newton steps: how often one is tried at half its length.
 _MOST_HALVINGS = 60
+# By what share of the loss a step has to lower it.
+_SMALLEST_GAIN = 1e-12
 
 # Weights that sum to less cannot be brought to a mean of 1.
 _SMALLEST_TOTAL = 1e-290
@@ -110,7 +112,7 @@ class ExponentialDescent(Scheme):
 
     def _along(self, outputs: Floats) -> tuple[Floats, Floats]:
         """Weights and exponents of the line search, summed by kind where rules only vote."""
-        if self._kinds is None or self._criterion.needs_masses:
+        if self._kinds is None or not isinstance(self._criterion, Votes):
             return self._w, self._a * outputs + self._b
         a, b, kind = self._kinds
         cell = 2 * kind + (outputs > 0)
@@ -143,8 +145,9 @@ class NewtonDescent(Scheme):
     gets back, up to fourfold: clipping alone moves the boundary, because with unequal costs it cuts
     one class more than the other. A step that would raise the mean loss is halved until it does
     not: far from p_c = ½, where unequal costs begin, full Newton steps overshoot and may diverge.
-    If no step lowers the loss the boosting ends. Rows with their own costs have their own slope
-    γ_i; their responses and weights are brought to the mean slope.
+    Where no step along a rule lowers the loss, boundary weights give way to Newton weights for good
+    (only these are sure to point downhill); with Newton weights the boosting ends. Rows with their
+    own costs have their own slope γ_i; their responses and weights are brought to the mean slope.
 
     Parameters
     ----------
@@ -215,10 +218,13 @@ class NewtonDescent(Scheme):
         alpha = self._learning_rate / (2.0 * self._slope)
         for _ in range(_MOST_HALVINGS):
             value = self._mean_loss(self.F + alpha * outputs)
-            if value <= self._value or self._even_start:
+            if self._even_start or value < self._value * (1.0 - _SMALLEST_GAIN):
                 self._value, self._even_start = value, False
                 return Step(alpha)
             alpha *= 0.5
+        if self._weighting == "boundary":
+            self._weighting = "newton"
+            return Step(0.0, is_skipped=True)
         return Step(0.0)
 
     def move(self, outputs: Floats, alpha: float) -> None:

@@ -45,7 +45,8 @@ def convex_step(
             high = step
         move = -slope / curvature if curvature > 0 else math.inf
         if abs(move) <= tolerance * (1.0 + step):
-            break  # before the bracket is asked: rounding puts the root on its edge
+            # Before the bracket is asked: rounding puts the root on its edge.
+            return min(max(step + move, 0.0), largest)
         if not low < step + move < high or abs(move) > 0.5 * abs(last):
             move = 0.5 * (low + high) - step  # outside, or too slow
         last = move

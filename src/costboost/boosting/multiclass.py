@@ -177,11 +177,12 @@ class PairVotes(Scheme):
     def __init__(self, rule: VoteRule, problem: MulticlassProblem, *, from_costs: bool) -> None:
         self._rule = rule
         self._right = problem.right
-        self._wrong_class = ~self._right
         costs = problem.C
+        # Free decisions have no say in the scale: where all others cost the same, costs are equal.
+        paid = costs > 0
         self._c = np.zeros_like(costs)
-        self._c[self._wrong_class] = rule.scaled(costs[self._wrong_class])
-        D = np.where(self._wrong_class, costs if from_costs else 1.0, 0.0)
+        self._c[paid] = rule.scaled(costs[paid])
+        D = np.where(self._right, 0.0, costs if from_costs else 1.0)
         D *= problem.sample_weight[:, None]
         self._D = D / D.sum()
         self._z = problem.z
@@ -251,6 +252,7 @@ class CoordinateDescent(Scheme):
                 return None
             self._coordinate = (self._coordinate + 1) % len(self._directions)
             self._learner.coordinate = self._coordinate
+            self._learner.round += self._coordinate == 0
             gradient = self._loss_function.gradient(problem.z, self.F, problem.C)
             w = gradient @ self._directions[self._coordinate]
             weights = self._s * np.abs(w)

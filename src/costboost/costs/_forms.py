@@ -99,12 +99,33 @@ def by_label(
     classes: AnyArray,
     owner: str,
 ) -> Floats:
-    """Put a labelled matrix into class order, after checking its labels against the classes."""
-    rows = positions(truths, classes, "rows (the truth)", "cost_matrix", owner)
-    columns = positions(decisions, classes, "columns (the decision)", "cost_matrix", owner)
+    """Put a labelled matrix into class order, after checking its labels against the classes.
+
+    Classes that have both a row and a column in the matrix, but no rows of data (a rare class
+    missing from a fold), are left out.
+    """
+    matched = _matched(truths, classes)
+    absent = {x for x in truths if x in set(decisions)} - matched
+    if len(matched) < len(classes):
+        absent = set()  # a class is misspelt, and the message should name what was found instead
+    rows = [i for i, x in enumerate(truths) if x not in absent]
+    columns = [j for j, x in enumerate(decisions) if x not in absent]
+    row_codes = positions(
+        [truths[i] for i in rows], classes, "rows (the truth)", "cost_matrix", owner
+    )
+    column_codes = positions(
+        [decisions[j] for j in columns], classes, "columns (the decision)", "cost_matrix", owner
+    )
     matrix = np.empty((len(classes), len(classes)))
-    matrix[np.ix_(rows, columns)] = values
+    matrix[np.ix_(row_codes, column_codes)] = np.asarray(values)[np.ix_(rows, columns)]
     return matrix
+
+
+def _matched(labels: Sequence[Any], classes: AnyArray) -> set[Any]:
+    """The labels that stand for a class, as in `positions`."""
+    known = classes.tolist()
+    printed = {str(label) for label in known}
+    return {x for x in labels if x in known or (isinstance(x, str) and x in printed)}
 
 
 def positions(
@@ -169,6 +190,11 @@ def _from_mapping(mapping: Mapping[Any, Any], classes: AnyArray, owner: str) -> 
             "and 'positive' if needed."
         )
     index = {label: i for i, label in enumerate(known)}
+    # A class without rows of data (a rare one missing from a fold) is priced both as truth and as
+    # decision, against every class; anything less is a misspelling.
+    strangers = {x for key in mapping for x in key if x not in index}
+    absent = {x for x in strangers if all((x, y) in mapping and (y, x) in mapping for y in known)}
+    mapping = {key: v for key, v in mapping.items() if absent.isdisjoint(key)}
     unknown = [key for key in mapping if not (key[0] in index and key[1] in index)]
     if unknown:
         raise ValueError(
@@ -301,3 +327,8 @@ def named_labels(cost_matrix: Any) -> list[Any]:
     if is_frame(cost_matrix):
         return _open_frame(cost_matrix, "")[0]
     return []
+
+
+def is_labelled(cost_matrix: Any) -> bool:
+    """Whether the form names all classes by itself."""
+    return len(named_labels(cost_matrix)) > 1

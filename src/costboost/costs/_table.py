@@ -95,11 +95,12 @@ class Costs:
         cost_matrix : array, frame, mapping, callable, Costs or None
             One matrix for all rows, truth by decision: a (k, k) array in the order of `classes`; a
             pandas frame whose index (or first of k + 1 columns) and columns are the classes in any
-            order; a polars frame whose first of k + 1 columns holds the true class; a mapping
-            ``{(truth, decision): cost}`` (right decisions may be left out: 0); for two classes
-            ``{"fn": ..., "fp": ...}``, also with ``"tp"``, ``"tn"`` and ``"positive"`` (default:
-            the last class); another static `Costs`; a callable ``X -> (n, k, k)``; or None, every
-            mistake costs 1.
+            order (classes without rows of data may be among them, and are left out); a polars
+            frame whose first of k + 1 columns holds the true class; a mapping ``{(truth,
+            decision): cost}`` (right decisions may be left out: 0); for two classes ``{"fn": ...,
+            "fp": ...}``, also with ``"tp"``, ``"tn"`` and ``"positive"`` (default: the last
+            class); another static `Costs`; a callable ``X -> (n, k, k)``; or None, every mistake
+            costs 1.
         costs : array or frame, optional
             Costs of single rows; they win over `cost_matrix`. Shape (n, k, k), the row's own
             matrix. If `codes` is given also (n, k), the price of each decision on the row (a frame

@@ -7,16 +7,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray, Floats, Ints
 from costboost.learners.base import Aim, BoundLearner, Ensemble, Fitted
 
 __all__ = ["BoundCoordinates", "CoordinateEnsemble"]
 
 
 class PlacedRule(NamedTuple):
-    """A rule and the coordinate it adds to."""
+    """A rule, the coordinate it adds to and the round it belongs to."""
 
     coordinate: int
+    round: int
     rule: Any
 
 
@@ -25,12 +26,14 @@ class BoundCoordinates(BoundLearner):
 
     def __init__(self, first: BoundLearner, n_coordinates: int) -> None:
         self._learners = [first] + [first.sibling() for _ in range(n_coordinates - 1)]
-        self.coordinate = 0  # the one the next rule is for; the scheme sets it
+        # What the next rule is for; the scheme sets both.
+        self.coordinate = 0
+        self.round = 0
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """The rule for the current coordinate."""
         rule, outputs = self._learners[self.coordinate].fit(aim, seed)
-        return Fitted(PlacedRule(self.coordinate, rule), outputs)
+        return Fitted(PlacedRule(self.coordinate, self.round, rule), outputs)
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> CoordinateEnsemble:
         """The finished predictor of (n, coordinates) scores."""
@@ -39,16 +42,21 @@ class BoundCoordinates(BoundLearner):
         for r, learner in enumerate(self._learners):
             mine = np.flatnonzero(coordinates == r).tolist()
             parts.append(learner.ensemble([rules[t].rule for t in mine], votes[mine]))
-        return CoordinateEnsemble(parts, coordinates, votes)
+        rounds = np.array([placed.round for placed in rules], dtype=np.intp)
+        return CoordinateEnsemble(parts, coordinates, rounds, votes)
 
 
 class CoordinateEnsemble(Ensemble):
     """A vector of sums, one per coordinate."""
 
-    def __init__(self, parts: Sequence[Ensemble], coordinates: AnyArray, votes: Floats) -> None:
+    def __init__(
+        self, parts: Sequence[Ensemble], coordinates: Ints, rounds: Ints, votes: Floats
+    ) -> None:
         supplies = [iter(part.rules) for part in parts]
         super().__init__([next(supplies[r]) for r in coordinates], votes)
         self.parts, self.coordinates = list(parts), coordinates
+        # The last step of every round.
+        self.round_ends = np.flatnonzero(np.diff(rounds, append=rounds[-1:] + 1))
 
     def staged(self, X: AnyArray) -> Iterator[Floats]:
         """The scores after each step, (n, coordinates) each."""

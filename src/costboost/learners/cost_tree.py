@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeRegressor
+from sklearn.utils import get_tags
 
 from costboost._typing import AnyArray, Floats
 from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows
@@ -28,7 +29,10 @@ class CostRegressor(Learner):
     max_leaves: int = 8
     regressor: Any = None
 
-    accepts_missing: ClassVar[bool] = True
+    @property
+    def accepts_missing(self) -> bool:  # type: ignore[override]
+        """As the regressor's tags say."""
+        return self.regressor is None or bool(get_tags(self.regressor).input_tags.allow_nan)
 
     def bind(self, rows: Rows) -> BoundCostRegressor:
         """Keep the rows."""

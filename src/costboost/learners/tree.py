@@ -128,7 +128,9 @@ class BoundTree(BoundLearner):
         scale = self._total / hessian.sum()
         pair = (
             # In double precision until the result: the factors alone may not fit into single.
-            np.multiply(gradient, scale, out=np.empty(gradient.shape, np.float32), casting="unsafe"),
+            np.multiply(
+                gradient, scale, out=np.empty(gradient.shape, np.float32), casting="unsafe"
+            ),
             np.multiply(hessian, scale, out=np.empty(hessian.shape, np.float32), casting="unsafe"),
         )
         if self._booster.update(fobj=lambda scores, data: pair):
@@ -141,17 +143,21 @@ class BoundTree(BoundLearner):
         if not aim.criterion.needs_masses:
             return Fitted(GrownTree(index, aim.criterion, None), aim.criterion.of_mean(means))
 
-        # A row's mean names its leaf. Leaves with equal means may swap rows: no harm.
+        # A row's mean names its leaf. Leaves of one mean (all pure ones) cannot be told apart by
+        # it and are one cell: they answer alike.
         leaves = _leaf_means(self._booster, index)
         order = np.argsort(leaves)
-        borders = 0.5 * (leaves[order][1:] + leaves[order][:-1])
-        cell = order[np.searchsorted(borders, means)]
+        ranked = leaves[order]
+        is_border = np.diff(ranked) > 1e-9
+        of_leaf = np.empty(len(leaves), dtype=np.intp)
+        of_leaf[order] = np.concatenate([[0], np.cumsum(is_border)])
+        cell = np.searchsorted(0.5 * (ranked[1:] + ranked[:-1])[is_border], means)
         first, second = (
-            np.bincount(cell, channel, minlength=len(leaves)).astype(np.float64, copy=False)
+            np.bincount(cell, channel, minlength=of_leaf.max() + 1).astype(np.float64, copy=False)
             for channel in aim.criterion.channels(aim.targets, aim.weights)
         )
         outputs = aim.criterion.values(first, second)
-        return Fitted(GrownTree(index, aim.criterion, outputs), outputs[cell])
+        return Fitted(GrownTree(index, aim.criterion, outputs[of_leaf]), outputs[cell])
 
     def _keep_scores(self, scores: Floats, data: Any) -> tuple[str, float, bool]:
         self._scores = scores.copy()  # LightGBM hands out one buffer for all rounds

@@ -1,0 +1,179 @@
+"""Imports point downwards only; everything public is documented."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import importlib
+import inspect
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import costboost
+
+ROOT = Path(costboost.__file__).parent
+
+# A module may import from its own layer and from those before it.
+LAYERS = (
+    ("_typing", "errors", "_validation"),
+    ("costs",),
+    ("metrics", "_frames"),
+    ("losses",),
+    ("learners",),
+    ("boosting",),
+    ("_progress",),
+    ("base",),
+    ("binary", "multiclass"),
+    ("decisions",),
+    ("algorithms",),
+    ("gbm",),
+    ("datasets",),
+    ("plots", "experiments", "report"),
+    ("__init__",),
+    ("cli", "__main__"),
+)
+LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
+
+# Parts that must not know lower ones either.
+FORBIDDEN = {
+    "binary": {"multiclass"},
+    "multiclass": {"binary"},
+    "datasets": {"losses", "learners", "boosting", "base", "binary", "algorithms", "decisions"},
+}
+
+# Imports inside functions that point upwards, each with its reason.
+DEFERRED = {
+    ("decisions/target_rate", "algorithms"): "its default estimator; AdaMEC is a MinCostClassifier",
+}
+
+MODULES = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.rglob("*.py"))
+
+
+def part(module):
+    """The package or module right below costboost that a file belongs to."""
+    return module.split("/")[0]
+
+
+def imported_parts(module):
+    """Parts of the library that a file imports, at any depth of its code."""
+    tree = ast.parse((ROOT / f"{module}.py").read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{module} imports relatively"
+            names = [node.module] if node.module != "costboost" else []
+            if node.module == "costboost":
+                names = [f"costboost.{alias.name}" for alias in node.names]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            continue
+        for name in names:
+            pieces = name.split(".")
+            if pieces[0] == "costboost" and len(pieces) > 1:
+                yield pieces[1]
+
+
+def test_every_part_has_a_layer():
+    assert {part(module) for module in MODULES} <= set(LEVEL)
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_imports_point_downwards(module):
+    mine = part(module)
+    for other in imported_parts(module):
+        if other not in LEVEL:  # a name of the package itself
+            assert LEVEL[mine] >= LEVEL["__init__"], f"{module} imports costboost.{other}"
+            continue
+        if (module, other) in DEFERRED:
+            continue
+        assert LEVEL[other] <= LEVEL[mine], f"{module} imports {other}, which is above it"
+        assert other not in FORBIDDEN.get(mine, ()), f"{module} may not know {other}"
+
+
+@pytest.mark.parametrize(("module", "other"), DEFERRED)
+def test_deferred_imports_are_deferred(module, other):
+    tree = ast.parse((ROOT / f"{module}.py").read_text())
+    top = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    assert other in set(imported_parts(module))
+    assert not [node for node in top if node.module.startswith(f"costboost.{other}")]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_only_public_scikit_learn(module):
+    """A private hook that scikit-learn stops calling would be ignored in silence."""
+    tree = ast.parse((ROOT / f"{module}.py").read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("sklearn"):
+            names = [*node.module.split("."), *(alias.name for alias in node.names)]
+            assert not [name for name in names if name.startswith("_")], f"{module}: {names}"
+
+
+# --- documentation --------------------------------------------------------------------------
+
+PUBLIC_MODULES = [
+    "costboost",
+    *(
+        found.name
+        for found in pkgutil.walk_packages([str(ROOT)], "costboost.")
+        if not any(piece.startswith("_") for piece in found.name.split("."))
+    ),
+]
+
+
+def public_names(module):
+    for name in getattr(module, "__all__", ()):
+        thing = getattr(module, name)
+        if inspect.isclass(thing) or inspect.isfunction(thing):
+            yield name, thing
+
+
+@pytest.mark.parametrize("name", PUBLIC_MODULES)
+def test_everything_public_is_documented(name):
+    module = importlib.import_module(name)
+    assert inspect.getdoc(module)
+    for public, thing in public_names(module):
+        assert inspect.getdoc(thing), f"{name}.{public}"
+        if not inspect.isclass(thing):
+            continue
+        for attribute, value in vars(thing).items():
+            is_code = inspect.isfunction(value) or isinstance(
+                value, (property, classmethod, staticmethod)
+            )
+            if is_code and not attribute.startswith("_"):
+                method = getattr(thing, attribute) if not isinstance(value, property) else value
+                assert inspect.getdoc(method), f"{name}.{public}.{attribute}"
+
+
+@pytest.mark.parametrize("name", PUBLIC_MODULES)
+def test_all_is_true(name):
+    module = importlib.import_module(name)
+    listed = getattr(module, "__all__", [])
+    assert len(set(listed)) == len(listed)
+    for public in listed:
+        assert hasattr(module, public), f"{name}.__all__ lists {public}"
+
+
+@pytest.mark.parametrize("name", costboost.algorithms.__all__)
+def test_every_algorithm_cites_and_shows_itself(name):
+    C = getattr(costboost, name)
+    doc = inspect.getdoc(C)
+    for section in ("References", "Examples"):
+        assert f"{section}\n{'-' * len(section)}\n" in doc, f"{name} has no {section}"
+    assert "math:" in doc, f"{name} shows no equation"
+    assert doctest.DocTestParser().get_examples(doc)
+    assert name in doc
+
+
+@pytest.mark.parametrize("name", costboost.algorithms.__all__)
+def test_every_parameter_is_documented(name):
+    """By the class itself or by a base whose documentation it refers to."""
+    C = getattr(costboost, name)
+    docs = "\n".join(inspect.getdoc(base) or "" for base in C.__mro__)
+    for parameter in C().get_params(deep=False):
+        assert f"{parameter} : " in docs, f"{name}: {parameter}"
+
+
+def test_every_algorithm_can_be_imported_from_the_top():
+    assert set(costboost.algorithms.__all__) <= set(costboost.__all__)

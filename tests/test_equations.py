@@ -1,0 +1,513 @@
+"""Votes and scores of the library equal those of the plain references, round by round."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import costboost
+from costboost.algorithms import (
+    AdaCostClassifier,
+    AsyBLClassifier,
+    CSAdaBoostClassifier,
+    CSLogitBoostClassifier,
+    CSRealBoostClassifier,
+    GradientCSBClassifier,
+)
+from costboost.algorithms._bases import VoteBoostingClassifier
+from costboost.boosting.linesearch import exponential_step
+from costboost.costs import per_row
+from reference import decide, descent, losses, votes
+
+ROUNDS = 20
+RATIOS = (1.0, 2.0, 5.0, 20.0)
+SEEDS = (0, 1, 2)
+FLOOR = 1e-12  # a smaller vote is 0 to the library
+CLOSE = {"rtol": 1e-9, "atol": 1e-9}
+
+VOTE_CLASSES = {
+    name.removesuffix("Classifier"): getattr(costboost, name)
+    for name in costboost.algorithms.__all__
+    if issubclass(getattr(costboost, name), VoteBoostingClassifier)
+}
+
+# A dear class at any ratio must not swallow the other within 20 rounds of every algorithm for the
+# votes to be right, so "everything is +" is no failure here.
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+
+
+def stump():
+    return DecisionTreeClassifier(max_depth=1)
+
+
+def rows(seed, n=120):
+    """Continuous features and weights (no ties); + is easy to catch, so that AdaCost gets going."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = np.where(X[:, 0] + 0.4 * X[:, 1] > 0.2, 1, -1)
+    X[:, 0] += np.where(y > 0, 0.5, 0.0)
+    flipped = (y < 0) & (rng.random(n) < 0.15)
+    X[flipped, 0] += 1.5
+    return X, y, rng.uniform(0.5, 1.5, n), rng
+
+
+def cost_cases(seed, y):
+    """Yield (name, fit and constructor arguments, c): four class ratios, then costs per row."""
+    for ratio in RATIOS:
+        c = np.where(y > 0, ratio, 1.0)
+        yield f"ratio {ratio:g}", {"cost_matrix": {"fn": ratio, "fp": 1.0}}, {}, c
+    c = np.random.default_rng(seed + 100).uniform(1.0, 3.0, len(y))
+    yield "per row", {}, {"costs": c}, c
+
+
+CASES = [(seed, k) for seed in SEEDS for k in range(len(RATIOS) + 1)]
+
+
+def the_case(seed, k):
+    X, y, s, rng = rows(seed)
+    name, init, fit, c = list(cost_cases(seed, y))[k]
+    return X, y, s, rng, name, init, fit, c
+
+
+def assert_equal_runs(clf, trace, X, X_new):
+    assert clf.n_iter_ == len(trace.alphas) == len(clf.estimator_weights_) > 0
+    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
+    for F, expected in zip(clf.staged_decision_function(X), trace.F, strict=True):
+        np.testing.assert_allclose(F, expected, **CLOSE)
+    F = votes.score(trace, X_new)
+    np.testing.assert_allclose(clf.decision_function(X_new), F, **CLOSE)
+    np.testing.assert_array_equal(clf.predict(X_new), decide(F))
+
+
+def replayed(clf, y, X):
+    """The library's own rules for the reference; after the last one, one that is always wrong."""
+    outputs = [rule.predict(X) for rule in clf.estimators_]
+    return votes.replay([*outputs, -y])
+
+
+def assert_equal_replay(clf, trace):
+    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
+
+
+# --- vote-based algorithms ------------------------------------------------------------------
+
+
+def test_the_reference_knows_every_vote_based_class():
+    assert set(VOTE_CLASSES) == set(votes.NAMES) - {"AdaBoost"}
+
+
+def limit_of_adacost(X, y, c, s):
+    """Equal costs mean c -> 0 (as c = 1 no rule would do): a dear row without weight says so."""
+    dear = c[0] * 1e300
+    return np.vstack([X, X[:1]]), np.append(y, y[0]), np.append(c, dear), np.append(s, 0.0)
+
+
+@pytest.mark.parametrize(("seed", "k"), CASES)
+@pytest.mark.parametrize("name", VOTE_CLASSES)
+def test_votes(name, seed, k):
+    X, y, s, rng, _, init, fit, c = the_case(seed, k)
+    X_new = rng.normal(size=(50, 3))
+    clf = VOTE_CLASSES[name](**init, n_estimators=ROUNDS, estimator=stump(), random_state=seed)
+    clf.fit(X, y, sample_weight=s, **fit)
+
+    plain = X, y, c, s
+    if name == "AdaCost" and c.min() == c.max():
+        plain = limit_of_adacost(*plain)
+    X_, y_, c_, s_ = plain
+
+    def run(make_learner):
+        return votes.run(
+            name,
+            X_,
+            y_,
+            c_,
+            rounds=ROUNDS,
+            make_learner=make_learner,
+            sample_weight=s_,
+            floor=FLOOR,
+        )
+
+    trace = run(stump)
+    trace.F = [F[: len(y)] for F in trace.F]
+    assert_equal_runs(clf, trace, X, X_new)
+    assert_equal_replay(clf, run(replayed(clf, y_, X_)))
+
+
+@pytest.mark.parametrize("init", ["uniform", "balanced", "cost"])
+@pytest.mark.parametrize("name", VOTE_CLASSES)
+def test_initial_weights(name, init):
+    X, y, s, _ = rows(3)
+    c = np.where(y > 0, 2.0, 1.0)
+    clf = VOTE_CLASSES[name](
+        {"fn": 2, "fp": 1}, n_estimators=ROUNDS, estimator=stump(), init=init, random_state=0
+    ).fit(X, y, sample_weight=s)
+    trace = votes.run(
+        name,
+        X,
+        y,
+        c,
+        rounds=ROUNDS,
+        make_learner=stump,
+        init=init,
+        sample_weight=s,
+        floor=FLOOR,
+    )
+    assert_equal_runs(clf, trace, X, X)
+
+
+@pytest.mark.parametrize("name", VOTE_CLASSES)
+def test_defaults_are_the_papers(name):
+    X, y, _, _ = rows(4)
+    make = VOTE_CLASSES[name]
+    options = {"cost_matrix": {"fn": 2, "fp": 1}, "n_estimators": 5, "estimator": stump()}
+    default = make(**options, random_state=0).fit(X, y)
+    named = make(**options, random_state=0, init=votes.DEFAULT_INIT[name]).fit(X, y)
+    np.testing.assert_array_equal(default.estimator_weights_, named.estimator_weights_)
+
+
+@pytest.mark.parametrize("name", VOTE_CLASSES)
+def test_a_dear_negative_class(name):
+    X, y, s, _ = rows(5)
+    X, y = -X, -y  # the class that is easy to catch is the dear one
+    clf = VOTE_CLASSES[name](
+        {"fn": 1, "fp": 5}, n_estimators=ROUNDS, estimator=stump(), random_state=0
+    ).fit(X, y, sample_weight=s)
+    trace = votes.run(
+        name,
+        X,
+        y,
+        np.where(y > 0, 1.0, 5.0),
+        rounds=ROUNDS,
+        make_learner=stump,
+        sample_weight=s,
+        floor=FLOOR,
+    )
+    assert_equal_runs(clf, trace, X, X)
+
+
+# --- gradient cost-sensitive boosting -------------------------------------------------------
+
+
+def own_objective(y, c):
+    """Return (w0, a, b) that no named objective has, some pseudo-labels flipped."""
+    a = y * (0.5 + 0.5 * c / c.max())
+    a[::17] *= -0.5
+    return 1.0 + c / c.max(), a, -0.05 * c / c.max()
+
+
+@pytest.mark.parametrize(("seed", "k"), CASES)
+@pytest.mark.parametrize("objective", [*votes.OBJECTIVES, own_objective])
+def test_gradient_csb(objective, seed, k):
+    X, y, s, rng, _, init, fit, c = the_case(seed, k)
+    X_new = rng.normal(size=(50, 3))
+    clf = GradientCSBClassifier(
+        **init, objective=objective, n_estimators=ROUNDS, estimator=stump(), random_state=seed
+    ).fit(X, y, sample_weight=s, **fit)
+
+    plain = X, y, c, s
+    if objective == "adacost" and c.min() == c.max():
+        plain = limit_of_adacost(*plain)
+    X_, y_, c_, s_ = plain
+    named = objective if isinstance(objective, str) else objective(y.astype(float), c)
+    pseudo = y_ if isinstance(objective, str) else np.where(named[1] < 0, -1, 1)
+
+    def run(make_learner):
+        return votes.run(
+            "GradientCSB",
+            X_,
+            y_,
+            c_,
+            rounds=ROUNDS,
+            make_learner=make_learner,
+            sample_weight=s_,
+            objective=named,
+            floor=FLOOR,
+        )
+
+    trace = run(stump)
+    trace.F = [F[: len(y)] for F in trace.F]
+    assert_equal_runs(clf, trace, X, X_new)
+    scale = 1.0 if isinstance(objective, str) else float(np.sum(named[0] * s))
+    np.testing.assert_allclose(clf.train_loss_, np.multiply(trace.losses, scale), rtol=1e-9)
+    assert_equal_replay(clf, run(replayed(clf, pseudo, X_)))
+
+
+# --- CS-AdaBoost ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("seed", "k"), CASES)
+def test_cs_adaboost_with_any_learner(seed, k):
+    X, y, s, rng, _, init, fit, c = the_case(seed, k)
+    X_new = rng.normal(size=(50, 3))
+    clf = CSAdaBoostClassifier(
+        **init, n_estimators=ROUNDS, estimator=stump(), random_state=seed
+    ).fit(X, y, sample_weight=s, **fit)
+
+    def run(make_learner):
+        return descent.run_cs_adaboost(
+            X, y, c, rounds=ROUNDS, make_learner=make_learner, sample_weight=s
+        )
+
+    trace = run(stump)
+    assert_equal_runs(clf, trace, X, X_new)
+    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+    assert_equal_replay(clf, run(replayed(clf, y, X)))
+
+
+@pytest.mark.parametrize("pair", [(1.0, 1.0), (2.0, 1.0), (5.0, 1.0), (20.0, 1.0), (1.0, 5.0)])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cs_adaboost_joint_search(pair, seed):
+    X, y, s, rng = rows(seed, n=40)
+    X, X_new = X[:, :2], rng.normal(size=(50, 2))
+    C1, C2 = pair
+    clf = CSAdaBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS).fit(X, y, sample_weight=s)
+    c = np.where(y > 0, C1, C2)
+    trace = descent.run_cs_adaboost_stumps(X, y, c, rounds=ROUNDS, sample_weight=s)
+    assert clf.n_iter_ == len(trace.alphas) > 0
+    for rule, plain in zip(clf.estimators_, trace.rules, strict=True):
+        assert rule.feature == plain.feature
+        np.testing.assert_array_equal(rule.predict(X_new), plain.predict(X_new))
+    assert_equal_runs(clf, trace, X, X_new)
+    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+
+
+def test_cs_adaboost_step_is_equation_41():
+    X, y, s, _ = rows(7)
+    C1, C2 = 5.0, 1.0
+    clf = CSAdaBoostClassifier({"fn": C1, "fp": C2}, n_estimators=1).fit(X, y, sample_weight=s)
+    g = clf.estimators_[0].predict(X)
+    w = s / s.sum()
+    b, d = w[(y > 0) & (g != y)].sum(), w[(y < 0) & (g != y)].sum()
+    masses = b, d, w[y > 0].sum(), w[y < 0].sum(), C1, C2
+    alpha = descent.alpha_equation_41(*masses)
+    assert clf.estimator_weights_[0] == pytest.approx(alpha, abs=1e-9)
+    assert clf.train_loss_[0] == pytest.approx(descent.loss_equation_40(alpha, *masses), rel=1e-9)
+
+
+# --- CS-RealBoost, CS-LogitBoost, AsyBL -----------------------------------------------------
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cs_realboost(ratio, seed):
+    X, y, s, _ = rows(seed)
+    codes = np.stack([np.searchsorted([-0.7, 0.0, 0.7], column) for column in X.T], axis=1)
+    clf = CSRealBoostClassifier({"fn": ratio, "fp": 1}, n_estimators=ROUNDS)
+    clf.fit(codes.astype(float), y, sample_weight=s)
+    trace = descent.run_cs_realboost(
+        codes,
+        y,
+        ratio,
+        1.0,
+        rounds=ROUNDS,
+        # Half the weight of an average row, as the library documents.
+        smoothing=lambda total, n_bins: total * 0.5 / s.sum(),
+        sample_weight=s,
+    )
+    assert clf.n_iter_ == len(trace.rules) == ROUNDS
+    assert [rule.feature for rule in clf.estimators_] == [rule.feature for rule in trace.rules]
+    for F, expected in zip(clf.staged_decision_function(codes), trace.F, strict=True):
+        np.testing.assert_allclose(F, expected, **CLOSE)
+    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+
+
+@pytest.mark.parametrize("weighting", ["boundary", "newton"])
+@pytest.mark.parametrize("pair", [(1.0, 1.0), (2.0, 1.0), (5.0, 1.0), (20.0, 1.0), (1.0, 5.0)])
+@pytest.mark.parametrize("rate", [1.0, 0.5])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_cs_logitboost(pair, seed, rate, weighting):
+    X, y, s, _ = rows(seed)
+    C1, C2 = pair
+    options = {"weighting": weighting, "learning_rate": rate}
+    clf = CSLogitBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS, **options)
+    clf.fit(X, y, sample_weight=s)
+    trace = descent.run_cs_logitboost(
+        X, y, C1, C2, rounds=ROUNDS, sample_weight=s, guarded=True, **options
+    )
+    assert clf.n_iter_ == len(trace.rules) > 0
+    np.testing.assert_allclose(clf.estimator_weights_, np.multiply(trace.alphas, rate / (C1 + C2)))
+    for F, expected in zip(clf.staged_decision_function(X), trace.F, strict=True):
+        np.testing.assert_allclose(F, expected, **CLOSE)
+    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+
+
+@pytest.mark.parametrize(("seed", "k"), CASES)
+def test_asybl(seed, k):
+    X, y, s, rng, name, init, fit, _ = the_case(seed, k)
+    rate = 0.1
+    if name != "per row":
+        C1, C2 = RATIOS[k], 1.0
+    else:
+        # Costs close to their mean and small steps: no response is clipped, be it by the limit of
+        # the row (the reference) or by that of the mean costs (the library).
+        rate = 0.03
+        C1, C2 = rng.uniform(1.8, 2.2, len(y)), rng.uniform(0.9, 1.1, len(y))
+        fit = {"costs": per_row(fn=C1, fp=C2)}
+    clf = AsyBLClassifier(
+        **init,
+        n_estimators=ROUNDS,
+        estimator=DecisionTreeRegressor(max_depth=1),
+        learning_rate=rate,
+        random_state=seed,
+    ).fit(X, y, sample_weight=s, **fit)
+    trace = descent.run_asybl(
+        X,
+        y,
+        C1,
+        C2,
+        rounds=ROUNDS,
+        make_learner=lambda: DecisionTreeRegressor(max_depth=1),
+        learning_rate=rate,
+        sample_weight=s,
+        guarded=True,
+    )
+    assert clf.n_iter_ == len(trace.rules) == ROUNDS
+    np.testing.assert_allclose(clf.estimator_weights_, np.multiply(trace.alphas, rate / 2))
+    for F, expected in zip(clf.staged_decision_function(X), trace.F, strict=True):
+        np.testing.assert_allclose(F, expected, **CLOSE)
+    np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
+
+
+def test_cs_logitboost_with_costs_per_row_takes_the_newton_step():
+    X, y, s, rng = rows(8)
+    C1, C2 = rng.uniform(1.5, 2.5, len(y)), rng.uniform(0.8, 1.2, len(y))
+    clf = CSLogitBoostClassifier(n_estimators=2, learning_rate=0.1, weighting="newton")
+    clf.fit(X, y, costs=per_row(fn=C1, fp=C2), sample_weight=s)
+    first, second = clf.staged_decision_function(X)
+
+    value = losses.cost_logistic
+    step, h = np.empty(len(y)), 1e-4
+    curvature = np.empty(len(y))
+    for i in range(len(y)):
+        at = [value(y[i], first[i] + d, C1[i], C2[i]) for d in (-h, 0.0, h)]
+        curvature[i] = (at[0] - 2 * at[1] + at[2]) / h**2
+        step[i] = -(at[2] - at[0]) / (2 * h) / curvature[i]
+    _, line = descent.best_line(X, step, s * curvature)[0]
+    np.testing.assert_allclose(second - first, 0.1 * line.predict(X), atol=1e-6)
+
+
+# --- the line search ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_the_exact_step(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    w = rng.uniform(size=n) ** rng.integers(1, 20)
+    m = rng.choice([-1.0, 1.0], n) * 10.0 ** rng.uniform(-rng.integers(0, 7), 0, n)
+    step = exponential_step(w, m)
+    if (m >= 0).all():
+        assert step == math.inf
+    elif np.sum(w * m) <= 1e-12 * np.sum(w) * np.abs(m).max():
+        assert step == 0.0
+    else:
+        expected, _ = votes.line_search(w / w.sum(), m, 1.0)
+        assert step == pytest.approx(min(expected, 350.0 / np.abs(m).max()), rel=1e-7)
+
+
+# --- by hand --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", votes.WORKED)
+def test_hand_worked_votes(name):
+    worked = votes.WORKED[name]
+    algorithm, _, objective = name.partition("-")
+    options = {"n_estimators": 2, "estimator": stump(), "random_state": 0}
+    if algorithm == "AdaBoost":
+        make = VOTE_CLASSES["AdaBoostC"]
+        options["init"] = "uniform"
+    elif algorithm == "GradientCSB":
+        make = GradientCSBClassifier
+        options["objective"] = objective
+    else:
+        make = VOTE_CLASSES[algorithm]
+    clf = make({"fn": 2, "fp": 1}, **options)
+    if worked.stopped == "useless":
+        with pytest.warns(costboost.CollapseWarning, match="no rule"):
+            clf.fit(worked.X, worked.y)
+        assert (clf.predict(worked.X) == 1).all()  # 6 at stake on +, 2 on -
+        return
+    clf.fit(worked.X, worked.y)
+    np.testing.assert_allclose(clf.estimator_weights_, worked.alphas, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(clf.decision_function(worked.X), worked.F, rtol=0, atol=1e-12)
+
+
+def test_hand_worked_cs_adaboost():
+    worked = descent.WORKED_CS_ADABOOST
+    clf = CSAdaBoostClassifier({"fn": 2, "fp": 1}, n_estimators=2).fit(worked["X"], worked["y"])
+    np.testing.assert_allclose(clf.estimator_weights_, worked["alphas"], atol=1e-10)
+    np.testing.assert_allclose(clf.train_loss_, worked["losses"], atol=1e-12)
+    for rule, plain in zip(clf.estimators_, worked["stumps"], strict=True):
+        x = plain.threshold + np.array([[-1e-9], [1e-9]])
+        np.testing.assert_array_equal(rule.predict(x), plain.predict(x))
+
+
+@pytest.mark.parametrize("rate", [0.3, 0.1])
+def test_papers_3_and_5_as_printed_while_nothing_is_clipped_or_overshoots(rate):
+    X, y, s, _ = rows(6)
+    clf = CSLogitBoostClassifier({"fn": 2, "fp": 1}, n_estimators=3, learning_rate=rate)
+    clf.fit(X, y, sample_weight=s)
+    trace = descent.run_cs_logitboost(X, y, 2.0, 1.0, rounds=3, learning_rate=rate, sample_weight=s)
+    np.testing.assert_allclose(clf.decision_function(X), trace.F[-1], atol=1e-9)
+    asybl = AsyBLClassifier(
+        {"fn": 2, "fp": 1}, n_estimators=2, learning_rate=rate, estimator="line"
+    ).fit(X, y, sample_weight=s)
+    trace = descent.run_asybl(
+        X, y, 2.0, 1.0, rounds=2, make_learner=BestLine, learning_rate=rate, sample_weight=s
+    )
+    np.testing.assert_allclose(asybl.decision_function(X), trace.F[-1], atol=1e-9)
+
+
+class BestLine:
+    """The plain single-feature line as a regressor."""
+
+    def fit(self, X, z, sample_weight):
+        self.predict = descent.best_line(X, z, sample_weight)[0][1].predict
+        return self
+
+
+def test_hand_worked_cs_logitboost():
+    worked = descent.WORKED_CS_LOGITBOOST
+    X, y = worked["X"], worked["y"]
+    clf = CSLogitBoostClassifier({"fn": 3, "fp": 1}, n_estimators=2).fit(X, y)
+    first, second = (rule.predict(X) for rule in clf.estimators_)
+    np.testing.assert_allclose(first, worked["G"][0], atol=1e-12)
+    up, down = worked["G"][1][y > 0][[0, -1]]
+    np.testing.assert_allclose(second[X[:, 0] > 0], up, atol=1e-12)
+    # At x = -1 the positive has z = 1 + 3e = 9.15, clipped to 8; its weight grows by 9.15/8.
+    z = 1 + 3 * math.e
+    assert down == pytest.approx((8 - z / math.e) / 4)
+    returned = (z - z / math.e) / (3 + z / 8)
+    np.testing.assert_allclose(second[X[:, 0] < 0], returned, atol=1e-12)
+    np.testing.assert_allclose(clf.decision_function(X), (first + second) / 4, atol=1e-12)
+
+
+def test_hand_worked_asybl():
+    worked = descent.WORKED_ASYBL
+    clf = AsyBLClassifier({"fn": 3, "fp": 1}, n_estimators=2, estimator="stump")
+    clf.fit(worked["X"], worked["y"])
+    np.testing.assert_allclose(clf.decision_function(worked["X"]), worked["F"], atol=1e-12)
+    for rule, f in zip(clf.estimators_, worked["f"], strict=True):
+        np.testing.assert_allclose(rule.predict(worked["X"]), f, atol=1e-12)
+
+
+def test_hand_worked_cs_realboost_but_for_the_smoothing():
+    worked = descent.WORKED_CS_REALBOOST
+    # A thousandfold copy of the rows makes the smoothing of half a row vanish.
+    codes, y = np.tile(worked["codes"], (1000, 1)).astype(float), np.tile(worked["y"], 1000)
+    clf = CSRealBoostClassifier({"fn": 2, "fp": 1}, n_estimators=2).fit(codes, y)
+    assert [rule.feature for rule in clf.estimators_] == worked["features"]
+    np.testing.assert_allclose(clf.decision_function(codes[:8]), worked["F"], atol=1e-3)
+    np.testing.assert_allclose(clf.train_loss_, worked["losses"], atol=1e-3)
+
+
+def test_adacost_at_equal_costs_is_a_limit():
+    # Costs all but equal would give r < 0 with the scale c / max c = 1, and no rule at all.
+    X, y, s, _ = rows(9)
+    clf = AdaCostClassifier(n_estimators=1, estimator=stump()).fit(X, y, sample_weight=s)
+    wrong = clf.estimators_[0].predict(X) != y
+    r = 0.5 * (s[~wrong].sum() - s[wrong].sum()) / s.sum()
+    assert clf.estimator_weights_[0] == pytest.approx(0.5 * math.log((1 + r) / (1 - r)), abs=1e-12)

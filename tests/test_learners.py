@@ -1,0 +1,479 @@
+"""Weak learners against exhaustive search, plain loops and scikit-learn."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from costboost.learners import (
+    BUILT_IN,
+    Aim,
+    Histogram,
+    JointVotes,
+    LeastSquares,
+    Line,
+    LogRatio,
+    Perceptron,
+    Rows,
+    SklearnLearner,
+    Stump,
+    Tree,
+    Votes,
+    resolve,
+)
+from costboost.learners._binning import bin_edges
+from reference import descent
+
+CRITERIA = {
+    "votes": Votes(),
+    "least squares": LeastSquares(),
+    "log ratio": LogRatio(3.0, 1.0, 1e-3),
+    "joint votes": JointVotes(3.0, 1.0),
+}
+LEARNERS = {name: make(5) for name, make in BUILT_IN.items()} | {
+    "regressor": SklearnLearner(DecisionTreeRegressor(max_depth=2)),
+    "classifier": SklearnLearner(DecisionTreeClassifier(max_depth=2)),
+}
+PAIRS = [
+    (learner, criterion)
+    for learner, criterion in itertools.product(LEARNERS, CRITERIA)
+    if not (learner == "perceptron" and criterion in ("least squares", "log ratio"))
+    and not (learner == "classifier" and criterion == "least squares")
+]
+
+
+def bind(learner, X, categorical=(), n_threads=1):
+    return learner.bind(Rows(X, np.ones(len(X)), list(categorical), n_threads, 0))
+
+
+def make_aim(criterion, seed=0, n=80):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    targets = X[:, 0] - 0.5 * X[:, 2] + 0.8 * rng.normal(size=n)
+    if not criterion.is_regression:
+        targets = np.where(targets > 0, 1.0, -1.0)
+    w = rng.uniform(0.2, 1.0, n)
+    return X, Aim(targets, w / w.sum(), criterion), rng
+
+
+def fitted_rule(bound, aim):
+    """The rule in its finished form, and its training outputs."""
+    rule, outputs = bound.fit(aim, 0)
+    return bound.ensemble([rule], np.ones(1)).rules[0], outputs
+
+
+# --- every learner --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("learner", "criterion"), PAIRS)
+def test_training_outputs_are_the_rules_predictions(learner, criterion, dtype):
+    X, aim, rng = make_aim(CRITERIA[criterion])
+    X = X.astype(dtype)
+    bound = bind(LEARNERS[learner], X)
+    rules, outputs = [], []
+    for seed in range(3):
+        rule, out = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), seed)
+        rules.append(rule)
+        outputs.append(out.copy())
+    ensemble = bound.ensemble(rules, np.array([1.0, 0.5, 2.0]))
+    for rule, out in zip(ensemble.rules, outputs, strict=True):
+        np.testing.assert_allclose(rule.predict(X), out, rtol=1e-5, atol=1e-9)
+    F = outputs[0] + 0.5 * outputs[1] + 2.0 * outputs[2]
+    np.testing.assert_allclose(ensemble.decision_function(X), F, rtol=1e-5, atol=1e-9)
+    np.testing.assert_allclose(list(ensemble.staged(X))[-1], F, rtol=1e-5, atol=1e-9)
+    if isinstance(CRITERIA[criterion], Votes):
+        assert set(np.concatenate(outputs)) <= {-1.0, 1.0}
+
+
+@pytest.mark.parametrize(
+    ("learner", "criterion"), [pair for pair in PAIRS if pair[1] != "log ratio"]
+)
+def test_the_scale_of_the_weights_is_nothing_but_for_the_smoothing(learner, criterion):
+    X, aim, _ = make_aim(CRITERIA[criterion])
+    one = bind(LEARNERS[learner], X).fit(aim, 0).outputs
+    other = bind(LEARNERS[learner], X).fit(aim._replace(weights=aim.weights * 1e-6), 0).outputs
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize(("learner", "criterion"), PAIRS)
+def test_the_same_data_twice_give_the_same_rule(learner, criterion):
+    X, aim, _ = make_aim(CRITERIA[criterion])
+    one = bind(LEARNERS[learner], X).fit(aim, 7).outputs
+    other = bind(LEARNERS[learner], X).fit(aim, 7).outputs
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize(("learner", "criterion"), PAIRS)
+def test_constant_features_give_the_best_constant(learner, criterion):
+    _, aim, _ = make_aim(CRITERIA[criterion])
+    X = np.ones((len(aim.targets), 2))
+    _, outputs = bind(LEARNERS[learner], X).fit(aim, 0)
+    assert np.ptp(outputs) == 0
+    if criterion == "least squares":
+        assert outputs[0] == pytest.approx(aim.weights @ aim.targets / aim.weights.sum())
+    elif criterion != "log ratio":
+        factor = np.where(aim.targets > 0, 3.0, 1.0) if criterion == "joint votes" else 1.0
+        if learner != "perceptron":
+            assert outputs[0] == np.sign(np.sum(factor * aim.weights * aim.targets))
+
+
+@pytest.mark.parametrize(
+    "learner", [name for name in BUILT_IN if BUILT_IN[name](5).accepts_missing]
+)
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_missing_values_are_a_value_of_their_own(learner, criterion):
+    X, aim, rng = make_aim(CRITERIA[criterion])
+    X[rng.random(X.shape) < 0.3] = np.nan
+    rule, outputs = fitted_rule(bind(LEARNERS[learner], X), aim)
+    np.testing.assert_allclose(rule.predict(X), outputs, rtol=1e-5, atol=1e-9)
+    assert np.isfinite(outputs).all()
+    # A feature that is missing exactly where the target is positive says it all.
+    X = np.ones((len(X), 2))
+    X[:, 1] = np.where(aim.targets > 0, np.nan, rng.normal(size=len(X)))
+    rule, outputs = fitted_rule(bind(LEARNERS[learner], X), aim)
+    np.testing.assert_allclose(rule.predict(X), outputs, rtol=1e-5, atol=1e-9)
+    if not aim.criterion.is_regression and learner != "stump":
+        np.testing.assert_array_equal(np.sign(outputs), aim.targets)
+
+
+@pytest.mark.parametrize("learner", ["stump", "histogram"])
+def test_threads_change_nothing(learner):
+    X, aim, _ = make_aim(Votes())
+    one = bind(LEARNERS[learner], X).fit(aim, 0).outputs
+    two = bind(LEARNERS[learner], X, n_threads=2).fit(aim, 0).outputs
+    np.testing.assert_array_equal(one, two)
+
+
+# --- stump ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_voting_stump_is_the_best_of_all(seed):
+    X, aim, _ = make_aim(Votes(), seed)
+    _, outputs = bind(Stump(), X).fit(aim, 0)
+    errors = [np.sum(aim.weights[stump.predict(X) != aim.targets]) for stump in descent.stumps(X)]
+    error = np.sum(aim.weights[outputs != aim.targets])
+    assert error == pytest.approx(min(errors), abs=1e-12)
+    best = list(descent.stumps(X))[int(np.argmin(errors))]
+    np.testing.assert_array_equal(outputs, best.predict(X))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_regression_stump_is_scikit_learns(seed):
+    X, aim, rng = make_aim(LeastSquares(), seed)
+    rule, outputs = bind(Stump(), X).fit(aim, 0)
+    tree = DecisionTreeRegressor(max_depth=1).fit(X, aim.targets, sample_weight=aim.weights)
+    np.testing.assert_allclose(outputs, tree.predict(X), rtol=1e-9)
+    new = rng.normal(size=(200, 3))
+    np.testing.assert_allclose(rule.predict(new), tree.predict(new), rtol=1e-9)
+
+
+@pytest.mark.parametrize("pair", [(1.0, 1.0), (2.0, 1.0), (20.0, 1.0), (1.0, 7.0), (1e6, 1.0)])
+@pytest.mark.parametrize("seed", range(4))
+def test_joint_stump_is_the_best_of_all(pair, seed):
+    X, aim, _ = make_aim(JointVotes(*pair), seed, n=40)
+    c = np.where(aim.targets > 0, *pair)
+    _, outputs = bind(Stump(), X).fit(aim, 0)
+    best = descent.joint_search(X, aim.targets, c, aim.weights)[0]
+    margins = c * aim.targets * outputs
+    alpha, _ = descent.step_size(aim.weights, margins, c.max())
+    loss = np.sum(aim.weights * np.exp(-alpha * margins))
+    assert loss == pytest.approx(best.loss, rel=1e-9)
+
+
+def test_joint_search_differs_from_the_weighted_error():
+    """Otherwise nothing above would prove that stump and step are chosen together."""
+    differing = 0
+    for seed in range(50):
+        X, aim, rng = make_aim(JointVotes(10.0, 1.0), seed, n=40)
+        aim = aim._replace(weights=rng.dirichlet(np.full(40, 0.3)))
+        joint = bind(Stump(), X).fit(aim, 0).outputs
+        weights = aim.weights * np.where(aim.targets > 0, 10.0, 1.0)
+        plain = bind(Stump(), X).fit(Aim(aim.targets, weights, Votes()), 0).outputs
+        differing += (joint != plain).any()
+    assert differing > 0
+
+
+def test_a_stump_on_more_values_than_bins():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(5000, 2))
+    targets = np.where(X[:, 1] > 0.3, 1.0, -1.0)
+    aim = Aim(targets, np.full(5000, 1 / 5000), Votes())
+    rule, outputs = bind(Stump(max_bins=50), X).fit(aim, 0)
+    assert np.mean(outputs != targets) < 0.02
+    np.testing.assert_array_equal(rule.predict(X), outputs)
+
+
+def test_stumps_send_missing_values_right():
+    x = np.array([0.0, 1.0, 2.0, 3.0, np.nan, np.nan])[:, None]
+    targets = np.array([-1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
+    _, outputs = bind(Stump(), x).fit(Aim(targets, np.full(6, 1 / 6), Votes()), 0)
+    np.testing.assert_array_equal(outputs, targets)
+
+
+# --- histogram ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("criterion", ["log ratio", "votes", "least squares"])
+@pytest.mark.parametrize("seed", range(3))
+def test_histograms_by_plain_loops(seed, criterion):
+    _, aim, rng = make_aim(CRITERIA[criterion], seed)
+    n = len(aim.targets)
+    X = rng.integers(0, 4, size=(n, 3)).astype(float)
+    rule, outputs = bind(Histogram(), X).fit(aim, 0)
+    losses, values = [], []
+    for column in X.T:
+        loss, value = 0.0, np.zeros(n)
+        for v in sorted(set(column)):
+            inside = column == v
+            w, t = aim.weights[inside], aim.targets[inside]
+            P, N = sum(w[t > 0]), sum(w[t < 0])
+            if criterion == "votes":
+                loss += min(P, N)
+                value[inside] = 1.0 if P >= N else -1.0
+            elif criterion == "log ratio":
+                G = np.log((P + 1e-3) * 3.0 / ((N + 1e-3) * 1.0)) / 4.0
+                loss += P * np.exp(-3.0 * G) + N * np.exp(G)
+                value[inside] = G
+            else:
+                value[inside] = sum(w * t) / sum(w)
+                loss += sum(w * (t - value[inside][0]) ** 2)
+        losses.append(loss)
+        values.append(value)
+    assert rule.feature == int(np.argmin(losses))
+    np.testing.assert_allclose(outputs, values[rule.feature], rtol=1e-12)
+
+
+def test_votes_of_cost_sensitive_histograms_weigh_the_costs():
+    criterion = JointVotes(3.0, 1.0)
+    P, N = np.array([0.2, 0.1, 0.3]), np.array([0.5, 0.4, 0.1])
+    np.testing.assert_array_equal(criterion.values(P, N), [1.0, -1.0, 1.0])
+    np.testing.assert_allclose(criterion.loss(P, N), [0.5, 0.3, 0.1])
+
+
+def test_bins_hold_equal_shares_of_the_weight():
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=4000), rng.uniform(size=4000)
+    edges = bin_edges(x, w, 10)
+    assert len(edges) == 9
+    shares = np.bincount(np.searchsorted(edges, x), w) / w.sum()
+    np.testing.assert_allclose(shares, 0.1, atol=0.005)
+
+
+def test_few_values_have_a_bin_each():
+    x = np.array([1.0, 2.0, 2.0, 5.0, np.nan])
+    np.testing.assert_allclose(bin_edges(x, np.ones(5), 255), [1.5, 3.5])
+    assert len(bin_edges(np.full(5, 3.0), np.ones(5), 255)) == 0
+
+
+@pytest.mark.parametrize("gap", [1, 2])
+def test_values_a_rounding_apart_are_told_apart(gap):
+    x = np.array([1.0, 1.0 + gap * np.finfo(float).eps])
+    X = np.column_stack([x, x])
+    aim = Aim(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), Votes())
+    rule, outputs = bind(Stump(), X).fit(aim, 0)
+    np.testing.assert_array_equal(outputs, aim.targets)
+    np.testing.assert_array_equal(rule.predict(X), aim.targets)
+
+
+# --- line -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shift", [0.0, 1e6])
+@pytest.mark.parametrize("seed", range(4))
+def test_line_is_weighted_least_squares(seed, shift):
+    X, aim, _ = make_aim(LeastSquares(), seed)
+    X = X + shift
+    rule, outputs = bind(Line(), X).fit(aim, 0)
+    fits = []
+    for j in range(X.shape[1]):
+        model = LinearRegression().fit(X[:, [j]], aim.targets, sample_weight=aim.weights)
+        residual = aim.targets - model.predict(X[:, [j]])
+        fits.append((np.sum(aim.weights * residual**2), j, model))
+    _, feature, model = min(fits, key=lambda fit: fit[0])
+    assert rule.feature == feature
+    assert rule.slope == pytest.approx(model.coef_[0], rel=1e-6)
+    np.testing.assert_allclose(outputs, model.predict(X[:, [feature]]), rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_line_is_the_plain_line_and_polyfit(seed):
+    X, aim, _ = make_aim(LeastSquares(), seed)
+    rule, _ = bind(Line(), X).fit(aim, 0)
+    _, plain = descent.best_line(X, aim.targets, aim.weights)[0]
+    assert rule.feature == plain.feature
+    slope, intercept = np.polyfit(X[:, rule.feature], aim.targets, 1, w=np.sqrt(aim.weights))
+    for line in (plain, rule):
+        assert line.slope == pytest.approx(slope, rel=1e-9)
+        assert line.intercept == pytest.approx(intercept, rel=1e-9, abs=1e-12)
+
+
+def test_lines_vote_by_their_sign():
+    X, aim, _ = make_aim(Votes())
+    rule, outputs = bind(Line(), X).fit(aim, 0)
+    np.testing.assert_array_equal(
+        outputs, np.where(rule.slope * X[:, rule.feature] + rule.intercept >= 0, 1.0, -1.0)
+    )
+
+
+# --- tree -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("max_leaves", [2, 3, 8])
+def test_leaves_hold_weighted_means(max_leaves):
+    X, aim, _ = make_aim(LeastSquares())
+    bound = bind(Tree(max_leaves=max_leaves), X)
+    rule, outputs = bound.fit(aim, 0)
+    leaves = np.unique(outputs)
+    assert 2 <= len(leaves) <= max_leaves
+    for value in leaves:
+        inside = outputs == value
+        mean = np.average(aim.targets[inside], weights=aim.weights[inside])
+        assert value == pytest.approx(mean, rel=1e-5)
+    finished = bound.ensemble([rule], np.array([0.5]))
+    leaf = finished.booster.predict(X, pred_leaf=True).ravel()
+    assert len(np.unique(leaf)) == len(leaves)
+
+
+def test_a_tree_of_two_leaves_is_scikit_learns_stump():
+    for seed in range(4):
+        X, aim, _ = make_aim(LeastSquares(), seed)
+        _, outputs = bind(Tree(max_leaves=2), X).fit(aim, 0)
+        stump = DecisionTreeRegressor(max_depth=1).fit(X, aim.targets, sample_weight=aim.weights)
+        np.testing.assert_allclose(outputs, stump.predict(X), rtol=1e-5)
+        X, aim, _ = make_aim(Votes(), seed)
+        _, outputs = bind(Tree(max_leaves=2), X).fit(aim, 0)
+        gini = DecisionTreeClassifier(max_depth=1).fit(X, aim.targets, sample_weight=aim.weights)
+        np.testing.assert_array_equal(outputs, gini.predict(X))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_votes_of_a_tree_are_the_heavier_class_of_each_leaf(seed):
+    X, aim, _ = make_aim(Votes(), seed)
+    bound = bind(Tree(max_leaves=5), X)
+    rule, outputs = bound.fit(aim, 0)
+    leaf = bound.ensemble([rule], np.ones(1)).booster.predict(X, pred_leaf=True).ravel()
+    for k in np.unique(leaf):
+        inside = leaf == k
+        assert (outputs[inside] == np.sign(aim.weights[inside] @ aim.targets[inside])).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_log_ratios_of_a_tree_by_plain_loops(seed):
+    criterion = LogRatio(3.0, 1.0, 1e-3)
+    X, aim, _ = make_aim(criterion, seed)
+    bound = bind(Tree(max_leaves=5), X)
+    rule, outputs = bound.fit(aim, 0)
+    leaf = bound.ensemble([rule], np.ones(1)).booster.predict(X, pred_leaf=True).ravel()
+    cost = np.where(aim.targets > 0, 3.0, 1.0)
+    means = {
+        k: round(np.average(aim.targets[leaf == k], weights=(cost * aim.weights)[leaf == k]), 9)
+        for k in np.unique(leaf)
+    }
+    assert 1.0 in means.values() or -1.0 in means.values()
+    for mean in set(means.values()):
+        # Leaves of one mean, the pure ones of a class, are one cell.
+        inside = np.isin(leaf, [k for k in means if means[k] == mean])
+        P = sum(aim.weights[inside & (aim.targets > 0)])
+        N = sum(aim.weights[inside & (aim.targets < 0)])
+        G = np.log((P + 1e-3) * 3.0 / (N + 1e-3)) / 4.0
+        np.testing.assert_allclose(outputs[inside], G, rtol=1e-9)
+
+
+def test_dropped_trees_leave_no_trace():
+    X, aim, rng = make_aim(Votes())
+    bound = bind(Tree(max_leaves=4), X)
+    rules, outputs = [], []
+    for _ in range(4):
+        rule, out = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), 0)
+        rules.append(rule)
+        outputs.append(out)
+    kept = bound.ensemble([rules[0], rules[2]], np.array([1.0, 3.0]))
+    np.testing.assert_allclose(kept.decision_function(X), outputs[0] + 3.0 * outputs[2])
+    assert kept.booster.num_trees() <= 3
+
+
+def test_categories_are_split_as_sets():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 6, 300).astype(float)
+    targets = np.where(np.isin(codes, [0, 2, 4]), 1.0, -1.0)
+    aim = Aim(targets, np.full(300, 1 / 300), Votes())
+    _, outputs = bind(Tree(max_leaves=2), codes[:, None], categorical=[0]).fit(aim, 0)
+    np.testing.assert_array_equal(outputs, targets)
+
+
+# --- perceptron, adapter, names -------------------------------------------------------------
+
+
+def test_perceptron_separates_what_a_line_separates():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2)) * np.array([1e3, 1e-3]) + np.array([5e3, 0.0])
+    standard = (X - X.mean(axis=0)) / X.std(axis=0)
+    side = standard[:, 0] + standard[:, 1]
+    X, side = X[np.abs(side) > 0.5], side[np.abs(side) > 0.5]
+    aim = Aim(np.sign(side), np.full(len(X), 1 / len(X)), Votes())
+    rule, outputs = bind(Perceptron(epochs=20), X).fit(aim, 0)
+    assert np.mean(outputs == aim.targets) > 0.97
+    np.testing.assert_array_equal(rule.predict(X), outputs)
+
+
+def test_perceptron_obeys_the_weights():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 2))
+    targets = np.where(X[:, 0] > 0, 1.0, -1.0)
+    targets[:200] *= -1.0
+    for heavy in (slice(0, 200), slice(200, 400)):
+        weights = np.full(400, 1e-6)
+        weights[heavy] = 1.0
+        _, outputs = bind(Perceptron(), X).fit(Aim(targets, weights, Votes()), 0)
+        assert np.mean(outputs[heavy] == targets[heavy]) > 0.9
+
+
+@pytest.mark.parametrize("criterion", ["least squares", "log ratio"])
+def test_perceptron_only_votes(criterion):
+    X, aim, _ = make_aim(CRITERIA[criterion])
+    with pytest.raises(ValueError, match="only votes"):
+        bind(Perceptron(), X).fit(aim, 0)
+
+
+def test_adapter_sets_the_seed_and_the_weights():
+    X, aim, _ = make_aim(Votes())
+    learner = DecisionTreeClassifier(max_depth=3, splitter="random")
+    _, outputs = bind(SklearnLearner(learner), X).fit(aim, 5)
+    direct = DecisionTreeClassifier(max_depth=3, splitter="random", random_state=5)
+    direct.fit(X, aim.targets, sample_weight=aim.weights * len(X))
+    np.testing.assert_array_equal(outputs, direct.predict(X))
+    assert not hasattr(learner, "tree_")
+
+
+def test_adapter_reads_real_values_off_probabilities():
+    X, aim, _ = make_aim(LogRatio(3.0, 1.0, 1e-3))
+    _, outputs = bind(SklearnLearner(DecisionTreeClassifier(max_depth=2)), X).fit(aim, 0)
+    # The tree sees the cost-weighted rows; P(+|x) of the plain weights comes back from its odds.
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    cost = np.where(aim.targets > 0, 3.0, 1.0)
+    tree.fit(X, aim.targets, sample_weight=aim.weights * cost)
+    leaf = tree.apply(X)
+    for k in np.unique(leaf):
+        inside = leaf == k
+        P = aim.weights[inside & (aim.targets > 0)].sum()
+        N = aim.weights[inside & (aim.targets < 0)].sum()
+        if P > 0 and N > 0:
+            G = np.log(P * 3.0 / N) / 4.0
+            np.testing.assert_allclose(outputs[inside], G, atol=0.05)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_names(name):
+    assert resolve(name, 8, "Owner") == BUILT_IN[name](8)
+
+
+@pytest.mark.parametrize("estimator", ["oak", 3, DecisionTreeClassifier])
+def test_unknown_learners_are_named(estimator):
+    with pytest.raises(ValueError, match="estimator of Owner must be"):
+        resolve(estimator, 8, "Owner")

@@ -1,0 +1,835 @@
+"""Weights, steps, scores and decisions of the multi-class family equal the plain references."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from costboost import (
+    AdaBoostCClassifier,
+    AdaBoostM2Classifier,
+    AdaCostM2Classifier,
+    AverageCostClassifier,
+    CostingClassifier,
+    CSB2M2Classifier,
+    DSEClassifier,
+    GBSEClassifier,
+    LpCSBClassifier,
+    MCBoostClassifier,
+)
+from costboost.algorithms.beijbom2014 import simplex_codewords
+from costboost.algorithms.lozano2008 import VARIANTS
+from costboost.boosting import boost
+from costboost.boosting.descent import ExponentialDescent
+from costboost.boosting.linesearch import convex_step
+from costboost.boosting.multiclass import (
+    CoordinateDescent,
+    MulticlassProblem,
+    PNormAveraging,
+    mixture_weights,
+)
+from costboost.learners import Line, Rows, SklearnLearner
+from costboost.learners.base import BoundLearner, Fitted
+from costboost.learners.coordinates import BoundCoordinates
+from costboost.learners.cost_tree import BoundCostRegressor
+from costboost.learners.criteria import LeastSquares
+from costboost.learners.pairs import BoundPairs
+from costboost.losses import GEL, GLL, MulticlassLoss
+from reference import multiclass, normalised, pnorm
+
+CLOSE = {"rtol": 1e-9, "atol": 1e-9}
+EXACT = {"rtol": 0, "atol": 1e-12}
+ROUNDS = 6
+CLASSES = (2, 3, 5, 8)
+NORMS = (1, 2, 3, 4, 5)
+STEPS = ("harmonic", "bound")
+VOTES = {
+    "AdaBoostM2": AdaBoostM2Classifier,
+    "AdaCostM2": AdaCostM2Classifier,
+    "CSB2M2": CSB2M2Classifier,
+}
+
+# Few rows and rounds: what is predicted does not matter here.
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+
+
+def rows(seed, k, n=60, noise=1.0, dearest=7.0):
+    """Continuous features, costs and weights: no ties. The true class is not always the cheapest.
+
+    Returns the rows, their true classes, the cost rows as given and as reduced, the cheapest
+    classes and the sample weights.
+    """
+    rng = np.random.default_rng(100 * seed + k)
+    codes = rng.permutation(np.arange(n) % k)
+    X = rng.normal(scale=noise, size=(n, 3))
+    X[:, 0] += codes
+    X[:, 1] += codes % 2
+    prices = rng.uniform(1.5, 6.0, size=(n, k))
+    prices[np.arange(n), codes] = rng.uniform(0.0, 2.0, size=n)
+    prices[::9, :][np.arange(len(codes[::9])), codes[::9]] = dearest
+    C = prices - prices.min(axis=1, keepdims=True)
+    z = prices.argmin(axis=1)
+    assert (z != codes).any()
+    return X, codes, prices, C, z, rng.uniform(0.5, 1.5, n)
+
+
+def of_two(scores):
+    """Scores as `decision_function` shows them."""
+    return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def decisions(scores):
+    return scores.argmax(axis=1)
+
+
+@dataclass
+class Asked:
+    """What a learner was asked for, round by round, as (n, k) signed weights summing to 1."""
+
+    weights: list[np.ndarray]
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    seen = Asked([])
+
+    def pairs(self, aim, seed, fit=BoundPairs.fit):
+        k = len(self._learners)
+        seen.weights.append((aim.targets * aim.weights).reshape(-1, k))
+        return fit(self, aim, seed)
+
+    def costs(self, aim, seed, fit=BoundCostRegressor.fit):
+        seen.weights.append(normalised(aim.targets * aim.weights[:, None]))
+        return fit(self, aim, seed)
+
+    def steps(self, aim, seed, fit=BoundCoordinates.fit):
+        seen.weights.append(aim.targets * aim.weights)
+        return fit(self, aim, seed)
+
+    monkeypatch.setattr(BoundPairs, "fit", pairs)
+    monkeypatch.setattr(BoundCostRegressor, "fit", costs)
+    monkeypatch.setattr(BoundCoordinates, "fit", steps)
+    return seen
+
+
+def relations(clf, X):
+    """h(x, y) of the library's own rules."""
+    h = []
+    for rule in clf.estimators_:
+        outputs = rule.predict(X)
+        assert set(np.unique(outputs)) <= {-1.0, 1.0}
+        h.append(0.5 + 0.5 * outputs)
+    return h
+
+
+class Depth2(ClassifierMixin, BaseEstimator):
+    """A tree for which equal weights are equal bit by bit: ties are always broken in one way."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.classes_ = np.unique(y)
+        self.tree_ = DecisionTreeClassifier(max_depth=2, random_state=0)
+        self.tree_.fit(X, y, sample_weight=np.round(sample_weight, 9))
+        return self
+
+    def predict(self, X):
+        return self.tree_.predict(X)
+
+
+class ClassByClass:
+    """A learner of the expanded set: one depth-2 tree per class, on the pairs of that class."""
+
+    def fit(self, pairs, labels, sample_weight):
+        self.trees = []
+        for y in range(pairs.shape[1] - 3):
+            mine = pairs[:, 3 + y] == 1.0
+            w = sample_weight[mine]
+            if not w.any():
+                self.trees.append(None)
+                continue
+            tree = Depth2().fit(pairs[mine, :3], labels[mine], w * (len(w) / w.sum()))
+            self.trees.append(tree)
+        return self
+
+    def predict(self, pairs):
+        h = np.zeros(len(pairs))
+        for y, tree in enumerate(self.trees):
+            mine = pairs[:, 3 + y] == 1.0
+            if tree is not None:
+                h[mine] = tree.predict(pairs[mine, :3])
+        return h
+
+
+def assert_equal_runs(clf, trace, X, asked):
+    """Steps, scores, decisions and what the learner was asked for, round by round."""
+    assert clf.n_iter_ == len(trace.alphas) > 0
+    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
+    staged = zip(clf.staged_decision_function(X), clf.staged_predict(X), trace.H, strict=True)
+    for F, decided, H in staged:
+        np.testing.assert_allclose(F, of_two(H), **CLOSE)
+        ranked = np.sort(H, axis=1)
+        clear = ranked[:, -1] - ranked[:, -2] > 1e-9  # H of few rules has true ties
+        np.testing.assert_array_equal(decided[clear], clf.classes_[decisions(H)][clear])
+    np.testing.assert_allclose(clf.decision_function(X), of_two(trace.H[-1]), **CLOSE)
+    for given, weights, labels in zip(asked.weights, trace.weights, trace.labels, strict=False):
+        signed = weights * np.where(labels == 1, 1.0, -1.0) if labels.any() else weights
+        np.testing.assert_allclose(given, signed, **CLOSE)
+
+
+# --- Lp-CSB ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("p", NORMS)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_p_norm_of_the_librarys_own_rules(variant, p, step, k, asked):
+    X, codes, prices, C, z, s = rows(p, k)
+    clf = LpCSBClassifier(
+        p=p, variant=variant, step=step, resample=False, n_estimators=ROUNDS, max_leaves=6
+    ).fit(X, codes, costs=prices, sample_weight=s)
+    if variant == "direct":
+        outputs = [rule.predict(X).argmax(axis=1) for rule in clf.estimators_]
+        replay = {"make_component": pnorm.replay_classes(outputs)}
+    else:
+        outputs = relations(clf, X)
+        replay = {"make_learner": pnorm.replay(outputs)}
+    trace = pnorm.run_lp_csb(
+        C,
+        p=p,
+        rounds=len(outputs),
+        variant=variant,
+        step=step,
+        codes=z,
+        sample_weight=s,
+        **replay,
+    )
+    assert_equal_runs(clf, trace, X, asked)
+    np.testing.assert_allclose(clf.train_loss_, np.array(trace.losses) / s.sum(), **CLOSE)
+
+
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("p", NORMS)
+@pytest.mark.parametrize("variant", ["relational", "adjusted"])
+def test_p_norm_from_nothing(variant, p, step, k, asked):
+    X, codes, prices, C, z, s = rows(p + 10, k, noise=0.3, dearest=2.5)
+    clf = LpCSBClassifier(
+        p=p,
+        variant=variant,
+        step=step,
+        resample=False,
+        n_estimators=ROUNDS,
+        estimator=Depth2(),
+        random_state=0,
+    ).fit(X, codes, costs=prices, sample_weight=s)
+    trace = pnorm.run_lp_csb(
+        C,
+        X,
+        p=p,
+        rounds=ROUNDS,
+        variant=variant,
+        step=step,
+        codes=z,
+        sample_weight=s,
+        make_learner=ClassByClass,
+    )
+    assert_equal_runs(clf, trace, X, asked)
+    X_new = np.random.default_rng(0).normal(size=(40, 3)) + 1.0
+    H = pnorm.score(trace, X_new)
+    np.testing.assert_allclose(clf.decision_function(X_new), of_two(H), **CLOSE)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("p", NORMS)
+def test_direct_from_nothing(p, step, k, asked):
+    X, codes, prices, C, z, s = rows(p + 20, k)
+    clf = LpCSBClassifier(
+        p=p,
+        variant="direct",
+        step=step,
+        n_estimators=ROUNDS,
+        estimator=DecisionTreeRegressor(max_depth=2),
+        random_state=0,
+    ).fit(X, codes, costs=prices, sample_weight=s)
+
+    def component(W):
+        # W holds s w: the costs of a row are W / s.
+        costs = W / s[:, None]
+        tree = DecisionTreeRegressor(max_depth=2, random_state=0)
+        return tree.fit(X, costs / costs.max(), sample_weight=s).predict(X).argmin(axis=1)
+
+    trace = pnorm.run_lp_csb(
+        C,
+        p=p,
+        rounds=ROUNDS,
+        variant="direct",
+        step=step,
+        codes=z,
+        sample_weight=s,
+        make_component=component,
+    )
+    assert_equal_runs(clf, trace, X, asked)
+
+
+@pytest.mark.parametrize("p", [1, 1.5])
+def test_without_a_bound_the_step_is_harmonic(p):
+    X, codes, prices, *_ = rows(0, 3)
+    clf = LpCSBClassifier(p=p, step="bound", n_estimators=4).fit(X, codes, costs=prices)
+    np.testing.assert_allclose(clf.estimator_weights_, [1, 1 / 2, 1 / 3, 1 / 4], **EXACT)
+
+
+def test_real_norms():
+    X, codes, prices, C, z, s = rows(1, 4)
+    clf = LpCSBClassifier(p=2.5, step="bound", n_estimators=ROUNDS)
+    clf.fit(X, codes, costs=prices, sample_weight=s)
+    h = relations(clf, X)
+    trace = pnorm.run_lp_csb(
+        C,
+        p=2.5,
+        rounds=len(h),
+        step="bound",
+        codes=z,
+        sample_weight=s,
+        make_learner=pnorm.replay(h),
+    )
+    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_weights_of_a_mixture(seed):
+    rng = np.random.default_rng(seed)
+    alphas, h = rng.uniform(size=7), rng.normal(size=7)
+    if seed == 0:
+        alphas[3] = 1.0  # forgets what came before
+    H = 0.3
+    for alpha, value in zip(alphas, h, strict=True):
+        H = (1 - alpha) * H + alpha * value
+    start, mixture = mixture_weights(alphas)
+    assert start * 0.3 + mixture @ h == pytest.approx(H, abs=1e-14)
+    assert start + mixture.sum() == pytest.approx(1.0)
+
+
+class HandOut(BoundLearner):
+    """Hands out given outputs in turn, and keeps what it was asked for."""
+
+    def __init__(self, outputs):
+        self.turn, self.aims = iter(outputs), []
+
+    def fit(self, aim, seed):
+        self.aims.append(aim)
+        return Fitted(None, next(self.turn))
+
+
+@pytest.mark.parametrize("name", pnorm.WORKED)
+def test_hand_worked_p_norm(name):
+    worked = pnorm.WORKED[name]
+    variant, _, step = name.partition("-")
+    pairing = GBSEClassifier()._parts()[0] if variant == "gbse" else VARIANTS[variant]
+    scheme = PNormAveraging(
+        MulticlassProblem(np.arange(3), worked.C, np.ones(3)),
+        2.0,
+        pairing=pairing.pairing,
+        is_stochastic=pairing.is_stochastic,
+        step=step or "harmonic",
+    )
+    learner = HandOut([2.0 * np.ravel(h) - 1.0 for h in worked.h])
+    history = boost(scheme, learner, n_rounds=2, rng=np.random.RandomState(0))
+    np.testing.assert_allclose(history.votes, worked.alphas, **EXACT)
+    np.testing.assert_allclose(scheme.F, worked.H[-1], **EXACT)
+    for aim, weights, labels in zip(learner.aims, worked.weights, worked.labels, strict=True):
+        signed = normalised(weights) * (2.0 * np.array(labels) - 1.0)
+        np.testing.assert_allclose(aim.targets * aim.weights, signed.ravel(), **EXACT)
+
+
+# --- Theorem 4.2 ----------------------------------------------------------------------------
+
+
+class FiniteClass(RegressorMixin, BaseEstimator):
+    """The exact learner over a few functions from rows to classes; X is the number of the row."""
+
+    def __init__(self, functions=None):
+        self.functions = functions
+
+    def fit(self, X, costs, sample_weight=None):
+        at = X[:, 0].astype(int)
+        spent = [
+            sample_weight @ costs[np.arange(len(at)), np.asarray(f)[at]] for f in self.functions
+        ]
+        self.k_, self.best_ = costs.shape[1], np.asarray(self.functions[int(np.argmin(spent))])
+        return self
+
+    def predict(self, X):
+        return 1.0 - np.eye(self.k_)[self.best_[X[:, 0].astype(int)]]
+
+
+@pytest.mark.parametrize("p", [2, 3, 4, 5])
+@pytest.mark.parametrize(("k", "seed"), [(2, 0), (3, 1), (4, 2)])
+def test_theorem_42(p, k, seed):
+    rng = np.random.default_rng(seed)
+    n, rounds = 12, 100
+    codes = np.arange(n) % k
+    C = rng.uniform(0.5, 4.0, size=(n, k))
+    C[np.arange(n), codes] = 0.0
+    functions = rng.integers(0, k, size=(7, n))
+    functions[:3] = np.where(rng.random((3, n)) < 0.6, codes, functions[:3])
+    clf = LpCSBClassifier(
+        p=p,
+        variant="direct",
+        step="bound",
+        n_estimators=rounds,
+        estimator=FiniteClass(functions.tolist()),
+    ).fit(np.arange(float(n))[:, None], codes, costs=C)
+    rate = pnorm.theorem_42(C, list(functions), p, rounds)
+    np.testing.assert_allclose(clf.estimator_weights_, rate.alphas, **CLOSE)
+    gaps = clf.train_loss_ - rate.lower
+    np.testing.assert_allclose(gaps, rate.gaps[: len(gaps)], **CLOSE)
+    assert (gaps <= rate.bounds[: len(gaps)]).all()
+    assert gaps[-1] < gaps[0]
+    assert all(after <= before + 1e-12 for before, after in pairwise(clf.train_loss_))
+
+
+# --- GBSE, Average Cost ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("learner", ["tree", Depth2()], ids=str)
+def test_gbse(k, learner, asked):
+    X, codes, prices, C, z, s = rows(30, k)
+    clf = GBSEClassifier(n_estimators=ROUNDS, estimator=learner, random_state=0, max_leaves=6)
+    clf.fit(X, codes, costs=prices, sample_weight=s)
+    make = pnorm.replay(relations(clf, X)) if learner == "tree" else ClassByClass
+    trace = pnorm.run_gbse(C, X, rounds=ROUNDS, make_learner=make, codes=z, sample_weight=s)
+    assert_equal_runs(clf, trace, X, asked)
+
+
+class Recorder(np.random.RandomState):
+    """Keeps the probabilities it was asked to draw by, and what it drew."""
+
+    def __init__(self, seed):
+        super().__init__(seed)
+        self.probabilities, self.drawn = [], []
+
+    def multinomial(self, n, pvals, size=None):
+        self.probabilities.append(np.array(pvals))
+        self.drawn.append(super().multinomial(n, pvals, size))
+        return self.drawn[-1]
+
+    def choice(self, a, size=None, replace=True, p=None):
+        self.probabilities.append(np.array(p))
+        return super().choice(a, size, replace, p)
+
+    def uniform(self, low=0.0, high=1.0, size=None):
+        self.drawn.append(super().uniform(low, high, size))
+        return self.drawn[-1]
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_average_cost(k, asked):
+    X, codes, prices, C, z, s = rows(40, k)
+    rng = Recorder(0)
+    clf = AverageCostClassifier(n_estimators=ROUNDS, random_state=rng, max_leaves=6)
+    clf.fit(X, codes, costs=prices, sample_weight=s)
+    h = relations(clf, X)
+    trace = pnorm.run_average_cost(
+        C, rounds=ROUNDS, make_learner=pnorm.replay(h), codes=z, sample_weight=s
+    )
+    for drawn_by, counts, given, weights, labels in zip(
+        rng.probabilities, rng.drawn, asked.weights, trace.weights, trace.labels, strict=True
+    ):
+        np.testing.assert_allclose(drawn_by.reshape(-1, k), weights, **CLOSE)
+        sampled = counts.reshape(-1, k) / counts.sum()
+        np.testing.assert_allclose(given, sampled * np.where(labels == 1, 1.0, -1.0), **CLOSE)
+    asked.weights.clear()
+    assert_equal_runs(clf, trace, X, asked)
+    assert any((one != other).any() for one, other in pairwise(h))
+
+
+@pytest.mark.parametrize("variant", ["relational", "adjusted"])
+def test_p_1_draws_samples_of_the_pairs(variant):
+    X, codes, prices, C, z, s = rows(41, 3)
+    rng = Recorder(0)
+    LpCSBClassifier(p=1, variant=variant, n_estimators=3, random_state=rng).fit(
+        X, codes, costs=prices, sample_weight=s
+    )
+    pairs = pnorm.relational_pairs if variant == "relational" else pnorm.adjusted_pairs
+    expected = normalised(pairs(s[:, None] * C, z)[0])
+    assert len(rng.probabilities) == 3
+    for drawn_by in rng.probabilities:
+        np.testing.assert_allclose(drawn_by.reshape(-1, 3), expected, **CLOSE)
+
+
+# --- DSE, Costing ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_dse_draws_by_what_a_class_saves(k):
+    _, _, _, C, z, s = rows(50, k)
+    rng = Recorder(0)
+    drawn, classes = DSEClassifier._draw(MulticlassProblem(z, C, s), rng)
+    expected = pnorm.dse_probabilities(C, s)
+    np.testing.assert_allclose(rng.probabilities[0].reshape(-1, k), expected, **CLOSE)
+    assert len(drawn) == len(classes) == len(C)
+    assert (expected[drawn, classes] > 0).all()
+
+
+def test_dse_in_the_long_run():
+    _, _, _, C, z, s = rows(51, 3, n=10)
+    problem, rng, draws = MulticlassProblem(z, C, s), np.random.RandomState(0), 2000
+    counts = np.zeros_like(C)
+    for _ in range(draws):
+        np.add.at(counts, DSEClassifier._draw(problem, rng), 1)
+    expected = pnorm.dse_probabilities(C, s)
+    error = np.sqrt(expected / counts.sum())
+    np.testing.assert_array_less(np.abs(counts / counts.sum() - expected), 5 * error + 1e-12)
+
+
+@pytest.mark.parametrize("k", CLASSES)
+def test_costing_accepts_by_the_mean_cost_of_an_error(k):
+    _, _, _, C, z, s = rows(52, k, n=200)
+    rng = Recorder(0)
+    accepted, classes = CostingClassifier._draw(MulticlassProblem(z, C, s), rng)
+    chance = pnorm.costing_probabilities(C, z, s)
+    np.testing.assert_array_equal(accepted, np.flatnonzero(rng.drawn[0] < chance))
+    np.testing.assert_array_equal(classes, z[accepted])
+
+
+def test_costing_in_the_long_run():
+    _, _, _, C, z, s = rows(53, 3, n=120)
+    problem, rng, draws = MulticlassProblem(z, C, s), np.random.RandomState(0), 2000
+    counts = np.zeros(len(z))
+    for _ in range(draws):
+        counts[CostingClassifier._draw(problem, rng)[0]] += 1
+    chance = pnorm.costing_probabilities(C, z, s)
+    error = np.sqrt(chance * (1 - chance) / draws)
+    np.testing.assert_array_less(np.abs(counts / draws - chance), 5 * error + 1e-12)
+
+
+def test_costing_takes_a_row_of_a_class_that_was_rejected():
+    """Two rows of the cheap class have a chance of 1e-9; a row without a stake is never taken."""
+    C = np.array([[0, 1e9], [0, 1e9], [1, 0], [1, 0], [0, 0]])
+    problem = MulticlassProblem(np.array([0, 0, 1, 1, 1]), C, np.ones(5))
+    taken = set()
+    for seed in range(20):
+        accepted, classes = CostingClassifier._draw(problem, np.random.RandomState(seed))
+        assert classes.tolist() == [0, 0, 1]
+        taken.add(int(accepted[-1]))
+    assert taken == {2, 3}
+
+
+@pytest.mark.parametrize("make", [DSEClassifier, CostingClassifier])
+def test_sampled_rules_vote(make):
+    X, codes, prices, *_ = rows(54, 4)
+    clf = make(n_estimators=5, random_state=0).fit(X, codes, costs=prices)
+    votes = sum(rule.predict(X) for rule in clf.estimators_) / 5
+    np.testing.assert_allclose(clf.decision_function(X), votes, **EXACT)
+    np.testing.assert_allclose(clf.predict_proba(X).sum(axis=1), 1.0, **EXACT)
+
+
+# --- AdaBoost.M2, AdaCost, CSB2 -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("init", ["cost", "uniform"])
+@pytest.mark.parametrize("learner", ["tree", Depth2()], ids=str)
+@pytest.mark.parametrize("name", VOTES)
+def test_pair_votes(name, learner, init, k, asked):
+    X, codes, prices, C, z, s = rows(60, k, noise=0.3, dearest=2.5)
+    clf = VOTES[name](
+        n_estimators=ROUNDS, estimator=learner, init=init, random_state=0, max_leaves=4
+    ).fit(X, codes, costs=prices, sample_weight=s)
+    h = relations(clf, X)
+    make, rounds = (pnorm.replay(h), len(h)) if learner == "tree" else (ClassByClass, ROUNDS)
+    trace = pnorm.run_votes(
+        name,
+        C,
+        X,
+        rounds=rounds,
+        make_learner=make,
+        init=init,
+        codes=z,
+        sample_weight=s,
+    )
+    assert_equal_runs(clf, trace, X, asked)
+
+
+@pytest.mark.parametrize("name", VOTES)
+@pytest.mark.parametrize("free", [False, True])
+def test_pair_votes_with_one_price(name, free, asked):
+    """Equal costs are no costs to AdaCost, whether or not some wrong decisions are free."""
+    X, codes, _, _, _, s = rows(61, 3, noise=0.7)
+    C = 1.0 - np.eye(3)[codes]
+    if free:
+        C[:10] = 0.0
+        C[10:20, 2] = 0.0
+    clf = VOTES[name](n_estimators=ROUNDS, estimator=Depth2())
+    clf.set_params(random_state=0).fit(X, codes, costs=C, sample_weight=s)
+    trace = pnorm.run_votes(
+        name, C, X, rounds=ROUNDS, make_learner=ClassByClass, codes=codes, sample_weight=s
+    )
+    assert_equal_runs(clf, trace, X, asked)
+
+
+@pytest.mark.parametrize("name", VOTES)
+def test_a_rule_without_mistakes_is_the_last(name):
+    X = np.repeat(np.arange(3.0), 4)[:, None]
+    codes = X[:, 0].astype(int)
+    C = np.random.default_rng(0).uniform(1, 2, size=(12, 3))
+    C[np.arange(12), codes] = 0.0
+    clf = VOTES[name](n_estimators=5).fit(X, codes, costs=C)
+    trace = pnorm.run_votes(
+        name, C, rounds=clf.n_iter_, make_learner=pnorm.replay(relations(clf, X)), codes=codes
+    )
+    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
+    if name != "AdaCostM2":  # its r is below 1 for every rule
+        assert trace.stopped == "perfect"
+        assert clf.n_iter_ == 1
+
+
+# --- MCBoost --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 7, 26])
+def test_codewords(k):
+    assert multiclass.codewords_error(simplex_codewords(k)) < 1e-12
+    if k == 2:
+        np.testing.assert_allclose(simplex_codewords(2), [[-1], [1]], **EXACT)
+
+
+@pytest.mark.parametrize("rate", [1.0, 0.3])
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("loss", multiclass.LOSSES)
+def test_mcboost(loss, k, rate, asked):
+    X, codes, prices, C, z, s = rows(70, k, n=40, noise=1.5)
+    rounds = 3
+    clf = MCBoostClassifier(loss=loss, n_estimators=rounds, learning_rate=rate)
+    clf.fit(X, codes, costs=prices, sample_weight=s)
+    trace = multiclass.run_mcboost(
+        C,
+        X,
+        loss=loss,
+        rounds=rounds,
+        codes=z,
+        words=clf.codewords_,
+        learning_rate=rate,
+        sample_weight=s,
+    )
+    assert len(clf.estimators_) == len(trace.alphas) == rounds * (k - 1)
+    np.testing.assert_allclose(clf.estimator_weights_, rate * np.array(trace.alphas), **CLOSE)
+    for given, targets, weights in zip(asked.weights, trace.targets, trace.weights, strict=True):
+        np.testing.assert_allclose(given, targets * weights, **CLOSE)
+    for rule, g in zip(clf.estimators_, trace.g, strict=True):
+        np.testing.assert_allclose(rule.predict(X), g, **CLOSE)
+    ends = slice(k - 2, None, k - 1)
+    staged = zip(
+        clf.staged_decision_function(X),
+        clf.staged_predict(X),
+        trace.f[ends],
+        trace.S[ends],
+        strict=True,
+    )
+    for F, decided, f, S in staged:
+        np.testing.assert_allclose(F, of_two(S), **CLOSE)
+        np.testing.assert_array_equal(decided, decisions(S))
+        np.testing.assert_allclose(0.5 * f @ clf.codewords_.T, S, **CLOSE)
+    losses = np.array(trace.losses[ends]) / s.sum()
+    np.testing.assert_allclose(clf.train_loss_, losses, rtol=1e-9)
+    X_new = np.random.default_rng(1).normal(size=(30, 3))
+    np.testing.assert_allclose(clf.decision_function(X_new), of_two(trace.score(X_new)), **CLOSE)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_posteriors_and_bayes(k):
+    X, codes, _, _, _, s = rows(71, k)
+    matrix = np.random.default_rng(k).uniform(1, 9, size=(k, k)) * (1 - np.eye(k))
+    clf = MCBoostClassifier(matrix, loss="mc", decision="bayes", n_estimators=4)
+    clf.fit(X, codes, sample_weight=s)
+    S = multiclass.run_mcboost(
+        matrix[codes],
+        X,
+        loss="mc",
+        rounds=4,
+        codes=codes,
+        words=clf.codewords_,
+        sample_weight=s,
+    ).S[-1]
+    P = multiclass.posteriors(S)
+    np.testing.assert_allclose(clf.predict_proba(X), P, **CLOSE)
+    np.testing.assert_array_equal(clf.predict(X), multiclass.bayes(P, matrix))
+
+
+def test_hand_worked_mcboost():
+    worked = multiclass.WORKED
+    problem = MulticlassProblem(np.arange(3), worked.C, np.ones(3))
+    rows_ = Rows(worked.X, np.ones(3), [], 1, 0)
+    bound = BoundCoordinates(Line().bind(rows_), 2)
+    scheme = CoordinateDescent(GEL(), problem, worked.words, bound, learning_rate=1.0)
+    history = boost(scheme, bound, n_rounds=1, rng=np.random.RandomState(0))
+    assert history.votes[0] == pytest.approx(worked.alpha, abs=1e-9)
+    np.testing.assert_allclose(history.rules[0].rule.predict(worked.X), worked.g, **EXACT)
+    np.testing.assert_allclose(scheme.F, worked.S, **CLOSE)
+    np.testing.assert_allclose(history.losses, [worked.losses[1] / 3], **CLOSE)
+
+
+@pytest.mark.parametrize("learner", ["line", "tree", "stump", DecisionTreeRegressor(max_depth=1)])
+@pytest.mark.parametrize("loss", multiclass.LOSSES)
+def test_the_loss_never_rises(loss, learner):
+    X, codes, prices, *_ = rows(72, 4, noise=1.5)
+    clf = MCBoostClassifier(loss=loss, estimator=learner, n_estimators=15, max_leaves=3)
+    clf.fit(X, codes, costs=prices)
+    assert clf.n_iter_ == len(clf.train_loss_) > 1
+    assert all(after <= before for before, after in pairwise(clf.train_loss_))
+
+
+class SignTree(RegressorMixin, BaseEstimator):
+    """A regression stump read by its sign: rules in {-1, +1}."""
+
+    def fit(self, X, y, sample_weight=None):
+        self.tree_ = DecisionTreeRegressor(max_depth=1, random_state=0)
+        self.tree_.fit(X, y, sample_weight=sample_weight)
+        return self
+
+    def predict(self, X):
+        return np.where(self.tree_.predict(X) >= 0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("loss", [loss for loss in multiclass.LOSSES if loss != "gll"])
+def test_two_classes_are_the_binary_descent(loss):
+    """GEL is c e^{-yF}, Ls the same of F/2; MC is e^{-yF} and Lt c e^{-yF} plus a constant."""
+    X, codes, _, C, z, s = rows(73, 2)
+    y, c = 2.0 * z - 1.0, np.ones(len(z)) if loss == "mc" else C.max(axis=1)
+    clf = MCBoostClassifier(loss=loss, estimator=SignTree(), n_estimators=10)
+    clf.fit(X, codes, costs=C, sample_weight=s)
+    scheme = ExponentialDescent(s * c, y, np.zeros(len(y)), criterion=LeastSquares())
+    bound = SklearnLearner(SignTree()).bind(Rows(X, s, [], 1, 0))
+    history = boost(scheme, bound, n_rounds=10, rng=np.random.RandomState(0))
+    scale = 2.0 if loss == "ls" else 1.0
+    np.testing.assert_allclose(clf.estimator_weights_, scale * np.array(history.votes), **CLOSE)
+    np.testing.assert_allclose(clf.decision_function(X), scale * scheme.F, **CLOSE)
+
+
+def test_two_classes_are_adaboost_with_costs():
+    X, codes, _, C, _, s = rows(74, 2)
+    clf = MCBoostClassifier(loss="gel", estimator=SignTree(), n_estimators=10)
+    clf.fit(X, codes, costs=C, sample_weight=s)
+    binary = AdaBoostCClassifier(estimator=SignTree(), n_estimators=10, init="cost")
+    binary.fit(X, codes, costs=C, sample_weight=s)
+    assert clf.n_iter_ == binary.n_iter_ == 10
+    np.testing.assert_allclose(clf.estimator_weights_, binary.estimator_weights_, **CLOSE)
+    np.testing.assert_allclose(clf.decision_function(X), binary.decision_function(X), **CLOSE)
+
+
+def test_two_classes_with_the_logistic_loss():
+    """GLL is log(1 + c e^{-yF}): the score where the rows say nothing is ln(c- n- / c+ n+)."""
+    X = np.repeat([[0.0], [1.0]], 6, axis=0)
+    codes = np.array([0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 1])
+    clf = MCBoostClassifier(loss="gll", estimator="tree", n_estimators=20).fit(X, codes)
+    F = clf.decision_function(X)
+    np.testing.assert_allclose(F[[0, 6]], [0.0, math.log(5.0)], atol=1e-6)
+    np.testing.assert_allclose(clf.predict_proba(X)[[0, 6], 1], [1 / 2, 5 / 6], atol=1e-6)
+
+
+# --- GEL and symmetric matrices (paper 4, Appendix C) ---------------------------------------
+
+
+def symmetric(seed, k):
+    A = np.triu(np.random.default_rng(seed).uniform(1.0, 10.0, size=(k, k)), 1)
+    return A + A.T
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("learner", ["tree", DecisionTreeRegressor()], ids=str)
+def test_gel_forgets_a_symmetric_matrix(seed, learner):
+    """A learner that can tell all places apart ends at S = 1/2 ln of the odds there."""
+    eta = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.6, 0.3]])
+    X, codes = np.repeat([[0.0], [1.0], [2.0]], 3, axis=0), np.tile([0, 1, 2], 3)
+    options = {"estimator": learner, "n_estimators": 40, "random_state": 0}
+    clf = MCBoostClassifier(symmetric(seed, 3), loss="gel", **options)
+    S = clf.fit(X, codes, sample_weight=eta.ravel()).decision_function(X[::3])
+    np.testing.assert_allclose(S, [multiclass.gel_minimiser(odds) for odds in eta], atol=1e-6)
+    np.testing.assert_allclose(clf.predict_proba(X[::3]), eta, atol=1e-6)
+    blind = MCBoostClassifier(loss="mc", **options).fit(X, codes, sample_weight=eta.ravel())
+    np.testing.assert_allclose(S, blind.decision_function(X[::3]), atol=1e-6)
+
+
+def test_gll_does_not_forget_it():
+    eta = np.array([0.4, 0.35, 0.25])
+    matrix = np.array([[0.0, 10.0, 10.0], [10.0, 0.0, 1.0], [10.0, 1.0, 0.0]])
+    X, codes = np.vstack([np.zeros((3, 1)), np.ones((3, 1))]), np.tile([0, 1, 2], 2)
+    s = np.concatenate([eta, [0.9, 0.05, 0.05]])
+    options = {"estimator": DecisionTreeRegressor(), "n_estimators": 40, "random_state": 0}
+    decided = {
+        loss: MCBoostClassifier(matrix, loss=loss, **options)
+        .fit(X, codes, sample_weight=s)
+        .predict(np.zeros((1, 1)))[0]
+        for loss in multiclass.LOSSES
+    }
+    # Expected costs are 6, 4.25 and 4.35.
+    assert decided == {"mc": 0, "gel": 0, "gll": 1, "ls": 1, "lt": 1}
+
+
+# --- losses of one's own --------------------------------------------------------------------
+
+
+class OwnGLL(MulticlassLoss):
+    """The value only."""
+
+    def value(self, y, F, C):
+        E = C * np.exp(F - np.take_along_axis(F, y[:, None], axis=1))
+        return np.log1p(E.sum(axis=1))
+
+
+class OwnGEL(MulticlassLoss):
+    """The value only."""
+
+    def value(self, y, F, C):
+        return (C * np.exp(F - np.take_along_axis(F, y[:, None], axis=1))).sum(axis=1)
+
+
+@pytest.mark.parametrize(("own", "built_in"), [(OwnGLL(), "gll"), (OwnGEL(), "gel")], ids=str)
+@pytest.mark.parametrize("k", [2, 4])
+def test_a_loss_of_ones_own_needs_its_value_only(own, built_in, k):
+    X, codes, prices, *_ = rows(75, k)
+    mine, theirs = (
+        MCBoostClassifier(loss=loss, n_estimators=5).fit(X, codes, costs=prices)
+        for loss in (own, built_in)
+    )
+    np.testing.assert_allclose(mine.estimator_weights_, theirs.estimator_weights_, rtol=1e-5)
+    np.testing.assert_allclose(mine.decision_function(X), theirs.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(mine.train_loss_, theirs.train_loss_, rtol=1e-7)
+    np.testing.assert_array_equal(mine.predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize("loss", [GLL(), GEL()], ids=str)
+def test_loss_objects_are_losses_too(loss):
+    X, codes, prices, *_ = rows(76, 3)
+    named = MCBoostClassifier(loss=repr(loss)[:3].lower(), n_estimators=3)
+    given = MCBoostClassifier(loss=loss, n_estimators=3)
+    for clf in (named, given):
+        clf.fit(X, codes, costs=prices)
+    np.testing.assert_array_equal(named.predict_proba(X), given.predict_proba(X))
+
+
+# --- the line search ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(50))
+@pytest.mark.parametrize("tolerance", [1e-15, 1e-9])
+def test_the_exact_step_of_a_convex_function(seed, tolerance):
+    rng = np.random.default_rng(seed)
+    root, power = 10.0 ** rng.uniform(-6, 3), rng.integers(1, 4)
+
+    def slopes(alpha):
+        # Steep on one side, flat on the other.
+        rate = 10.0 ** (power - 2)
+        grown = math.expm1(min((alpha - root) * rate, 500.0))
+        return grown, rate * (grown + 1.0)
+
+    step = convex_step(slopes, start=rng.uniform(0, 2 * root), largest=1e4, tolerance=tolerance)
+    assert step == pytest.approx(root, abs=max(tolerance, 1e-12) * (1 + root) * 10)
