@@ -647,7 +647,7 @@ def test_theorem_42_converges():
 
 
 def test_theorem_42_fails_below_p_2():
-    """H^(p-1) is not Lipschitz at 0 for 1 < p < 2: the run goes to and fro for ever.
+    """H^(p-1) is not Lipschitz at 0 for 1 < p < 2: the run cycles for ever.
 
     One row, C = 3 0 1, the rules "0" and "2", p = 1.1. At H = "2", w = 0^0.1 * 3 = 0 on class 0:
     "0" looks free. M = 3 * 1.1 * 0.1/2^0.9 = 0.177, alpha = 1.1/(2 M) = 3.1, clipped to 1. At
