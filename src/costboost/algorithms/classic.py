@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from costboost._sums import dot
 from costboost._typing import Floats
 from costboost.algorithms._bases import VoteBoostingClassifier
 from costboost.boosting import VoteRule
@@ -78,7 +79,7 @@ class AdaBoostCClassifier(VoteBoostingClassifier):
 
 
 def _adacost_vote(D: Floats, c: Floats, wrong: Floats) -> float:
-    r = float(D @ _adjusted_margins(c, wrong))
+    r = dot(D, _adjusted_margins(c, wrong))
     return half_log_ratio(1.0 + r, 1.0 - r)
 
 
@@ -252,8 +253,9 @@ def _bounded_vote(weights: Floats, c: Floats, wrong: Floats) -> float:
     Both terms are summed without the subtraction: exactly 0 only where nothing is left.
     """
     right = 1.0 - wrong
-    good = float((weights * (1.0 + c)) @ right + (weights * (1.0 - c)) @ wrong)
-    bad = float((weights * (1.0 - c)) @ right + (weights * (1.0 + c)) @ wrong)
+    up, down = weights * (1.0 + c), weights * (1.0 - c)
+    good = dot(up, right) + dot(down, wrong)
+    bad = dot(down, right) + dot(up, wrong)
     return half_log_ratio(good, bad)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 
+from costboost._sums import dot
 from costboost._typing import Floats, Ints
 from costboost.boosting.linesearch import exponential_step
 from costboost.boosting.problem import BinaryProblem
@@ -34,6 +35,31 @@ _SMALLEST_TOTAL = 1e-290
 # Rows with equal (a, b) share their exponents; with so few kinds of rows the line search runs on
 # their summed weights instead of on all rows.
 _MOST_KINDS = 16
+
+
+class RowKinds(NamedTuple):
+    """Rows sorted by their (a, b), where these take few values: cell = 2 kind + (vote > 0)."""
+
+    kind: Ints  # (n,) twice the number of each row's (a, b)
+    exponents: Floats  # (cells,) a f + b of every kind and vote
+
+    @classmethod
+    def find(cls, a: Floats, b: Floats) -> RowKinds | None:
+        """The kinds of rows, or None if there are too many."""
+        if len(np.unique(a[:1000])) > _MOST_KINDS:
+            return None  # seen without sorting all rows
+        a_values, a_code = np.unique(a, return_inverse=True)
+        b_values, b_code = np.unique(b, return_inverse=True)
+        if len(a_values) * len(b_values) > _MOST_KINDS:
+            return None
+        a_part = np.repeat(a_values, len(b_values))
+        b_part = np.tile(b_values, len(a_values))
+        exponents = np.column_stack([b_part - a_part, b_part + a_part]).ravel()
+        return cls(2 * (a_code * len(b_values) + b_code), exponents)
+
+    def cells(self, outputs: Floats) -> Ints:
+        """The cell of each row under the votes of a rule, (n,)."""
+        return self.kind + (outputs > 0)
 
 
 class ExponentialDescent(Scheme):
@@ -79,17 +105,8 @@ class ExponentialDescent(Scheme):
         self._criterion = criterion or Votes()
         self._row_weights = row_weights or self._gradient_weights
         self._line_search = line_search
-        self._kinds = self._find_kinds()
-
-    def _find_kinds(self) -> tuple[Floats, Floats, Ints] | None:
-        """Distinct (a, b) and each row's place among them, if they are few."""
-        sample = slice(0, 1000)
-        if len(np.unique(self._a[sample])) > _MOST_KINDS:
-            return None
-        kinds, kind = np.unique(np.column_stack([self._a, self._b]), axis=0, return_inverse=True)
-        if len(kinds) > _MOST_KINDS:
-            return None
-        return kinds[:, 0], kinds[:, 1], kind.ravel()
+        votes = line_search and isinstance(self._criterion, Votes)
+        self._kinds = RowKinds.find(a, b) if votes else None
 
     def _gradient_weights(self, w: Floats) -> Floats:
         return w * self._magnitude
@@ -112,18 +129,21 @@ class ExponentialDescent(Scheme):
 
     def _along(self, outputs: Floats) -> tuple[Floats, Floats]:
         """Weights and exponents of the line search, summed by kind where rules only vote."""
-        if self._kinds is None or not isinstance(self._criterion, Votes):
+        if self._kinds is None:
             return self._w, self._a * outputs + self._b
-        a, b, kind = self._kinds
-        cell = 2 * kind + (outputs > 0)
-        masses = np.bincount(cell, self._w, minlength=2 * len(a)).astype(np.float64, copy=False)
-        return masses, np.column_stack([b - a, b + a]).ravel()
+        self._cell = self._kinds.cells(outputs)
+        n_cells = len(self._kinds.exponents)
+        masses = np.bincount(self._cell, self._w, minlength=n_cells)
+        return masses.astype(np.float64, copy=False), self._kinds.exponents
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Multiply by e^{-α(a f + b)} and normalise."""
         self.F += alpha * outputs
         # Kept finite: the line search cannot see rows whose weight has become 0.
-        self._w *= exp(-alpha * (self._a * outputs + self._b))
+        if self._kinds is None:
+            self._w *= exp(-alpha * (self._a * outputs + self._b))
+        else:
+            self._w *= exp(-alpha * self._kinds.exponents)[self._cell]
         total = self._w.sum()
         self._log_total += math.log(total) if total > 0 else -math.inf
         if total > 0:
@@ -190,7 +210,7 @@ class NewtonDescent(Scheme):
         self._value = self._mean_loss(self.F)
 
     def _mean_loss(self, F: Floats) -> float:
-        return float(self._base @ self._loss.value(self._y, F, (self._C1, self._C2)))
+        return dot(self._base, self._loss.value(self._y, F, (self._C1, self._C2)))
 
     def aim(self) -> Aim | None:
         """Responses and weights of the weighted least-squares problem."""

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from costboost._sums import dot
 from costboost._typing import Floats
 
 __all__ = ["convex_step", "exponential_step"]
@@ -66,15 +67,15 @@ def exponential_step(weights: Floats, exponents: Floats) -> float:
         return 0.0
     m = m / scale
     w = w / w.sum()
-    if float(w @ m) <= 1e-12:
+    if dot(w, m) <= 1e-12:
         return 0.0
     if m.min() >= 0.0:
         return math.inf
-    gain, pain = float(w @ np.maximum(m, 0.0)), float(w @ np.maximum(-m, 0.0))
+    gain, pain = dot(w, np.maximum(m, 0.0)), dot(w, np.maximum(-m, 0.0))
 
     def slopes(step: float) -> tuple[float, float]:
         moved = w * np.exp(-step * m) * m
-        return -float(moved.sum()), float(moved @ m)
+        return -float(moved.sum()), dot(moved, m)
 
     start = 0.5 * math.log(gain / pain)  # exact where all exponents are ±1
     return convex_step(slopes, start=start, largest=_LARGEST_STEP) / scale

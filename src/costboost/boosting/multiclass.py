@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
+from costboost._sums import dot
 from costboost._typing import Bools, Floats, Ints
 from costboost.boosting.linesearch import convex_step
 from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
@@ -150,8 +151,8 @@ class PNormAveraging(Scheme):
             return Step(1.0 / self._round)
         change = self._hypothesis(outputs) - self.F
         s = self._sample_weight
-        slope = s @ (self._pnorm.gradient(self._z, self.F, self._C) * change).sum(axis=1)
-        length = s @ (change**2).sum(axis=1)
+        slope = dot(s, (self._pnorm.gradient(self._z, self.F, self._C) * change).sum(axis=1))
+        length = dot(s, (change**2).sum(axis=1))
         if length == 0.0:
             return Step(0.0)
         return Step(float(np.clip(-slope / (self._smoothness * length), 0.0, 1.0)))
@@ -164,7 +165,7 @@ class PNormAveraging(Scheme):
     @property
     def loss(self) -> float:
         """The mean p-norm cost now."""
-        return float(self._sample_weight @ self._pnorm.value(self._z, self.F, self._C))
+        return dot(self._sample_weight, self._pnorm.value(self._z, self.F, self._C))
 
 
 class PairVotes(Scheme):
@@ -254,7 +255,7 @@ class CoordinateDescent(Scheme):
             self._learner.coordinate = self._coordinate
             self._learner.round += self._coordinate == 0
             gradient = self._loss_function.gradient(problem.z, self.F, problem.C)
-            w = gradient @ self._directions[self._coordinate]
+            w = np.einsum("nk,k->n", gradient, self._directions[self._coordinate])
             weights = self._s * np.abs(w)
             total = weights.sum()
             if total > 0:
@@ -290,4 +291,4 @@ class CoordinateDescent(Scheme):
     def loss(self) -> float:
         """The weighted mean loss now."""
         problem = self._problem
-        return float(self._s @ self._loss_function.value(problem.z, self.F, problem.C))
+        return dot(self._s, self._loss_function.value(problem.z, self.F, problem.C))

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from costboost._sums import dot
 from costboost._typing import Floats
 from costboost.boosting.problem import BinaryProblem, Init
 from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
@@ -117,7 +118,7 @@ def margins(wrong: Floats) -> Floats:
 
 def right_and_wrong(weights: Floats, wrong: Floats) -> tuple[float, float]:
     """The sums of ``weights`` over the rows decided rightly and wrongly."""
-    return float(weights @ (1.0 - wrong)), float(weights @ wrong)
+    return dot(weights, 1.0 - wrong), dot(weights, wrong)
 
 
 def adaboost_vote(D: Floats, c: Floats, wrong: Floats) -> float:

@@ -36,9 +36,9 @@ class Criterion(ABC):
         positive = np.where(targets > 0, weights, 0.0)
         return positive, weights - positive
 
-    def gradients(self, targets: Floats, weights: Floats) -> tuple[Floats, Floats]:
-        """Gradient and Hessian at zero that make a second-order tree learner fit the targets."""
-        return -weights * targets, weights
+    def pull(self, targets: Floats, weights: Floats) -> Floats:
+        """How strongly each row pulls a learner that is fitted to the targets by itself, (n,)."""
+        return weights
 
     @abstractmethod
     def values(self, first: Floats, second: Floats) -> Floats:
@@ -127,9 +127,9 @@ class LogRatio(Criterion):
     C2: float
     smoothing: float  # absolute: mass added to both classes of every cell
 
-    def gradients(self, targets: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    def pull(self, targets: Floats, weights: Floats) -> Floats:
         """The loss's gradient at zero weighs a row by its cost too."""
-        return super().gradients(targets, weights * np.where(targets > 0, self.C1, self.C2))
+        return weights * np.where(targets > 0, self.C1, self.C2)
 
     def values(self, first: Floats, second: Floats) -> Floats:
         """The smoothed, cost-weighted log-odds of each cell."""
@@ -164,9 +164,9 @@ class JointVotes(Votes):
     C1: float
     C2: float
 
-    def gradients(self, targets: Floats, weights: Floats) -> tuple[Floats, Floats]:
+    def pull(self, targets: Floats, weights: Floats) -> Floats:
         """The loss's gradient at zero weighs a row by its cost too."""
-        return super().gradients(targets, weights * np.where(targets > 0, self.C1, self.C2))
+        return weights * np.where(targets > 0, self.C1, self.C2)
 
     def values(self, first: Floats, second: Floats) -> Floats:
         """The class of each cell whose errors would weigh more in the gradient."""

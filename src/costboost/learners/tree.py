@@ -124,21 +124,17 @@ class BoundTree(BoundLearner):
         """Grow one tree; its outputs are the change of LightGBM's own training scores."""
         if not self._has_features:
             return constant(aim)
-        gradient, hessian = aim.criterion.gradients(aim.targets, aim.weights)
-        scale = self._total / hessian.sum()
-        pair = (
-            # In double precision until the result: the factors alone may not fit into single.
-            np.multiply(
-                gradient, scale, out=np.empty(gradient.shape, np.float32), casting="unsafe"
-            ),
-            np.multiply(hessian, scale, out=np.empty(hessian.shape, np.float32), casting="unsafe"),
-        )
-        if self._booster.update(fobj=lambda scores, data: pair):
+        pull = aim.criterion.pull(aim.targets, aim.weights)
+        # In double precision until the result: the factors alone may not fit into single.
+        hessian = np.empty(pull.shape, np.float32)
+        np.multiply(pull, self._total / pull.sum(), out=hessian, casting="unsafe")
+        gradient = np.empty(pull.shape, np.float32)
+        np.multiply(hessian, -aim.targets, out=gradient, casting="unsafe")
+        if self._booster.update(fobj=lambda scores, data: (gradient, hessian)):
             return constant(aim)  # no split gains anything
 
-        before = self._scores
-        self._booster.eval_train(feval=self._keep_scores)
-        means = self._scores - before
+        self._booster.eval_train(feval=self._take_scores)
+        means = self._means
         index = self._booster.num_trees() - 1
         if not aim.criterion.needs_masses:
             return Fitted(GrownTree(index, aim.criterion, None), aim.criterion.of_mean(means))
@@ -159,8 +155,9 @@ class BoundTree(BoundLearner):
         outputs = aim.criterion.values(first, second)
         return Fitted(GrownTree(index, aim.criterion, outputs[of_leaf]), outputs[cell])
 
-    def _keep_scores(self, scores: Floats, data: Any) -> tuple[str, float, bool]:
-        self._scores = scores.copy()  # LightGBM hands out one buffer for all rounds
+    def _take_scores(self, scores: Floats, data: Any) -> tuple[str, float, bool]:
+        self._means = scores - self._scores  # what the last tree added
+        np.copyto(self._scores, scores)  # LightGBM hands out one buffer for all rounds
         return "scores", 0.0, True
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
@@ -222,7 +219,7 @@ class TreeRule:
 
     def predict(self, X: AnyArray) -> Floats:
         """The outputs of the tree, (n,)."""
-        return (self.contribution(X)) / self.vote
+        return self.contribution(X) / self.vote
 
     def contribution(self, X: AnyArray) -> Floats:
         """Its share α·h of the sum, (n,)."""

@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from costboost._sums import dot
 from costboost._typing import Floats, Ints
 from costboost.losses._kernels import gll_slopes
 from costboost.losses.base import MAX_EXPONENT, exp
@@ -82,7 +83,7 @@ class MulticlassLoss(ABC):
 
         def slope(alpha: float) -> float:
             gradient = self.gradient(y, F + alpha * direction, C)
-            return float(weights @ np.einsum("nk,nk->n", gradient, direction))
+            return float(np.einsum("n,nk,nk->", weights, gradient, direction))
 
         def slopes(alpha: float) -> tuple[float, float]:
             return slope(alpha), (slope(alpha + _STEP) - slope(alpha - _STEP)) / (2.0 * _STEP)
@@ -317,6 +318,6 @@ class Lt(MulticlassLoss):
             a2 = np.einsum("nk,nk->n", a, direction)
             b2 = np.einsum("nk,nk->n", b, direction)
             first = a1 * b0 + a0 * b1
-            return float(weights @ first), float(weights @ (a2 * b0 + 2.0 * a1 * b1 + a0 * b2))
+            return dot(weights, first), dot(weights, a2 * b0 + 2.0 * a1 * b1 + a0 * b2)
 
         return slopes
