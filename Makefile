@@ -8,6 +8,7 @@ BIN := $(VENV)/bin
 # One thread per numerical library: the fits in the tests are too small to share out.
 export OMP_NUM_THREADS ?= 1
 export OPENBLAS_NUM_THREADS ?= 1
+FREE_THREADS := env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS
 # Compiled numba kernels are kept here, so that the second run starts warm.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
@@ -36,10 +37,9 @@ format: $(VENV)/.installed-dev ## Repair style and formatting
 types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
 
-bench: OMP_NUM_THREADS = 2
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
-	$(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
-	$(BENCH_VENV)/bin/python benchmarks/multiclass_speed.py
+	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
+	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/multiclass_speed.py
 
 clean: ## Remove environments, caches and builds
 	rm -rf $(VENV) $(BENCH_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist

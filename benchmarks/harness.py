@@ -37,9 +37,23 @@ def median_seconds(run: Callable[[], object], repeats: int = 3, warm_up: bool = 
     return statistics.median(seconds)
 
 
+def paired_seconds(
+    ours: Callable[[], object], theirs: Callable[[], object], repeats: int = 3
+) -> tuple[float, float]:
+    """Median wall times of two functions run in turns, so that drift hits both."""
+    ours()
+    theirs()
+    pairs = [
+        (median_seconds(ours, 1, warm_up=False), median_seconds(theirs, 1, warm_up=False))
+        for _ in range(repeats)
+    ]
+    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+
+
 def peak_megabytes(code: str) -> float:
     """Peak resident memory of a fresh Python process that runs ``code``."""
-    script = f"{code}\nimport resource\nprint(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    # Not getrusage: its maximum outlives exec, so a large parent would be counted.
+    script = f"{code}\nprint(open('/proc/self/status').read().split('VmHWM:')[1].split()[0])"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     )

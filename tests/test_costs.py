@@ -597,3 +597,23 @@ class TestGenerators:
             normalise([1, 2])
         with pytest.raises(ValueError, match="must be finite"):
             normalise([[0, np.nan], [1, 0]])
+
+
+class TestAverage:
+    def test_a_weight_of_two_counts_twice(self):
+        rng = np.random.default_rng(0)
+        codes = np.array([0, 1, 1, 0])
+        twice = np.array([0, 1, 1, 0, 0])
+        weights = np.array([2.0, 1.0, 1.0, 1.0])
+        for shape in [(4, 2, 2), (4, 2), (4,)]:
+            costs = rng.uniform(1.0, 2.0, shape)
+            weighted = Costs.resolve(costs=costs, classes=[0, 1], codes=codes)
+            repeated = Costs.resolve(
+                costs=np.concatenate([costs, costs[:1]]), classes=[0, 1], codes=twice
+            )
+            np.testing.assert_allclose(weighted.average(weights), repeated.average())
+
+    def test_a_class_without_weight_takes_the_mean_price_of_a_mistake(self):
+        rows = Costs.resolve(costs=[4.0, 8.0, 2.0], classes=["a", "b"], codes=[0, 0, 1])
+        average = rows.average(np.array([1.0, 1.0, 0.0]))
+        np.testing.assert_allclose(average, [[0.0, 6.0], [6.0, 0.0]])

@@ -211,7 +211,7 @@ class BoostingClassifier(CostSensitiveClassifier):
                 f"Every decision costs {type(self).__name__} the same, so there is nothing to "
                 "learn. Give cost_matrix or costs at least one entry that tells decisions apart."
             )
-        self.cost_matrix_ = resolved.mean_matrix.copy()
+        self.cost_matrix_ = resolved.average(weights)
         rng = check_random_state(self.random_state)
         used = weights > 0
         self._fit_costs(resolved, weights, used, matrix if used.all() else matrix[used], rng)

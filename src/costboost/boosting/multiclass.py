@@ -275,7 +275,8 @@ class CoordinateDescent(Scheme):
         if not slope < 0.0:
             return self._pass_over()
         start = -slope / curvature if curvature > 0 else 1.0
-        alpha = convex_step(slopes, start=start, largest=50.0 / largest_change, tolerance=1e-9)
+        # Newton doubles the digits: a last move of 1e-6 leaves an error far below 1e-9.
+        alpha = convex_step(slopes, start=start, largest=50.0 / largest_change, tolerance=1e-6)
         self._passed_over = 0
         return Step(self._learning_rate * alpha)
 

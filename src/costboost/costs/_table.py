@@ -252,24 +252,41 @@ class Costs:
 
     @cached_property
     def mean_matrix(self) -> Floats:
-        """One (k, k) matrix for all rows: the matrix itself, or its mean over the rows.
+        """One (k, k) matrix for all rows: the matrix itself, or its mean over the rows."""
+        return _frozen(self.average())
+
+    def average(self, weights: Floats | None = None) -> Floats:
+        """One (k, k) matrix for all rows: the matrix itself, or its weighted mean over the rows.
 
         If only prices are known, row j is the mean of the reduced prices over the rows whose truth
         is j; for a class without rows every mistake gets the mean price of a mistake.
+
+        Parameters
+        ----------
+        weights : array of shape (n,), optional
+            Weights of the rows; a row of weight 2 counts twice.
+
+        Returns
+        -------
+        array of shape (k, k)
+            Costs, truth by decision.
         """
+        if self.matrix is not None and self.matrix.ndim == 2:
+            return self.matrix.copy()
         if self.matrix is not None:
-            return _frozen(self.matrix if self.matrix.ndim == 2 else self.matrix.mean(axis=0))
-        codes, k = self._truth("mean_matrix"), len(self.classes)
-        counts = np.bincount(codes, minlength=k)
+            return np.asarray(np.average(self.matrix, axis=0, weights=weights))
+        codes, k = self._truth("average"), len(self.classes)
+        w = np.ones(len(codes)) if weights is None else weights
+        totals = np.bincount(codes, w, minlength=k)
         sums = np.stack(
-            [np.bincount(codes, weights=column, minlength=k) for column in self.reduced.T], axis=1
+            [np.bincount(codes, w * column, minlength=k) for column in self.reduced.T], 1
         )
-        mean = sums / np.maximum(counts, 1)[:, None]
-        if not counts.all():
-            mistakes = max(len(codes) * (k - 1), 1)
-            fallback = (sums.sum() - np.trace(sums)) / mistakes
-            mean[counts == 0] = fallback * (1.0 - np.eye(k))[counts == 0]
-        return _frozen(mean)
+        mean: Floats = sums / np.where(totals > 0, totals, 1.0)[:, None]
+        empty = totals == 0
+        if empty.any():
+            fallback = (sums.sum() - np.trace(sums)) / max(float(w.sum()) * (k - 1), 1.0)
+            mean[empty] = fallback * (1.0 - np.eye(k))[empty]
+        return mean
 
     def paid(self, decisions: ArrayLike) -> Floats:
         """Price of the decision taken on each row.

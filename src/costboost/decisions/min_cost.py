@@ -159,7 +159,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(codes), owner)
-        self.cost_matrix_ = _mean_matrix(resolved, weights)
+        self.cost_matrix_ = resolved.average(weights)
         model = self._model(len(codes))
         arguments = hand_on_weights(model, weights, owner)
         with warnings.catch_warnings():
@@ -345,17 +345,3 @@ def hand_on_weights(estimator: Any, weights: Floats | None, owner: str) -> dict[
             "sample_weight in the step that takes it."
         )
     return {"sample_weight": weights}
-
-
-def _mean_matrix(costs: Costs, weights: Floats | None) -> Floats:
-    """`Costs.mean_matrix`, but a row of weight 2 counts twice."""
-    if weights is None or not costs.is_per_row:
-        return costs.mean_matrix.copy()
-    if costs.matrix is not None:
-        return np.asarray(np.average(costs.matrix, axis=0, weights=weights))
-    mean = costs.mean_matrix.copy()
-    for j in range(len(costs.classes)):
-        rows = costs.codes == j
-        if weights[rows].any():
-            mean[j] = np.average(costs.reduced[rows], axis=0, weights=weights[rows])
-    return mean
