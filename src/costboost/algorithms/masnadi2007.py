@@ -44,6 +44,11 @@ class CSAdaBoostClassifier(ShrunkBoostingClassifier):
     answers for the real bill. Other parameters are those of
     `costboost.binary.BinaryBoostingClassifier`.
 
+    Once the rules can separate the training rows, the dear class loses its weight first, as its
+    exponent is the larger one, and further rounds favour the cheap class: take few rounds or a
+    small ``learning_rate`` (breast cancer data, misses ten times dearer, 5 folds: cost 143 after 5
+    rounds, 240 after 100; with ``learning_rate=0.1`` 110 after 50).
+
     Parameters
     ----------
     learning_rate : float, default=1.0
