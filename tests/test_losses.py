@@ -192,3 +192,14 @@ def test_unknown_costs_are_weighted_means():
     C1, C2 = cost_pair(y, c, np.array([1.0, 2.0, 3.0, 1.0]))
     np.testing.assert_allclose(C1, [1.0, 4.0, 3.0, 3.0])
     np.testing.assert_allclose(C2, [4.0, 4.0, 2.0, 10.0])
+
+
+@pytest.mark.parametrize("pair", [[5.0, 2.0], np.array([5.0, 2.0])], ids=["list", "array"])
+def test_two_numbers_are_a_pair_unless_there_are_two_rows(pair):
+    y, F = np.array([1.0, -1.0, 1.0]), np.array([0.3, -0.2, 0.1])
+    for name in PLAIN:
+        loss = getattr(losses, name)()
+        np.testing.assert_array_equal(loss.value(y, F, pair), loss.value(y, F, (5.0, 2.0)))
+        np.testing.assert_array_equal(
+            loss.value(y[:2], F[:2], pair), loss.value(y[:2], F[:2], np.array([5.0, 2.0]))
+        )

@@ -25,10 +25,18 @@ _SMALLEST_SHARE = 1e-15
 
 def error_cost(y: Floats, C: CostPair | ArrayLike) -> Floats:
     """The cost ``c_i`` of misclassifying each row: ``C1`` on positives, ``C2`` on negatives."""
-    if isinstance(C, tuple):
-        C1, C2 = C
-        return np.where(y > 0, np.asarray(C1, np.float64), np.asarray(C2, np.float64))
+    pair = _as_pair(y, C)
+    if pair is not None:
+        return np.where(y > 0, *pair)
     return np.asarray(C, dtype=np.float64)
+
+
+def _as_pair(y: Floats, C: CostPair | ArrayLike) -> tuple[Floats, Floats] | None:
+    """C1 and C2, if ``C`` is a pair: a tuple, or two numbers where there are not two rows."""
+    if not isinstance(C, tuple) and (np.shape(C) != (2,) or np.shape(y) == (2,)):
+        return None
+    C1, C2 = C if isinstance(C, tuple) else np.asarray(C, dtype=np.float64)
+    return np.asarray(C1, dtype=np.float64), np.asarray(C2, dtype=np.float64)
 
 
 def cost_pair(
@@ -40,8 +48,9 @@ def cost_pair(
     (weighted) mean cost of the other class, so that costs constant within a class give back the
     pair.
     """
-    if isinstance(C, tuple):
-        C1, C2 = (np.asarray(part, dtype=np.float64) for part in C)
+    pair = _as_pair(y, C)
+    if pair is not None:
+        C1, C2 = pair
     else:
         c = np.asarray(C, dtype=np.float64)
         positive = y > 0
@@ -67,7 +76,8 @@ class BinaryLoss(ABC):
     """A loss of one score per row.
 
     Subclasses hold no state; every method is vectorised over rows. ``C`` is the pair
-    ``(C1, C2)`` (a tuple) or an (n,) array of error costs; the two methods that do not know the
+    ``(C1, C2)`` (a tuple; other sequences of two numbers only if there are not just two rows) or
+    an (n,) array of error costs; the two methods that do not know the
     truth, `probability` and `minimiser`, take the pair only.
     """
 
