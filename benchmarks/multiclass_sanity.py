@@ -26,6 +26,7 @@ from costboost.metrics import mean_cost
 DATA = ("segment", "satimage", "vehicle")
 SPLITS = 5
 ROUNDS = 50
+GROWN = 1000  # more leaves than any of these trees can use
 
 COST_MODELS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "class frequency": lambda y, seed: class_frequency(y, seed),
@@ -43,6 +44,14 @@ METHODS: dict[str, dict[str, cb.base.BoostingClassifier]] = {
         "AdaBoost.M2": cb.AdaBoostM2Classifier(),
         "AdaCost": cb.AdaCostM2Classifier(),
         "CSB2": cb.CSB2M2Classifier(),
+        # Trees grown to the end, as the C4.5 of paper 1.
+        "Lp-CSB p=2, sampled, grown": cb.LpCSBClassifier(p=2, resample=True, max_leaves=GROWN),
+        "Lp-CSB-PA p=2, sampled, grown": cb.LpCSBClassifier(
+            p=2, variant="adjusted", resample=True, max_leaves=GROWN
+        ),
+        "AdaBoost.M2, grown": cb.AdaBoostM2Classifier(max_leaves=GROWN),
+        "AdaCost, grown": cb.AdaCostM2Classifier(max_leaves=GROWN),
+        "CSB2, grown": cb.CSB2M2Classifier(max_leaves=GROWN),
     },
     "random symmetric": {
         **{name: cb.MCBoostClassifier(loss=name) for name in ("mc", "gel", "gll", "ls", "lt")},

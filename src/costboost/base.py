@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._frames import FrameEncoder, categorical_columns
 from costboost._progress import round_progress
+from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import check_parameters, check_weights
 from costboost.boosting.loop import Progress
@@ -28,9 +28,6 @@ from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
 from costboost.metrics import savings_score
 
 __all__ = ["BoostingClassifier", "CostSensitiveClassifier"]
-
-# Below this many rows a second thread costs more than it brings.
-_ROWS_PER_THREAD = 10_000
 
 
 class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
@@ -297,7 +294,7 @@ class BoostingClassifier(CostSensitiveClassifier):
             X,
             sample_weight,
             self._frame.categorical if self._frame else [],
-            self._n_threads(X.shape[0]),
+            n_threads(self.n_jobs, X.shape[0]),
             int(rng.randint(np.iinfo(np.int32).max)),
         )
 
@@ -312,12 +309,6 @@ class BoostingClassifier(CostSensitiveClassifier):
                 CollapseWarning,
                 stacklevel=4,
             )
-
-    def _n_threads(self, n: int) -> int:
-        cores = os.cpu_count() or 1
-        if self.n_jobs is None:
-            return 1 if n < _ROWS_PER_THREAD else cores
-        return self.n_jobs if self.n_jobs > 0 else max(1, cores + 1 + self.n_jobs)
 
     def _progress(self) -> AbstractContextManager[Progress | None]:
         return round_progress(type(self).__name__, int(self.verbose))

@@ -17,6 +17,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import check_parameters, check_weights
 from costboost.base import CostSensitiveClassifier
@@ -32,9 +33,6 @@ __all__ = [
 ]
 
 Calibration = Literal["sigmoid", "isotonic"]
-
-# Below this many rows a second thread costs more than it brings.
-_ROWS_PER_THREAD = 10_000
 
 
 class MinCostClassifier(CostSensitiveClassifier):
@@ -173,14 +171,11 @@ class MinCostClassifier(CostSensitiveClassifier):
         """The classifier that gives the probabilities, unfitted."""
         if self.estimator is not None:
             return clone(self.estimator)
-        threads = self._threads()
-        if threads is None:
-            threads = 1 if n_samples < _ROWS_PER_THREAD else -1
         # Half of LightGBM's own step and leaves: less sure of itself, so cheaper decisions.
         return LGBMClassifier(
             num_leaves=15,
             learning_rate=0.05,
-            n_jobs=threads,
+            n_jobs=n_threads(self._threads(), n_samples),
             verbosity=-1,
         )
 
