@@ -1,0 +1,214 @@
+"""What the decisions of a booster cost, as evaluation metric of LightGBM and XGBoost."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import AnyArray, Ints
+from costboost.costs import Costs
+from costboost.gbm._reading import (
+    API,
+    Engine,
+    Loss,
+    checked_codes,
+    checked_scores,
+    checked_weights,
+    chosen,
+    named_loss,
+)
+from costboost.gbm.decisions import decide
+from costboost.losses import MC
+from costboost.metrics import mean_cost, savings_score
+
+__all__ = ["CostMetric", "cost_metric"]
+
+Measure: TypeAlias = Literal["cost", "savings"]
+
+_MEASURES = {"cost": mean_cost, "savings": savings_score}
+
+
+def cost_metric(
+    loss: str | Loss = "gll",
+    costs: Any = None,
+    *,
+    cost_matrix: Any = None,
+    measure: Measure = "cost",
+    engine: Engine = "lightgbm",
+    api: API = "native",
+) -> CostMetric:
+    """Make the realised cost the evaluation metric of LightGBM or XGBoost.
+
+    Decisions are those of `decide`, from the raw scores that an `objective` has the engine report.
+
+    Parameters
+    ----------
+    loss : str, BinaryLoss or MulticlassLoss, default="gll"
+        The loss of the objective.
+    costs : array of shape (n, k, k), (n, k) or (n,), optional
+        Costs of the rows that are evaluated, in their order; they win over `cost_matrix`. One
+        metric with costs of rows serves one evaluation set.
+    cost_matrix : array, frame, mapping or None
+        One matrix for all rows, as in `objective`.
+    measure : {"cost", "savings"}, default="cost"
+        The mean cost of a row, or the share saved of what the best constant decision costs.
+        XGBoost takes every metric for one to minimise: to stop early on savings, tell ``train``
+        or the ``EarlyStopping`` callback ``maximize=True``.
+    engine : {"lightgbm", "xgboost"}, default="lightgbm"
+        Who trains.
+    api : {"native", "sklearn"}, default="native"
+        Who calls.
+
+    Returns
+    -------
+    CostMetric
+        A callable for ``lightgbm.train(..., feval=...)``, ``LGBMClassifier.fit(...,
+        eval_metric=...)``, ``xgboost.train(..., custom_metric=...)`` or
+        ``XGBClassifier(eval_metric=...)``.
+
+    Examples
+    --------
+    >>> metric = cost_metric("cost_logistic", cost_matrix={"fn": 5, "fp": 1})
+    >>> metric.value(labels=[0, 1, 1], scores=[0.2, -0.1, 0.3])
+    2.0
+    """
+    if measure not in _MEASURES:
+        raise ValueError(
+            f"The 'measure' parameter of cost_metric must be one of {list(_MEASURES)}. Got "
+            f"{measure!r} instead."
+        )
+    adapter = chosen(_ADAPTERS, engine, api, "cost_metric")
+    made: CostMetric = adapter(named_loss(loss, "cost_metric"), costs, cost_matrix, measure)
+    return made
+
+
+class CostMetric:
+    """A loss, which fixes the decision, and the costs of the rows.
+
+    Parameters
+    ----------
+    loss, costs, cost_matrix, measure
+        As in `cost_metric`.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        costs: Any = None,
+        cost_matrix: Any = None,
+        measure: Measure = "cost",
+    ) -> None:
+        self.loss = loss
+        self.costs = costs
+        self.cost_matrix = cost_matrix
+        self.measure = measure
+        self._priced: Costs | None = None
+        self.__name__ = measure  # XGBoost's name of the metric
+
+    def value(
+        self, labels: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
+    ) -> float:
+        """Mean cost, or savings, of the decisions.
+
+        Parameters
+        ----------
+        labels : array of shape (n,)
+            Class codes.
+        scores : array of shape (n,) or (n, k)
+            Raw scores.
+        weights : array of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        float
+            The metric.
+        """
+        F = checked_scores(scores, self.loss, "cost_metric")
+        k = 2 if F.ndim == 1 else F.shape[1]
+        codes = checked_codes(labels, k, len(F), "cost_metric")
+        if self._priced is None or not _same(self._priced, codes, k):
+            self._priced = Costs.resolve(
+                self.cost_matrix, self.costs, classes=np.arange(k), codes=codes, owner="cost_metric"
+            )
+        # The cost-blind loss decides by the rows' own matrices, the others have learned theirs.
+        known = self.costs if isinstance(self.loss, MC) and np.ndim(self.costs) == 3 else None
+        decisions = decide(F, self.loss, cost_matrix=self.cost_matrix, costs=known)
+        return self._measured(self._priced, decisions, checked_weights(weights))
+
+    def _measured(self, costs: Costs, decisions: Ints, weights: AnyArray | None) -> float:
+        """The measure of k² rows instead of n.
+
+        Rows with the same effective label and decision count as one, at their mean prices: both
+        measures are sums of prices, and within such rows the same decision is the cheapest.
+        """
+        k = len(costs.classes)
+        prices = costs.prices if self.measure == "cost" else costs.reduced
+        if prices is None:
+            raise ValueError("cost_metric needs the labels of the rows.")
+        w = np.ones(len(decisions)) if weights is None else weights
+        cell = costs.labels * k + decisions
+        mass = np.bincount(cell, w, minlength=k * k)
+        sums = np.stack([np.bincount(cell, w * p, minlength=k * k) for p in prices.T], axis=1)
+        cells = np.flatnonzero(mass)
+        return _MEASURES[self.measure](
+            cells // k,
+            cells % k,
+            costs=sums[cells] / mass[cells, None],
+            labels=costs.classes,
+            sample_weight=mass[cells],
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_priced": None}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.loss!r}, measure={self.measure!r})"
+
+
+def _same(costs: Costs, codes: Ints, k: int) -> bool:
+    """Whether costs belong to rows of these codes."""
+    return len(costs.classes) == k and np.array_equal(np.asarray(costs.codes), codes)
+
+
+class LightGBMMetric(CostMetric):
+    """Called as ``(preds, eval_data)``."""
+
+    def __call__(self, preds: AnyArray, eval_data: Any) -> tuple[str, float, bool]:
+        value = self.value(eval_data.get_label(), preds, eval_data.get_weight())
+        return self.measure, value, self.measure == "savings"
+
+
+class LGBMModelMetric(CostMetric):
+    """Called as ``(y_true, y_pred, weight)``."""
+
+    def __call__(
+        self, y_true: AnyArray, y_pred: AnyArray, weight: AnyArray | None
+    ) -> tuple[str, float, bool]:
+        return self.measure, self.value(y_true, y_pred, weight), self.measure == "savings"
+
+
+class XGBoostMetric(CostMetric):
+    """Called as ``(predt, dmatrix)``."""
+
+    def __call__(self, predt: AnyArray, dmatrix: Any) -> tuple[str, float]:
+        return self.measure, self.value(dmatrix.get_label(), predt, dmatrix.get_weight())
+
+
+class XGBModelMetric(CostMetric):
+    """Called as ``(y_true, y_score)``, with ``sample_weight`` by name if there are weights."""
+
+    def __call__(
+        self, y_true: AnyArray, y_score: AnyArray, sample_weight: AnyArray | None = None
+    ) -> float:
+        return self.value(y_true, y_score, sample_weight)
+
+
+_ADAPTERS: dict[tuple[str, str], Any] = {
+    ("lightgbm", "native"): LightGBMMetric,
+    ("lightgbm", "sklearn"): LGBMModelMetric,
+    ("xgboost", "native"): XGBoostMetric,
+    ("xgboost", "sklearn"): XGBModelMetric,
+}

@@ -1,0 +1,498 @@
+"""Objectives and metrics for LightGBM and XGBoost: every loss, engine and API."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import lightgbm
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from costboost.costs import Costs, per_row
+from costboost.gbm import LOSSES, cost_metric, decide, objective, probability
+from costboost.losses import BinaryLoss, Ls, MulticlassLoss, PNorm
+from costboost.metrics import mean_cost, savings_score
+
+xgboost = pytest.importorskip("xgboost")
+
+BINARY = [name for name, loss in LOSSES.items() if isinstance(loss, BinaryLoss)]
+MULTICLASS = [name for name in LOSSES if name not in BINARY]
+CALLERS = [(e, a) for e in ("lightgbm", "xgboost") for a in ("native", "sklearn")]
+ROOT = Path(__file__).resolve().parents[1]
+PAIR = {"fn": 4.0, "fp": 0.5}
+MATRIX = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 0.2], [6.0, 6.0, 0.0]])
+ROUNDS = 25
+
+
+class Squared(MulticlassLoss):
+    """A user's loss, with a value only: the regression of negative costs."""
+
+    def value(self, y, F, C):
+        return 0.5 * ((F + C) ** 2).sum(axis=1)
+
+
+def matrix_of(loss):
+    return PAIR if loss in BINARY or isinstance(loss, BinaryLoss) else MATRIX
+
+
+@pytest.fixture(scope="module")
+def data():
+    """Features, a binary and a three-class label; noise, so that costs move the decision."""
+    return draw(600, 0)
+
+
+@pytest.fixture(scope="module")
+def fresh():
+    """Rows of the same kind that no model has seen."""
+    return draw(4000, 1)
+
+
+def draw(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    S = X[:, 0] + 0.8 * rng.normal(size=n)
+    return X, (S > 0.9).astype(int), np.digitize(S, [-0.3, 0.9])
+
+
+def target(data, loss):
+    return data[1] if loss in BINARY else data[2]
+
+
+def train(engine, api, made, X, y, *, at=None, k=1, weight=None, rounds=ROUNDS, **options):
+    """Raw scores by round, (rounds, n[, k]), at the training rows or others."""
+    at = X if at is None else at
+    classes = {"num_class": k} if k > 1 else {}
+    if engine == "lightgbm":
+        params = {"learning_rate": 0.1, "num_leaves": 8, "verbosity": -1, "num_threads": 1}
+        params |= {"min_sum_hessian_in_leaf": 1e-3, **options}
+        if api == "native":
+            booster = lightgbm.train(
+                {**params, "objective": made, **classes},
+                lightgbm.Dataset(X, y, weight=weight),
+                rounds,
+            )
+        else:
+            model = lightgbm.LGBMClassifier(objective=made, n_estimators=rounds, **params)
+            booster = model.fit(X, y, sample_weight=weight).booster_
+        return np.array(
+            [booster.predict(at, num_iteration=t, raw_score=True) for t in range(1, rounds + 1)]
+        )
+    params = {"learning_rate": 0.1, "max_leaves": 8, "min_child_weight": 1e-3, "nthread": 1}
+    params |= options
+    if api == "native":
+        data = xgboost.DMatrix(X, y, weight=weight, nthread=1)
+        params |= {"base_score": 0.0, "disable_default_eval_metric": 1, **classes}
+        booster = xgboost.train(params, data, rounds, obj=made)
+    else:
+        params["n_jobs"] = params.pop("nthread")
+        model = xgboost.XGBClassifier(objective=made, n_estimators=rounds, **params)
+        booster = model.fit(X, y, sample_weight=weight).get_booster()
+    M = xgboost.DMatrix(at, nthread=1)
+    return np.array(
+        [
+            booster.predict(M, iteration_range=(0, t), output_margin=True)
+            for t in range(1, rounds + 1)
+        ]
+    )
+
+
+def mean_loss(loss, y, F, matrix):
+    """The mean loss of raw scores."""
+    k = 2 if F.ndim == 1 else F.shape[1]
+    costs = Costs.resolve(matrix, classes=np.arange(k), codes=y)
+    F = F.astype(float)
+    if isinstance(loss, BinaryLoss):
+        return loss.value(2.0 * y - 1.0, F, (costs.matrix[1, 0], costs.matrix[0, 1])).mean()
+    if isinstance(loss, Ls):
+        F = F - F.mean(axis=1, keepdims=True)
+    return loss.value(costs.labels, F, costs.reduced).mean()
+
+
+# --- training -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("engine", "api"), CALLERS)
+@pytest.mark.parametrize("name", [*LOSSES, "own"])
+def test_training_lowers_loss_and_bill(name, engine, api, data, fresh):
+    """The loss on the training rows; the bill on fresh ones."""
+    X, y, T, t = data[0], target(data, name), fresh[0], target(fresh, name)
+    loss = Squared() if name == "own" else LOSSES[name]
+    matrix, k = matrix_of(name), 1 if name in BINARY else 3
+    made = objective(loss, cost_matrix=matrix, engine=engine, api=api)
+    scores = train(engine, api, made, X, y, at=np.concatenate([X, T]), k=k)
+    values = [mean_loss(loss, y, F[: len(X)], matrix) for F in scores]
+    assert values[-1] < 0.95 * values[0]
+    assert (np.diff(values[:10]) < 0).all()
+
+    blind = lightgbm.LGBMClassifier(
+        n_estimators=ROUNDS, num_leaves=8, learning_rate=0.1, verbosity=-1, n_jobs=1
+    ).fit(X, y)
+    bill = mean_cost(t, decide(scores[-1][len(X) :], loss, cost_matrix=matrix), cost_matrix=matrix)
+    assert bill < 0.9 * mean_cost(t, blind.predict(T), cost_matrix=matrix)
+
+
+@pytest.mark.parametrize(("engine", "api"), CALLERS)
+@pytest.mark.parametrize("name", ["asymmetric_logistic", "gll"])
+def test_costs_of_rows_and_weights_reach_the_engine(name, engine, api, data):
+    """The same matrix on every row is the matrix; weights change the trees."""
+    X, y = data[0], target(data, name)
+    k = 1 if name in BINARY else 3
+    matrices = per_row(fn=4.0, fp=0.5, n=len(y)) if k == 1 else np.repeat(MATRIX[None], len(y), 0)
+    weight = np.random.default_rng(1).integers(0, 3, size=len(y)).astype(float)
+    made = objective(name, matrices, engine=engine, api=api)
+    one = train(engine, api, made, X, y, k=k, weight=weight, rounds=3)
+    made = objective(name, cost_matrix=matrix_of(name), engine=engine, api=api)
+    other = train(engine, api, made, X, y, k=k, weight=weight, rounds=3)
+    plain = train(engine, api, made, X, y, k=k, rounds=3)
+    np.testing.assert_allclose(one, other, rtol=1e-6, atol=1e-7)
+    assert not np.allclose(other, plain)
+
+
+@pytest.mark.parametrize("api", ["native", "sklearn"])
+def test_unit_gll_is_lightgbm_multiclass(api, data):
+    """LightGBM multiplies its Hessian by k/(k - 1): a smaller learning rate."""
+    X, _, y = data
+    shared = {"min_sum_hessian_in_leaf": 0.0, "min_data_in_leaf": 20}
+    made = objective("gll", api=api)
+    ours = train("lightgbm", api, made, X, y, k=3, learning_rate=0.1 * 2 / 3, **shared)
+    theirs = train(
+        "lightgbm", "native", "multiclass", X, y, k=3, boost_from_average=False, **shared
+    )
+    np.testing.assert_allclose(ours[:5], theirs[:5], atol=1e-5)
+
+
+def test_unit_cost_logistic_is_lightgbm_binary(data):
+    """Its score is half the log-odds: LightGBM's sigmoid=2."""
+    X, y, _ = data
+    ours = train("lightgbm", "native", objective("cost_logistic"), X, y)
+    theirs = train("lightgbm", "native", "binary", X, y, boost_from_average=False, sigmoid=2.0)
+    np.testing.assert_allclose(ours[:5], theirs[:5], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["cost_logistic", "gll"])
+def test_xgboost_classifier_predicts_the_decision(name, data):
+    X, y = data[0], target(data, name)
+    made = objective(name, cost_matrix=matrix_of(name), engine="xgboost", api="sklearn")
+    model = clone(xgboost.XGBClassifier(objective=made, n_estimators=5, n_jobs=1)).fit(X, y)
+    scores = model.predict(X, output_margin=True)
+    np.testing.assert_array_equal(model.predict(X), decide(scores, name))
+
+
+def test_a_matrix_follows_into_folds(data):
+    X, _, y = data
+    params = {"objective": objective("gll", cost_matrix=MATRIX), "num_class": 3, "metric": "none"}
+    history = lightgbm.cv(
+        {**params, "verbosity": -1, "num_threads": 1},
+        lightgbm.Dataset(X, y),
+        10,
+        nfold=3,
+        feval=cost_metric("gll", cost_matrix=MATRIX),
+    )
+    assert history["valid cost-mean"][-1] < history["valid cost-mean"][0]
+
+
+# --- derivatives ----------------------------------------------------------------------------
+
+
+def scores_for(name, n, rng, size=1.0):
+    return size * rng.normal(size=n if name in BINARY else (n, 3))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("form", ["matrix", "matrices", "prices", "errors"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_derivatives_are_those_of_the_loss(name, form, order):
+    rng = np.random.default_rng(3)
+    n, k, loss = 40, 2 if name in BINARY else 3, LOSSES[name]
+    y, w = rng.integers(0, k, size=n), rng.uniform(0.5, 2.0, size=n)
+    matrices = rng.uniform(0.5, 2.0, size=(n, k, k)) * (1 - np.eye(k))
+    given = {
+        "matrix": {"cost_matrix": matrices[0]},
+        "matrices": {"costs": matrices},
+        "prices": {"costs": matrices[np.arange(n), y]},
+        "errors": {"costs": rng.uniform(0.5, 2.0, size=n)},
+    }[form]
+    F = np.asarray(scores_for(name, n, rng), order=order)
+    costs = Costs.resolve(**given, classes=np.arange(k), codes=y)
+    if name in BINARY:
+        C = costs.error_cost
+        if costs.matrix is not None:
+            M = np.broadcast_to(costs.matrix, (n, 2, 2))
+            C = (M[:, 1, 0], M[:, 0, 1])
+        truth = 2.0 * y - 1.0
+        if form in ("prices", "errors"):  # the mean of the other class, weighted
+            means = [np.average(costs.error_cost[y == j], weights=w[y == j]) for j in (0, 1)]
+            C = (np.where(y == 1, C, means[1]), np.where(y == 0, C, means[0]))
+        g, h = loss.gradient(truth, F, C), loss.hessian(truth, F, C)
+    elif name == "ls":
+        S = F - F.mean(axis=1, keepdims=True)
+        g = loss.gradient(y, S, costs.reduced)
+        P = np.eye(3) - 1 / 3
+        h = np.einsum("ij,ni->nj", P**2, loss.hessian(y, S, costs.reduced))
+        g = g @ P
+    else:
+        g, h = loss.gradient(y, F, costs.reduced), loss.hessian(y, F, costs.reduced)
+    weights = w if name in BINARY else w[:, None]
+    G, H = objective(name, **given).derivatives(y, F, w)
+    assert G.dtype == H.dtype == np.float32
+    assert G.flags.f_contiguous == F.flags.f_contiguous
+    np.testing.assert_allclose(G, weights * g, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(H, weights * h, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_as_many_rows_as_classes(name, n):
+    F, y = np.random.default_rng(0).normal(size=(9, 3)), np.array([2, 0, 1] * 3)
+    made = objective(name, cost_matrix=MATRIX)
+    G, H = made.derivatives(y, F)
+    few = made.derivatives(y[:n], F[:n])
+    np.testing.assert_array_equal(few[0], G[:n])
+    np.testing.assert_array_equal(few[1], H[:n])
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_weights_are_repetitions(name):
+    """Also where the mean cost of a class enters: costs of shape (n,)."""
+    rng = np.random.default_rng(4)
+    n, k = 30, 2 if name in BINARY else 3
+    y, w, F = rng.integers(0, k, size=n), rng.integers(1, 4, size=n), scores_for(name, n, rng)
+    c, again = rng.uniform(0.5, 2.0, size=n), np.repeat(np.arange(n), w)
+    weighted = objective(name, c).derivatives(y, F, w)
+    repeated = objective(name, c[again]).derivatives(y[again], F[again])
+    starts = np.concatenate([[0], np.cumsum(w)[:-1]])
+    for one, other in zip(weighted, repeated, strict=True):
+        np.testing.assert_allclose(one, np.add.reduceat(other, starts, axis=0), rtol=2e-6)
+
+
+@pytest.mark.parametrize("cost", [1e-6, 1.0, 1e6])
+@pytest.mark.parametrize("name", LOSSES)
+def test_extremes_are_finite(name, cost):
+    rng = np.random.default_rng(5)
+    n, k = 200, 2 if name in BINARY else 3
+    y = rng.integers(0, k, size=n)
+    for F in (scores_for(name, n, rng), 500.0 * np.sign(scores_for(name, n, rng))):
+        for matrix in (
+            cost * (1 - np.eye(k)),
+            np.array([1e-6, 1e6, 1.0])[:k, None] * (1 - np.eye(k)),
+        ):
+            with np.errstate(all="raise", under="ignore"):
+                G, H = objective(name, cost_matrix=matrix).derivatives(y, F.astype(np.float32))
+            assert np.isfinite(G).all() and np.isfinite(H).all()
+            assert (H > 0).all()
+            assert np.abs(G).max() < 1e31 and H.max() < 1e31
+            assert np.abs(G).max() > 0
+            downhill = np.sign(G.astype(float))
+            y_signs = np.where(y == 1, -1, 1) if k == 2 else None
+            if y_signs is not None:
+                assert (downhill * y_signs >= 0).all()
+
+
+def test_large_rows_keep_their_newton_step():
+    F = np.array([-500.0, -50.0])
+    G, H = objective("weighted_exponential", cost_matrix={"fn": 1e6, "fp": 1}).derivatives(
+        [1, 1], F
+    )
+    np.testing.assert_allclose(G / H, -1.0, rtol=1e-6)
+    assert G[0] == np.float32(-1e30) and G[1] > G[0]
+
+
+def test_new_labels_or_weights_are_noticed():
+    made, F = objective("gll", cost_matrix=MATRIX), np.zeros((4, 3))
+    y = np.array([0.0, 1.0, 2.0, 0.0])
+    first = made.derivatives(y, F)[0]
+    y[3] = 2  # in place
+    assert (made.derivatives(y, F)[0][3] != first[3]).any()
+    assert (made.derivatives(y, F, np.full(4, 2.0))[0] == 2 * made.derivatives(y, F)[0]).all()
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_pickle_and_copy(name):
+    rng = np.random.default_rng(0)
+    F, y = scores_for(name, 6, rng), np.array([0, 1, 1, 0, 1, 0])
+    made = objective(name)
+    G = made.derivatives(y, F)[0]
+    for twin in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
+        np.testing.assert_array_equal(twin.derivatives(y, F)[0], G)
+        assert repr(twin) == repr(made)
+
+
+# --- metrics --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("measure", ["cost", "savings"])
+@pytest.mark.parametrize(("engine", "api"), CALLERS)
+@pytest.mark.parametrize("name", ["cost_logistic", "gll", "mc"])
+def test_metric_in_training(name, engine, api, measure, data):
+    """The engine records the bill of the decisions, with weights and costs of rows."""
+    X, y = data[0], target(data, name)
+    k = 2 if name in BINARY else 3
+    w = np.linspace(0.5, 2.0, 300)
+    matrix = matrix_of(name)
+    rows = (
+        Costs.resolve(matrix, classes=np.arange(k)).matrix * np.linspace(1, 3, 300)[:, None, None]
+    )
+    options = {"engine": engine, "api": api}
+    made = objective(name, cost_matrix=matrix, **options)
+    metric = cost_metric(name, rows, cost_matrix=matrix, measure=measure, **options)
+    classes = {"num_class": k} if k > 2 else {}
+    A, a, B, b = X[:300], y[:300], X[300:], y[300:]
+    record = {}
+    if engine == "lightgbm" and api == "native":
+        train_set = lightgbm.Dataset(A, a)
+        booster = lightgbm.train(
+            {"objective": made, "verbosity": -1, "num_threads": 1, "metric": "none", **classes},
+            train_set,
+            5,
+            valid_sets=[lightgbm.Dataset(B, b, weight=w, reference=train_set)],
+            feval=metric,
+            callbacks=[lightgbm.record_evaluation(record)],
+        )
+        scores, seen = booster.predict(B, raw_score=True), record["valid_0"][measure]
+    elif engine == "lightgbm":
+        model = lightgbm.LGBMClassifier(objective=made, n_estimators=5, verbosity=-1, n_jobs=1)
+        model.fit(A, a, eval_X=(B,), eval_y=(b,), eval_sample_weight=[w], eval_metric=metric)
+        scores, seen = model.predict(B, raw_score=True), model.evals_result_["valid_0"][measure]
+    elif api == "native":
+        valid = xgboost.DMatrix(B, b, weight=w, nthread=1)
+        booster = xgboost.train(
+            {"nthread": 1, "disable_default_eval_metric": 1, **classes},
+            xgboost.DMatrix(A, a, nthread=1),
+            5,
+            obj=made,
+            custom_metric=metric,
+            evals=[(valid, "valid")],
+            evals_result=record,
+            verbose_eval=False,
+        )
+        scores, seen = booster.predict(valid, output_margin=True), record["valid"][measure]
+    else:
+        model = xgboost.XGBClassifier(objective=made, n_estimators=5, n_jobs=1, eval_metric=metric)
+        model.fit(A, a, eval_set=[(B, b)], sample_weight_eval_set=[w], verbose=False)
+        scores = model.predict(B, output_margin=True)
+        seen = model.evals_result()["validation_0"][measure]
+    known = {"costs": rows} if name == "mc" else {}
+    decisions = decide(scores, name, cost_matrix=matrix, **known)
+    score = mean_cost if measure == "cost" else savings_score
+    expected = score(b, decisions, costs=rows, labels=np.arange(k), sample_weight=w)
+    assert seen[-1] == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("form", ["matrix", "matrices", "prices", "errors"])
+@pytest.mark.parametrize("k", [2, 4])
+def test_metric_is_the_library_metric(form, k):
+    """Profits and right decisions that cost something included."""
+    rng = np.random.default_rng(7)
+    n = 200
+    y, w = rng.integers(0, k, size=n), rng.integers(0, 3, size=n).astype(float)
+    F = rng.normal(size=n if k == 2 else (n, k))
+    matrices = rng.normal(size=(n, k, k)) - 2 * np.eye(k)
+    given = {
+        "matrix": {"cost_matrix": 1 + matrices[0] + 4 * (1 - np.eye(k))},
+        "matrices": {"costs": matrices},
+        "prices": {"costs": matrices[:, 0]},
+        "errors": {"costs": rng.uniform(0.5, 2.0, size=n)},
+    }[form]
+    name = "cost_logistic" if k == 2 else "gll"
+    for measure, score in (("cost", mean_cost), ("savings", savings_score)):
+        metric = cost_metric(name, measure=measure, **given)
+        for weights in (None, w):
+            expected = score(
+                y, decide(F, name), labels=np.arange(k), sample_weight=weights, **given
+            )
+            assert metric.value(y, F, weights) == pytest.approx(expected, rel=1e-12)
+        assert pickle.loads(pickle.dumps(metric)).value(y, F) == metric.value(y, F)
+
+
+# --- decisions ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_sign_is_the_bayes_decision(name):
+    loss, p = LOSSES[name], np.array([0.05, 0.1, 0.12, 0.5, 0.9])
+    F = loss.minimiser(p, (4.0, 0.5))
+    np.testing.assert_allclose(probability(F, name, cost_matrix=PAIR)[:, 1], p)
+    assert decide(F, name).tolist() == (p * 4.0 >= (1 - p) * 0.5).astype(int).tolist()
+    rows = per_row(fn=1.0, fp=1.0, n=5)
+    assert decide(F, name, cost_matrix=PAIR, costs=rows).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_cost_blind_losses_decide_by_expected_cost():
+    P = np.array([[0.6, 0.3, 0.1]])
+    expected = int((P @ MATRIX).argmin())
+    assert expected == 2
+    np.testing.assert_allclose(probability(np.log(P) / 2, "mc"), P)
+    np.testing.assert_allclose(probability(np.log(P), "gll"), P)
+    assert decide(np.log(P) / 2, "mc", cost_matrix=MATRIX) == [expected]
+    assert decide(np.log(P), "gll", costs=MATRIX[None]) == [expected]
+    assert decide(np.log(P), "gll") == [0]
+
+
+# --- errors ---------------------------------------------------------------------------------
+
+Y, S1, S3 = np.array([0, 1, 1, 0]), np.zeros(4), np.zeros((4, 3))
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: objective("log"), "'loss' parameter of objective must be one of .*'gll'.*'log'"),
+        (lambda: objective(["gll"]), "'loss' parameter of objective"),
+        (lambda: objective(PNorm()), "loss of scores"),
+        (lambda: objective("gll", engine="catboost"), "'engine' parameter.*'catboost'"),
+        (lambda: objective("gll", api="dask"), "'api' parameter.*'dask'"),
+        (lambda: cost_metric("gll", measure="auc"), "'measure' parameter.*'auc'"),
+        (lambda: objective("gll").derivatives(Y, S1), r"score per class.*\(4,\).*num_class"),
+        (lambda: objective("cost_logistic").derivatives(Y, S3), r"one score per row.*\(4, 3\)"),
+        (lambda: objective("cost_logistic").derivatives(2 * Y - 1, S1), "codes 0 to 1.*-1 to 1"),
+        (lambda: objective("gll").derivatives(Y + 2, S3), "codes 0 to 2.*from 2 to 3"),
+        (lambda: objective("gll").derivatives(Y[:3], S3), r"one label per row.*\(4,\).*\(3,\)"),
+        (lambda: objective("gll", np.ones(5)).derivatives(Y, S3), r"'costs'.*objective.*\(5,\)"),
+        (lambda: objective("gll", np.ones((5, 3, 3))).derivatives(Y, S3), r"\(5, 3, 3\)"),
+        (lambda: objective("gll", cost_matrix=PAIR).derivatives(Y, S3), "two classes only"),
+        (lambda: cost_metric("gll", np.ones(5)).value(Y, S3), r"'costs' parameter.*\(5,\)"),
+        (lambda: decide(S3, "gel", costs=np.ones((4, 3, 3))), "link to probabilities"),
+        (lambda: decide(S1, "cost_logistic", costs=np.ones(4)), "the truth is unknown"),
+        (lambda: probability(S1, "cost_logistic", cost_matrix={"fn": 0, "fp": 1}), "dearer"),
+    ],
+)
+def test_errors_say_what_to_do(call, words):
+    with pytest.raises(ValueError, match=words):
+        call()
+
+
+def test_missing_engine_names_the_install_command(monkeypatch):
+    monkeypatch.setattr("costboost.gbm._reading.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r'pip install "costboost\[gbm\]"'):
+        objective("gll", engine="xgboost")
+
+
+def test_import_is_light():
+    code = "import sys, costboost.gbm; print({'xgboost', 'numba'} & set(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT / "src"
+    )
+    assert done.stdout.strip() == "set()"
+
+
+# --- documentation --------------------------------------------------------------------------
+
+GUIDE = (ROOT / "docs" / "gbm.md").read_text("utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.DOTALL | re.MULTILINE)
+
+
+def test_guide_runs(capsys):
+    """The blocks, one after the other: each builds on those before it."""
+    assert len(BLOCKS) >= 6
+    names: dict[str, object] = {"__name__": "guide"}
+    for block in BLOCKS:
+        exec(compile(block, "docs/gbm.md", "exec"), names)
+    savings = [int(part) for part in re.findall(r"saved (-?\d+)%", capsys.readouterr().out)]
+    assert len(savings) >= 4
+    assert all(0 < percent <= 100 for percent in savings)
