@@ -26,6 +26,8 @@ from costboost.metrics import mean_cost
 DATA = ("segment", "satimage", "vehicle")
 SPLITS = 5
 ROUNDS = 50
+# Defaults (leaves, sampling) were chosen on the splits and cost matrices of seeds 0 to 4.
+SEED = 1000
 GROWN = 1000  # more leaves than any of these trees can use
 
 COST_MODELS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
@@ -67,13 +69,13 @@ def main() -> None:
     for name in DATA:
         data = load(name)
         X, y = np.asarray(data.X, dtype=np.float64), np.asarray(data.y)
-        splitter = StratifiedShuffleSplit(SPLITS, test_size=0.3, random_state=0)
+        splitter = StratifiedShuffleSplit(SPLITS, test_size=0.3, random_state=SEED)
         for split, (train, test) in enumerate(splitter.split(X, y)):
             for model, generate in COST_MODELS.items():
-                matrix = generate(y, split)
+                matrix = generate(y, SEED + split)
                 for method, clf in METHODS[model].items():
                     clf.set_params(
-                        cost_matrix=matrix, n_estimators=ROUNDS, random_state=split, n_jobs=1
+                        cost_matrix=matrix, n_estimators=ROUNDS, random_state=SEED + split, n_jobs=1
                     )
                     clf.fit(X[train], y[train])
                     cost = mean_cost(
@@ -95,7 +97,7 @@ def main() -> None:
                 ]
                 table.add_row(method, *cells)
         console.print(table)
-    source = provenance(0)
+    source = provenance(SEED)
     path = write_rows("multiclass_sanity", [{**row, **source} for row in rows])
     console.print(f"{len(rows)} rows in {path.relative_to(path.parents[2])}")
 
