@@ -18,7 +18,8 @@ costs (rows = truth, columns = decision)
   deciding 'fraud' when the truth is 'ok' costs 1
 
 Costs that differ from row to row come from `per_row`; matrices for experiments from
-`class_frequency`, `random_symmetric`, `from_taxonomy` and `normalise`.
+`class_frequency`, `random_symmetric`, `from_taxonomy` and `normalise`. Entries that are not known
+exactly are written with `interval` and `samples`, and `scenarios` makes certain costs of them.
 """
 
 from __future__ import annotations
@@ -31,12 +32,28 @@ from costboost.costs.generators import (
     per_row,
     random_symmetric,
 )
+from costboost.costs.uncertain import (
+    Interval,
+    Samples,
+    Scenarios,
+    decide_worst,
+    interval,
+    samples,
+    scenarios,
+)
 
 __all__ = [
     "Costs",
+    "Interval",
+    "Samples",
+    "Scenarios",
     "class_frequency",
+    "decide_worst",
     "from_taxonomy",
+    "interval",
     "normalise",
     "per_row",
     "random_symmetric",
+    "samples",
+    "scenarios",
 ]

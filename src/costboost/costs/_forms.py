@@ -17,6 +17,10 @@ SHORT_KEYS = ("fn", "fp", "tp", "tn", "positive")
 """Keys of the binary short form ``{"fn": 5, "fp": 1}``."""
 
 
+class Uncertain:
+    """A cost that is not one number; see `costboost.costs.uncertain`."""
+
+
 def parameter(name: str, owner: str) -> str:
     """Name a parameter at the start of an error message."""
     return f"The {name!r} parameter of {owner}" if owner else f"The {name!r} parameter"
@@ -37,6 +41,9 @@ def as_floats(value: Any, name: str, owner: str) -> Floats:
     rule = f"{parameter(name, owner)} must hold numbers"
     try:
         array = np.asarray(value)
+        if array.dtype.kind == "O":
+            for entry in array.flat:
+                refuse_uncertain(entry, name, owner)
         if array.dtype.kind not in "fiubO":
             raise TypeError(f"{rule}, got an array of dtype {array.dtype}. Convert it to float.")
         return np.asarray(array, dtype=np.float64)
@@ -45,6 +52,16 @@ def as_floats(value: Any, name: str, owner: str) -> Floats:
             f"{rule} and be rectangular, got {type(value).__name__}: {error}. "
             "Pass an array of floats."
         ) from error
+
+
+def refuse_uncertain(entry: object, name: str, owner: str) -> None:
+    """Refuse an interval or samples where one number is needed, and say who takes them."""
+    if isinstance(entry, Uncertain):
+        raise TypeError(
+            f"{parameter(name, owner)} must hold plain numbers, got the uncertain {entry!r}. "
+            "Uncertain costs are taken by CostBoostClassifier; elsewhere pass the mean costs, "
+            "costboost.costs.scenarios(...).expected."
+        )
 
 
 def check_finite(array: Floats, name: str, owner: str, classes: AnyArray) -> None:
@@ -249,6 +266,7 @@ def _from_short(mapping: Mapping[Any, Any], classes: AnyArray, owner: str) -> Fl
 
 
 def _number(value: Any, key: object, owner: str) -> float:
+    refuse_uncertain(value, "cost_matrix", owner)
     if np.ndim(value) != 0:
         raise ValueError(
             f"{parameter('cost_matrix', owner)} must map {key!r} to one number, got an array of "

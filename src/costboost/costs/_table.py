@@ -288,6 +288,47 @@ class Costs:
             mean[empty] = fallback * (1.0 - np.eye(k))[empty]
         return mean
 
+    def take(self, rows: Any) -> Costs:
+        """The costs of some of the rows.
+
+        Parameters
+        ----------
+        rows : int or bool array, or slice
+            Which rows.
+
+        Returns
+        -------
+        Costs
+            Their costs.
+        """
+        per_row = self.matrix is not None and self.matrix.ndim == 3
+        return Costs(
+            self.classes,
+            self.matrix[rows] if per_row and self.matrix is not None else self.matrix,
+            prices=None if self._given_prices is None else self._given_prices[rows],
+            codes=None if self.codes is None else self.codes[rows],
+        )
+
+    def divided(self, unit: float) -> Costs:
+        """The same costs in another unit.
+
+        Parameters
+        ----------
+        unit : float
+            What counts as 1.
+
+        Returns
+        -------
+        Costs
+            All costs divided by it.
+        """
+        return Costs(
+            self.classes,
+            None if self.matrix is None else self.matrix / unit,
+            prices=None if self._given_prices is None else self._given_prices / unit,
+            codes=self.codes,
+        )
+
     def paid(self, decisions: ArrayLike) -> Floats:
         """Price of the decision taken on each row.
 

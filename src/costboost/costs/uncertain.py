@@ -1,0 +1,398 @@
+"""Costs that are not known exactly: intervals and samples in place of numbers.
+
+An entry of a cost matrix, or a whole matrix, may be an interval or a list of possible values:
+
+>>> from costboost.costs import Costs, decide_worst, interval, samples, scenarios
+>>> found = scenarios({"fn": interval(100, 300), "fp": 5})
+>>> found.expected
+{'fn': 200.0, 'fp': 5}
+>>> found.worst
+[{'fn': 300.0, 'fp': 5}]
+
+Samples belong together: scenario s takes the s-th value of every sampled entry. The expected bill
+of a decision is linear in the costs, so minimising it needs their means only, ``expected``. The
+worst bill needs all scenarios:
+
+>>> found = scenarios({"fn": samples([10, 40]), "fp": samples([9, 1])})
+>>> worst = [Costs.resolve(form, classes=["ok", "fraud"]) for form in found.worst]
+>>> Costs.resolve(found.expected, classes=["ok", "fraud"]).decide([[0.825, 0.175]])
+array([1])
+>>> decide_worst([[0.825, 0.175]], worst)
+array([0])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs._cells import Pair, cells_of, replaced
+from costboost.costs._forms import Uncertain, as_floats, is_frame, parameter
+from costboost.costs._table import Costs
+
+__all__ = ["Interval", "Samples", "Scenarios", "decide_worst", "interval", "samples", "scenarios"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interval(Uncertain):
+    """Costs known up to bounds; made by `interval`.
+
+    Parameters
+    ----------
+    low, high : float arrays of one shape
+        The bounds; of shape () for one entry.
+    """
+
+    low: Floats
+    high: Floats
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the costs; () for one entry of a matrix."""
+        return self.low.shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of the costs."""
+        return self.low.ndim
+
+    @property
+    def mean(self) -> Floats:
+        """The midpoint."""
+        return np.asarray(0.5 * self.low + 0.5 * self.high)
+
+    def draws(self, n: int) -> Iterable[Floats]:
+        """The upper end, in each of n scenarios."""
+        return [self.high] * n
+
+    def __repr__(self) -> str:
+        if self.ndim:
+            return f"<interval of shape {self.shape}>"
+        return f"interval({self.low:g}, {self.high:g})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Samples(Uncertain):
+    """Possible values of costs, all equally likely; made by `samples`.
+
+    Parameters
+    ----------
+    values : float array of shape (S,) for one entry, or (S, ...)
+        The values.
+    """
+
+    values: Floats
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the costs; () for one entry of a matrix."""
+        return self.values.shape[1:]
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of the costs."""
+        return self.values.ndim - 1
+
+    @property
+    def mean(self) -> Floats:
+        """The mean of the values."""
+        return np.asarray(self.values.mean(axis=0))
+
+    def draws(self, n: int) -> Iterable[Floats]:
+        """The values, one per scenario."""
+        return self.values[:n]
+
+    def __repr__(self) -> str:
+        if self.ndim:
+            return f"<{len(self.values)} samples of shape {self.shape}>"
+        shown = ", ".join(f"{value:g}" for value in self.values[:4])
+        return f"samples([{shown}{', ...' if len(self.values) > 4 else ''}])"
+
+
+def interval(low: ArrayLike, high: ArrayLike) -> Interval:
+    """Costs between two bounds.
+
+    The expected bill takes the midpoint, the worst bill the upper end.
+
+    Parameters
+    ----------
+    low, high : float, or array of shape (k, k) or (n, k, k)
+        The bounds of one entry, of a whole matrix, or of a matrix per row.
+
+    Returns
+    -------
+    Interval
+        An entry of a cost matrix, or a whole one.
+
+    Examples
+    --------
+    >>> interval(100, 300)
+    interval(100, 300)
+    >>> interval([[0, 1], [10, 0]], [[0, 2], [40, 0]]).mean
+    array([[ 0. ,  1.5],
+           [25. ,  0. ]])
+    """
+    bounds = [_checked(value, name, "interval") for name, value in (("low", low), ("high", high))]
+    try:
+        lower, upper = np.broadcast_arrays(*bounds)
+    except ValueError:
+        raise ValueError(
+            "The 'low' and 'high' parameters of interval must have one shape, got "
+            f"{bounds[0].shape} and {bounds[1].shape}. Give both for the same entries."
+        ) from None
+    if (lower > upper).any():
+        where = tuple(np.argwhere(lower > upper)[0])
+        place = f" at {tuple(int(i) for i in where)}" if where else ""
+        raise ValueError(
+            "The 'low' parameter of interval must not exceed 'high', got "
+            f"{lower[where]:g} > {upper[where]:g}{place}. Swap them."
+        )
+    return Interval(lower, upper)
+
+
+def samples(values: ArrayLike) -> Samples:
+    """Costs that take one of several values, all equally likely.
+
+    The values of all samples in one matrix belong together: scenario s takes the s-th of each.
+
+    Parameters
+    ----------
+    values : array of shape (S,), (S, k, k) or (S, n, k, k)
+        S values of one entry, of a whole matrix, or of a matrix per row.
+
+    Returns
+    -------
+    Samples
+        An entry of a cost matrix, or a whole one.
+
+    Examples
+    --------
+    >>> samples([90, 120, 700]).mean
+    array(303.33333333)
+    """
+    array = _checked(values, "values", "samples")
+    if array.ndim == 0 or not len(array):
+        raise ValueError(
+            f"The 'values' parameter of samples must hold at least one sample along its first "
+            f"axis, got shape {array.shape}. Pass a list of values, or a plain number as the cost."
+        )
+    return Samples(array)
+
+
+def _checked(value: Any, name: str, owner: str) -> Floats:
+    """A finite read-only array of one's own."""
+    if is_frame(value) or isinstance(value, Mapping):
+        raise TypeError(
+            f"{parameter(name, owner)} must be a number or an array, got "
+            f"{type(value).__name__}, whose labels would be lost. Write the labelled matrix with "
+            f"{owner}(...) as its entries."
+        )
+    array = as_floats(value, name, owner).copy()
+    if not np.isfinite(array).all():
+        raise ValueError(
+            f"{parameter(name, owner)} must be finite, got {array[~np.isfinite(array)].flat[0]}. "
+            "Replace it by a number."
+        )
+    array.flags.writeable = False
+    return array
+
+
+class Scenarios:
+    """What uncertain costs may be; the result of `scenarios`.
+
+    Every form here is one that `Costs.resolve` takes, in the place (``cost_matrix`` or ``costs``)
+    of the form it came from; those of a function that was called are arrays with a matrix per row,
+    for ``costs``.
+
+    Parameters
+    ----------
+    expected : any form of costs
+        The costs, every uncertain entry replaced by its mean.
+    worst : sequence of forms of costs, or None
+        One form per scenario; None if the scenarios are unknown.
+    is_uncertain : bool
+        Whether an entry is uncertain; False for a function that was not called.
+    """
+
+    def __init__(self, expected: Any, worst: Sequence[Any] | None, *, is_uncertain: bool) -> None:
+        self.expected = expected
+        self.is_uncertain = is_uncertain
+        self._worst = worst
+
+    @property
+    def worst(self) -> list[Any]:
+        """One form per scenario: the s-th value of all samples, intervals at their upper ends.
+
+        The worst bill over intervals needs no other corner. For probabilities p >= 0 the expected
+        cost of decision d, sum_j p_j C[j, d], does not fall when any C[j, d] grows. So over all
+        matrices between the bounds it is largest at the upper ends, for every p and for all d at
+        once: one matrix serves for all decisions.
+        """
+        if self._worst is None:
+            raise ValueError(
+                "The worst of scenarios(cost_matrix) is unknown, because cost_matrix is a function "
+                "of the features X. Call scenarios(cost_matrix, X)."
+            )
+        return list(self._worst)
+
+    def __repr__(self) -> str:
+        if self._worst is None:
+            return "<Scenarios of a function>"
+        kind = "uncertain" if self.is_uncertain else "certain"
+        return f"<Scenarios of {kind} costs: {len(self._worst)}>"
+
+
+class _Expectation:
+    """A function of X whose uncertain result is replaced by its mean."""
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def __call__(self, X: Any) -> Any:
+        return scenarios(self.function(X)).expected
+
+
+def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
+    """Split uncertain costs into certain ones: their mean, and every scenario.
+
+    Parameters
+    ----------
+    cost_matrix : any form of `Costs.resolve`, or an Interval or Samples
+        Costs, for all rows or for single ones. Values of a mapping and cells of an array or frame
+        may be intervals or samples; a value ``(low, high)`` of a mapping is an interval. All
+        samples in it must have the same number of values.
+    X : table, optional
+        The features, to call a `cost_matrix` that is a function. Without them it stays a function
+        (of the mean costs), and ``worst`` is unknown.
+
+    Returns
+    -------
+    Scenarios
+        The mean costs and the scenarios; certain costs are their own mean and only scenario.
+
+    See Also
+    --------
+    decide_worst : The decision whose worst bill is smallest.
+
+    Examples
+    --------
+    >>> found = scenarios([[0, interval(2, 4)], [samples([10, 60]), 0]])
+    >>> found.expected
+    array([[0, 3.0],
+           [35.0, 0]], dtype=object)
+    >>> [float(form[1, 0]) for form in found.worst]
+    [10.0, 60.0]
+    """
+    if callable(cost_matrix):
+        if X is None:
+            return Scenarios(_Expectation(cost_matrix), None, is_uncertain=False)
+        return scenarios(cost_matrix(X))
+    if isinstance(cost_matrix, Interval | Samples):
+        if cost_matrix.ndim == 0:
+            raise ValueError(
+                f"{parameter('cost_matrix', 'scenarios')} must be a matrix, got the single entry "
+                f'{cost_matrix!r}. Put it into one, as in {{"fn": {cost_matrix!r}, "fp": 1}}.'
+            )
+        worst = list(cost_matrix.draws(_count([cost_matrix])))
+        return Scenarios(cost_matrix.mean, worst, is_uncertain=True)
+    cells = cells_of(cost_matrix)
+    entries = [cell for cell in map(_entry, cells) if cell is not None]
+    if not entries:
+        return Scenarios(cost_matrix, [cost_matrix], is_uncertain=False)
+    draws = [list(entry.draws(_count(entries))) for entry in entries]
+    return Scenarios(
+        replaced(cost_matrix, cells, [entry.mean for entry in entries]),
+        [replaced(cost_matrix, cells, values) for values in zip(*draws, strict=True)],
+        is_uncertain=True,
+    )
+
+
+def _entry(cell: Any) -> Interval | Samples | None:
+    """The uncertain entry that a cell holds, if any."""
+    if isinstance(cell, Pair):
+        cell = interval(*cell)
+    if not isinstance(cell, Interval | Samples):
+        return None
+    if cell.ndim:
+        raise ValueError(
+            f"{parameter('cost_matrix', 'scenarios')} must hold single uncertain numbers as its "
+            f"entries, got {cell!r}. Pass numbers to interval and a flat list to samples, or pass "
+            "the whole matrix as one of them."
+        )
+    return cell
+
+
+def _count(entries: Sequence[Interval | Samples]) -> int:
+    """The number of scenarios."""
+    lengths = sorted({len(entry.values) for entry in entries if isinstance(entry, Samples)})
+    if len(lengths) > 1:
+        raise ValueError(
+            f"{parameter('cost_matrix', 'scenarios')} must hold samples of one length, because the "
+            f"s-th values of all belong together; got the lengths {lengths}. Draw all entries "
+            "equally often, or use interval(low, high) for some."
+        )
+    return lengths[0] if lengths else 1
+
+
+def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
+    """Decide for the smallest worst expected cost.
+
+    The worst expected cost of a decision d is the largest over the scenarios s of
+    sum_j proba[j] C_s[j, d]. A tie goes to the positive class ``classes[1]`` if there are two
+    classes, else to the first of the cheapest ones; one scenario gives `Costs.decide`.
+
+    Parameters
+    ----------
+    proba : array of shape (n, k)
+        Probability of each class on each row.
+    costs : sequence of Costs
+        The scenarios, with matrices (k, k) or (n, k, k) of the same classes.
+
+    Returns
+    -------
+    int array of shape (n,)
+        Decisions, as indices into the classes.
+
+    See Also
+    --------
+    scenarios : Scenarios of uncertain costs.
+
+    Examples
+    --------
+    A false alarm costs 4 to 16, 10 on average. The average calls for an alarm, caution does not:
+
+    >>> mean = Costs.resolve({"fn": 10, "fp": 10}, classes=["ok", "fraud"])
+    >>> dear = Costs.resolve({"fn": 10, "fp": 16}, classes=["ok", "fraud"])
+    >>> mean.decide([[0.4, 0.6]]), decide_worst([[0.4, 0.6]], [mean, dear])
+    (array([1]), array([0]))
+    """
+    given = list(costs)
+    known = {tuple(scenario.classes.tolist()) for scenario in given}
+    if len(known) != 1:
+        raise ValueError(
+            f"{parameter('costs', 'decide_worst')} must hold at least one Costs, all of the same "
+            f"classes, got {len(given)} of the classes {sorted(map(list, known), key=str)}. Pass "
+            "the forms of scenarios(cost_matrix).worst, each resolved with the same classes=."
+        )
+    if len(given) == 1:
+        return given[0].decide(proba)
+    # What a truth costs at least, whatever the scenario and decision, changes no comparison and
+    # may drown the differences: it is left out, as in Costs.decide.
+    least: AnyArray = np.full(len(given[0].classes), np.inf)
+    for other in given:
+        least = np.minimum(least, other._known_matrix().min(axis=-1))
+    worst = np.full(given[0]._checked_proba(proba).shape, -np.inf)
+    for scenario in given:
+        p, matrix = scenario._checked_proba(proba), scenario._known_matrix()
+        expected = np.zeros_like(p)
+        for j in range(p.shape[1]):  # by truth: no second (n, k, k) array
+            expected += p[:, j, None] * (matrix[..., j, :] - least[..., j, None])
+        np.maximum(worst, expected, out=worst)
+    if p.shape[1] == 2:
+        return (worst[:, 1] <= worst[:, 0]).astype(np.intp)
+    return np.asarray(worst.argmin(axis=1))
