@@ -257,6 +257,31 @@ def test_as_many_rows_as_classes(name, n):
     np.testing.assert_array_equal(few[1], H[:n])
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("name", LOSSES)
+def test_rows_do_not_depend_on_their_block(name, order):
+    """Kernels work on 256 rows at a time; the last block is shorter."""
+    rng = np.random.default_rng(8)
+    n, k = 600, 2 if name in BINARY else 3
+    y, w = rng.integers(0, k, size=n), rng.uniform(0.5, 2.0, size=n)
+    F = np.asarray(scores_for(name, n, rng, size=3.0), order=order)
+    made = objective(name, cost_matrix=matrix_of(name))
+    whole = made.derivatives(y, F, w)
+    parts = [made.derivatives(y[i : i + 50], F[i : i + 50], w[i : i + 50]) for i in range(0, n, 50)]
+    for one, several in zip(whole, zip(*parts, strict=True), strict=True):
+        np.testing.assert_allclose(one, np.concatenate(several), rtol=1e-6)
+
+
+def test_exponential_function_of_the_kernels():
+    """By a kernel whose factor and slope are 1: from exp(-700), which counts as 0, to the limit."""
+    from costboost.gbm import _kernels
+
+    x = np.concatenate([np.linspace(-60.0, 60.0, 4001), [-1e9, -800.0, 0.0, -0.0, np.nan]])
+    G, H, ones = np.empty(len(x)), np.empty(len(x)), np.ones(len(x))
+    _kernels.exponential(-ones, ones, x, np.ones(1), G, H)
+    np.testing.assert_allclose(G, np.exp(x), rtol=1e-12, atol=1e-300)
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_weights_are_repetitions(name):
     """Also where the mean cost of a class enters: costs of shape (n,)."""

@@ -2,7 +2,10 @@
 
 Imported on first use, because it imports numba. Arithmetic is in double precision; only the results
 are stored as float32, which is what both engines read. Scores may be in row or column order;
-weights w are (n,), or (1,) for all rows.
+weights w are (n,), or (1,) for all rows. Costs C are reduced: 0 at the label y, nowhere below.
+
+The losses of score differences work on blocks of rows that stay in the cache, class by class, in
+loops short enough for the compiler to run several rows at once; `_exp` is written out for it.
 
 What leaves a kernel is usable whatever the scores and costs (`_limited`):
 
@@ -27,6 +30,12 @@ _SMALLEST = 1e-16
 _SHORTEST = 1e-9
 _TOP_EXPONENT = MAX_EXPONENT
 _SAFE_EXPONENT = MAX_EXPONENT / 2  # of the two factors of Lt
+_LOW_EXPONENT = -700.0  # its exponential is 1e-304: nothing, and not subnormal
+_BLOCK = 256
+
+_LOG2E = 1.4426950408889634
+_LN2_HIGH, _LN2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # log 2 in two parts
+_ROUNDER = 1.5 * 2.0**52  # added to a small number, it leaves the nearest integer in the low bits
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -41,11 +50,29 @@ def _limited(g: float, h: float) -> float:
     return max(abs(h), _SMALLEST, _SHORTEST * abs(g))
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _exp(x: float) -> float:
+    """exp(x) for x cut to [-700, 600], to a relative error of 3e-13; NaN stays.
+
+    x = m log 2 + r with |r| <= log(2)/2: a Taylor polynomial in r, and 2^m by its exponent bits.
+    """
+    x = _TOP_EXPONENT if x > _TOP_EXPONENT else x
+    x = _LOW_EXPONENT if x < _LOW_EXPONENT else x
+    rounded = x * _LOG2E + _ROUNDER
+    m = rounded - _ROUNDER
+    r = (x - m * _LN2_HIGH) - m * _LN2_LOW
+    p = 1 / 40320 + r * (1 / 362880 + r * (1 / 3628800))
+    p = 1 / 120 + r * (1 / 720 + r * (1 / 5040 + r * p))
+    p = 1.0 + r * (1.0 + r * (1 / 2 + r * (1 / 6 + r * (1 / 24 + r * p))))
+    bits = np.int64((np.float64(rounded).view(np.int64) + 1023) << 52)
+    return p * bits.view(np.float64)
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def exponential(a: Floats, f: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
     """The loss f exp(-aF), with a = slope times label: L' = -a L, L'' = a² L."""
     for i in range(F.shape[0]):
-        value = f[i] * np.exp(min(-a[i] * F[i], _TOP_EXPONENT))
+        value = f[i] * _exp(-a[i] * F[i])
         g, h = -a[i] * value, a[i] * a[i] * value
         share = _share(max(abs(g), h))
         g *= share
@@ -59,7 +86,7 @@ def logistic(a: Floats, b: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: Any
     """The loss log(1 + exp(-u)), u = aF + b: q = 1/(1 + exp(u)), L' = -aq, L'' = a² q(1 - q)."""
     for i in range(F.shape[0]):
         margin = a[i] * F[i] + b[i]
-        small = np.exp(-abs(margin))
+        small = _exp(-abs(margin))
         whole = 1.0 / (1.0 + small)
         q = small * whole if margin > 0.0 else whole
         g, h = -a[i] * q, a[i] * a[i] * small * whole * whole
@@ -68,55 +95,117 @@ def logistic(a: Floats, b: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: Any
         H[i] = weight * _limited(g, h)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
 def gll(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
-    """The generalised logistic loss."""
+    """The generalised logistic loss, log(1 + T) with T = sum_j C_j exp(F_j - F_y).
+
+    With q_j = C_j exp(F_j - F_y) / (1 + T), and q_y = T / (1 + T) instead, L_j' = q_j,
+    L_y' = -q_y and L_j'' = q_j (1 - q_j). Both terms of 1 + T are divided by the larger of 1 and
+    the largest exponential of a class that costs something.
+    """
     n, k = F.shape
-    q = np.empty(k)
-    for i in range(n):
-        z = y[i]
-        own = float(F[i, z])
-        shift = 0.0  # the largest exponent of a class that costs something, or that of 1
+    D, P = np.empty((k, _BLOCK)), np.empty((k, _BLOCK))
+    total, factor = np.empty(_BLOCK), np.empty(_BLOCK)
+    for start in range(0, n, _BLOCK):
+        rows = slice(start, min(start + _BLOCK, n))
+        z = y[rows]
+        _load(z, C.T[:, rows], F.T[:, rows], D, P, factor)
+        shift = factor
+        shift[:] = 0.0
         for j in range(k):
-            q[j] = F[i, j] - own
-            if C[i, j] > 0.0 and q[j] > shift:
-                shift = q[j]
-        total = 0.0
+            d, p = D[j], P[j]
+            for i in range(len(z)):
+                up = d[i] if p[i] > 0.0 else 0.0
+                shift[i] = up if up > shift[i] else shift[i]
         for j in range(k):
-            q[j] = C[i, j] * np.exp(q[j] - shift) if C[i, j] > 0.0 else 0.0
-            total += q[j]
-        whole = total + np.exp(-shift) if shift > 0.0 else total + 1.0
-        weight = w[i] if w.size > 1 else w[0]
-        q[z] = total
-        for j in range(k):
-            share = q[j] / whole
-            g = -share if j == z else share
-            G[i, j] = weight * g
-            H[i, j] = weight * _limited(g, share * max(1.0 - share, 0.0))
+            d = D[j]
+            for i in range(len(z)):
+                down = d[i] - shift[i]
+                d[i] = 0.0 if down > 0.0 else down
+        _price(D, P, total)
+        for i in range(len(z)):  # the exponential of the label itself stands for 1
+            factor[i] = 1.0 / (total[i] + D[z[i], i])
+        _save(z, P, total, factor, 1.0, w[rows] if w.size > 1 else w, G.T[:, rows], H.T[:, rows])
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def gel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
+    """The generalised exponential loss, T = sum_j C_j exp(F_j - F_y).
+
+    With E_j = C_j exp(F_j - F_y), and E_y = T instead, L_j' = E_j, L_y' = -E_y and L_j'' = E_j.
+    """
+    n, k = F.shape
+    D, P = np.empty((k, _BLOCK)), np.empty((k, _BLOCK))
+    total, factor = np.empty(_BLOCK), np.empty(_BLOCK)
+    for start in range(0, n, _BLOCK):
+        rows = slice(start, min(start + _BLOCK, n))
+        z = y[rows]
+        _load(z, C.T[:, rows], F.T[:, rows], D, P, factor)
+        _price(D, P, total)
+        for i in range(len(z)):
+            factor[i] = _share(total[i])
+        _save(z, P, total, factor, 0.0, w[rows] if w.size > 1 else w, G.T[:, rows], H.T[:, rows])
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def gel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
-    """The generalised exponential loss."""
-    n, k = F.shape
-    E = np.empty(k)
+def _load(z: Ints, C: AnyArray, F: AnyArray, D: Floats, P: Floats, own: Floats) -> None:
+    """Copy a block of rows, class by row: D = F - F_z and P = C."""
+    for i in range(len(z)):
+        own[i] = F[z[i], i]
+    for j in range(len(F)):
+        d, p, scores, costs = D[j], P[j], F[j], C[j]
+        for i in range(len(z)):
+            d[i] = scores[i] - own[i]
+        for i in range(len(z)):
+            p[i] = costs[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"contract"})
+def _price(D: Floats, P: Floats, total: Floats) -> None:
+    """D becomes exp(D), P becomes P exp(D), and total their sum over the classes."""
+    total[:] = 0.0
+    for j in range(len(D)):
+        d, p = D[j], P[j]
+        for i in range(len(total)):
+            d[i] = _exp(d[i])
+        for i in range(len(total)):
+            p[i] *= d[i]
+            total[i] += p[i]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _save(
+    z: Ints,
+    P: Floats,
+    total: Floats,
+    factor: Floats,
+    bend: float,
+    w: AnyArray,
+    G: AnyArray,
+    H: AnyArray,
+) -> None:
+    """Write a block: with s = factor P, at the label -factor total, L' = s, L'' = |s| - bend s²."""
+    n = len(z)
     for i in range(n):
-        z = y[i]
-        own = float(F[i, z])
-        total = 0.0
-        for j in range(k):
-            E[j] = 0.0
-            if C[i, j] > 0.0:
-                E[j] = C[i, j] * np.exp(min(F[i, j] - own, _TOP_EXPONENT))
-                total += E[j]
-        share = _share(total)
-        weight = w[i] if w.size > 1 else w[0]
-        E[z] = total
-        for j in range(k):
-            h = share * E[j]
-            g = -h if j == z else h
-            G[i, j] = weight * g
-            H[i, j] = weight * _limited(g, h)
+        P[z[i], i] = -total[i]
+    curve = total
+    for j in range(len(P)):
+        p, g, h = P[j], G[j], H[j]
+        for i in range(n):
+            s = factor[i] * p[i]
+            size = abs(s)
+            p[i] = s
+            curve[i] = _limited(s, size - bend * size * size)
+        if w.size > 1:
+            for i in range(n):
+                g[i] = w[i] * p[i]
+            for i in range(n):
+                h[i] = w[i] * curve[i]
+        else:
+            for i in range(n):
+                g[i] = w[0] * p[i]
+            for i in range(n):
+                h[i] = w[0] * curve[i]
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

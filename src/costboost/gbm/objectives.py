@@ -129,7 +129,7 @@ class Objective:
         self.loss = loss
         self.costs = costs
         self.cost_matrix = cost_matrix
-        self._rows: _Rows | None = None
+        self._rows: LossRows | None = None
 
     def derivatives(
         self, labels: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
@@ -156,14 +156,13 @@ class Objective:
             self._rows = self._prepared(y, w, F)
         return self._rows.derivatives(F)
 
-    def _prepared(self, labels: AnyArray, weights: AnyArray | None, F: AnyArray) -> _Rows:
+    def _prepared(self, labels: AnyArray, weights: AnyArray | None, F: AnyArray) -> LossRows:
         k = 2 if F.ndim == 1 else F.shape[1]
         codes = checked_codes(labels, k, len(F), "objective")
         costs = Costs.resolve(
             self.cost_matrix, self.costs, classes=np.arange(k), codes=codes, owner="objective"
         )
-        rows = _BinaryRows if isinstance(self.loss, BinaryLoss) else _MulticlassRows
-        return rows(self.loss, costs, labels, weights)
+        return loss_rows(self.loss, costs, weights, labels)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_rows": None}  # engines copy their parameters
@@ -213,7 +212,32 @@ _ADAPTERS: dict[tuple[str, str], Any] = {
 # --- rows: what stays the same from round to round ------------------------------------------------
 
 
-class _Rows(ABC):
+def loss_rows(
+    loss: Loss, costs: Costs, weights: AnyArray | None, labels: AnyArray | None = None
+) -> LossRows:
+    """Rows of known costs and truths, made ready for a loss.
+
+    Parameters
+    ----------
+    loss : BinaryLoss or MulticlassLoss
+        The loss.
+    costs : Costs
+        Costs and truths of the rows.
+    weights : array of shape (n,) or None
+        Sample weights.
+    labels : array of shape (n,), optional
+        The truths as an engine hands them over.
+
+    Returns
+    -------
+    LossRows
+        Values and derivatives of the loss at any scores.
+    """
+    kind = _BinaryRows if isinstance(loss, BinaryLoss) else _MulticlassRows
+    return kind(loss, costs, np.asarray(costs.codes) if labels is None else labels, weights)
+
+
+class LossRows(ABC):
     """Labels and costs of the training rows, as the loss reads them."""
 
     def __init__(self, loss: Any, costs: Costs, labels: AnyArray, weights: AnyArray | None) -> None:
@@ -240,6 +264,10 @@ class _Rows(ABC):
         return G, H
 
     @abstractmethod
+    def value(self, F: Floats) -> Floats:
+        """The loss of each row, without its weight."""
+
+    @abstractmethod
     def fill(self, F: AnyArray, G: AnyArray, H: AnyArray) -> None:
         """Write gradient and Hessian."""
 
@@ -255,7 +283,7 @@ class _Rows(ABC):
         )
 
 
-class _BinaryRows(_Rows):
+class _BinaryRows(LossRows):
     """One score per row: slope a and, by loss, factor f or offset b of every row."""
 
     def __init__(self, loss: Any, costs: Costs, labels: AnyArray, weights: AnyArray | None) -> None:
@@ -277,6 +305,10 @@ class _BinaryRows(_Rows):
             self.a = 2.0 * self.y * loss.slope(C1, C2)
             self.b = self.y * (np.log(C2) - np.log(C1))
 
+    def value(self, F: Floats) -> Floats:
+        """The loss of each row."""
+        return np.asarray(self.loss.value(self.y, F, self.C))
+
     def fill(self, F: AnyArray, G: AnyArray, H: AnyArray) -> None:
         """Write gradient and Hessian."""
         if not self.kernel:
@@ -287,7 +319,7 @@ class _BinaryRows(_Rows):
         return None
 
 
-class _MulticlassRows(_Rows):
+class _MulticlassRows(LossRows):
     """A score per class: effective label and reduced costs of every row."""
 
     def __init__(self, loss: Any, costs: Costs, labels: AnyArray, weights: AnyArray | None) -> None:
@@ -297,6 +329,10 @@ class _MulticlassRows(_Rows):
         if type(loss) is MC:  # GEL with unit costs
             self.C = np.ones_like(self.C)
             np.put_along_axis(self.C, self.y[:, None], 0.0, axis=1)
+
+    def value(self, F: Floats) -> Floats:
+        """The loss of each row."""
+        return np.asarray(self.loss.value(self.y, F, self.C))
 
     def fill(self, F: AnyArray, G: AnyArray, H: AnyArray) -> None:
         """Write gradient and Hessian."""
