@@ -1,0 +1,26 @@
+"""Pictures of costs and decisions, as scikit-learn's Display classes.
+
+Each class keeps the numbers it was given, ``plot`` draws them, and the class methods compute them
+from fitted estimators, predictions or tables. Any estimator with scikit-learn's methods will do.
+Drawing needs matplotlib, ``pip install "costboost[plots]"``; importing does not.
+"""
+
+from __future__ import annotations
+
+from costboost.plots.boundary import BoundaryDisplay
+from costboost.plots.crossing import ZeroCrossingDisplay, zero_crossing
+from costboost.plots.factor import CostFactorDisplay
+from costboost.plots.ranks import RankDisplay, critical_difference
+from costboost.plots.rounds import CostByRoundDisplay
+from costboost.plots.threshold import CostThresholdDisplay
+
+__all__ = [
+    "BoundaryDisplay",
+    "CostByRoundDisplay",
+    "CostFactorDisplay",
+    "CostThresholdDisplay",
+    "RankDisplay",
+    "ZeroCrossingDisplay",
+    "critical_difference",
+    "zero_crossing",
+]

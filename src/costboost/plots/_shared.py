@@ -1,0 +1,191 @@
+"""What all displays share: the look, labels at the ends of lines, scores of an estimator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.text import Annotation
+
+ResponseMethod = Literal["auto", "decision_function", "predict_proba", "predict"]
+Measure = Literal["mean_cost", "total_cost", "savings"]
+
+# Okabe and Ito's colours, told apart by colour-blind readers too; without yellow, which a white
+# page swallows.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F5539")
+DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)))
+INK = "#333333"
+MUTED = "#767676"
+GRID = "#E8E8E8"
+SMALL = 9.0  # points: labels inside a picture
+
+AXIS_NAMES: Mapping[str, str] = {
+    "mean_cost": "mean cost per row",
+    "total_cost": "total cost",
+    "savings": "savings over the best constant decision",
+}
+
+
+def axes(ax: Axes | None, figsize: tuple[float, float] = (6.4, 4.0)) -> Axes:
+    """The given axes, or those of a new figure."""
+    if ax is not None:
+        return ax
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            'costboost.plots draws with matplotlib: pip install "costboost[plots]".'
+        ) from error
+    return plt.subplots(figsize=figsize, layout="constrained")[1]
+
+
+def tidy(ax: Axes) -> None:
+    """Two quiet spines and a light grid behind the data."""
+    ax.set_axisbelow(True)
+    ax.grid(True, color=GRID, linewidth=0.8)
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        ax.spines[side].set_color(MUTED)
+    ax.tick_params(colors=INK, which="both")
+
+
+def line_looks() -> Iterator[dict[str, Any]]:
+    """Colour and dashes of one line after the other, without end."""
+    while True:
+        for dash in DASHES:
+            for color in PALETTE:
+                yield {"color": color, "linestyle": dash}
+
+
+def number(value: float) -> str:
+    """Three significant digits, with a minus sign like those of the axes."""
+    return f"{value:.3g}".replace("-", "\N{MINUS SIGN}")
+
+
+def label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, Any]]) -> dict[str, Annotation]:
+    """Write ``(x, y, text, color)`` right of the axes at the height y, spread so as not to overlap.
+
+    Call it last: the limits of the axes must be final.
+    """
+    if not ends:
+        return {}
+    scale = ax.figure.dpi / 72.0  # pixels per point
+    wanted = np.array([ax.transData.transform((x, y))[1] for x, y, _, _ in ends]) / scale
+    placed = spread(wanted, 1.3 * SMALL)
+    x_end = ax.get_xlim()[1]
+    return {
+        text: ax.annotate(
+            text,
+            (x_end, y),
+            xytext=(12.0, float(height - own)),
+            textcoords="offset points",
+            va="center",
+            color=color,
+            fontsize=SMALL,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": color,
+                "linewidth": 0.7,
+                "alpha": 0.6,
+                "shrinkA": 1.0,
+                "shrinkB": 1.0,
+                "relpos": (0.0, 0.5),
+            },
+        )
+        for (_, y, text, color), own, height in zip(ends, wanted, placed, strict=True)
+    }
+
+
+def spread(wanted: Floats, gap: float) -> Floats:
+    """Positions at least `gap` apart, in the order wanted and near it: pools share the shift."""
+    order = np.argsort(wanted, kind="stable")
+    pools: list[tuple[float, int]] = []  # centre and size
+    for centre, size in ((float(value), 1) for value in wanted[order]):
+        while pools:
+            before, number = pools[-1]
+            if centre - before >= gap * (size + number) / 2.0:
+                break
+            pools.pop()
+            centre = (centre * size + before * number) / (size + number)
+            size += number
+        pools.append((centre, size))
+    placed = np.concatenate(
+        [centre + gap * (np.arange(size) - (size - 1) / 2.0) for centre, size in pools]
+    )
+    result = np.empty_like(placed)
+    result[order] = placed
+    return result
+
+
+def named(estimator: Any, name: str | None) -> str:
+    """The name given, or that of the class without its suffix."""
+    return name or type(estimator).__name__.removesuffix("Classifier")
+
+
+def binary_response(
+    estimator: Any, X: Any, method: ResponseMethod, fallback: ResponseMethod, owner: str
+) -> tuple[Floats, ResponseMethod]:
+    """Score of ``classes_[1]`` and the method that gave it.
+
+    "auto" is ``decision_function`` or, without it, the fallback; ``predict`` counts as -1 and +1.
+    """
+    if method not in get_args(ResponseMethod):
+        raise ValueError(
+            f"The 'response_method' parameter of {owner} must be one of "
+            f"{list(get_args(ResponseMethod))}, got {method!r}."
+        )
+    classes = np.asarray(estimator.classes_)
+    if len(classes) != 2:
+        raise ValueError(
+            f"{owner} is defined for two classes, and {type(estimator).__name__} was fitted on "
+            f"{len(classes)}: {classes.tolist()[:10]}."
+        )
+    if method == "auto":
+        method = "decision_function" if hasattr(estimator, "decision_function") else fallback
+    if method == "predict":
+        return np.where(np.asarray(estimator.predict(X)) == classes[1], 1.0, -1.0), method
+    if method == "predict_proba":
+        return np.asarray(estimator.predict_proba(X), dtype=np.float64)[:, 1], method
+    return np.asarray(estimator.decision_function(X), dtype=np.float64), method
+
+
+def staged(estimator: Any, method: str, X: Any, owner: str) -> Iterable[AnyArray]:
+    """What ``estimator.method(X)`` yields, with an error that helps if there is no such method."""
+    if not hasattr(estimator, method):
+        raise TypeError(
+            f"{owner} needs a boosted classifier with {method}, and {type(estimator).__name__} "
+            "has none."
+        )
+    stages: Iterable[AnyArray] = getattr(estimator, method)(X)
+    return stages
+
+
+def like(X: Any, rows: Floats) -> Any:
+    """The rows in the form of X: a frame with the same columns, or the array."""
+    if not hasattr(X, "columns"):
+        return rows
+    return type(X)(dict(zip(X.columns, rows.T, strict=True)))
+
+
+def feature_names(X: Any) -> list[str] | None:
+    """Names of the columns, if X is a frame."""
+    return [str(name) for name in X.columns] if hasattr(X, "columns") else None
+
+
+def fitted_costs(estimator: Any, cost_matrix: Any, costs: Any, X: Any) -> dict[str, Any]:
+    """Keywords of a metric: the costs given, else those of the estimator."""
+    if cost_matrix is None:
+        cost_matrix = getattr(estimator, "cost_matrix", None)
+    if costs is None and callable(cost_matrix):
+        return {"costs": cost_matrix(X), "labels": estimator.classes_}
+    if costs is not None:
+        cost_matrix = None
+    return {"cost_matrix": cost_matrix, "costs": costs, "labels": estimator.classes_}

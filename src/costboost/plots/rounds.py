@@ -1,0 +1,254 @@
+"""What the decisions cost after each round of boosting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import AnyArray, Floats
+from costboost.metrics import mean_cost, savings_score, total_cost
+from costboost.plots._shared import (
+    AXIS_NAMES,
+    INK,
+    SMALL,
+    Measure,
+    axes,
+    fitted_costs,
+    label_ends,
+    line_looks,
+    number,
+    staged,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CostByRoundDisplay"]
+
+_METRICS = {"mean_cost": mean_cost, "total_cost": total_cost, "savings": savings_score}
+
+
+class CostByRoundDisplay:
+    """Cost, or savings, of the decisions by round, with the best round marked.
+
+    Make it by `from_estimator` or `from_predictions`. A best round read off the test rows flatters:
+    choose the number of rounds on rows of their own.
+
+    Parameters
+    ----------
+    curves : mapping of str to array of shape (rounds,)
+        What is measured after rounds 1, 2, ..., by name. The best round is that of the last one.
+    measure : {"mean_cost", "total_cost", "savings"}, default="mean_cost"
+        What is measured.
+
+    Attributes
+    ----------
+    best_round, best_value : int, float
+        The first of the best rounds of the last curve, counted from 1, and its value.
+    ax_, figure_
+        Where it was drawn.
+    lines_ : dict of str to Line2D
+        The lines, by name.
+    best_ : Line2D
+        The mark of the best round.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from costboost.plots import CostByRoundDisplay
+    >>> shown = CostByRoundDisplay.from_predictions(
+    ...     [0, 1, 1, 0],
+    ...     [[0, 0, 1, 0], [0, 1, 1, 0], [1, 1, 1, 0]],  # after rounds 1, 2 and 3
+    ...     cost_matrix={"fn": 5, "fp": 1},
+    ...     ax=Figure().subplots(),
+    ... )
+    >>> shown.curves["test"], shown.best_round
+    (array([1.25, 0.  , 0.25]), 2)
+    """
+
+    def __init__(self, curves: Mapping[str, ArrayLike], *, measure: Measure = "mean_cost") -> None:
+        _check_measure(measure)
+        self.curves: dict[str, Floats] = {
+            name: np.asarray(values, dtype=np.float64) for name, values in curves.items()
+        }
+        self.measure = measure
+        decisive = list(self.curves.values())[-1]
+        best = int(decisive.argmax() if measure == "savings" else decisive.argmin())
+        self.best_round = best + 1
+        self.best_value = float(decisive[best])
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X_train: Any,
+        y_train: ArrayLike,
+        X_test: Any = None,
+        y_test: ArrayLike | None = None,
+        *,
+        costs_train: ArrayLike | None = None,
+        costs_test: ArrayLike | None = None,
+        cost_matrix: Any = None,
+        measure: Measure = "mean_cost",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw train and test cost of a fitted classifier.
+
+        Parameters
+        ----------
+        estimator : classifier
+            With ``staged_predict``.
+        X_train, y_train : table of shape (n, d), array of shape (n,)
+            The rows of the curve "train".
+        X_test, y_test : table of shape (m, d), array of shape (m,), optional
+            The rows of the curve "test".
+        costs_train, costs_test : array, optional
+            Costs of single rows, as in `costboost.metrics.total_cost`.
+        cost_matrix : array, frame, mapping or callable, optional
+            Costs where no costs of single rows are given; by default the classifier's own.
+        measure : {"mean_cost", "total_cost", "savings"}, default="mean_cost"
+            What to measure.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        CostByRoundDisplay
+            The display, drawn.
+        """
+        _check_measure(measure)
+        if (X_test is None) != (y_test is None):
+            raise ValueError(
+                f"The 'X_test' and 'y_test' parameters of {cls.__name__} go together: pass both or "
+                "neither."
+            )
+        parts = {"train": (X_train, y_train, costs_train), "test": (X_test, y_test, costs_test)}
+        curves = {
+            name: _curve(
+                y,
+                staged(estimator, "staged_predict", X, cls.__name__),
+                measure,
+                fitted_costs(estimator, cost_matrix, costs, X),
+            )
+            for name, (X, y, costs) in parts.items()
+            if X is not None and y is not None
+        }
+        return cls(curves, measure=measure).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        staged_predictions: Iterable[ArrayLike],
+        *,
+        cost_matrix: Any = None,
+        costs: ArrayLike | None = None,
+        labels: ArrayLike | None = None,
+        measure: Measure = "mean_cost",
+        name: str = "test",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the cost of given decisions.
+
+        Parameters
+        ----------
+        y_true : array of shape (n,)
+            True labels.
+        staged_predictions : iterable of arrays of shape (n,)
+            The decisions after each round.
+        cost_matrix, costs, labels
+            As in `costboost.metrics.total_cost`.
+        measure : {"mean_cost", "total_cost", "savings"}, default="mean_cost"
+            What to measure.
+        name : str, default="test"
+            Name of the curve.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        CostByRoundDisplay
+            The display, drawn.
+        """
+        _check_measure(measure)
+        prices = {"cost_matrix": cost_matrix, "costs": costs, "labels": labels}
+        curve = _curve(y_true, staged_predictions, measure, prices)
+        return cls({name: curve}, measure=measure).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the curves and mark the best round.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ax = axes(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        tidy(ax)
+        self.lines_ = {}
+        ends: list[tuple[float, float, str, Any]] = []
+        color: Any = INK
+        for look, (name, values) in zip(line_looks(), self.curves.items(), strict=False):
+            color = look["color"]
+            rounds = np.arange(1, len(values) + 1)
+            (self.lines_[name],) = ax.plot(rounds, values, linewidth=1.6, **look)
+            ends.append((len(values), float(values[-1]), name, color))
+        (self.best_,) = ax.plot(
+            [self.best_round], [self.best_value], "o", color=color, markersize=6.5, clip_on=False,
+            markeredgecolor="white", zorder=5,
+        )  # fmt: skip
+        longest = max(len(values) for values in self.curves.values())
+        ax.set_xlim(1, max(longest, 2))
+        ax.margins(y=0.12)
+        ax.locator_params(axis="x", integer=True)
+        ax.set_xlabel("round")
+        ax.set_ylabel(AXIS_NAMES[self.measure])
+        left = self.best_round <= 0.6 * longest
+        self.best_label_ = ax.annotate(
+            f"best: round {self.best_round}, {number(self.best_value)}",
+            (self.best_round, self.best_value),
+            xytext=(4 if left else -4, 11 if self.measure == "savings" else -11),
+            textcoords="offset points",
+            ha="left" if left else "right",
+            va="bottom" if self.measure == "savings" else "top",
+            color=color,
+            fontsize=SMALL,
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
+            zorder=6,
+        )
+        self.labels_ = label_ends(ax, ends)
+        return self
+
+
+def _check_measure(measure: str) -> None:
+    if measure not in _METRICS:
+        raise ValueError(
+            f"The 'measure' parameter of CostByRoundDisplay must be one of {list(_METRICS)}, got "
+            f"{measure!r}."
+        )
+
+
+def _curve(
+    y: ArrayLike,
+    decisions: Iterable[ArrayLike | AnyArray],
+    measure: Measure,
+    prices: Mapping[str, Any],
+) -> Floats:
+    metric = _METRICS[measure]
+    values = np.array([metric(y, decided, **prices) for decided in decisions])
+    if not len(values):
+        raise ValueError(
+            "The 'staged_predictions' parameter of CostByRoundDisplay must hold the decisions of "
+            "at least one round, got none."
+        )
+    return values

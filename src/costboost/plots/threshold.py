@@ -1,0 +1,295 @@
+"""What each threshold on a score costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost.metrics import cost_by_threshold
+from costboost.plots._shared import (
+    AXIS_NAMES,
+    MUTED,
+    PALETTE,
+    SMALL,
+    axes,
+    binary_response,
+    fitted_costs,
+    named,
+    number,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["CostThresholdDisplay"]
+
+
+class CostThresholdDisplay:
+    """Cost of deciding for the positive class from each threshold on, the cheapest one marked.
+
+    Make it by `from_estimator` or `from_predictions`. A threshold read off the rows it is judged on
+    flatters: choose it on rows of their own.
+
+    Parameters
+    ----------
+    thresholds : array of shape (m,)
+        Increasing; the last may be infinite (never decide for the positive class).
+    costs : array of shape (m,)
+        Cost of the decisions ``score >= threshold``.
+    measure : {"mean_cost", "total_cost"}, default="mean_cost"
+        What the costs are.
+    name : str, optional
+        Name of the classifier.
+    score_name : str, default="score"
+        What is compared with the threshold.
+    in_use : float, optional
+        The threshold that the classifier uses, for comparison.
+
+    Attributes
+    ----------
+    best_threshold, best_cost : float
+        The first of the cheapest thresholds and its cost.
+    cost_in_use : float or None
+        Cost of the threshold in use.
+    ax_, figure_
+        Where it was drawn.
+    line_ : Line2D
+        The cost, as steps.
+    best_ : Line2D
+        The mark of the cheapest threshold.
+    in_use_ : Line2D or None
+        The line at the threshold in use.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from costboost.plots import CostThresholdDisplay
+    >>> shown = CostThresholdDisplay.from_predictions(
+    ...     [0, 0, 1, 1],
+    ...     [0.1, 0.4, 0.35, 0.8],
+    ...     cost_matrix={"fn": 5, "fp": 1},
+    ...     ax=Figure().subplots(),
+    ... )
+    >>> shown.best_threshold, shown.best_cost
+    (0.35, 0.25)
+    """
+
+    def __init__(
+        self,
+        thresholds: ArrayLike,
+        costs: ArrayLike,
+        *,
+        measure: Literal["mean_cost", "total_cost"] = "mean_cost",
+        name: str | None = None,
+        score_name: str = "score",
+        in_use: float | None = None,
+    ) -> None:
+        _check_measure(measure)
+        self.thresholds = np.asarray(thresholds, dtype=np.float64)
+        self.costs = np.asarray(costs, dtype=np.float64)
+        self.measure = measure
+        self.name = name
+        self.score_name = score_name
+        self.in_use = in_use
+        best = int(self.costs.argmin())
+        self.best_threshold = float(self.thresholds[best])
+        self.best_cost = float(self.costs[best])
+        self.cost_in_use: float | None = None
+        if in_use is not None:
+            # The cost of the first threshold not below: no score lies between the two.
+            place = min(int(np.searchsorted(self.thresholds, in_use)), len(self.costs) - 1)
+            self.cost_in_use = float(self.costs[place])
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        cost_matrix: Any = None,
+        costs: ArrayLike | None = None,
+        response_method: Literal["auto", "decision_function", "predict_proba"] = "auto",
+        measure: Literal["mean_cost", "total_cost"] = "mean_cost",
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the cost of thresholds on a fitted classifier's score.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted on two classes.
+        X, y : table of shape (n, d), array of shape (n,)
+            The rows that are decided, and their classes.
+        cost_matrix : array, frame, mapping or callable, optional
+            Costs where no costs of single rows are given; by default the classifier's own.
+        costs : array, optional
+            Costs of single rows, as in `costboost.metrics.total_cost`.
+        response_method : {"auto", "decision_function", "predict_proba"}
+            The score; "auto" is ``decision_function`` if there is one, else ``predict_proba``. A
+            decision function is used at threshold 0, which is drawn too.
+        measure : {"mean_cost", "total_cost"}, default="mean_cost"
+            What to measure.
+        name : str, optional
+            What to call the classifier; by default its class.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        CostThresholdDisplay
+            The display, drawn.
+        """
+        if response_method not in ("auto", "decision_function", "predict_proba"):
+            raise ValueError(
+                f"The 'response_method' parameter of {cls.__name__} must be 'auto', "
+                f"'decision_function' or 'predict_proba', got {response_method!r}."
+            )
+        owner = cls.__name__
+        score, used = binary_response(estimator, X, response_method, "predict_proba", owner)
+        positive = np.asarray(estimator.classes_).tolist()[1]
+        is_probability = used == "predict_proba"
+        return cls.from_predictions(
+            y,
+            score,
+            **fitted_costs(estimator, cost_matrix, costs, X),
+            pos_label=positive,
+            measure=measure,
+            name=named(estimator, name),
+            score_name=f"probability of class {positive}" if is_probability else "decision score",
+            in_use=None if is_probability else 0.0,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        y_true: ArrayLike,
+        y_score: ArrayLike,
+        *,
+        cost_matrix: Any = None,
+        costs: ArrayLike | None = None,
+        pos_label: Any = None,
+        labels: ArrayLike | None = None,
+        measure: Literal["mean_cost", "total_cost"] = "mean_cost",
+        name: str | None = None,
+        score_name: str = "score",
+        in_use: float | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the cost of thresholds on given scores.
+
+        Parameters
+        ----------
+        y_true : array of shape (n,)
+            True labels, two classes.
+        y_score : array of shape (n,)
+            Score of the positive class.
+        cost_matrix, costs, pos_label, labels
+            As in `costboost.metrics.cost_by_threshold`.
+        measure : {"mean_cost", "total_cost"}, default="mean_cost"
+            What to measure.
+        name, score_name, in_use
+            As in the constructor.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        CostThresholdDisplay
+            The display, drawn.
+        """
+        _check_measure(measure)
+        thresholds, bills = cost_by_threshold(
+            y_true, y_score, cost_matrix=cost_matrix, costs=costs, pos_label=pos_label,
+            labels=labels,
+        )  # fmt: skip
+        if measure == "mean_cost":
+            bills = bills / np.size(y_score)
+        return cls(
+            thresholds, bills, measure=measure, name=name, score_name=score_name, in_use=in_use
+        ).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the cost and mark the cheapest threshold.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ax = axes(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        tidy(ax)
+        finite = self.thresholds[np.isfinite(self.thresholds)]
+        room = 0.04 * float(np.ptp(finite)) or 0.5
+        shown = finite if self.in_use is None else np.append(finite, self.in_use)
+        low, high = float(shown.min()) - room, float(shown.max()) + room
+        # Deciding at or above the threshold: a cost holds from just above the score before it.
+        x = np.append(low, np.where(np.isfinite(self.thresholds), self.thresholds, high))
+        y = np.append(self.costs[0], self.costs)
+        (self.line_,) = ax.plot(x, y, drawstyle="steps-pre", color=PALETTE[0], linewidth=1.6)
+        ax.set_xlim(low, high)
+        ax.margins(y=0.14)
+        self.in_use_ = None
+        if self.in_use is not None and self.cost_in_use is not None:
+            self.in_use_ = ax.axvline(
+                self.in_use, color=MUTED, linewidth=1.1, linestyle=(0, (4, 3))
+            )
+            ax.annotate(
+                f"in use: {number(self.cost_in_use)} at {number(self.in_use)}",
+                (self.in_use, 1.0),
+                xycoords=("data", "axes fraction"),
+                xytext=(0, 2),
+                textcoords="offset points",
+                ha="center",
+                va="bottom",
+                color=MUTED,
+                fontsize=SMALL,
+            )
+        self._mark_best(low, high)
+        ax.set_xlabel(f"threshold on the {self.score_name}")
+        ax.set_ylabel(AXIS_NAMES[self.measure])
+        if self.name:
+            pad = 18.0 if self.in_use is not None else 6.0  # above the words on the one in use
+            ax.set_title(self.name, loc="left", fontsize=11, color=PALETTE[0], pad=pad)
+        return self
+
+    def _mark_best(self, low: float, high: float) -> None:
+        color, t = PALETTE[1], self.best_threshold
+        at = t if np.isfinite(t) else high
+        (self.best_,) = self.ax_.plot(
+            [at], [self.best_cost], "o", color=color, markersize=7, markeredgecolor="white",
+            clip_on=False, zorder=5,
+        )  # fmt: skip
+        where = f" at {number(t)}" if np.isfinite(t) else ", never deciding for the positive class"
+        on_left = at <= low + 0.6 * (high - low)
+        self.best_label_ = self.ax_.annotate(
+            f"cheapest: {number(self.best_cost)}{where}",
+            (at, self.best_cost),
+            xytext=(6 if on_left else -6, -9),
+            textcoords="offset points",
+            ha="left" if on_left else "right",
+            va="top",
+            color=color,
+            fontsize=SMALL,
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
+            zorder=6,
+        )
+
+
+def _check_measure(measure: str) -> None:
+    if measure not in ("mean_cost", "total_cost"):
+        raise ValueError(
+            "The 'measure' parameter of CostThresholdDisplay must be 'mean_cost' or 'total_cost', "
+            f"got {measure!r}."
+        )
