@@ -4,12 +4,14 @@ from costboost import algorithms, costs, decisions, metrics
 from costboost.algorithms import *  # noqa: F403
 from costboost.decisions import MinCostClassifier, TargetRateClassifier
 from costboost.errors import CollapseWarning, CostWarning
+from costboost.flagship import CostBoostClassifier
 
 __version__ = "0.1.0"
 
 __all__ = [
     *algorithms.__all__,
     "CollapseWarning",
+    "CostBoostClassifier",
     "CostWarning",
     "MinCostClassifier",
     "TargetRateClassifier",

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from typing import TYPE_CHECKING
+
 from costboost.boosting.loop import Progress
 
-__all__ = ["round_progress"]
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+
+__all__ = ["progress_bar", "round_progress"]
 
 
 @contextmanager
@@ -16,17 +21,7 @@ def round_progress(title: str, verbose: int) -> Iterator[Progress | None]:
     if verbose == 0:
         yield None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Progress as Bar
-
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[state]}"),
-    )
-    with Bar(*columns) as bar:
+    with progress_bar() as bar:
         task = bar.add_task(title, state="")
 
         def show(t: int, n_rounds: int, alpha: float, loss: float | None) -> None:
@@ -36,3 +31,17 @@ def round_progress(title: str, verbose: int) -> Iterator[Progress | None]:
                 bar.console.print(f"{title} round {t}/{n_rounds}: {state}")
 
         yield show
+
+
+def progress_bar() -> Bar:
+    """A bar with counts, the time left and a field ``state``."""
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    return Bar(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.fields[state]}"),
+    )

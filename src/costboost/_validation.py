@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -26,11 +26,13 @@ class Constraint:
     holds: Callable[[Any], bool]
 
 
-def _is_integer(value: Any) -> bool:
+def is_integer(value: Any) -> bool:
+    """An integer that is no boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _is_real(value: Any) -> bool:
+def is_real(value: Any) -> bool:
+    """A finite number that is no boolean."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return math.isfinite(value)
@@ -42,7 +44,7 @@ def _is_splits(value: Any) -> bool:
 
 def integer(low: int) -> Constraint:
     """An integer of at least ``low``."""
-    return Constraint(f"an integer >= {low}", lambda v: _is_integer(v) and v >= low)
+    return Constraint(f"an integer >= {low}", lambda v: is_integer(v) and v >= low)
 
 
 def one_of(*options: Any) -> Constraint:
@@ -53,45 +55,45 @@ def one_of(*options: Any) -> Constraint:
 
 def optional_share() -> Constraint:
     """None or a number strictly between 0 and 1."""
-    return Constraint(f"None or {_SHARE}", lambda v: v is None or (_is_real(v) and 0 < v < 1))
+    return Constraint(f"None or {_SHARE}", lambda v: v is None or (is_real(v) and 0 < v < 1))
 
 
 PARAMETERS: dict[str, Constraint] = {
     "n_estimators": integer(1),
     "max_leaves": integer(2),
-    "learning_rate": Constraint("a number in (0, 1]", lambda v: _is_real(v) and 0 < v <= 1),
+    "learning_rate": Constraint("a number in (0, 1]", lambda v: is_real(v) and 0 < v <= 1),
     "init": one_of(None, "uniform", "balanced", "cost"),
     "weighting": one_of("boundary", "newton"),
-    "p": Constraint("a number >= 1", lambda v: _is_real(v) and v >= 1),
+    "p": Constraint("a number >= 1", lambda v: is_real(v) and v >= 1),
     "variant": one_of("relational", "adjusted", "direct"),
     "step": one_of("harmonic", "bound"),
     "resample": Constraint("a boolean or 'auto'", lambda v: isinstance(v, bool) or v == "auto"),
     "decision": one_of("argmax", "bayes"),
     "n_jobs": Constraint(
-        "None or a non-zero integer", lambda v: v is None or (_is_integer(v) and v != 0)
+        "None or a non-zero integer", lambda v: v is None or (is_integer(v) and v != 0)
     ),
     "calibration": one_of(None, "sigmoid", "isotonic"),
     "cv": Constraint(
         "an integer >= 2, a splitter or an iterable of splits",
-        lambda v: v >= 2 if _is_integer(v) else not isinstance(v, str) and _is_splits(v),
+        lambda v: v >= 2 if is_integer(v) else not isinstance(v, str) and _is_splits(v),
     ),
     "ensemble": Constraint("a boolean", lambda v: isinstance(v, (bool, np.bool_))),
     "detection_rate": optional_share(),
     "false_alarm_rate": optional_share(),
     "delta": optional_share(),
-    "held_out": Constraint(_SHARE, lambda v: _is_real(v) and 0 < v < 1),
+    "held_out": Constraint(_SHARE, lambda v: is_real(v) and 0 < v < 1),
     "n_trials": integer(1),
-    "tol": Constraint("a number >= 0", lambda v: _is_real(v) and v >= 0),
+    "tol": Constraint("a number >= 0", lambda v: is_real(v) and v >= 0),
     "verbose": Constraint(
-        "an integer >= 0 or a boolean", lambda v: isinstance(v, bool) or (_is_integer(v) and v >= 0)
+        "an integer >= 0 or a boolean", lambda v: isinstance(v, bool) or (is_integer(v) and v >= 0)
     ),
 }
 
 
-def check_parameters(estimator: Any) -> None:
+def check_parameters(estimator: Any, rules: Mapping[str, Constraint] = PARAMETERS) -> None:
     """Raise a ValueError for the first constructor argument that breaks its rule."""
     for name, value in estimator.get_params(deep=False).items():
-        constraint = PARAMETERS.get(name)
+        constraint = rules.get(name)
         if constraint is not None and not constraint.holds(value):
             raise ValueError(
                 f"The {name!r} parameter of {type(estimator).__name__} must be "

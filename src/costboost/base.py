@@ -27,7 +27,7 @@ from costboost.errors import CollapseWarning
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
 from costboost.metrics import savings_score
 
-__all__ = ["BoostingClassifier", "CostSensitiveClassifier"]
+__all__ = ["BoostingClassifier", "CostSensitiveClassifier", "TableClassifier"]
 
 
 class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
@@ -108,7 +108,79 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         """The cheapest decision for each row."""
 
 
-class BoostingClassifier(CostSensitiveClassifier):
+class TableClassifier(CostSensitiveClassifier):
+    """A classifier that reads arrays and frames itself: numbers, categories, missing values."""
+
+    _frame: FrameEncoder | None
+
+    def _read_training(
+        self, X: Any, y: Any, *, categories: bool, missing: bool, remedy: str = ""
+    ) -> tuple[AnyArray, AnyArray]:
+        """The rows as a float matrix, and the labels; remembers how the columns are coded."""
+        categorical = categorical_columns(X)
+        self._frame = None
+        if categorical:
+            if not categories:
+                names = [X.columns[j] for j in categorical]
+                raise ValueError(f"X has categorical columns {names}, which {remedy}")
+            self._frame = FrameEncoder(X, categorical)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+        matrix, y = self._read(X, missing=missing, y=y)
+        check_classification_targets(y)
+        return matrix, y
+
+    def _read(self, X: Any, *, missing: bool, y: Any = None) -> Any:
+        """Validate X (and y while fitting), categories encoded."""
+        reset = y is not None
+        checks: dict[str, Any] = {
+            "dtype": [np.float64, np.float32],
+            "ensure_all_finite": "allow-nan" if missing else True,
+        }
+        if self._frame is None:
+            return validate_data(self, X, **({"y": y} if reset else {}), reset=reset, **checks)
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        matrix = check_array(self._frame.transform(X), estimator=self, **checks)
+        if not reset:
+            return matrix
+        y = np.asarray(y)
+        if y.shape != (len(matrix),):
+            raise ValueError(
+                f"y must have shape ({len(matrix)},), one label per row of X; got {y.shape}."
+            )
+        return matrix, y
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least two classes, and there is only one "
+                f"class: {self.classes_.tolist()}."
+            )
+
+    def _check_stakes(self, costs: Costs, weights: Floats) -> None:
+        if not costs.reduced[weights > 0].any():
+            raise ValueError(
+                f"Every decision costs {type(self).__name__} the same, so there is nothing to "
+                "learn. Give cost_matrix or costs at least one entry that tells decisions apart."
+            )
+
+    def _warn_if_collapsed(
+        self, decisions: Ints, remedy: str = "give the weak learner more room"
+    ) -> None:
+        """Say it once when one class is predicted for every training row."""
+        if decisions.min() == decisions.max():
+            label = self.classes_.tolist()[int(decisions[0])]
+            warnings.warn(
+                f"{type(self).__name__} predicts class {label!r} for every training row. Is the "
+                f"cost ratio meant to be so high? Look at cost_matrix_, or {remedy}.",
+                CollapseWarning,
+                stacklevel=4,
+            )
+
+
+class BoostingClassifier(TableClassifier):
     """A boosted classifier: parameters, validation and prediction, for two classes or more.
 
     Parameters
@@ -203,11 +275,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         self._check_classes()
         weights = check_weights(sample_weight, len(codes), type(self).__name__)
         resolved = self._truth_costs(costs, codes, X)
-        if not resolved.reduced[weights > 0].any():
-            raise ValueError(
-                f"Every decision costs {type(self).__name__} the same, so there is nothing to "
-                "learn. Give cost_matrix or costs at least one entry that tells decisions apart."
-            )
+        self._check_stakes(resolved, weights)
         self.cost_matrix_ = resolved.average(weights)
         rng = check_random_state(self.random_state)
         used = weights > 0
@@ -237,57 +305,20 @@ class BoostingClassifier(CostSensitiveClassifier):
         if losses:
             self.train_loss_ = np.array(losses)
 
-    def _check_classes(self) -> None:
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes, and there is only one "
-                f"class: {self.classes_.tolist()}."
-            )
-
     def _learner(self) -> Learner:
         estimator = self._default_estimator if self.estimator is None else self.estimator
         return resolve(estimator, self.max_leaves, type(self).__name__)
 
     def _fit_rows(self, X: Any, y: Any, learner: Learner) -> tuple[AnyArray, AnyArray]:
-        """The rows as a float matrix, and the labels."""
-        categorical = categorical_columns(X)
-        self._frame = None
-        if categorical:
-            if not learner.accepts_categories:
-                names = [X.columns[j] for j in categorical]
-                raise ValueError(
-                    f"X has categorical columns {names}, which the weak learner "
-                    f"{learner} of {type(self).__name__} cannot take. Encode them, or use "
-                    "estimator='tree'."
-                )
-            self._frame = FrameEncoder(X, categorical)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
-        matrix, y = self._rows(X, learner, y=y)
-        check_classification_targets(y)
-        return matrix, y
-
-    def _rows(self, X: Any, learner: Learner, y: Any = None) -> Any:
-        """Validate X (and y while fitting), categories encoded."""
-        reset = y is not None
-        checks: dict[str, Any] = {
-            "dtype": [np.float64, np.float32],
-            "ensure_all_finite": "allow-nan" if learner.accepts_missing else True,
-        }
-        if self._frame is None:
-            return validate_data(self, X, **({"y": y} if reset else {}), reset=reset, **checks)
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        matrix = check_array(self._frame.transform(X), estimator=self, **checks)
-        if not reset:
-            return matrix
-        y = np.asarray(y)
-        if y.shape != (len(matrix),):
-            raise ValueError(
-                f"y must have shape ({len(matrix)},), one label per row of X; got {y.shape}."
-            )
-        return matrix, y
+        """The rows as the weak learner takes them, and the labels."""
+        return self._read_training(
+            X,
+            y,
+            categories=learner.accepts_categories,
+            missing=learner.accepts_missing,
+            remedy=f"the weak learner {learner} of {type(self).__name__} cannot take. Encode them, "
+            "or use estimator='tree'.",
+        )
 
     def _bound_rows(self, X: AnyArray, sample_weight: Floats, rng: np.random.RandomState) -> Rows:
         return Rows(
@@ -298,18 +329,6 @@ class BoostingClassifier(CostSensitiveClassifier):
             int(rng.randint(np.iinfo(np.int32).max)),
         )
 
-    def _warn_if_collapsed(self, decisions: Ints) -> None:
-        """Say it once when one class is predicted for every training row."""
-        if decisions.min() == decisions.max():
-            label = self.classes_.tolist()[int(decisions[0])]
-            warnings.warn(
-                f"{type(self).__name__} predicts class {label!r} for every training row. Is the "
-                "cost ratio meant to be so high? Look at cost_matrix_, or give the weak learner "
-                "more room.",
-                CollapseWarning,
-                stacklevel=4,
-            )
-
     def _progress(self) -> AbstractContextManager[Progress | None]:
         return round_progress(type(self).__name__, int(self.verbose))
 
@@ -317,7 +336,7 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     def _checked(self, X: Any) -> AnyArray:
         check_is_fitted(self)
-        return np.asarray(self._rows(X, self._learner()))
+        return np.asarray(self._read(X, missing=self._learner().accepts_missing))
 
     @abstractmethod
     def _decide(self, scores: Floats) -> Ints:

@@ -1,0 +1,296 @@
+"""`CostBoostClassifier`, the classifier to point at a table with costs."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import AnyArray, Floats
+from costboost._validation import check_parameters, check_weights
+from costboost.costs import Costs
+from costboost.flagship.deciding import HeadClassifier
+from costboost.flagship.engine import Model
+from costboost.flagship.estimate import Estimate, estimate_savings
+from costboost.flagship.fitting import Plan, fit_heads, plan_folds, stakes, targets_for
+from costboost.flagship.heads import Head, HeldOut, temperature
+from costboost.flagship.parameters import FLAGSHIP
+
+__all__ = ["CostBoostClassifier"]
+
+
+class CostBoostClassifier(HeadClassifier):
+    """Gradient boosting that spends the least money.
+
+    How it works, in short:
+
+    1. ``ensemble`` boosters, each trained on all rows but a fold, by log loss, with shrunken,
+       regularised trees.
+    2. Each stops when its log loss on its own fold no longer falls. (Log loss is the bill averaged
+       over all cost ratios; the bill itself at one ratio is too noisy to stop by.)
+    3. One number, the temperature, calibrates them on the held-out scores of all folds, and their
+       probabilities are averaged.
+    4. A row's decision is the one of smallest expected cost by these probabilities and the costs
+       of that very row: those passed to ``predict``, or ``cost_matrix``.
+    5. If rows had costs of their own in ``fit`` and ``predict`` is not told them, a second set of
+       boosters decides, trained to choose what was cheapest, weighted by what was at stake.
+    6. The held-out decisions are priced: `estimated_savings_` says what to expect.
+
+    Parameters
+    ----------
+    cost_matrix : array, frame, mapping, callable or None, default=None
+        What each decision costs: a (k, k) array, rows = truth, columns = decision, in the order of
+        ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
+        ``{"fn": 5, "fp": 1}``; a callable ``X -> (n, k, k)``; None if every mistake costs 1.
+        Entries may be uncertain: `costboost.costs.interval` or `costboost.costs.samples`.
+    loss : str or Loss, default="auto"
+        ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
+        object, trains boosters with the costs inside, whose scores decide.
+    engine : {"lightgbm", "xgboost"}, default="lightgbm"
+        Who grows the trees.
+    decision : {"auto", "bayes", "learned"}, default="auto"
+        ``"bayes"`` never trains the second set of boosters (without costs in ``predict``, the mean
+        costs decide); ``"learned"`` trains only the second set.
+    risk : {"expected", "worst"}, default="expected"
+        With uncertain costs: the decision whose expected bill is smallest on average over the
+        costs, or whose expected bill is smallest under the costs that are worst for it.
+    n_estimators : int, default=1000
+        Most rounds of a booster.
+    learning_rate : float, default=0.05
+        Shrinkage of each tree.
+    max_leaves : int, default=15
+        Leaves of a tree.
+    min_samples_leaf : int or "auto", default="auto"
+        Rows of a leaf; "auto" is a hundredth of the rows, between 5 and 50.
+    reg_lambda : float, default=5.0
+        Penalty of squared leaf values.
+    subsample, colsample : float, default=0.8
+        Shares of rows and of columns that a tree sees.
+    early_stopping : bool, default=True
+        Whether boosters stop when their held-out loss no longer falls.
+    patience : int, default=50
+        Rounds without a smaller loss before they stop.
+    ensemble : int, default=5
+        Boosters, one per fold. 1 trains one booster; to stop early it holds out
+        ``validation_fraction`` of the rows.
+    cv : splitter or iterable of (rows, held-out rows), optional
+        Folds of your own, e.g. by time or group, instead of ``ensemble`` shuffled ones.
+    validation_fraction : float, default=0.2
+        Share of rows held out if ``ensemble=1``.
+    calibration : {"temperature", None}, default="temperature"
+        How scores are calibrated on held-out rows.
+    engine_params : dict, optional
+        Parameters of the engine; they win over the ones above.
+    device : str, default="cpu"
+        Passed to the engine: ``"gpu"`` or ``"cuda"`` for LightGBM, ``"cuda"`` for XGBoost.
+    warm_start : bool, default=False
+        Whether ``fit`` continues the boosters of the last fit, up to ``n_estimators``, on the same
+        rows.
+    random_state : int, RandomState or None, default=None
+        Seed of folds and samples.
+    n_jobs : int or None, default=None
+        Threads. None uses one below 10,000 rows and all above; -1 uses all.
+    verbose : int, default=0
+        1 shows a progress bar with the held-out bill, 2 prints every round.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+        The classes.
+    cost_matrix_ : array of shape (k, k)
+        The costs, averaged over the rows where they differ.
+    estimated_savings_ : Estimate
+        ``(value, low, high)``: savings of the decisions on held-out rows, with a 95 % interval;
+        the row's costs are taken to be known at decision time if ``fit`` knew whole matrices.
+        Absent if no row was held out.
+    estimated_savings_without_costs_ : Estimate
+        The same if ``predict`` is not told the rows' costs; only with costs of single rows.
+    estimated_cost_ : float
+        Mean bill of a held-out row.
+    temperature_ : float
+        What calibrates the scores; below 1 if the boosters were too sure of themselves.
+    boosters_ : list
+        The engine's boosters, of the probabilities if there are two sets.
+    booster_ : lightgbm.Booster or xgboost.Booster
+        The only one, if ``ensemble=1``.
+    feature_importances_ : array of shape (d,)
+        Share of each feature in the gain of all splits.
+    n_iter_ : int
+        Rounds of the longest booster.
+
+    See Also
+    --------
+    MinCostClassifier : The same decision on the probabilities of any classifier.
+    costboost.dask.DaskCostBoostClassifier : On many machines.
+
+    Notes
+    -----
+    Held-out rows choose when boosters stop, so estimated savings lean to the optimistic side by
+    little, while the average of the boosters is a little better than each: `docs/flagship.md` has
+    measurements of both.
+
+    Examples
+    --------
+    >>> from costboost import CostBoostClassifier
+    >>> from costboost.costs import per_row
+    >>> from costboost.datasets import make_fraud
+    >>> train, test = make_fraud(2000, random_state=0), make_fraud(2000, random_state=1)
+    >>> model = CostBoostClassifier(n_estimators=50, ensemble=2, random_state=0)
+    >>> model = model.fit(train.X, train.y, costs=per_row(fn=train.amount, fp=5))
+    >>> model.score(test.X, test.y, costs=per_row(fn=test.amount, fp=5)) > 0.2
+    True
+    """
+
+    _plan: Plan
+    _n_rows: int
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        *,
+        loss: Any = "auto",
+        engine: Literal["lightgbm", "xgboost"] = "lightgbm",
+        decision: Literal["auto", "bayes", "learned"] = "auto",
+        risk: Literal["expected", "worst"] = "expected",
+        n_estimators: int = 1000,
+        learning_rate: float = 0.05,
+        max_leaves: int = 15,
+        min_samples_leaf: int | Literal["auto"] = "auto",
+        reg_lambda: float = 5.0,
+        subsample: float = 0.8,
+        colsample: float = 0.8,
+        early_stopping: bool = True,
+        patience: int = 50,
+        ensemble: int = 5,
+        cv: Any = None,
+        validation_fraction: float = 0.2,
+        calibration: Literal["temperature"] | None = "temperature",
+        engine_params: dict[str, Any] | None = None,
+        device: str = "cpu",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost_matrix = cost_matrix
+        self.loss = loss
+        self.engine = engine
+        self.decision = decision
+        self.risk = risk
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.min_samples_leaf = min_samples_leaf
+        self.reg_lambda = reg_lambda
+        self.subsample = subsample
+        self.colsample = colsample
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.ensemble = ensemble
+        self.cv = cv
+        self.validation_fraction = validation_fraction
+        self.calibration = calibration
+        self.engine_params = engine_params
+        self.device = device
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- fit ------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        costs: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the boosters.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows; NaN and categorical columns are the engine's affair.
+        y : array of shape (n,)
+            Their true classes.
+        costs : array of shape (n, k, k), (n, k) or (n,), optional
+            Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
+            decision, or the price of an error on that row. Whole matrices may be uncertain:
+            `costboost.costs.interval` or `costboost.costs.samples`.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        check_parameters(self, FLAGSHIP)
+        matrix, y = self._read_training(X, y, categories=True, missing=True)
+        classes, codes = np.unique(y, return_inverse=True)
+        continues = self.warm_start and hasattr(self, "heads_")
+        if continues:
+            self._check_same_rows(len(codes), classes)
+        self.classes_ = classes
+        self._check_classes()
+        weights = check_weights(sample_weight, len(codes), type(self).__name__)
+        known = self._known_costs(costs, X, len(codes), codes)
+        self._check_stakes(known, weights)
+        self.cost_matrix_ = known.average(weights)
+        used = np.flatnonzero(weights)
+        if len(used) < len(weights):
+            matrix, known, weights = matrix[used], known.take(used), weights[used]
+        assert known.codes is not None
+        plan = self._plan if continues else plan_folds(self, matrix, known.codes)
+        targets = targets_for(self, known, weights, have_row_costs=costs is not None)
+        self._unit = stakes(known, weights)
+        self._plan, self._n_rows = plan, len(codes)
+        categorical = self._frame.categorical if self._frame else []
+        heads, held_out = fit_heads(self, matrix, categorical, targets, plan, known)
+        self._keep(heads, held_out, known, weights)
+        return self
+
+    def _check_same_rows(self, n_rows: int, classes: AnyArray) -> None:
+        if n_rows != self._n_rows or not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"{type(self).__name__}(warm_start=True) continues boosters on the rows that they "
+                f"were trained on: {self._n_rows} rows of the classes {self.classes_.tolist()}; "
+                f"got {n_rows} rows of {classes.tolist()}. Set warm_start=False to train anew."
+            )
+
+    def _boosters_to_continue(self, head: str) -> list[Model]:
+        """Boosters of the last fit, for a warm start."""
+        before = getattr(self, "heads_", {}).get(head) if self.warm_start else None
+        return before.models if before is not None else []
+
+    def _keep(
+        self,
+        heads: dict[str, Head],
+        held_out: dict[str, HeldOut],
+        costs: Costs,
+        weights: Floats,
+    ) -> None:
+        """Calibrate the boosters and price their decisions, on the rows they have not seen."""
+        self.heads_ = heads
+        self.n_iter_ = max(m.n_rounds for head in heads.values() for m in head.models)
+        seen = held_out.get("probability")
+        if seen is not None and self.calibration is not None:
+            assert costs.codes is not None
+            heads["probability"].temperature = temperature(
+                seen.scores, costs.codes[seen.rows], weights[seen.rows]
+            )
+        for name in ("estimated_savings_", "estimated_savings_without_costs_", "estimated_cost_"):
+            self.__dict__.pop(name, None)
+        for name, seen in held_out.items():
+            part, w = costs.take(seen.rows), weights[seen.rows]
+            taken = self._decide(name, heads[name].temperature * seen.scores, part)
+            paid = np.take_along_axis(part.reduced, taken[:, None], axis=1)[:, 0]
+            estimate = estimate_savings(paid, part.reduced, w)
+            if name == "probability" or "probability" not in held_out:
+                self.estimated_savings_: Estimate = estimate
+                self.estimated_cost_ = float(np.average(part.paid(taken), weights=w))
+                self._warn_if_collapsed(taken, "give the boosters more rows or rounds")
+            else:
+                self.estimated_savings_without_costs_: Estimate = estimate

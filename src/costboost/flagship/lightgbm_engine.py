@@ -1,0 +1,147 @@
+"""LightGBM as an engine of the flagship."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.flagship.engine import Engine, Job, Model, Watch
+from costboost.flagship.targets import Target
+
+__all__ = ["LightGBMEngine", "LightGBMModel"]
+
+
+class LightGBMEngine(Engine):
+    """Boosters by LightGBM."""
+
+    def train(
+        self, X: AnyArray, categorical: list[int], target: Target, job: Job
+    ) -> tuple[LightGBMModel, Floats | None]:
+        """Train one booster."""
+
+        def data(rows: Ints | None, reference: lgb.Dataset | None = None) -> lgb.Dataset:
+            return lgb.Dataset(
+                X if rows is None else X[rows],
+                label=target.labels if rows is None else target.labels[rows],
+                weight=_weights(target.weights, rows),
+                reference=reference,
+                categorical_feature=categorical,
+                free_raw_data=job.start is None,
+            )
+
+        parameters = self._parameters(target, job)
+        train, watch = data(job.rows), None
+        watched: dict[str, Any] = {}
+        if job.watched is not None:
+            watch = Watch(target, job, X)
+            watched = {
+                "valid_sets": [data(job.watched, train)],
+                "feval": _loss(watch, target.is_log_loss),
+            }
+        booster = lgb.train(
+            parameters,
+            train,
+            num_boost_round=job.rounds_to_go,
+            init_model=None if job.start is None else job.start.booster,
+            callbacks=[_after_round(watch, job)],
+            **watched,
+        )
+        if watch is not None:
+            booster.best_iteration = watch.best_round
+        return LightGBMModel(booster), None if watch is None else watch.best_scores
+
+    def _parameters(self, target: Target, job: Job) -> dict[str, Any]:
+        growth = self.growth
+        parameters = {
+            "learning_rate": growth.learning_rate,
+            "num_leaves": growth.max_leaves,
+            "min_data_in_leaf": growth.min_samples_leaf,
+            "lambda_l2": growth.reg_lambda,
+            "bagging_fraction": growth.subsample,
+            "bagging_freq": int(growth.subsample < 1),
+            "feature_fraction": growth.colsample,
+            "num_threads": self.threads,
+            "device_type": self.device,
+            "seed": job.seed,
+            "metric": "None",
+            "verbosity": -1,
+        }
+        if target.n_scores > 1:
+            parameters["num_class"] = target.n_scores
+        if target.is_log_loss:
+            parameters["objective"] = "binary" if target.n_scores == 1 else "multiclass"
+        else:
+            rows: Any = slice(None) if job.rows is None else job.rows
+            part = target.part(rows)
+            parameters["objective"] = lambda scores, _: part.derivatives(scores)
+        return {**parameters, **self.parameters}
+
+
+class LightGBMModel(Model):
+    """A LightGBM booster, predicting by its ``best_iteration`` rounds."""
+
+    def __init__(self, booster: lgb.Booster) -> None:
+        self.booster = booster
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds kept."""
+        best = self.booster.best_iteration
+        return int(best if best > 0 else self.booster.current_iteration())
+
+    def scores(self, X: AnyArray) -> Floats:
+        """Raw scores."""
+        return np.asarray(self.booster.predict(X, raw_score=True, num_iteration=self.n_rounds))
+
+    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
+        """Raw scores after each round."""
+        total: Any = 0.0
+        for t in range(self.n_rounds):
+            total = total + self.booster.predict(
+                X, raw_score=True, start_iteration=t, num_iteration=1
+            )
+            yield total
+
+    def contributions(self, X: AnyArray) -> Floats:
+        """SHAP values, (n, d + 1) or (n, k, d + 1)."""
+        values = np.asarray(self.booster.predict(X, pred_contrib=True, num_iteration=self.n_rounds))
+        d = X.shape[1] + 1
+        return values if values.shape[1] == d else values.reshape(len(values), -1, d)
+
+    def importances(self, n_features: int) -> Floats:
+        """Total gain of each feature."""
+        gains = self.booster.feature_importance("gain", iteration=self.n_rounds)
+        return np.asarray(gains, dtype=np.float64)
+
+
+def _weights(weights: Floats, rows: Ints | None) -> Floats | None:
+    """Weights of some rows; None, which is faster, if they are all one."""
+    used = weights if rows is None else weights[rows]
+    return None if (used == 1.0).all() else used
+
+
+def _loss(watch: Watch, is_log_loss: bool) -> Callable[..., tuple[str, float, bool]]:
+    """The held-out loss, as LightGBM's evaluation function."""
+
+    def loss(outputs: AnyArray, _: lgb.Dataset) -> tuple[str, float, bool]:
+        # With an objective of its own LightGBM hands over probabilities, else raw scores.
+        return "loss", watch.see(outputs, is_probability=is_log_loss), False
+
+    return loss
+
+
+def _after_round(watch: Watch | None, job: Job) -> Callable[[Any], None]:
+    """Report, and stop when the loss has stopped falling, as LightGBM's callback."""
+
+    def after_round(env: Any) -> None:
+        if watch is None:
+            job.tell(env.iteration + 1, None)
+        elif watch.is_over:
+            results = [("held_out", "loss", watch.best_loss, False)]
+            raise lgb.callback.EarlyStopException(watch.best_round - 1, results)
+
+    return after_round
