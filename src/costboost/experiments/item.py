@@ -1,0 +1,196 @@
+"""What an experiment is: tasks to run, rows to summarise, a table, a figure and conclusions.
+
+An :class:`Item` is one table or figure of a paper. The steps between plan and page hand over tidy
+tables, so that each can be repeated alone: ``tasks`` -> ``run`` (one row per metric) ->
+``summarise`` (the compact table that is kept) -> ``table``, ``figure``, ``conclusions``.
+"""
+
+from __future__ import annotations
+
+import zlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING, Literal, get_args
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+__all__ = ["Conclusion", "Item", "Mode", "Task", "Verdict"]
+
+Mode = Literal["quick", "full"]
+Verdict = Literal["holds", "holds in part", "does not hold"]
+
+GROUP = ["dataset", "algorithm", "setting", "metric"]
+SUMMARY_COLUMNS = [*GROUP, "statistic", "value", "n"]
+PRINTED_COLUMNS = [*GROUP, "value"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One unit of work, of seconds to a minute; it runs alone, in any order, in any process.
+
+    Parameters
+    ----------
+    paper, item, dataset, algorithm : str
+        What is measured.
+    setting : str, default=""
+        What varies besides, for example ``"C1=5"`` or ``"matrix 3"``.
+    split : int, default=0
+        Number of the fold or repeat.
+
+    Examples
+    --------
+    >>> from costboost.experiments import Task
+    >>> ours = Task("cao2013", "table1", "pima", "AsyB", "C1/C2=5", 3)
+    >>> ours.key
+    'cao2013/table1/pima/AsyB/C1/C2=5/3'
+    >>> rival = Task("cao2013", "table1", "pima", "AdaC1", "C1/C2=5", 3)
+    >>> ours.seed == rival.seed
+    True
+    """
+
+    paper: str
+    item: str
+    dataset: str
+    algorithm: str
+    setting: str = ""
+    split: int = 0
+
+    @property
+    def seed(self) -> int:
+        """Seed in [0, 2**31), the same for all algorithms: they see the same splits and costs."""
+        shared = (self.paper, self.item, self.dataset, self.setting, str(self.split))
+        return zlib.crc32("\x1f".join(shared).encode()) & 0x7FFFFFFF
+
+    @property
+    def key(self) -> str:
+        """Name of the task, unique among all tasks."""
+        parts = (self.paper, self.item, self.dataset, self.algorithm, self.setting, str(self.split))
+        return "/".join(parts)
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What a paper states, and what the figures here say about it.
+
+    Parameters
+    ----------
+    statement : str
+        The paper's statement, in a sentence.
+    verdict : {"holds", "holds in part", "does not hold"}
+        Whether the figures bear it out.
+    evidence : str
+        The figures.
+    why : str, default=""
+        The likely reason of a difference.
+    """
+
+    statement: str
+    verdict: Verdict
+    evidence: str
+    why: str = ""
+
+    def __post_init__(self) -> None:
+        if self.verdict not in get_args(Verdict):
+            raise ValueError(
+                f"verdict must be one of {', '.join(map(repr, get_args(Verdict)))}; "
+                f"got {self.verdict!r}."
+            )
+
+
+class Item(ABC):
+    """One table or figure of a paper.
+
+    A subclass sets the attributes and writes the abstract methods; instances must pickle, since
+    tasks run in other processes.
+
+    Attributes
+    ----------
+    paper, name, title : str
+        For example ``"cao2013"``, ``"table1"`` and a line that says what it shows.
+    notes : str
+        How this differs from the paper: weak learner, splits, misprints. Markdown.
+    shares_rows_with : str or None
+        Name of the item of the same paper whose rows this one reads; its own tasks are then not
+        run.
+    minutes : float
+        Rough minutes of a full run on two cores, for ``costboost reproduce --list``.
+    tau_metric : str or None
+        Metric of the summary (statistic ``"mean"``) whose ordering of the algorithms is compared
+        with the printed one, per data set and setting, by Kendall's tau.
+    """
+
+    paper: str
+    name: str
+    title: str
+    notes: str = ""
+    shares_rows_with: str | None = None
+    minutes: float = 1.0
+    tau_metric: str | None = None
+
+    @abstractmethod
+    def tasks(self, mode: Mode) -> list[Task]:
+        """The plan: every task of this item."""
+
+    @abstractmethod
+    def run(self, task: Task, mode: Mode) -> dict[str, float]:
+        """Do one task; returns metric -> value (a curve as ``"cost@10"`` and so on)."""
+
+    def printed(self) -> pd.DataFrame:
+        """The paper's numbers: dataset, algorithm, setting, metric, value.
+
+        Read from ``printed/<paper>.csv`` beside this module; empty if the paper prints none.
+        """
+        import pandas as pd
+
+        source = files("costboost.experiments") / "printed" / f"{self.paper}.csv"
+        if not source.is_file():
+            return pd.DataFrame(columns=PRINTED_COLUMNS)
+        with source.open(encoding="utf-8") as stream:
+            numbers = pd.read_csv(
+                stream,
+                comment="#",
+                keep_default_na=False,
+                dtype={"setting": str, "dataset": str, "algorithm": str},
+            )
+        own = numbers[numbers["item"] == self.name].astype({"value": float})
+        return own[PRINTED_COLUMNS].reset_index(drop=True)
+
+    def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
+        """Mean, standard deviation and median over the splits.
+
+        Parameters
+        ----------
+        rows : DataFrame
+            Raw rows: paper, item, dataset, algorithm, setting, split, seed, metric, value, seconds,
+            versions.
+
+        Returns
+        -------
+        DataFrame
+            Columns dataset, algorithm, setting, metric, statistic (``mean``, ``sd``, ``median``),
+            value and n, the number of splits. All that follows reads this table alone.
+        """
+        values = rows.groupby(GROUP, sort=False)["value"]
+        wide = values.agg(mean="mean", sd="std", median="median", n="count").reset_index()
+        tidy = wide.melt(
+            id_vars=[*GROUP, "n"],
+            value_vars=["mean", "sd", "median"],
+            var_name="statistic",
+            value_name="value",
+        )
+        return tidy[SUMMARY_COLUMNS]
+
+    @abstractmethod
+    def table(self, summary: pd.DataFrame) -> pd.DataFrame:
+        """The paper's layout, our figures beside the printed ones; a column per printed column."""
+
+    def figure(self, summary: pd.DataFrame) -> Figure | None:
+        """The paper's figure drawn from our figures, or None if the item has none."""
+        return None
+
+    def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
+        """What the paper states about this item, checked on our figures."""
+        return []
