@@ -1,0 +1,400 @@
+"""The attentional cascade: stages that each let almost every face pass and stop many others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._validation import check_parameters
+from costboost.algorithms import AsymmetricAdaBoostClassifier
+from costboost.decisions import TargetRateClassifier
+from costboost.learners import Stump
+from costboost.learners.base import ConstantRule
+from costboost.vision.features import HaarFeatures, Windows
+
+__all__ = ["CascadeClassifier", "Stage"]
+
+# Windows whose features are in memory at a time.
+_BATCH = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A stage of a cascade, and how it did.
+
+    Attributes
+    ----------
+    classifier : TargetRateClassifier
+        Its fitted classifier.
+    columns : array of int
+        The features its rules look at.
+    n_positives, n_negatives : int
+        Windows it was trained on.
+    detection_rate, false_alarm_rate : float
+        Its own rates: cross-validated, or on held-out windows if the cascade has a ``delta``.
+    total_detection_rate, total_false_alarm_rate : float
+        Rates of all stages up to this one: the products of their own rates.
+    """
+
+    classifier: TargetRateClassifier
+    columns: Ints
+    n_positives: int
+    n_negatives: int
+    detection_rate: float
+    false_alarm_rate: float
+    total_detection_rate: float
+    total_false_alarm_rate: float
+
+    def scores(self, features: HaarFeatures, windows: Windows) -> Floats:
+        """Scores of the windows towards the positive class; 0 and above pass."""
+        scores = np.empty(len(windows))
+        for start in range(0, len(windows), _BATCH):
+            part = windows.take(slice(start, start + _BATCH))
+            rows = features.compute(part, self.columns)
+            scores[start : start + _BATCH] = self.classifier.decision_function(rows)
+        return scores
+
+
+class CascadeClassifier(ClassifierMixin, BaseEstimator):
+    """Attentional cascade of boosted classifiers on Haar-like features.
+
+    A window is positive if it passes every stage; a window that fails one is never looked at again,
+    so that the many windows without an object cost little. Each stage is the ``estimator`` with
+    more rounds than the one before, whose cost ratio `TargetRateClassifier` chooses such that the
+    stage detects the named share of the positives. The negatives of a stage are false alarms of the
+    stages before it, drawn from those of the training rows and from a pool of further windows
+    (Viola & Jones 2004).
+
+    Training ends after the last stage, when the product of the stages' false-alarm rates has come
+    down to ``false_alarm_rate``, or when fewer than ``min_negatives`` false alarms are left.
+
+    Parameters
+    ----------
+    estimator : classifier or None, default=None
+        A binary classifier of costboost whose rules look at single features. None is
+        `AsymmetricAdaBoostClassifier`, Viola and Jones's own, with stumps that consider 31
+        thresholds per feature.
+    features : HaarFeatures or None, default=None
+        The features; None is `HaarFeatures` with 1000 features.
+    rounds : sequence of int, default=(5, 10, 20, 40)
+        Rounds of boosting of each stage.
+    detection_rate : float, default=0.99
+        Least share of the positives that each stage detects. A cascade of k stages detects about
+        its k-th power.
+    false_alarm_rate : float, default=1e-4
+        Share of negatives passing all stages at which no stage is added.
+    delta : float or None, default=None
+        How probable it may be that a stage misses its detection rate; None promises nothing.
+        Needs many positives: `TargetRateClassifier` says how many.
+    max_negatives : int, default=1000
+        Most negatives a stage is trained on.
+    min_negatives : int, default=20
+        Fewest.
+    cv : int, default=3
+        Folds that measure a stage's rates.
+    n_trials : int, default=8
+        Most cost ratios tried for each stage.
+    random_state : int, RandomState or None, default=None
+        Seed of the features, of the draws of negatives and of the folds.
+    n_jobs : int or None, default=None
+        Folds fitted at a time.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The classes; the second one is detected.
+    features_ : HaarFeatures
+        The fitted features.
+    stages_ : list of Stage
+        The stages.
+    stop_ : str
+        Why training ended.
+
+    References
+    ----------
+    P. Viola and M. J. Jones, "Robust real-time face detection", International Journal of Computer
+    Vision 57(2), 2004, doi:10.1023/B:VISI.0000013087.49260.fb.
+
+    Examples
+    --------
+    Windows with a bright bar on the left, among noise:
+
+    >>> import numpy as np
+    >>> from costboost.vision import CascadeClassifier, HaarFeatures
+    >>> rng = np.random.default_rng(0)
+    >>> X, y = rng.random((200, 8, 8)), np.repeat([1, 0], [60, 140])
+    >>> X[y == 1, :, :4] += 0.3
+    >>> cascade = CascadeClassifier(
+    ...     features=HaarFeatures(max_features=50), rounds=(2, 5), detection_rate=0.95,
+    ...     n_trials=4, random_state=0,
+    ... )
+    >>> bool(cascade.fit(X, y).score(X, y) > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        features: HaarFeatures | None = None,
+        rounds: Sequence[int] = (5, 10, 20, 40),
+        detection_rate: float = 0.99,
+        false_alarm_rate: float = 1e-4,
+        delta: float | None = None,
+        max_negatives: int = 1000,
+        min_negatives: int = 20,
+        cv: Any = 3,
+        n_trials: int = 8,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.features = features
+        self.rounds = rounds
+        self.detection_rate = detection_rate
+        self.false_alarm_rate = false_alarm_rate
+        self.delta = delta
+        self.max_negatives = max_negatives
+        self.min_negatives = min_negatives
+        self.cv = cv
+        self.n_trials = n_trials
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    # -- fit ------------------------------------------------------------------------------------
+
+    def fit(self, X: ArrayLike, y: ArrayLike, pool: ArrayLike | None = None) -> Self:
+        """Train the stages in turn.
+
+        Parameters
+        ----------
+        X : array of shape (n, h, w)
+            Grey windows.
+        y : array of shape (n,)
+            Their classes: two of them.
+        pool : array of shape (m, h, w), optional
+            Further negative windows, from which stages draw what the stages before let pass.
+
+        Returns
+        -------
+        self
+            The fitted cascade.
+        """
+        self._check_parameters()
+        pixels, labels = np.asarray(X), np.asarray(y)
+        check_classification_targets(labels)
+        self.classes_ = np.unique(labels)
+        if len(self.classes_) != 2 or len(labels) != len(pixels):
+            raise ValueError(
+                f"y of {type(self).__name__} must name one of two classes for each of the "
+                f"{len(pixels)} windows; got {len(labels)} labels of {len(self.classes_)} classes."
+            )
+        rng = check_random_state(self.random_state)
+        features = clone(self.features or HaarFeatures(max_features=1000))
+        if features.random_state is None:
+            features.set_params(random_state=rng.randint(np.iinfo(np.int32).max))
+        self.features_ = features.fit(pixels)
+        self.n_features_in_ = self.features_.n_features_in_
+        positive = labels == self.classes_[1]
+        faces = Windows.of_stack(pixels[positive])
+        others = pixels[~positive]
+        if pool is not None:
+            others = np.concatenate([others, self._check_windows(pool)])
+        self._fit_stages(faces, others, rng)
+        return self
+
+    def _fit_stages(self, faces: Windows, others: AnyArray, rng: np.random.RandomState) -> None:
+        self.stages_: list[Stage] = []
+        self.stop_ = f"all {len(self.rounds)} stages are trained"
+        alive = np.arange(len(others))
+        for n_rounds in self.rounds:
+            if len(alive) < self.min_negatives and self.stages_:
+                self.stop_ = f"only {len(alive)} false alarms are left to learn from"
+                break
+            chosen = rng.permutation(alive)[: self.max_negatives]
+            stage = self._fit_stage(n_rounds, faces, others[chosen], rng)
+            self.stages_.append(stage)
+            if stage.total_false_alarm_rate <= self.false_alarm_rate:
+                self.stop_ = "the false-alarm rate is reached"
+                break
+            faces = faces.take(stage.scores(self.features_, faces) >= 0)
+            alive = alive[self._pass(stage, others, alive)]
+
+    def _fit_stage(
+        self, n_rounds: int, faces: Windows, others: AnyArray, rng: np.random.RandomState
+    ) -> Stage:
+        seed = int(rng.randint(np.iinfo(np.int32).max))
+        model = self._model(seed).set_params(n_estimators=int(n_rounds))
+        classifier = TargetRateClassifier(
+            model,
+            detection_rate=self.detection_rate,
+            delta=self.delta,
+            cv=self.cv,
+            n_trials=self.n_trials,
+            random_state=seed,
+            n_jobs=self.n_jobs,
+        )
+        rows = np.concatenate(
+            [self.features_.compute(part) for part in (Windows.of_stack(others), faces)]
+        )
+        classifier.fit(rows, np.repeat([0, 1], [len(others), len(faces)]))
+        before = self.stages_[-1] if self.stages_ else None
+        return Stage(
+            classifier,
+            self._columns(classifier.estimator_),
+            len(faces),
+            len(others),
+            classifier.detection_rate_,
+            classifier.false_alarm_rate_,
+            classifier.detection_rate_ * (before.total_detection_rate if before else 1.0),
+            classifier.false_alarm_rate_ * (before.total_false_alarm_rate if before else 1.0),
+        )
+
+    def _model(self, seed: int) -> Any:
+        if self.estimator is None:
+            return AsymmetricAdaBoostClassifier(estimator=Stump(max_bins=32), random_state=seed)
+        return clone(self.estimator)
+
+    def _columns(self, model: Any) -> Ints:
+        """The features that a fitted model looks at; all of them if its rules do not say."""
+        rules = [
+            rule for rule in getattr(model, "estimators_", ()) if not isinstance(rule, ConstantRule)
+        ]
+        if rules and all(hasattr(rule, "feature") for rule in rules):
+            return np.unique([rule.feature for rule in rules])
+        return np.arange(self.features_.n_features_out_)
+
+    def _pass(self, stage: Stage, others: AnyArray, rows: Ints) -> Bools:
+        """Which rows of a stack of windows pass a stage; the stack may be large."""
+        passed = np.zeros(len(rows), dtype=np.bool_)
+        for start in range(0, len(rows), _BATCH):
+            part = slice(start, start + _BATCH)
+            passed[part] = stage.scores(self.features_, Windows.of_stack(others[rows[part]])) >= 0
+        return passed
+
+    def _check_parameters(self) -> None:
+        owner = type(self).__name__
+        check_parameters(self)
+        for name in ("detection_rate", "false_alarm_rate"):
+            if getattr(self, name) is None:
+                words = "must be a number in (0, 1). Got None instead."
+                raise ValueError(f"The {name!r} parameter of {owner} {words}")
+        if not len(self.rounds) or min(self.rounds) < 1:
+            raise ValueError(
+                f"The 'rounds' parameter of {owner} must name at least one stage, each with an "
+                f"integer >= 1. Got {self.rounds!r} instead."
+            )
+        if not 2 <= self.min_negatives <= self.max_negatives:
+            raise ValueError(
+                f"The 'min_negatives' parameter of {owner} must be an integer from 2 to "
+                f"max_negatives ({self.max_negatives!r}). Got {self.min_negatives!r} instead."
+            )
+
+    # -- predict --------------------------------------------------------------------------------
+
+    def score_windows(self, windows: Windows) -> Floats:
+        """`decision_function` for windows that lie in larger images.
+
+        Parameters
+        ----------
+        windows : Windows
+            Windows of the size seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Scores.
+        """
+        check_is_fitted(self)
+        scores = np.empty(len(windows))
+        alive = np.arange(len(windows))
+        for k, stage in enumerate(self.stages_):
+            stage_scores = stage.scores(self.features_, windows.take(alive))
+            failed = stage_scores < 0
+            # Squashed into (-1, 0) below the integer that says how many stages were left.
+            left = len(self.stages_) - 1 - k
+            scores[alive[failed]] = 2.0 * expit(stage_scores[failed]) - 1.0 - left
+            alive, stage_scores = alive[~failed], stage_scores[~failed]
+        scores[alive] = stage_scores
+        return scores
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """How far each window gets, and by how much.
+
+        Parameters
+        ----------
+        X : array of shape (n, h, w)
+            Grey windows.
+
+        Returns
+        -------
+        array of shape (n,)
+            For a window that passes all stages the score of the last one, at least 0. A window that
+            fails with j more stages to come has a score in [-j - 1, -j].
+        """
+        check_is_fitted(self)
+        pixels = self._check_windows(X)
+        parts = [
+            self.score_windows(Windows.of_stack(pixels[start : start + _BATCH]))
+            for start in range(0, len(pixels), _BATCH)
+        ]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def predict(self, X: ArrayLike) -> AnyArray:
+        """Which windows pass every stage.
+
+        Parameters
+        ----------
+        X : array of shape (n, h, w)
+            Grey windows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Class labels.
+        """
+        return np.asarray(self.classes_[(self.decision_function(X) >= 0).astype(np.intp)])
+
+    def report(self) -> str:
+        """The stages as a table in plain text: training windows and rates of each.
+
+        Returns
+        -------
+        str
+            A line per stage.
+        """
+        check_is_fitted(self)
+        lines = ["stage  rounds  features  positives  negatives  detected  false alarms  in all"]
+        for k, s in enumerate(self.stages_):
+            lines.append(
+                f"{k + 1:5d}  {s.classifier.estimator_.n_estimators:6d}  {len(s.columns):8d}  "
+                f"{s.n_positives:9d}  {s.n_negatives:9d}  {s.detection_rate:8.3f}  "
+                f"{s.false_alarm_rate:12.3f}  {s.total_false_alarm_rate:6.4f}"
+            )
+        return "\n".join([*lines, f"ended: {self.stop_}"])
+
+    def _check_windows(self, X: ArrayLike) -> AnyArray:
+        pixels = np.asarray(X)
+        if pixels.ndim != 3 or pixels.shape[1:] != self.features_.shape_:
+            raise ValueError(
+                f"{type(self).__name__} needs windows of the shape seen in fit, "
+                f"(n, {self.features_.shape_[0]}, {self.features_.shape_[1]}); got an array of "
+                f"shape {pixels.shape}. Resize them."
+            )
+        return pixels
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.classifier_tags.multi_class = False
+        return tags

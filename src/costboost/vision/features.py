@@ -1,0 +1,363 @@
+"""Haar-like features of image windows, read off integral images.
+
+An integral image holds, at each pixel, the sum of everything above and to the left of it, so the
+sum over any rectangle takes four look-ups whatever its size. `Windows` are windows of one size in
+one or many images, with the integral images they lie in; `HaarFeatures` chooses features and
+computes any of them for any windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from costboost._typing import AnyArray, Floats, Ints
+
+__all__ = ["FEATURE_TYPES", "HaarFeatures", "Windows"]
+
+FEATURE_TYPES = ("type-2-x", "type-2-y", "type-3-x", "type-3-y", "type-4")
+
+# Standard deviations of pixels below this share of the mean brightness are rounding noise.
+_FLAT = 1e-6
+
+
+def import_skimage(module: str) -> Any:
+    """A module of scikit-image, or an ImportError that says how to get it."""
+    from importlib import import_module
+
+    try:
+        return import_module(f"skimage.{module}")
+    except ImportError as error:
+        raise ImportError(
+            "costboost.vision needs scikit-image, which is not installed: "
+            'pip install "costboost[experiments]".'
+        ) from error
+
+
+@cache
+def _kernel() -> Callable[..., None]:
+    from numba import njit  # imported here: most of the library never needs it
+
+    @njit(cache=True, nogil=True)
+    def fill(  # type: ignore[no-untyped-def]
+        sums, image, tops, lefts, rectangles, counts, excess, means, scales, columns, out
+    ):
+        for i in range(tops.shape[0]):
+            table, top, left = sums[image[i]], tops[i], lefts[i]
+            for j in columns:
+                value = 0.0
+                for k in range(counts[j]):
+                    r0, c0, r1, c1 = rectangles[j, k]
+                    area = (
+                        table[top + r1, left + c1]
+                        - table[top + r0, left + c1]
+                        - table[top + r1, left + c0]
+                        + table[top + r0, left + c0]
+                    )
+                    value += area if k % 2 else -area
+                out[i, j] = (value - means[i] * excess[j]) * scales[i]
+
+    return fill
+
+
+def integral(images: AnyArray) -> Floats:
+    """Integral images with a zero row above and a zero column to the left, (m, h + 1, w + 1)."""
+    m, h, w = images.shape
+    sums = np.zeros((m, h + 1, w + 1))
+    np.cumsum(images, axis=1, out=sums[:, 1:, 1:])
+    np.cumsum(sums[:, 1:, 1:], axis=2, out=sums[:, 1:, 1:])
+    return sums
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Windows of one size in a stack of images, by their integral images.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        Height and width of a window.
+    sums, squares : arrays of shape (m, H + 1, W + 1)
+        Integral images of the pixels and of their squares.
+    image, tops, lefts : arrays of shape (n,)
+        For each window, its image and its upper left pixel there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.vision import Windows
+    >>> len(Windows.of_image(np.zeros((10, 12)), (8, 8), step=2))
+    6
+    """
+
+    shape: tuple[int, int]
+    sums: Floats
+    squares: Floats
+    image: Ints
+    tops: Ints
+    lefts: Ints
+
+    @classmethod
+    def of_stack(cls, X: AnyArray) -> Windows:
+        """Windows that are whole images, (n, h, w)."""
+        pixels = np.asarray(X, dtype=np.float64)
+        n, h, w = pixels.shape
+        nowhere = np.zeros(n, dtype=np.intp)
+        squares = integral(pixels**2)
+        return cls((h, w), integral(pixels), squares, np.arange(n), nowhere, nowhere)
+
+    @classmethod
+    def of_image(cls, image: AnyArray, shape: tuple[int, int], step: int = 1) -> Windows:
+        """Windows at every ``step``-th pixel of one grey image, both ways."""
+        pixels = np.asarray(image, dtype=np.float64)[None]
+        tops, lefts = np.meshgrid(
+            np.arange(0, pixels.shape[1] - shape[0] + 1, step, dtype=np.intp),
+            np.arange(0, pixels.shape[2] - shape[1] + 1, step, dtype=np.intp),
+            indexing="ij",
+        )
+        image_index = np.zeros(tops.size, dtype=np.intp)
+        squares = integral(pixels**2)
+        return cls(shape, integral(pixels), squares, image_index, tops.ravel(), lefts.ravel())
+
+    def __len__(self) -> int:
+        return len(self.tops)
+
+    def take(self, rows: AnyArray | slice) -> Windows:
+        """Some of the windows, in the same images."""
+        return replace(self, image=self.image[rows], tops=self.tops[rows], lefts=self.lefts[rows])
+
+    def brightness(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the pixels of each window."""
+        n_pixels = self.shape[0] * self.shape[1]
+        mean = self._totals(self.sums) / n_pixels
+        variance = self._totals(self.squares) / n_pixels - mean**2
+        return mean, np.sqrt(np.maximum(variance, 0.0))
+
+    def _totals(self, table: Floats) -> Floats:
+        i, r0, c0 = self.image, self.tops, self.lefts
+        r1, c1 = r0 + self.shape[0], c0 + self.shape[1]
+        return np.asarray(table[i, r1, c1] - table[i, r0, c1] - table[i, r1, c0] + table[i, r0, c0])
+
+
+class HaarFeatures(TransformerMixin, BaseEstimator):
+    r"""Haar-like features of grey image windows: differences of rectangle sums.
+
+    The features are those of `skimage.feature.haar_like_feature`: two, three or four rectangles
+    side by side, added up with alternating signs. A window of 25 by 25 pixels has 190,736 of them;
+    a random choice of ``max_features`` is kept. As in Viola and Jones (2004), a window with pixels
+    x of mean m and standard deviation s is first brought to :math:`(x - m)/s`, which the integral
+    images give without touching the pixels; a window without contrast has features 0.
+
+    Parameters
+    ----------
+    feature_types : sequence of str or None, default=None
+        Which of ``"type-2-x"``, ``"type-2-y"``, ``"type-3-x"``, ``"type-3-y"``, ``"type-4"``; None
+        is all.
+    max_features : int or None, default=2000
+        Features kept, chosen at random from all; None keeps all.
+    normalize : bool, default=True
+        Whether each window's mean is taken off and its contrast made 1.
+    shape : (int, int) or None, default=None
+        Height and width of the windows, needed only where rows come as flat pixels.
+    random_state : int, RandomState or None, default=None
+        Seed of the choice.
+
+    Attributes
+    ----------
+    shape_ : (int, int)
+        Height and width of the windows.
+    feature_coord_, feature_type_ : arrays of shape (n_features_out_,)
+        Rectangles and type of each feature, as scikit-image's functions take them.
+    n_features_out_ : int
+        Number of features.
+    n_features_in_ : int
+        Pixels of a window.
+
+    References
+    ----------
+    P. Viola and M. J. Jones, "Robust real-time face detection", International Journal of Computer
+    Vision 57(2), 2004, doi:10.1023/B:VISI.0000013087.49260.fb.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.vision import HaarFeatures
+    >>> X = np.random.default_rng(0).random((3, 8, 8))
+    >>> HaarFeatures(max_features=50, random_state=0).fit_transform(X).shape
+    (3, 50)
+    """
+
+    def __init__(
+        self,
+        feature_types: Sequence[str] | None = None,
+        max_features: int | None = 2000,
+        normalize: bool = True,
+        shape: tuple[int, int] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.feature_types = feature_types
+        self.max_features = max_features
+        self.normalize = normalize
+        self.shape = shape
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Choose the features; only the size of the windows matters.
+
+        Parameters
+        ----------
+        X : array of shape (n, h, w), or (n, h * w) with ``shape``
+            Grey windows.
+        y : ignored
+            For pipelines.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        types = self._check_parameters()
+        h, w = self._stack(X).shape[1:]
+        coordinates, kinds = import_skimage("feature").haar_like_feature_coord(w, h, list(types))
+        if self.max_features is not None and self.max_features < len(kinds):
+            rng = check_random_state(self.random_state)
+            chosen = np.sort(rng.choice(len(kinds), self.max_features, replace=False))
+            coordinates, kinds = coordinates[chosen], kinds[chosen]
+        self.shape_ = (int(h), int(w))
+        self.n_features_in_ = int(h * w)
+        self.feature_coord_, self.feature_type_ = coordinates, kinds
+        self.n_features_out_ = len(kinds)
+        # First row, first column, row and column behind the last; of up to four rectangles.
+        self._rectangles = np.zeros((len(kinds), 4, 4), dtype=np.intp)
+        self._counts = np.array([len(feature) for feature in coordinates], dtype=np.intp)
+        for j, feature in enumerate(coordinates):
+            for k, ((r0, c0), (r1, c1)) in enumerate(feature):
+                self._rectangles[j, k] = r0, c0, r1 + 1, c1 + 1
+        r0, c0, r1, c1 = np.moveaxis(self._rectangles, 2, 0)
+        self._excess = ((r1 - r0) * (c1 - c0)) @ np.array([-1.0, 1.0, -1.0, 1.0])
+        return self
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """The features of windows.
+
+        Parameters
+        ----------
+        X : array of shape (n, h, w), or (n, h * w) with ``shape``
+            Grey windows of the size seen in `fit`.
+
+        Returns
+        -------
+        array of shape (n, n_features_out_)
+            The features.
+        """
+        check_is_fitted(self)
+        return self.compute(Windows.of_stack(self._stack(X)))
+
+    def compute(self, windows: Windows, columns: Ints | None = None) -> Floats:
+        """The features of windows that lie in larger images, or only some of the features.
+
+        Parameters
+        ----------
+        windows : Windows
+            Windows of the size seen in `fit`.
+        columns : array of int or None, default=None
+            The features wanted; None is all.
+
+        Returns
+        -------
+        array of shape (n, n_features_out_)
+            The features, 0 in columns that are not wanted.
+        """
+        check_is_fitted(self)
+        if windows.shape != self.shape_:
+            raise ValueError(
+                f"windows of {type(self).__name__} must have the shape seen in fit, "
+                f"{self.shape_}; got {windows.shape}. Resize them."
+            )
+        n = len(windows)
+        if columns is None:
+            columns = np.arange(self.n_features_out_)
+        means, scales = np.zeros(n), np.ones(n)
+        if self.normalize:
+            means, deviations = windows.brightness()
+            flat = deviations <= _FLAT * np.maximum(np.abs(means), np.finfo(float).tiny)
+            scales = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, deviations))
+        out = np.zeros((n, self.n_features_out_))
+        _kernel()(
+            windows.sums,
+            windows.image,
+            windows.tops,
+            windows.lefts,
+            self._rectangles,
+            self._counts,
+            self._excess,
+            means,
+            scales,
+            np.asarray(columns, dtype=np.intp),
+            out,
+        )
+        return out
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """Names of the features: type, first pixel, and size of the whole feature.
+
+        Parameters
+        ----------
+        input_features : ignored
+            For pipelines.
+
+        Returns
+        -------
+        array of shape (n_features_out_,)
+            Names like ``"type-2-x at 3,4 of 5x6"``.
+        """
+        check_is_fitted(self)
+        tops, lefts = self._rectangles[:, 0, 0], self._rectangles[:, 0, 1]
+        heights = self._rectangles[:, :, 2].max(axis=1) - tops
+        widths = self._rectangles[:, :, 3].max(axis=1) - lefts
+        rows = zip(self.feature_type_, tops, lefts, heights, widths, strict=True)
+        names = [f"{kind} at {r},{c} of {h}x{w}" for kind, r, c, h, w in rows]
+        return np.array(names, dtype=object)
+
+    def _check_parameters(self) -> Sequence[str]:
+        owner = type(self).__name__
+        types = FEATURE_TYPES if self.feature_types is None else tuple(self.feature_types)
+        if not types or not set(types) <= set(FEATURE_TYPES):
+            raise ValueError(
+                f"The 'feature_types' parameter of {owner} must be None or a list with names out "
+                f"of {list(FEATURE_TYPES)}. Got {self.feature_types!r} instead."
+            )
+        if self.max_features is not None and self.max_features < 1:
+            raise ValueError(
+                f"The 'max_features' parameter of {owner} must be None or an integer >= 1. "
+                f"Got {self.max_features!r} instead."
+            )
+        return types
+
+    def _stack(self, X: ArrayLike) -> AnyArray:
+        """The windows as (n, h, w)."""
+        pixels = np.asarray(X)
+        if pixels.ndim == 2 and self.shape is not None:
+            h, w = self.shape
+            if pixels.shape[1] == h * w:
+                pixels = pixels.reshape(-1, h, w)
+        if pixels.ndim != 3:
+            raise ValueError(
+                f"X of {type(self).__name__} must be a stack of grey windows, (n, h, w), or flat "
+                f"pixels, (n, h * w), together with shape=(h, w); got an array of shape "
+                f"{pixels.shape} and shape={self.shape!r}."
+            )
+        if not np.isfinite(pixels).all():
+            raise ValueError(
+                f"X of {type(self).__name__} must have finite pixels; got NaN or infinity. Fill "
+                "missing pixels first."
+            )
+        return pixels

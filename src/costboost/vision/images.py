@@ -1,0 +1,227 @@
+"""Windows to train on: faces and what is none, from scikit-image or from a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.vision.features import import_skimage
+
+__all__ = ["BACKGROUNDS", "background_windows", "cut_windows", "face_windows", "grey"]
+
+# Pictures that come with scikit-image itself, without download, and show no face from the front.
+# The man in "camera" is seen from the side; "chelsea" is a cat.
+BACKGROUNDS = (
+    "brick",
+    "camera",
+    "chelsea",
+    "clock",
+    "coffee",
+    "coins",
+    "grass",
+    "gravel",
+    "hubble_deep_field",
+    "immunohistochemistry",
+    "moon",
+    "page",
+    "rocket",
+    "stereo_motorcycle",
+    "text",
+)
+
+_SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff")
+# Pictures are scaled down step by step, up to the largest factor, and windows cut from each size.
+_STEP, _LARGEST_CUT = 1.2, 6.0
+
+
+def grey(image: AnyArray) -> Floats:
+    """An image of any kind as grey values in [0, 1], (h, w).
+
+    Parameters
+    ----------
+    image : array of shape (h, w), (h, w, 3) or (h, w, 4)
+        Grey or colour, integers or floats.
+
+    Returns
+    -------
+    array of shape (h, w)
+        Grey values.
+    """
+    pixels = np.asarray(image)
+    if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] not in (3, 4)):
+        raise ValueError(
+            "image must be grey, (h, w), or in colour, (h, w, 3) or (h, w, 4); got an array of "
+            f"shape {pixels.shape}. Hand over one image at a time."
+        )
+    if pixels.ndim == 3:
+        pixels = import_skimage("color").rgb2gray(pixels[..., :3])
+    return np.asarray(import_skimage("util").img_as_float64(pixels), dtype=np.float64)
+
+
+def face_windows(
+    folder: str | Path | None = None,
+    *,
+    faces: str = "faces",
+    others: str = "others",
+    shape: tuple[int, int] = (25, 25),
+) -> tuple[Floats, Ints]:
+    """Grey windows with a face and without, and their labels.
+
+    Parameters
+    ----------
+    folder : path or None, default=None
+        A folder of images with two subfolders. None is `skimage.data.lfw_subset`: 100 faces and 100
+        other windows of 25 by 25 pixels, cut from Labeled Faces in the Wild.
+    faces, others : str, default="faces" and "others"
+        Names of the subfolders.
+    shape : (int, int), default=(25, 25)
+        Height and width to which images are resized.
+
+    Returns
+    -------
+    windows : array of shape (n, h, w)
+        Grey values in [0, 1].
+    y : array of shape (n,)
+        1 = face, 0 = none.
+
+    Examples
+    --------
+    >>> from costboost.vision import face_windows
+    >>> windows, y = face_windows()
+    >>> windows.shape, int(y.sum())
+    ((200, 25, 25), 100)
+    """
+    if folder is None:
+        windows = np.asarray(import_skimage("data").lfw_subset(), dtype=np.float64)
+        y = np.repeat(np.array([1, 0], dtype=np.intp), len(windows) // 2)
+        return _resized(windows, shape), y
+    stacks = [_read(Path(folder) / name, shape) for name in (faces, others)]
+    y = np.repeat(np.array([1, 0], dtype=np.intp), [len(stack) for stack in stacks])
+    return np.concatenate(stacks), y
+
+
+def cut_windows(
+    images: Iterable[AnyArray],
+    n_windows: int,
+    *,
+    shape: tuple[int, int] = (25, 25),
+    random_state: Any = None,
+) -> Floats:
+    """Windows cut out of images at random places and in random sizes.
+
+    Parameters
+    ----------
+    images : iterable of arrays
+        Grey or colour, each at least as large as a window.
+    n_windows : int
+        Windows in all, as evenly from the images as can be.
+    shape : (int, int), default=(25, 25)
+        Height and width of the windows; what is cut is up to six times larger and scaled down.
+    random_state : int, RandomState or None, default=None
+        Seed of the cuts.
+
+    Returns
+    -------
+    array of shape (n_windows, h, w)
+        Grey values in [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.vision import cut_windows
+    >>> picture = np.random.default_rng(0).random((60, 80))
+    >>> cut_windows([picture], 5, shape=(16, 16), random_state=0).shape
+    (5, 16, 16)
+    """
+    rng = check_random_state(random_state)
+    pictures = [grey(image) for image in images]
+    for picture in pictures:
+        if picture.shape[0] < shape[0] or picture.shape[1] < shape[1]:
+            raise ValueError(
+                f"images must be at least as large as a window, {shape}; got one of "
+                f"{picture.shape}. Leave it out, or make the window smaller."
+            )
+    if not pictures:
+        raise ValueError("images must hold at least one image; got none.")
+    h, w = shape
+    cuts = np.empty((n_windows, h, w))
+    for k, picture in enumerate(pictures):
+        levels = _levels(picture, shape)
+        rows = np.arange(k, n_windows, len(pictures))
+        for row, which in zip(rows, rng.randint(len(levels), size=len(rows)), strict=True):
+            level = levels[which]
+            top = rng.randint(level.shape[0] - h + 1)
+            left = rng.randint(level.shape[1] - w + 1)
+            cuts[row] = level[top : top + h, left : left + w]
+    return cuts
+
+
+def _levels(picture: Floats, shape: tuple[int, int]) -> list[Floats]:
+    """The picture and smaller copies of it, as long as a window fits."""
+    resize = import_skimage("transform").resize
+    levels, factor = [picture], _STEP
+    while factor <= _LARGEST_CUT:
+        size = tuple(round(length / factor) for length in picture.shape)
+        if size[0] < shape[0] or size[1] < shape[1]:
+            break
+        levels.append(resize(picture, size, anti_aliasing=True))
+        factor *= _STEP
+    return levels
+
+
+def background_windows(
+    n_windows: int,
+    *,
+    pictures: Sequence[str] = BACKGROUNDS,
+    shape: tuple[int, int] = (25, 25),
+    random_state: Any = None,
+) -> Floats:
+    """Windows without a face, cut out of the pictures that come with scikit-image.
+
+    Parameters
+    ----------
+    n_windows : int
+        Windows in all.
+    pictures : sequence of str
+        Names of functions of `skimage.data`; by default 15 that need no download. Of a stereo pair
+        the left picture is taken.
+    shape : (int, int), default=(25, 25)
+        Height and width of the windows.
+    random_state : int, RandomState or None, default=None
+        Seed of the cuts.
+
+    Returns
+    -------
+    array of shape (n_windows, h, w)
+        Grey values in [0, 1].
+    """
+    data = import_skimage("data")
+    found = (getattr(data, name)() for name in pictures)
+    images = (picture[0] if isinstance(picture, tuple) else picture for picture in found)
+    return cut_windows(images, n_windows, shape=shape, random_state=random_state)
+
+
+def _read(folder: Path, shape: tuple[int, int]) -> Floats:
+    """All images of a folder, in the order of their names."""
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"The folder {folder} does not exist. Put the images with a face into one subfolder "
+            "and the others into another, and name them by faces= and others=."
+        )
+    paths = sorted(path for path in folder.iterdir() if path.suffix.lower() in _SUFFIXES)
+    if not paths:
+        raise FileNotFoundError(f"The folder {folder} holds no image ({', '.join(_SUFFIXES)}).")
+    read = import_skimage("io").imread
+    return np.concatenate([_resized(grey(read(path))[None], shape) for path in paths])
+
+
+def _resized(stack: Floats, shape: tuple[int, int]) -> Floats:
+    if stack.shape[1:] == shape:
+        return stack
+    resize = import_skimage("transform").resize
+    return np.array([resize(window, shape, anti_aliasing=True) for window in stack])
