@@ -16,7 +16,7 @@ CLASSES = re.findall(r"^\| `(\w+)` \|", README, flags=re.MULTILINE)
 
 
 def test_there_is_something_to_test() -> None:
-    assert len(SNIPPETS) == 4
+    assert len(SNIPPETS) == 5
     assert CLASSES
 
 
