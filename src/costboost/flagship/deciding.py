@@ -6,22 +6,30 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.base import TableClassifier
 from costboost.costs import Costs
+from costboost.costs._forms import is_labelled
 from costboost.costs.uncertain import decide_worst, scenarios
 from costboost.flagship.heads import Head, to_proba
+from costboost.gbm import LOSSES
 from costboost.gbm.decisions import decide, probability
+from costboost.losses import MC, BinaryLoss
+from costboost.metrics import savings_score
 
 __all__ = ["HeadClassifier"]
 
 
 def _has_probabilities(model: HeadClassifier) -> bool:
     """Whether the boosters know, or will know, probabilities of the classes."""
-    return model.loss != "auto" or model.decision != "learned"
+    if isinstance(model.loss, str) and model.loss == "auto":
+        return model.decision != "learned"
+    loss = LOSSES.get(model.loss) if isinstance(model.loss, str) else model.loss
+    return isinstance(loss, BinaryLoss | MC)
 
 
 class HeadClassifier(TableClassifier):
@@ -45,7 +53,7 @@ class HeadClassifier(TableClassifier):
     def _known_costs(self, costs: Any, X: Any, n_samples: int, codes: Ints | None = None) -> Costs:
         """The costs, uncertain ones by their means."""
         return Costs.resolve(
-            scenarios(self.cost_matrix, X).expected if costs is None else None,
+            scenarios(self.cost_matrix).expected if costs is None else None,
             None if costs is None else scenarios(costs).expected,
             classes=self.classes_,
             n_samples=n_samples,
@@ -75,17 +83,24 @@ class HeadClassifier(TableClassifier):
             Class labels.
         """
         rows = self._checked(X)
-        told = costs is not None or callable(self.cost_matrix)
+        if costs is not None and not _has_probabilities(self):
+            raise ValueError(
+                f"{type(self).__name__}(loss={self.loss!r}, decision={self.decision!r}) has "
+                "learned decisions and no probabilities, so predict cannot use costs. Leave them "
+                "out, or fit with loss='auto' and decision='auto' or 'bayes'."
+            )
+        told = costs is not None or (callable(self.cost_matrix) and _has_probabilities(self))
         if not told and "decision" in self.heads_:
             scores = self.heads_["decision"].scores(rows)
             return self.classes_[self._decide("decision", scores, None)]
         proba = self.predict_proba(X)
         worst = scenarios(costs if costs is not None else self.cost_matrix, X)
         if self.risk == "worst" and worst.is_uncertain:
+            # What a function of X returns are costs of single rows, too.
             cases = [
                 Costs.resolve(
-                    None if costs is not None else case,
-                    case if costs is not None else None,
+                    None if told else case,
+                    case if told else None,
                     classes=self.classes_,
                     n_samples=len(proba),
                     X=X,
@@ -97,6 +112,50 @@ class HeadClassifier(TableClassifier):
         if told:
             return self.classes_[self._known_costs(costs, X, len(proba)).decide(proba)]
         return self.classes_[Costs(self.classes_, self.cost_matrix_).decide(proba)]
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        costs: Any = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> float:
+        """Savings: 1 - cost / cost of the best constant decision; uncertain costs by their means.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        y : array of shape (n,)
+            Their true classes.
+        costs : array of shape (n, k, k), (n, k) or (n,), optional
+            Costs of the rows. Of shape (n, k, k) they are known at decision time, so the
+            decisions use them too, unless they were learned; the other forms only price them.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            1 for a bill of nothing, 0 for that of the best constant decision, below 0 if dearer.
+        """
+        known = costs if costs is not None and np.ndim(costs) == 3 else None
+        decisions = self.predict(X, known if _has_probabilities(self) else None)
+        if costs is None and callable(self.cost_matrix):
+            costs = self.cost_matrix(X)
+        matrix = self.cost_matrix if costs is None else None
+        names_all = costs is None and (matrix is None or is_labelled(matrix))
+        return float(
+            savings_score(
+                y,
+                decisions,
+                cost_matrix=scenarios(matrix).expected,
+                costs=None if costs is None else scenarios(costs).expected,
+                # A labelled matrix, or none, also prices truths that the training rows lacked.
+                labels=np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_,
+                sample_weight=sample_weight,
+            )
+        )
 
     def _decide(self, head: str, scores: Floats, costs: Costs | None) -> Ints:
         """Class codes from the scores of a head, with the rows' costs where they are known."""
@@ -114,6 +173,7 @@ class HeadClassifier(TableClassifier):
 
     def _deciding(self) -> str:
         """The head that decides when ``predict`` is not told costs."""
+        check_is_fitted(self)
         return "decision" if "decision" in self.heads_ else "probability"
 
     @available_if(_has_probabilities)

@@ -66,6 +66,12 @@ class Job:
         return max(self.n_estimators - (0 if self.start is None else self.start.n_rounds), 0)
 
     @property
+    def fresh_seed(self) -> int:
+        """The seed, another one for rounds that continue: XGBoost starts no old one anew."""
+        done = 0 if self.start is None else self.start.n_rounds
+        return (self.seed + done) % np.iinfo(np.int32).max
+
+    @property
     def watched(self) -> Ints | None:
         """The rows to stop by: the held-out ones, if there is a patience."""
         return self.held_out if self.patience else None

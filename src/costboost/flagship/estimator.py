@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -240,10 +242,11 @@ class CostBoostClassifier(HeadClassifier):
         self._check_stakes(known, weights)
         self.cost_matrix_ = known.average(weights)
         used = np.flatnonzero(weights)
+        place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         if len(used) < len(weights):
             matrix, known, weights = matrix[used], known.take(used), weights[used]
         assert known.codes is not None
-        plan = self._plan if continues else plan_folds(self, matrix, known.codes)
+        plan = self._plan if continues else plan_folds(self, matrix, known.codes, place)
         targets = targets_for(self, known, weights, have_row_costs=costs is not None)
         self._unit = stakes(known, weights)
         self._plan, self._n_rows = plan, len(codes)
@@ -251,6 +254,103 @@ class CostBoostClassifier(HeadClassifier):
         heads, held_out = fit_heads(self, matrix, categorical, targets, plan, known)
         self._keep(heads, held_out, known, weights)
         return self
+
+    def fit_parquet(
+        self,
+        paths: Any,
+        target: str,
+        costs: Any = None,
+        sample_weight: str | None = None,
+        features: Sequence[str] | None = None,
+        batch_rows: int | None = None,
+    ) -> Self:
+        """Fit on Parquet files that are larger than memory, by XGBoost's external memory.
+
+        Needs ``engine="xgboost", ensemble=1``, and grows the trees of `fit`. Features are quantised
+        into the folder for temporary files (``TMPDIR``), about a byte each; memory holds a few
+        batches and, for each row, some numbers per class: labels, scores, gradients. To stop early,
+        ``validation_fraction`` of the rows are held out, but at most a million.
+
+        Parameters
+        ----------
+        paths : str, path, or sequence of them
+            A pattern such as ``"folder/*.parquet"``, a folder, a file, or several of them.
+        target : str
+            Column of the true classes.
+        costs : str, mapping or callable, optional
+            Costs of the rows, in place of ``cost_matrix``: a column with the price of an error; a
+            mapping with numbers or names of columns as entries, ``{"fn": "amount", "fp": 5}`` for
+            two classes or ``{(truth, decision): ...}``; a callable of a pandas frame with all
+            columns of a batch, which returns what ``fit`` takes as ``costs``.
+        sample_weight : str, optional
+            Column of weights.
+        features : sequence of str, optional
+            Columns of features: numbers, booleans, text or dictionaries. By default all but the
+            target and the weight. A column that ``costs`` names is a feature too (an amount is
+            known when deciding); if it is known only afterwards, list the features without it.
+        batch_rows : int, optional
+            Rows to read at once. By default so many that their features take 16 MB.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import pandas as pd
+        >>> from costboost.datasets import make_fraud
+        >>> data = make_fraud(2000, random_state=0)
+        >>> frame = pd.DataFrame(data.X).add_prefix("x").assign(amount=data.amount, fraud=data.y)
+        >>> model = CostBoostClassifier(engine="xgboost", ensemble=1, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     frame.to_parquet(os.path.join(folder, "january.parquet"))
+        ...     model = model.fit_parquet(folder, "fraud", costs={"fn": "amount", "fp": 5})
+        >>> model.estimated_savings_.value > 0.2
+        True
+        """
+        from costboost.flagship.parquet.training import fit_parquet
+
+        check_parameters(self, FLAGSHIP)
+        fit_parquet(self, paths, target, costs, sample_weight, features, batch_rows)
+        return self
+
+    def predict_parquet(
+        self,
+        paths: Any,
+        output: str | Path,
+        costs: Any = None,
+        proba: bool = False,
+        keep: Sequence[str] = (),
+        batch_rows: int | None = None,
+    ) -> Path:
+        """Decide on the rows of Parquet files, in batches, into a Parquet file.
+
+        Parameters
+        ----------
+        paths : str, path, or sequence of them
+            As in `fit_parquet`; the files have the features by the names they had in ``fit``.
+        output : str or path
+            The file to write; it appears when it is complete.
+        costs : mapping or callable, optional
+            The rows' own cost matrices where they are known, as in `fit_parquet`.
+        proba : bool, default=False
+            Whether to write the probabilities too.
+        keep : sequence of str, default=()
+            Columns to copy, such as a key.
+        batch_rows : int, optional
+            Rows to read at once. By default so many that their columns take about 16 MB.
+
+        Returns
+        -------
+        Path
+            The file: a row per row read, in the same order, with the columns ``keep``,
+            ``decision`` and, if asked for, ``probability_<class>``.
+        """
+        from costboost.flagship.parquet.scoring import predict_parquet
+
+        return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
 
     def _check_same_rows(self, n_rows: int, classes: AnyArray) -> None:
         if n_rows != self._n_rows or not np.array_equal(classes, self.classes_):

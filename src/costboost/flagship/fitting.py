@@ -137,7 +137,7 @@ def stakes(costs: Costs, weights: Floats) -> float:
     return float(np.average(costs.reduced.max(axis=1), weights=weights))
 
 
-def plan_folds(model: CostBoostClassifier, X: AnyArray, codes: Ints) -> Plan:
+def plan_folds(model: CostBoostClassifier, X: AnyArray, codes: Ints, place: Ints) -> Plan:
     """Who trains on which rows.
 
     Parameters
@@ -148,6 +148,8 @@ def plan_folds(model: CostBoostClassifier, X: AnyArray, codes: Ints) -> Plan:
         The rows, for a splitter.
     codes : int array of shape (n,)
         Their classes.
+    place : int array
+        Index of each row that the user passed among the rows here; -1 if it has no weight.
 
     Returns
     -------
@@ -156,8 +158,7 @@ def plan_folds(model: CostBoostClassifier, X: AnyArray, codes: Ints) -> Plan:
     """
     rng = check_random_state(model.random_state)
     if model.cv is not None:
-        splits = model.cv.split(X, codes) if hasattr(model.cv, "split") else model.cv
-        parts = [Fold(np.asarray(rows), np.asarray(held)) for rows, held in splits]
+        parts = _own_folds(model.cv, X, codes, place)
     elif (n_folds := min(model.ensemble, len(codes) // 2)) >= 2:
         parts = folds(codes, n_folds, rng)
     elif model.early_stopping and len(codes) * model.validation_fraction >= 1:
@@ -165,6 +166,18 @@ def plan_folds(model: CostBoostClassifier, X: AnyArray, codes: Ints) -> Plan:
     else:
         parts = [Fold(None, None)]
     return [(part, int(rng.randint(np.iinfo(np.int32).max))) for part in parts]
+
+
+def _own_folds(cv: Any, X: AnyArray, codes: Ints, place: Ints) -> list[Fold]:
+    """Folds by a splitter of these rows, or as indices into those that the user passed."""
+    if hasattr(cv, "split"):
+        return [Fold(np.asarray(rows), np.asarray(held)) for rows, held in cv.split(X, codes)]
+
+    def found(rows: Any) -> Ints:
+        places: Ints = place[np.asarray(rows)]
+        return np.asarray(places[places >= 0])
+
+    return [Fold(found(rows), found(held)) for rows, held in cv]
 
 
 def growth_for(model: CostBoostClassifier, n_rows: int) -> Growth:

@@ -31,6 +31,9 @@ class LightGBMEngine(Engine):
                 reference=reference,
                 categorical_feature=categorical,
                 free_raw_data=job.start is None,
+                # With too few rows for any split the filter leaves no feature, which is an error
+                # with objectives that are not LightGBM's.
+                params={"feature_pre_filter": False},
             )
 
         parameters = self._parameters(target, job)
@@ -50,8 +53,9 @@ class LightGBMEngine(Engine):
             callbacks=[_after_round(watch, job)],
             **watched,
         )
-        if watch is not None:
-            booster.best_iteration = watch.best_round
+        if watch is not None and watch.best_round < booster.current_iteration():
+            # Cut, so that a warm start goes on from the best round.
+            booster.model_from_string(booster.model_to_string(num_iteration=watch.best_round))
         return LightGBMModel(booster), None if watch is None else watch.best_scores
 
     def _parameters(self, target: Target, job: Job) -> dict[str, Any]:
@@ -66,7 +70,7 @@ class LightGBMEngine(Engine):
             "feature_fraction": growth.colsample,
             "num_threads": self.threads,
             "device_type": self.device,
-            "seed": job.seed,
+            "seed": job.fresh_seed,
             "metric": "None",
             "verbosity": -1,
         }
@@ -82,7 +86,7 @@ class LightGBMEngine(Engine):
 
 
 class LightGBMModel(Model):
-    """A LightGBM booster, predicting by its ``best_iteration`` rounds."""
+    """A LightGBM booster, all of whose rounds count."""
 
     def __init__(self, booster: lgb.Booster) -> None:
         self.booster = booster

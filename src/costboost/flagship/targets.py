@@ -12,7 +12,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
 from costboost.gbm._reading import Loss
 from costboost.gbm.objectives import Derivatives, loss_rows
-from costboost.losses import BinaryLoss
+from costboost.losses import BinaryLoss, Ls
 
 __all__ = ["LossTarget", "Part", "PriceTarget", "ProbabilityTarget", "Target"]
 
@@ -193,6 +193,8 @@ class LossPart(Part):
 
     def loss(self, scores: Floats) -> float:
         """Mean loss."""
+        if type(self.rows.loss) is Ls:  # derivatives are taken at centred scores, too
+            scores = scores - scores.mean(axis=1, keepdims=True)
         return _mean(self.rows.value(scores), self.weights)
 
     def derivatives(self, scores: AnyArray) -> Derivatives:

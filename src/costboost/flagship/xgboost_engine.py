@@ -31,6 +31,7 @@ class XGBoostEngine(Engine):
                 label=target.labels[picked],
                 weight=target.weights[picked],
                 ref=reference,
+                max_bin=self.parameters.get("max_bin"),
                 feature_types=types,
                 enable_categorical=bool(categorical),
                 nthread=self.threads,
@@ -68,7 +69,7 @@ class XGBoostEngine(Engine):
             "min_child_weight": self.growth.min_samples_leaf * share * (1.0 - share),
             "nthread": self.threads,
             "device": self.device,
-            "seed": job.seed,
+            "seed": job.fresh_seed,
             **self.parameters,
         }
 

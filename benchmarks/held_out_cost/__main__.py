@@ -1,0 +1,55 @@
+"""``python -m benchmarks.held_out_cost [run | report]``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+# Before numpy and the boosters are imported: one thread per fit, one process per core.
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"
+
+from benchmarks.held_out_cost.methods import METHODS
+from benchmarks.held_out_cost.problems import SETS, SPLITS
+from benchmarks.held_out_cost.report import write
+from benchmarks.held_out_cost.run import run
+
+NAME = "held_out_cost"
+QUICK = ("hepatitis", "creditcard_subset", "vertebral")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="benchmarks.held_out_cost", description=__doc__)
+    parser.add_argument("command", nargs="?", choices=("run", "report"), default="run")
+    parser.add_argument("--quick", action="store_true", help=f"{', '.join(QUICK)}; 2 splits")
+    parser.add_argument("--sets", help="data sets, by commas; all of them by default")
+    parser.add_argument("--methods", help="methods, by semicolons; all of them by default")
+    parser.add_argument("--splits", type=int, help=f"splits of each set; {SPLITS} by default")
+    parser.add_argument("--jobs", type=int, default=2, help="processes")
+    parser.add_argument("--resume", action="store_true", help="keep rows, run what is missing")
+    parser.add_argument("--output", type=Path, help="folder; benchmarks/results by default")
+    options = parser.parse_args()
+    sets = options.sets.split(",") if options.sets else list(QUICK if options.quick else SETS)
+    methods = options.methods.split(";") if options.methods else list(METHODS)
+    check("--sets", sets, SETS)
+    check("--methods", methods, METHODS)
+    results = Path(__file__).parents[1] / "results"
+    # A quick look must not overwrite the figures of a full run.
+    folder = options.output or (Path(tempfile.gettempdir()) / NAME if options.quick else results)
+    path = folder / f"{NAME}.csv"
+    if options.command == "run":
+        splits = options.splits or (2 if options.quick else SPLITS)
+        run(sets, methods, path, splits=splits, jobs=options.jobs, resume=options.resume)
+    print(f"written: {write(path)}")
+
+
+def check(option: str, given: list[str], known: object) -> None:
+    unknown = [name for name in given if name not in known]  # type: ignore[operator]
+    if unknown:
+        raise SystemExit(f"{option} must name some of {', '.join(known)}; got {unknown}.")  # type: ignore[call-overload]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,136 @@
+"""Means, ranks and paired tests from the rows of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scipy.stats import rankdata, t, wilcoxon
+
+TEST_TO_TRAIN = 3 / 7  # of 70/30 splits, for the corrected variance
+TIE = 0.001  # savings closer than this are called equal
+LEVEL = 0.05
+
+
+def savings_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean savings over the splits, a row per problem and a column per method.
+
+    A method that failed on a split of a problem has no mean there.
+    """
+    whole = rows.groupby("problem")["split"].nunique()
+    grouped = rows.dropna(subset=["savings"]).groupby(["problem", "method"])["savings"]
+    means, counts = grouped.mean().unstack(), grouped.count().unstack()
+    return means.where(counts.eq(whole, axis=0))
+
+
+def mean_ranks(table: pd.DataFrame) -> pd.Series:
+    """Mean rank of each method, 1 = most savings; the table must have no gaps."""
+    ranks = rankdata(-table.to_numpy(), axis=1)
+    return pd.Series(ranks.mean(axis=0), index=table.columns).sort_values()
+
+
+def corrected_t(differences: np.ndarray, test_to_train: float = TEST_TO_TRAIN) -> float:
+    """Two-sided p of Nadeau and Bengio's t-test for differences over resampled splits.
+
+    Splits share training rows, so the variance of the mean is not s²/J but
+    s² (1/J + n_test / n_train).
+
+    Examples
+    --------
+    >>> round(corrected_t(np.array([0.1, 0.2, 0.3, 0.2, 0.2])), 3)
+    0.01
+    """
+    n = len(differences)
+    if n < 2 or not np.any(differences):
+        return 1.0
+    deviation = float(np.std(differences, ddof=1))
+    if deviation == 0.0:
+        return 0.0
+    statistic = abs(differences.mean()) / (deviation * np.sqrt(1 / n + test_to_train))
+    return float(2 * t.sf(statistic, n - 1))
+
+
+def corrected_error(differences: np.ndarray, test_to_train: float = TEST_TO_TRAIN) -> float:
+    """Half-width of the 95 % interval that belongs to `corrected_t`."""
+    n = len(differences)
+    if n < 2:
+        return 0.0
+    spread = float(np.std(differences, ddof=1)) * np.sqrt(1 / n + test_to_train)
+    return float(t.ppf(1 - LEVEL / 2, n - 1) * spread)
+
+
+def holm(p_values: np.ndarray) -> np.ndarray:
+    """p-values after Holm's correction.
+
+    Examples
+    --------
+    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values)
+    factors = np.arange(len(p_values), 0, -1)
+    adjusted = np.empty(len(p_values))
+    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
+    return adjusted
+
+
+@dataclass(frozen=True)
+class Duel:
+    """One method against another, problem by problem.
+
+    Attributes
+    ----------
+    problems : DataFrame
+        By problem: data, difference of mean savings (ours - theirs), half-width of its 95 %
+        interval, p and p after Holm's correction over the problems.
+    p_sets : float
+        Wilcoxon's signed-rank test over data sets (a set's problems averaged, for they share rows).
+    p_problems : float
+        The same over problems, as if they were independent.
+    """
+
+    problems: pd.DataFrame
+    p_sets: float
+    p_problems: float
+
+    @property
+    def record(self) -> tuple[int, int, int]:
+        """Problems won, tied and lost."""
+        difference = self.problems["difference"]
+        return (
+            int((difference > TIE).sum()),
+            int((difference.abs() <= TIE).sum()),
+            int((difference < -TIE).sum()),
+        )
+
+    def significant(self, sign: int, corrected: bool = True) -> list[str]:
+        """Problems on which ours is significantly better (sign 1) or worse (-1)."""
+        found = self.problems
+        p = found["p_holm" if corrected else "p"]
+        return list(found.index[(p < LEVEL) & (np.sign(found["difference"]) == sign)])
+
+
+def duel(rows: pd.DataFrame, ours: str, theirs: str) -> Duel | None:
+    """Compare two methods on the splits that both finished; None if there are none."""
+    pair = rows[rows["method"].isin((ours, theirs))]
+    wide = pair.pivot_table(index=["problem", "data", "split"], columns="method", values="savings")
+    if ours not in wide or theirs not in wide:
+        return None
+    gaps = (wide[ours] - wide[theirs]).dropna()
+    if gaps.empty:
+        return None
+    found = []
+    for (problem, data), part in gaps.groupby(level=["problem", "data"]):
+        values = part.to_numpy()
+        found.append((problem, data, values.mean(), corrected_error(values), corrected_t(values)))
+    frame = pd.DataFrame(found, columns=["problem", "data", "difference", "error", "p"])
+    frame = frame.set_index("problem")
+    frame["p_holm"] = holm(frame["p"].to_numpy())
+    by_set = frame.groupby("data")["difference"].mean()
+    return Duel(frame, _wilcoxon(by_set), _wilcoxon(frame["difference"]))
+
+
+def _wilcoxon(differences: pd.Series) -> float:
+    values = differences.to_numpy()
+    return float(wilcoxon(values).pvalue) if np.any(values) else 1.0

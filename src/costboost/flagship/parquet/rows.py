@@ -1,0 +1,283 @@
+"""Batches of Parquet files as features, classes, weights and costs; which rows are held out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
+
+from costboost._frames import FrameEncoder
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs import Costs
+from costboost.costs._forms import parameter
+from costboost.flagship.parquet._arrow import compute as pc
+from costboost.flagship.parquet._arrow import pandas as pd
+from costboost.flagship.parquet._arrow import pyarrow as pa
+from costboost.flagship.parquet.files import ParquetFiles, kind_of
+from costboost.flagship.parquet.pricing import ColumnCosts, numbers
+
+if TYPE_CHECKING:
+    from costboost.flagship.estimator import CostBoostClassifier
+
+__all__ = ["Batch", "Source", "batch_size", "drawn", "feature_columns"]
+
+# Numbers of a batch, unless the user says how many rows: 16 MB of features.
+_BATCH_NUMBERS = 2**22
+
+
+def batch_size(batch_rows: int | None, n_columns: int) -> int:
+    """Rows of a batch: those given, else as many as keep its features at about 16 MB."""
+    return batch_rows or max(_BATCH_NUMBERS // max(n_columns, 1), 1024)
+
+
+def drawn(start: int, n: int, seed: int) -> Floats:
+    """A number in [0, 1) per row, by its number alone: the same in every pass over the files.
+
+    Parameters
+    ----------
+    start : int
+        Number of the first row.
+    n : int
+        How many rows.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    array of shape (n,)
+        Uniform numbers (the mixing function of SplitMix64).
+    """
+    golden = 0x9E3779B97F4A7C15
+    first = (seed * golden + (start + 1) * golden) % 2**64
+    z = np.arange(n, dtype=np.uint64) * np.uint64(golden) + np.uint64(first)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(11), dtype=np.float64) / 2.0**53
+
+
+def feature_columns(
+    files: ParquetFiles, features: Sequence[str] | None, others: Sequence[str]
+) -> list[str]:
+    """Names of the feature columns, which must hold numbers or categories.
+
+    Parameters
+    ----------
+    files : ParquetFiles
+        The files.
+    features : sequence of str or None
+        What the user chose; None is all columns but ``others``.
+    others : sequence of str
+        Columns that are no features: target and weight.
+
+    Returns
+    -------
+    list of str
+        The names.
+    """
+    rule = parameter("features", files.owner)
+    if isinstance(features, str):
+        raise TypeError(
+            f"{rule} must be a list of columns, got {features!r}. Write [{features!r}]."
+        )
+    names = [c for c in files.columns if c not in others] if features is None else list(features)
+    wrong = sorted(set(names) & set(others))
+    if wrong or not names or len(set(names)) < len(names):
+        raise ValueError(
+            f"{rule} must name columns other than the target and the weight, at least one, each "
+            f"once; got {names}{f' with {wrong} among them' if wrong else ''}. Correct the list."
+        )
+    for name, kind in files.types(names).items():
+        if kind_of(kind) == "other":
+            raise ValueError(
+                f"{rule} must hold numbers, booleans or text, and the column {name!r} holds "
+                f"{kind}. Convert it, or list the features without it."
+            )
+    return names
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Rows of the files.
+
+    Attributes
+    ----------
+    start : int
+        Number of the first row.
+    X : array of shape (m, d), or None
+        Features, if they were asked for.
+    weights : array of shape (m,)
+        Sample weights.
+    costs : Costs
+        Costs and truth.
+    """
+
+    start: int
+    X: AnyArray | None
+    weights: Floats
+    costs: Costs
+
+    @property
+    def codes(self) -> Ints:
+        """Truth."""
+        assert self.costs.codes is not None
+        return self.costs.codes
+
+
+class Source:
+    """The training rows of Parquet files.
+
+    Parameters
+    ----------
+    model : CostBoostClassifier
+        Whose arguments count.
+    files : ParquetFiles
+        The files.
+    target : str
+        Column of the true classes.
+    costs : None, str, mapping or callable
+        What `ColumnCosts` takes.
+    sample_weight : str or None
+        Column of weights.
+    features : sequence of str or None
+        Feature columns; None is all but target and weight.
+    batch_rows : int or None
+        Rows of a batch.
+
+    Attributes
+    ----------
+    classes : array of shape (k,)
+        The classes of all files, sorted.
+    features : list of str
+        The feature columns.
+    categories : dict of str to array
+        Sorted categories of the columns that are no numbers.
+    """
+
+    def __init__(
+        self,
+        model: CostBoostClassifier,
+        files: ParquetFiles,
+        target: str,
+        costs: Any,
+        sample_weight: str | None,
+        features: Sequence[str] | None,
+        batch_rows: int | None,
+    ) -> None:
+        self.model = model
+        self.files = files
+        self.owner = files.owner
+        self.target = target
+        self.weight = sample_weight
+        if kind_of(files.types([target])[target]) not in ("number", "category"):
+            raise ValueError(
+                f"{parameter('target', self.owner)} must name a column of classes, and {target!r} "
+                f"holds {files.types([target])[target]}. Convert it to text or integers."
+            )
+        others = [target] if sample_weight is None else [target, sample_weight]
+        self.features = feature_columns(files, features, others)
+        self.priced = ColumnCosts(costs, files)
+        self.n_rows = batch_size(batch_rows, len(self.features))
+        kinds = files.types(self.features)
+        named = [name for name in self.features if kind_of(kinds[name]) == "category"]
+        self.classes, self.categories = self._scan(named)
+
+    @property
+    def categorical(self) -> list[int]:
+        """Positions of the features that are no numbers."""
+        return [j for j, name in enumerate(self.features) if name in self.categories]
+
+    def encoder(self) -> FrameEncoder | None:
+        """What codes frames like the batches; None if all features are numbers."""
+        if not self.categories:
+            return None
+        # Columns of different lengths, filled up with missing values, which are no category.
+        held = {
+            name: pd.Series(self.categories.get(name, []), dtype=object) for name in self.features
+        }
+        return FrameEncoder(pd.DataFrame(held), self.categorical)
+
+    def _scan(self, named: list[str]) -> tuple[AnyArray, dict[str, AnyArray]]:
+        """One pass over the target and the categorical columns, for what they hold."""
+        found: dict[str, AnyArray] = {}
+        for start, table in self.files.batches([self.target, *named], self.n_rows):
+            self._check_target(table[self.target], start)
+            for name in table.column_names:
+                values = table[name].unique().drop_null().to_numpy(zero_copy_only=False)
+                before = found.get(name, values[:0])
+                found[name] = np.unique(np.concatenate([before, values]))
+        classes = found.pop(self.target)
+        check_classification_targets(classes)
+        return classes, found
+
+    def _check_target(self, column: Any, start: int) -> None:
+        missing = column.is_null(nan_is_null=True).to_numpy()
+        if missing.any():
+            raise ValueError(
+                f"{parameter('target', self.owner)} names the column {self.target!r}, which must "
+                f"hold a class for every row and is missing in row {start + int(missing.argmax())} "
+                "of the files, counted from 0. Leave out rows without a class."
+            )
+
+    def batches(self, *, features: bool) -> Iterator[Batch]:
+        """The rows of all files, in order.
+
+        Parameters
+        ----------
+        features : bool
+            Whether to read the features, beyond what the costs need.
+
+        Yields
+        ------
+        Batch
+            Rows.
+        """
+        shown = callable(self.model.cost_matrix) and self.priced.costs is None
+        columns = [self.target, *self.priced.columns, *(self.features if features or shown else [])]
+        columns += [] if self.weight is None else [self.weight]
+        for start, table in self.files.batches(list(dict.fromkeys(columns)), self.n_rows):
+            frame = table.select(self.features).to_pandas() if shown else None
+            costs = self.model._known_costs(
+                self.priced.read(table, start, self.classes),
+                frame,
+                table.num_rows,
+                self._codes(table[self.target]),
+            )
+            X = self._matrix(table, start) if features else None
+            yield Batch(start, X, self._weights(table, start), costs)
+
+    def _codes(self, column: Any) -> Ints:
+        known = pa.array(self.classes, type=column.type)
+        return np.asarray(pc.index_in(column, value_set=known).to_numpy(), dtype=np.intp)
+
+    def _weights(self, table: Any, start: int) -> Floats:
+        if self.weight is None:
+            return np.ones(table.num_rows)
+        weights = numbers(table, self.weight, start, "sample_weight", self.owner)
+        if (weights < 0).any():
+            raise ValueError(
+                f"{parameter('sample_weight', self.owner)} names the column {self.weight!r}, which "
+                f"must not be negative, got {weights.min()}. Drop the rows you do not want."
+            )
+        return weights
+
+    def _matrix(self, table: Any, start: int) -> AnyArray:
+        """Features in single precision, categories as codes."""
+        X = np.empty((table.num_rows, len(self.features)), dtype=np.float32)
+        for j, name in enumerate(self.features):
+            column = table[name]
+            if name in self.categories:
+                known = pa.array(self.categories[name], type=column.type)
+                column = pc.index_in(column, value_set=known, skip_nulls=True)
+            with np.errstate(over="ignore"):
+                X[:, j] = column.cast("float64").to_numpy()
+        if np.isinf(X).any():
+            row, j = np.argwhere(np.isinf(X))[0]
+            raise ValueError(
+                f"Features of {self.owner} must be finite in single precision or missing, and the "
+                f"column {self.features[j]!r} is not in row {start + row} of the files, counted "
+                "from 0. Replace the value, or make it missing."
+            )
+        return X
