@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 import tempfile
 from pathlib import Path
-
-# Before numpy and the boosters are imported: one thread per fit, one process per core.
-for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[variable] = "1"
 
 from benchmarks.held_out_cost.methods import METHODS
 from benchmarks.held_out_cost.problems import SETS, SPLITS

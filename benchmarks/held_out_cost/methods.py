@@ -23,8 +23,9 @@ Fit = Callable[[Split, Prices], Any]
 Decide = Callable[[Any, Split, Prices], np.ndarray]
 
 ISOTONIC_FROM = 5000  # training rows; a fold's calibrator sees a fifth of them
-MANY_CLASSES = 7  # above, the slow settings are left out
-DEPTH, VOTES = 3, 100  # of imbalanced-ensemble, whose default is 50 stumps
+MANY_CLASSES = 6  # above, Lp-CSB and MCBoost are left out, whose work grows with pairs of classes
+SOME_CLASSES = 4  # above, the slow variants of CostBoost are left out
+DEPTH, VOTES = 3, 50  # of imbalanced-ensemble, whose default is 50 stumps
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class Method:
         Train on a split with prices; decide its test rows.
     blind : str
         ``"never"``: prices enter the training; ``"always"``: they do not, and one training serves
-        all problems of a set; ``"multi-class"``: so for matrices of more than two classes.
+        all problems of a set; ``"matrix"``: so unless rows have costs of their own;
+        ``"multi-class"``: so for matrices of more than two classes.
     trained_as : str
         Methods of the same name share a training.
     groups : tuple of str
@@ -61,9 +63,15 @@ class Method:
 
     def training(self, problem: Problem, k: int) -> tuple[str, str]:
         """Trainings of the same key are the same."""
-        blind = self.blind == "always" or (self.blind == "multi-class" and k > 2)
+        has_row_costs = problem.group in ("per row", "hidden")
+        blind = {
+            "never": False,
+            "always": True,
+            "matrix": not has_row_costs,
+            "multi-class": k > 2,
+        }[self.blind]
         # Row costs are known in training whether or not they are hidden later.
-        priced = "rows" if problem.group in ("per row", "hidden") else problem.costs
+        priced = "rows" if has_row_costs else problem.costs
         return self.trained_as or self.name, "" if blind else priced
 
 
@@ -184,7 +192,7 @@ def imbalanced_ensemble(name: str, repaired: bool = True) -> Fit:
     return fit
 
 
-def family(name: str, **params: Any) -> Fit:
+def family(name: str, *, encoded: bool = False, **params: Any) -> Fit:
     """A classifier of costboost."""
 
     def fit(split: Split, prices: Prices) -> Any:
@@ -192,7 +200,8 @@ def family(name: str, **params: Any) -> Fit:
         own = {"n_jobs": 1, "random_state": split.seed, "cost_matrix": prices.matrix}
         known = model.get_params()
         model.set_params(**{key: value for key, value in own.items() if key in known})
-        return model.fit(split.X_train, split.y_train, costs=prices.rows)
+        X = split.plain[0] if encoded else split.X_train
+        return model.fit(X, split.y_train, costs=prices.rows)
 
     return fit
 
@@ -207,12 +216,11 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method(FLAGSHIP, family("CostBoost"), by_told_costs, "multi-class"),
-        Method("CostBoost, ensemble=1", family("CostBoost", ensemble=1), by_told_costs,
-               "multi-class"),
+        Method("CostBoost, ensemble=1", family("CostBoost", ensemble=1), by_told_costs, "matrix"),
         Method("CostBoost, engine=xgboost", family("CostBoost", engine="xgboost"), by_told_costs,
-               "multi-class", most_classes=MANY_CLASSES),
+               "matrix", most_classes=SOME_CLASSES),
         Method("CostBoost, loss=gll", family("CostBoost", loss="gll"), plainly,
-               groups=("multi-class",), most_classes=MANY_CLASSES),
+               groups=("multi-class",), most_classes=SOME_CLASSES),
         Method("CostBoost, decision=bayes", family("CostBoost", decision="bayes"), by_told_costs,
                groups=("hidden",)),
         Method("LightGBM", defaults("lightgbm"), plainly, "always"),
@@ -242,8 +250,8 @@ METHODS: dict[str, Method] = {
                by_told_costs, groups=TWO),
         Method("Lp-CSB", family("LpCSB", p=2), plainly, groups=("multi-class",),
                most_classes=MANY_CLASSES),
-        Method("MCBoost GLL", family("MCBoost", loss="gll"), plainly, groups=("multi-class",),
-               most_classes=MANY_CLASSES),
+        Method("MCBoost GLL", family("MCBoost", encoded=True, loss="gll"), plainly_encoded,
+               groups=("multi-class",), most_classes=MANY_CLASSES),
     )
 }  # fmt: skip
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import time
 import warnings
 from collections.abc import Iterator
@@ -40,7 +39,7 @@ FIELDS = (
 Key = tuple[str, str, int, str]
 SLOW = 60.0  # seconds; fits above are printed
 # Longest first, so that no worker is left alone with the longest at the end.
-LONGEST = ("letter", "kddcup99", "optdigits", "pendigits", "adult", "vowel", "shuttle", "satimage",
+LONGEST = ("kddcup99", "adult", "optdigits", "pendigits", "vowel", "shuttle", "satimage",
            "creditscoring1", "bankmarketing", "credit_default", "segment")  # fmt: skip
 
 
@@ -96,7 +95,6 @@ def run_split(data: str, split: int, methods: list[str], done: set[Key]) -> list
     ]
     if not wanted:
         return []
-    os.environ["OMP_NUM_THREADS"] = "1"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return list(compare(draw(table(data), FIRST_SEED + split), split, wanted))
