@@ -29,8 +29,11 @@ LAYERS = (
     ("decisions",),
     ("algorithms",),
     ("gbm",),
+    ("flagship",),
+    ("dask",),
     ("datasets",),
-    ("plots", "experiments", "report"),
+    ("plots", "vision"),
+    ("experiments", "report"),
     ("__init__",),
     ("cli", "__main__"),
 )

@@ -1,0 +1,105 @@
+"""What a worker does with a partition when a fitted classifier is used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import xgboost as xgb
+
+from costboost._typing import Floats
+from costboost.dask.training import worker_threads
+from costboost.flagship import CostBoostClassifier
+
+__all__ = ["bills", "decisions", "probabilities"]
+
+
+def decisions(model: CostBoostClassifier, X: Any, costs: Any) -> Any:
+    """Labels of a partition.
+
+    Parameters
+    ----------
+    model : CostBoostClassifier
+        The fitted classifier.
+    X : array or DataFrame
+        The rows.
+    costs : array or None
+        Their costs.
+
+    Returns
+    -------
+    array or Series
+        As X.
+    """
+    labels = np.empty(0, dtype=model.classes_.dtype)
+    if len(X):
+        with xgb.config_context(nthread=worker_threads()):
+            labels = model.predict(X, costs=costs)
+    return pd.Series(labels, index=X.index) if isinstance(X, pd.DataFrame) else labels
+
+
+def probabilities(model: CostBoostClassifier, X: Any) -> Any:
+    """Probabilities of a partition.
+
+    Parameters
+    ----------
+    model : CostBoostClassifier
+        The fitted classifier.
+    X : array or DataFrame
+        The rows.
+
+    Returns
+    -------
+    array or DataFrame
+        As X.
+    """
+    proba = np.empty((0, len(model.classes_)))
+    if len(X):
+        with xgb.config_context(nthread=worker_threads()):
+            proba = model.predict_proba(X)
+    if isinstance(X, pd.DataFrame):
+        return pd.DataFrame(proba, index=X.index, columns=model.classes_.tolist())
+    return proba
+
+
+def bills(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) -> Floats:
+    """What the decisions on a partition cost, and what every constant decision would.
+
+    Parameters
+    ----------
+    model : CostBoostClassifier
+        The fitted classifier.
+    X : array or DataFrame
+        The rows.
+    y : array or Series
+        Their true classes.
+    costs : array or None
+        Their costs.
+    weights : array, Series or None
+        Their weights.
+
+    Returns
+    -------
+    array of shape (1 + k,)
+        Reduced bills.
+    """
+    k = len(model.classes_)
+    if not len(X):
+        return np.zeros(1 + k)
+    truth = np.asarray(y)
+    strange = np.setdiff1d(truth, model.classes_)
+    if len(strange):
+        raise ValueError(
+            f"y holds the classes {strange.tolist()}, which the training rows lacked. Drop these "
+            f"rows; the classes are {model.classes_.tolist()}."
+        )
+    # Decisions that were learned take no costs.
+    told = costs is not None and np.ndim(costs) == 3 and hasattr(model, "predict_proba")
+    taken = np.searchsorted(
+        model.classes_, np.asarray(decisions(model, X, costs if told else None))
+    )
+    codes = np.searchsorted(model.classes_, truth)
+    prices = model._known_costs(costs, X, len(X), codes).reduced
+    w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
+    return np.array([w @ prices[np.arange(len(X)), taken], *(w @ prices)])
