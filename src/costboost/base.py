@@ -86,22 +86,31 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
             1 for a bill of nothing, 0 for that of the best constant decision, below 0 if dearer.
         """
         known = costs if costs is not None and np.ndim(costs) == 3 else None
-        decisions = self.predict(X, costs=known)
+        decisions = self.predict(X, costs=self._tellable(known))
         matrix = self.cost_matrix
         if costs is None and callable(matrix):
-            costs, matrix = matrix(X), None
+            costs = matrix(X)
+        matrix = self._certain(matrix) if costs is None else None
         names_all = costs is None and (matrix is None or is_labelled(matrix))
         return float(
             savings_score(
                 y,
                 decisions,
                 cost_matrix=matrix,
-                costs=costs,
+                costs=None if costs is None else self._certain(costs),
                 # A labelled matrix, or none, also prices truths that the training rows lacked.
                 labels=np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_,
                 sample_weight=sample_weight,
             )
         )
+
+    def _tellable(self, costs: Any) -> Any:
+        """The rows' costs, if `predict` can use them."""
+        return costs
+
+    def _certain(self, costs: Any) -> Any:
+        """Costs as numbers, for classes that also take uncertain ones."""
+        return costs
 
     @abstractmethod
     def predict(self, X: Any, costs: ArrayLike | None = None) -> AnyArray:

@@ -16,6 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from costboost.experiments.item import Item, Mode, Task
 
 if TYPE_CHECKING:
@@ -106,7 +108,8 @@ class Store:
         """The rows of these tasks; a plan may have changed since others were done."""
         rows, plan = self.rows(), set(tasks)
         planned = [Task(*row) in plan for row in rows[TASK].itertuples(index=False, name=None)]
-        return rows[planned].reset_index(drop=True)
+        # As booleans: an empty list would select no columns instead of no rows.
+        return rows[np.array(planned, dtype=bool)].reset_index(drop=True)
 
     def done(self) -> set[Task]:
         """The tasks whose rows are all there."""

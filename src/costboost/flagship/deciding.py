@@ -6,20 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.base import TableClassifier
 from costboost.costs import Costs
-from costboost.costs._forms import is_labelled
 from costboost.costs.uncertain import decide_worst, scenarios
 from costboost.flagship.heads import Head, to_proba
 from costboost.gbm import LOSSES
 from costboost.gbm.decisions import decide, probability
 from costboost.losses import MC, BinaryLoss
-from costboost.metrics import savings_score
 
 __all__ = ["HeadClassifier"]
 
@@ -82,7 +79,7 @@ class HeadClassifier(TableClassifier):
         array of shape (n,)
             Class labels.
         """
-        rows = self._checked(X)
+        check_is_fitted(self)
         if costs is not None and not _has_probabilities(self):
             raise ValueError(
                 f"{type(self).__name__}(loss={self.loss!r}, decision={self.decision!r}) has "
@@ -91,7 +88,7 @@ class HeadClassifier(TableClassifier):
             )
         told = costs is not None or (callable(self.cost_matrix) and _has_probabilities(self))
         if not told and "decision" in self.heads_:
-            scores = self.heads_["decision"].scores(rows)
+            scores = self.heads_["decision"].scores(self._checked(X))
             return self.classes_[self._decide("decision", scores, None)]
         proba = self.predict_proba(X)
         worst = scenarios(costs if costs is not None else self.cost_matrix, X)
@@ -113,49 +110,11 @@ class HeadClassifier(TableClassifier):
             return self.classes_[self._known_costs(costs, X, len(proba)).decide(proba)]
         return self.classes_[Costs(self.classes_, self.cost_matrix_).decide(proba)]
 
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        costs: Any = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> float:
-        """Savings: 1 - cost / cost of the best constant decision; uncertain costs by their means.
+    def _tellable(self, costs: Any) -> Any:
+        return costs if _has_probabilities(self) else None
 
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-        y : array of shape (n,)
-            Their true classes.
-        costs : array of shape (n, k, k), (n, k) or (n,), optional
-            Costs of the rows. Of shape (n, k, k) they are known at decision time, so the
-            decisions use them too, unless they were learned; the other forms only price them.
-        sample_weight : array of shape (n,), optional
-            Weights of the rows.
-
-        Returns
-        -------
-        float
-            1 for a bill of nothing, 0 for that of the best constant decision, below 0 if dearer.
-        """
-        known = costs if costs is not None and np.ndim(costs) == 3 else None
-        decisions = self.predict(X, known if _has_probabilities(self) else None)
-        if costs is None and callable(self.cost_matrix):
-            costs = self.cost_matrix(X)
-        matrix = self.cost_matrix if costs is None else None
-        names_all = costs is None and (matrix is None or is_labelled(matrix))
-        return float(
-            savings_score(
-                y,
-                decisions,
-                cost_matrix=scenarios(matrix).expected,
-                costs=None if costs is None else scenarios(costs).expected,
-                # A labelled matrix, or none, also prices truths that the training rows lacked.
-                labels=np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_,
-                sample_weight=sample_weight,
-            )
-        )
+    def _certain(self, costs: Any) -> Any:
+        return scenarios(costs).expected
 
     def _decide(self, head: str, scores: Floats, costs: Costs | None) -> Ints:
         """Class codes from the scores of a head, with the rows' costs where they are known."""

@@ -50,8 +50,9 @@ def estimate_savings(paid: Floats, prices: Floats, weights: Floats) -> Estimate:
     --------
     >>> import numpy as np
     >>> prices = np.array([[5.0, 0.0], [0.0, 1.0]] * 50)
-    >>> print(estimate_savings(np.tile([0.0, 0.5], 50), prices, np.ones(100)))
-    0.500 (0.402 to 0.598)
+    >>> paid = np.tile([0.0, 0.0, 0.0, 1.0], 25)  # half of the false alarms
+    >>> print(estimate_savings(paid, prices, np.ones(100)))
+    0.500 (0.360 to 0.640)
     """
     totals = weights @ prices
     constant = int(totals.argmin())

@@ -129,8 +129,9 @@ class CostBoostClassifier(HeadClassifier):
     Notes
     -----
     Held-out rows choose when boosters stop, so estimated savings lean to the optimistic side by
-    little, while the average of the boosters is a little better than each: `docs/flagship.md` has
-    measurements of both.
+    little, while the average of the boosters is a little better than each. The page of the
+    benchmark ``held_out_cost`` compares estimates with what was saved on other rows. They price
+    decisions by expected cost, whatever ``risk`` is.
 
     Examples
     --------
@@ -145,7 +146,7 @@ class CostBoostClassifier(HeadClassifier):
     """
 
     _plan: Plan
-    _n_rows: int
+    _used: tuple[int, int]  # rows of the last fit, and those with weight
 
     def __init__(
         self,
@@ -232,12 +233,12 @@ class CostBoostClassifier(HeadClassifier):
         check_parameters(self, FLAGSHIP)
         matrix, y = self._read_training(X, y, categories=True, missing=True)
         classes, codes = np.unique(y, return_inverse=True)
-        continues = self.warm_start and hasattr(self, "heads_")
+        weights = check_weights(sample_weight, len(codes), type(self).__name__)
+        continues = self.warm_start and hasattr(self, "_plan")
         if continues:
-            self._check_same_rows(len(codes), classes)
+            self._check_same_rows(weights, classes)
         self.classes_ = classes
         self._check_classes()
-        weights = check_weights(sample_weight, len(codes), type(self).__name__)
         known = self._known_costs(costs, X, len(codes), codes)
         self._check_stakes(known, weights)
         self.cost_matrix_ = known.average(weights)
@@ -249,7 +250,7 @@ class CostBoostClassifier(HeadClassifier):
         plan = self._plan if continues else plan_folds(self, matrix, known.codes, place)
         targets = targets_for(self, known, weights, have_row_costs=costs is not None)
         self._unit = stakes(known, weights)
-        self._plan, self._n_rows = plan, len(codes)
+        self._plan, self._used = plan, (len(codes), len(used))
         categorical = self._frame.categorical if self._frame else []
         heads, held_out = fit_heads(self, matrix, categorical, targets, plan, known)
         self._keep(heads, held_out, known, weights)
@@ -267,8 +268,8 @@ class CostBoostClassifier(HeadClassifier):
         """Fit on Parquet files that are larger than memory, by XGBoost's external memory.
 
         Needs ``engine="xgboost", ensemble=1``, and grows the trees of `fit`. Features are quantised
-        into the folder for temporary files (``TMPDIR``), about a byte each; memory holds a few
-        batches and, for each row, some numbers per class: labels, scores, gradients. To stop early,
+        into the folder for temporary files (``TMPDIR``), 2.5 bytes each (5.5 if some are missing);
+        memory holds a few batches and, for each row, labels, scores and gradients. To stop early,
         ``validation_fraction`` of the rows are held out, but at most a million.
 
         Parameters
@@ -352,13 +353,26 @@ class CostBoostClassifier(HeadClassifier):
 
         return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
 
-    def _check_same_rows(self, n_rows: int, classes: AnyArray) -> None:
-        if n_rows != self._n_rows or not np.array_equal(classes, self.classes_):
+    def _check_same_rows(self, weights: Floats, classes: AnyArray) -> None:
+        used = len(weights), int(np.count_nonzero(weights))
+        if used != self._used or not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"{type(self).__name__}(warm_start=True) continues boosters on the rows that they "
-                f"were trained on: {self._n_rows} rows of the classes {self.classes_.tolist()}; "
-                f"got {n_rows} rows of {classes.tolist()}. Set warm_start=False to train anew."
+                f"were trained on: {self._used[0]} rows ({self._used[1]} with weight) of the "
+                f"classes {self.classes_.tolist()}; got {used[0]} rows ({used[1]}) of "
+                f"{classes.tolist()}. Set warm_start=False to train anew."
             )
+        if self.cv is None and self.ensemble > 1 and self.ensemble != len(self._plan):
+            raise ValueError(
+                f"The 'ensemble' parameter of {type(self).__name__} cannot change in a warm start: "
+                f"there are {len(self._plan)} boosters to continue, got {self.ensemble}. Set "
+                "warm_start=False to train anew."
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        # Only a warm start needs to know again which rows each booster has seen.
+        return state if self.warm_start else {k: v for k, v in state.items() if k != "_plan"}
 
     def _boosters_to_continue(self, head: str) -> list[Model]:
         """Boosters of the last fit, for a warm start."""
@@ -383,14 +397,16 @@ class CostBoostClassifier(HeadClassifier):
             )
         for name in ("estimated_savings_", "estimated_savings_without_costs_", "estimated_cost_"):
             self.__dict__.pop(name, None)
+        # What `predict` goes by when it is told all that `fit` knew.
+        told = "decision" if "decision" in held_out and costs.matrix is None else next(iter(heads))
         for name, seen in held_out.items():
             part, w = costs.take(seen.rows), weights[seen.rows]
             taken = self._decide(name, heads[name].temperature * seen.scores, part)
             paid = np.take_along_axis(part.reduced, taken[:, None], axis=1)[:, 0]
             estimate = estimate_savings(paid, part.reduced, w)
-            if name == "probability" or "probability" not in held_out:
+            if name == told:
                 self.estimated_savings_: Estimate = estimate
                 self.estimated_cost_ = float(np.average(part.paid(taken), weights=w))
                 self._warn_if_collapsed(taken, "give the boosters more rows or rounds")
-            else:
+            if name == "decision" and len(heads) == 2:
                 self.estimated_savings_without_costs_: Estimate = estimate

@@ -7,12 +7,21 @@ from typing import Any
 
 import numpy as np
 import xgboost as xgb
+from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.flagship.engine import Engine, Growth, Job, Model, Watch
 from costboost.flagship.targets import Target
 
-__all__ = ["XGBoostEngine", "XGBoostModel", "feature_types", "shared_parameters"]
+__all__ = [
+    "AfterRound",
+    "XGBoostEngine",
+    "XGBoostModel",
+    "feature_types",
+    "first_hessian",
+    "held_out_metric",
+    "shared_parameters",
+]
 
 
 class XGBoostEngine(Engine):
@@ -43,7 +52,7 @@ class XGBoostEngine(Engine):
             watch = Watch(target, job, X)
             watched = {
                 "evals": [(data(job.watched, train), "held_out")],
-                "custom_metric": _loss(watch, target.is_log_loss),
+                "custom_metric": held_out_metric(watch, target.is_log_loss),
                 "verbose_eval": False,
             }
         if not target.is_log_loss:
@@ -54,7 +63,7 @@ class XGBoostEngine(Engine):
             train,
             num_boost_round=job.rounds_to_go,
             xgb_model=None if job.start is None else job.start.booster,
-            callbacks=[_AfterRound(watch, job)],
+            callbacks=[AfterRound(watch, job)],
             **watched,
         )
         if watch is not None and watch.best_round < booster.num_boosted_rounds():
@@ -62,11 +71,10 @@ class XGBoostEngine(Engine):
         return XGBoostModel(booster, types), None if watch is None else watch.best_scores
 
     def _parameters(self, target: Target, job: Job) -> dict[str, Any]:
-        share = np.average(target.labels > 0, weights=target.weights)
+        masses = np.bincount(target.labels, target.weights, minlength=max(target.n_scores, 2))
         return {
             **shared_parameters(self.growth, target.n_scores, target.is_log_loss),
-            # A leaf of min_samples_leaf rows has about this Hessian in the first round.
-            "min_child_weight": self.growth.min_samples_leaf * share * (1.0 - share),
+            "min_child_weight": self.growth.min_samples_leaf * first_hessian(masses),
             "nthread": self.threads,
             "device": self.device,
             "seed": job.fresh_seed,
@@ -95,6 +103,30 @@ def shared_parameters(growth: Growth, n_scores: int, is_log_loss: bool) -> dict[
     else:
         parameters["base_score"] = 0.0
     return parameters
+
+
+def first_hessian(masses: ArrayLike) -> float:
+    """Mean Hessian of a row in the first round: it turns rows of a leaf into XGBoost's weight.
+
+    With shares p of the classes it is the mean over classes of p (1 - p).
+
+    Parameters
+    ----------
+    masses : array of shape (k,)
+        Sum of the weights of each class.
+
+    Returns
+    -------
+    float
+        The mean Hessian.
+
+    Examples
+    --------
+    >>> first_hessian([30.0, 10.0])
+    0.1875
+    """
+    shares = np.asarray(masses) / np.sum(np.asarray(masses))
+    return float((1.0 - np.square(shares).sum()) / len(shares))
 
 
 def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
@@ -155,7 +187,7 @@ class XGBoostModel(Model):
         return gains
 
 
-def _loss(watch: Watch, is_log_loss: bool) -> Callable[..., tuple[str, float]]:
+def held_out_metric(watch: Watch, is_log_loss: bool) -> Callable[..., tuple[str, float]]:
     """The held-out loss, as XGBoost's custom metric."""
 
     def loss(outputs: AnyArray, _: xgb.DMatrix) -> tuple[str, float]:
@@ -165,7 +197,7 @@ def _loss(watch: Watch, is_log_loss: bool) -> Callable[..., tuple[str, float]]:
     return loss
 
 
-class _AfterRound(xgb.callback.TrainingCallback):
+class AfterRound(xgb.callback.TrainingCallback):
     """Report, and stop when the loss has stopped falling."""
 
     def __init__(self, watch: Watch | None, job: Job) -> None:

@@ -182,7 +182,7 @@ class ParquetFiles:
         columns : sequence of str
             Columns to read.
         n_rows : int
-            Rows of a batch; the last of a file's pieces may carry it to less than twice as many.
+            Rows of a batch, whatever the files and row groups; the last may have fewer.
 
         Yields
         ------
@@ -192,16 +192,15 @@ class ParquetFiles:
             The batch.
         """
         schema = pa.schema(list(self.types(columns).items()))
-        start, pending, count = 0, [], 0
+        start, pending = 0, schema.empty_table()
         for path in self.paths:
             # Read as it is needed: buffering ahead would hold a whole file in memory.
             with parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER) as file:
                 for piece in file.iter_batches(n_rows, columns=schema.names, use_threads=False):
                     rows = pa.Table.from_batches([piece]).select(schema.names)
-                    pending.append(rows.cast(schema))
-                    count += rows.num_rows
-                    if count >= n_rows:
-                        yield start, pa.concat_tables(pending)
-                        start, pending, count = start + count, [], 0
-        if pending:
-            yield start, pa.concat_tables(pending)
+                    pending = pa.concat_tables([pending, rows.cast(schema)])  # copies nothing
+                    if pending.num_rows >= n_rows:
+                        yield start, pending.slice(0, n_rows)
+                        start, pending = start + n_rows, pending.slice(n_rows)
+        if pending.num_rows:
+            yield start, pending

@@ -36,7 +36,7 @@ def numbers(table: Any, name: str, start: int, role: str, owner: str) -> Floats:
     array of shape (m,)
         Its values.
     """
-    values = np.asarray(table[name].cast("float64").to_numpy(), dtype=np.float64)
+    values = np.asarray(table[name].cast("float64", safe=False).to_numpy(), dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
         raise ValueError(

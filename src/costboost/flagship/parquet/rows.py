@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import type_of_target
 
 from costboost._frames import FrameEncoder
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._validation import is_integer
 from costboost.costs import Costs
 from costboost.costs._forms import parameter
 from costboost.flagship.parquet._arrow import compute as pc
@@ -28,9 +29,31 @@ __all__ = ["Batch", "Source", "batch_size", "drawn", "feature_columns"]
 _BATCH_NUMBERS = 2**22
 
 
-def batch_size(batch_rows: int | None, n_columns: int) -> int:
-    """Rows of a batch: those given, else as many as keep its features at about 16 MB."""
-    return batch_rows or max(_BATCH_NUMBERS // max(n_columns, 1), 1024)
+def batch_size(batch_rows: int | None, n_columns: int, owner: str) -> int:
+    """Rows of a batch: those given, else as many as keep its features at about 16 MB.
+
+    Parameters
+    ----------
+    batch_rows : int or None
+        What the user chose.
+    n_columns : int
+        Columns of a batch.
+    owner : str
+        Whom error messages name.
+
+    Returns
+    -------
+    int
+        The rows.
+    """
+    if batch_rows is None:
+        return max(_BATCH_NUMBERS // max(n_columns, 1), 1024)
+    if not is_integer(batch_rows) or batch_rows < 1:
+        raise ValueError(
+            f"{parameter('batch_rows', owner)} must be None or an integer >= 1, got "
+            f"{batch_rows!r}. Leave it out if unsure."
+        )
+    return int(batch_rows)
 
 
 def drawn(start: int, n: int, seed: int) -> Floats:
@@ -179,7 +202,7 @@ class Source:
         others = [target] if sample_weight is None else [target, sample_weight]
         self.features = feature_columns(files, features, others)
         self.priced = ColumnCosts(costs, files)
-        self.n_rows = batch_size(batch_rows, len(self.features))
+        self.n_rows = batch_size(batch_rows, len(self.features), self.owner)
         kinds = files.types(self.features)
         named = [name for name in self.features if kind_of(kinds[name]) == "category"]
         self.classes, self.categories = self._scan(named)
@@ -193,9 +216,11 @@ class Source:
         """What codes frames like the batches; None if all features are numbers."""
         if not self.categories:
             return None
-        # Columns of different lengths, filled up with missing values, which are no category.
+        # Columns of different lengths, filled up with missing values, which are no category; one
+        # at least, for columns of text that are missing everywhere.
         held = {
-            name: pd.Series(self.categories.get(name, []), dtype=object) for name in self.features
+            name: pd.Series([*self.categories.get(name, []), None], dtype=object)
+            for name in self.features
         }
         return FrameEncoder(pd.DataFrame(held), self.categorical)
 
@@ -208,9 +233,13 @@ class Source:
                 values = table[name].unique().drop_null().to_numpy(zero_copy_only=False)
                 before = found.get(name, values[:0])
                 found[name] = np.unique(np.concatenate([before, values]))
-        classes = found.pop(self.target)
-        check_classification_targets(classes)
-        return classes, found
+            if type_of_target(found[self.target]) == "continuous":
+                raise ValueError(
+                    f"{parameter('target', self.owner)} must name a column of classes, and "
+                    f"{self.target!r} holds continuous numbers, such as "
+                    f"{found[self.target][:3].tolist()}. Name another, or cut it into classes."
+                )
+        return found.pop(self.target), found
 
     def _check_target(self, column: Any, start: int) -> None:
         missing = column.is_null(nan_is_null=True).to_numpy()
@@ -272,7 +301,7 @@ class Source:
                 known = pa.array(self.categories[name], type=column.type)
                 column = pc.index_in(column, value_set=known, skip_nulls=True)
             with np.errstate(over="ignore"):
-                X[:, j] = column.cast("float64").to_numpy()
+                X[:, j] = column.cast("float64", safe=False).to_numpy()
         if np.isinf(X).any():
             row, j = np.argwhere(np.isinf(X))[0]
             raise ValueError(

@@ -69,6 +69,12 @@ def predict_parquet(
         )
     if isinstance(keep, str):
         raise TypeError(f"{parameter('keep', owner)} must be a list of columns, got {keep!r}.")
+    added = {"decision", *(f"probability_{label}" for label in model.classes_.tolist() if proba)}
+    if added & set(keep):
+        raise ValueError(
+            f"{parameter('keep', owner)} must not name {sorted(added & set(keep))}, which are "
+            "columns of the result. Rename them in the files."
+        )
     files = ParquetFiles(paths, owner)
     written = Path(output).expanduser()
     if written.resolve() in {path.resolve() for path in files.paths}:
@@ -79,7 +85,7 @@ def predict_parquet(
     features = names.tolist()
     priced = ColumnCosts(costs, files)
     columns = list(dict.fromkeys([*features, *priced.columns, *keep]))
-    n_rows = batch_size(batch_rows, len(columns))
+    n_rows = batch_size(batch_rows, len(columns), owner)
     return _write(model, files, written, features, priced, columns, list(keep), proba, n_rows)
 
 

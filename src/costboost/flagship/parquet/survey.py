@@ -62,8 +62,8 @@ class Survey:
         The costs, averaged.
     worth : float
         Mean over the rows of the sum of their worths.
-    shares : dict of str to float
-        Share of the classes beyond the first in the labels of each head, by weight.
+    masses : dict of str to array of shape (k,)
+        Weight of each class in the labels of each head.
     held_out : Costs or None
         Costs and truth of the held-out rows; None if there are none.
     held_out_weights : array of shape (m,)
@@ -74,7 +74,7 @@ class Survey:
     n_train: int
     mean_matrix: Floats
     worth: float
-    shares: dict[str, float]
+    masses: dict[str, Floats]
     held_out: Costs | None
     held_out_weights: Floats
 
@@ -98,8 +98,8 @@ def survey(source: Source, split: Split) -> Survey:
     n_rows = n_train = 0
     # By truth: where only the prices under the truth are known, each truth has a mean of its own.
     totals, sums = np.zeros(k), np.zeros((k, k))
-    weight = worth = others = 0.0
-    cheapest = np.zeros(2)
+    weight = worth = 0.0
+    truths, cheapest = np.zeros(k), np.zeros(k)
     is_at_stake = False
     held: list[tuple[Costs, Floats]] = []
     last: tuple[Costs, Floats] | None = None
@@ -113,11 +113,11 @@ def survey(source: Source, split: Split) -> Survey:
         totals += counted
         sums += np.broadcast_to(counted, k)[:, None] * costs.average(w)
         weight += float(w.sum())
-        others += float(w @ (codes > 0))
+        truths += np.bincount(codes, w, minlength=k)
         stakes = w * worths(costs).sum(axis=1)
         worth += float(stakes.sum())
         # With two classes the worths are weights of the labels, with more they are the labels.
-        cheapest += np.bincount(costs.labels > 0, stakes if k == 2 else w, minlength=2)
+        cheapest += np.bincount(costs.labels, stakes if k == 2 else w, minlength=k)
         is_at_stake |= bool(costs.reduced.any())
         rows = split.rows(batch, held_out=True)
         if len(rows):
@@ -136,7 +136,7 @@ def survey(source: Source, split: Split) -> Survey:
         n_train,
         sums / np.where(totals > 0, totals, 1.0)[:, None],
         worth / weight,
-        {"probability": others / weight, "decision": cheapest[1] / max(cheapest.sum(), 1e-300)},
+        {"probability": truths, "decision": cheapest},
         _joined([costs for costs, _ in held]) if held else None,
         np.concatenate([w for _, w in held]) if held else np.ones(0),
     )

@@ -31,10 +31,11 @@ except ImportError as error:
     ) from error
 
 from costboost.flagship.xgboost_engine import (
+    AfterRound,
     XGBoostModel,
-    _AfterRound,
-    _loss,
     feature_types,
+    first_hessian,
+    held_out_metric,
     shared_parameters,
 )
 
@@ -77,11 +78,6 @@ def fit_parquet(
     """
     owner = f"{type(model).__name__}.fit_parquet"
     _check_supported(model, owner)
-    if batch_rows is not None and batch_rows < 1:
-        raise ValueError(
-            f"The 'batch_rows' parameter of {owner} must be None or an integer >= 1. "
-            f"Got {batch_rows!r} instead."
-        )
     files = ParquetFiles(paths, owner)
     source = Source(model, files, target, costs, sample_weight, features, batch_rows)
     model.classes_ = source.classes
@@ -97,12 +93,17 @@ def fit_parquet(
     )
     seed = int(rng.randint(largest))
     found = survey(source, split)
+    if not found.n_train:
+        raise ValueError(
+            f"{owner} holds out validation_fraction={model.validation_fraction} of the rows, and "
+            f"of {found.n_rows} none is left to train on. Lower it, or set early_stopping=False."
+        )
     model.cost_matrix_ = found.mean_matrix
     model._frame = source.encoder()
     model.feature_names_in_ = np.asarray(source.features, dtype=object)
     model.n_features_in_ = len(source.features)
     # For a warm start on the same rows in memory: all of them, none held out.
-    model._plan, model._n_rows = [(Fold(None, None), seed)], files.n_rows
+    model._plan, model._used = [(Fold(None, None), seed)], (files.n_rows, files.n_rows)
     heads, held_out = _fit_heads(model, source, split, found, seed)
     known = Costs(source.classes, found.mean_matrix) if found.held_out is None else found.held_out
     model._keep(heads, held_out, known, found.held_out_weights)
@@ -212,7 +213,7 @@ class _Training:
                 watch = Watch(self.target, job, np.empty((0, 0)))
                 options = {
                     "evals": [(self._data(Path(folder) / "held_out", True, train), "held_out")],
-                    "custom_metric": _loss(watch, self.target.is_log_loss),
+                    "custom_metric": held_out_metric(watch, self.target.is_log_loss),
                     "verbose_eval": False,
                 }
             if not self.target.is_log_loss:
@@ -221,7 +222,7 @@ class _Training:
                 self._parameters(job.seed),
                 train,
                 num_boost_round=job.n_estimators,
-                callbacks=[_AfterRound(watch, job)],
+                callbacks=[AfterRound(watch, job)],
                 **options,
             )
             if watch is not None and watch.best_round < booster.num_boosted_rounds():
@@ -233,10 +234,10 @@ class _Training:
 
     def _parameters(self, seed: int) -> dict[str, Any]:
         growth = growth_for(self.model, self.found.n_rows)
-        share = self.found.shares[self.head]
+        masses = self.found.masses[self.head]
         return {
             **shared_parameters(growth, self.target.n_scores, self.target.is_log_loss),
-            "min_child_weight": growth.min_samples_leaf * share * (1.0 - share),
+            "min_child_weight": growth.min_samples_leaf * first_hessian(masses),
             "nthread": self.threads,
             "seed": seed,
             **(self.model.engine_params or {}),

@@ -1,0 +1,948 @@
+"""CostBoostClassifier keeps scikit-learn's contracts, the laws of costs, and its own words."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import sklearn
+from scipy.special import expit
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    TimeSeriesSplit,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from costboost import CollapseWarning, CostBoostClassifier
+from costboost.costs import interval, per_row, samples
+from costboost.gbm import LOSSES
+from costboost.losses import BinaryLoss
+from costboost.metrics import savings_score
+
+ROOT = Path(__file__).parents[1]
+ENGINES = ("lightgbm", "xgboost")
+DEAR = {"fn": 5, "fp": 1}
+DEAR2 = np.array([[0.0, 1], [5, 0]])
+DEAR3 = np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])
+# One booster on all rows, nothing drawn: what is equal in theory is equal here.
+PLAIN = {"ensemble": 1, "early_stopping": False, "subsample": 1.0, "colsample": 1.0}
+
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+
+
+def make(cost_matrix=None, **options):
+    small = {"n_estimators": 15, "ensemble": 2, "n_jobs": 1, "random_state": 0}
+    return CostBoostClassifier(cost_matrix, **{**small, "learning_rate": 0.2, **options})
+
+
+def rows(k=2, n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    score = X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.normal(size=n)
+    return X, np.digitize(score, [0.3] if k == 2 else [-0.5, 0.6])
+
+
+def row_costs(n=300, seed=1):
+    return per_row(fn=np.random.default_rng(seed).uniform(1, 20, n), fp=2.0)
+
+
+def brute_force(proba, matrices):
+    """The decision of smallest expected cost, row by row; ties go to the second of two."""
+    decisions = []
+    for i, p in enumerate(proba):
+        C = matrices if np.ndim(matrices) == 2 else matrices[i]
+        expected = [sum(p[j] * C[j][d] for j in range(len(p))) for d in range(len(p))]
+        best = min(expected)
+        cheapest = [d for d, e in enumerate(expected) if e <= best]
+        decisions.append(cheapest[-1] if len(p) == 2 else cheapest[0])
+    return np.array(decisions)
+
+
+# --- scikit-learn -----------------------------------------------------------------------------
+
+# Leaves of one row, because some checks have ten rows: where no tree can split, equally frequent
+# classes are a tie, which the library gives to the second class and scikit-learn to the first.
+CHECKED = [
+    CostBoostClassifier(n_estimators=5, ensemble=2, n_jobs=1, min_samples_leaf=1, engine=engine)
+    for engine in ENGINES
+]
+EXPECTED_FAILURES = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "copies of a row may be in several folds, a row of weight 2 is in one"
+    ),
+}
+
+
+@parametrize_with_checks(CHECKED, expected_failed_checks=lambda _: EXPECTED_FAILURES)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_clone_and_parameters():
+    model = make(DEAR, loss=LOSSES["gll"], engine_params={"max_bin": 31}, max_leaves=7)
+    copy = clone(model)
+    assert copy is not model
+    assert copy.get_params()["max_leaves"] == 7
+    assert copy.set_params(engine="xgboost", ensemble=3).ensemble == 3
+    assert model.ensemble == 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+class TestInScikitLearn:
+    def test_pipeline(self, engine):
+        X, y = rows()
+        pipe = make_pipeline(StandardScaler(), make(DEAR, engine=engine)).fit(X, y)
+        assert pipe.score(X, y) == pytest.approx(
+            savings_score(y, pipe.predict(X), cost_matrix=DEAR)
+        )
+        assert pipe.score(X, y) > 0.3
+
+    def test_grid_search(self, engine):
+        X, y = rows(n=150)
+        grid = {"max_leaves": [2, 4], "cost_matrix": [None, DEAR]}
+        search = GridSearchCV(make(engine=engine, n_estimators=3), grid, cv=2).fit(X, y)
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+
+    def test_costs_are_routed(self, engine):
+        X, y = rows(n=200)
+        costs = row_costs(200)
+        with sklearn.config_context(enable_metadata_routing=True):
+            model = make(engine=engine, n_estimators=5)
+            model.set_fit_request(costs=True, sample_weight=True)
+            model.set_predict_request(costs=True).set_score_request(costs=True, sample_weight=True)
+            pipe = make_pipeline(StandardScaler(), model).fit(X, y, costs=costs)
+            Z = StandardScaler().fit_transform(X)
+            by_hand = make(engine=engine, n_estimators=5).fit(Z, y, costs=costs)
+            np.testing.assert_array_equal(
+                pipe.predict(X, costs=costs), by_hand.predict(Z, costs=costs)
+            )
+            assert pipe.score(X, y, costs=costs) == by_hand.score(Z, y, costs=costs)
+            told = {"costs": costs, "sample_weight": np.ones(200)}
+            results = cross_validate(model, X, y, params=told, cv=2)
+            search = GridSearchCV(model, {"max_leaves": [2, 4]}, cv=2).fit(X, y, costs=costs)
+        assert np.isfinite(results["test_score"]).all()
+        assert np.isfinite(search.best_score_)
+
+    @pytest.mark.parametrize("options", [{}, {"loss": "gll"}, {"decision": "learned"}], ids=str)
+    def test_pickle(self, engine, options):
+        X, y = rows(3)
+        model = make(DEAR3, engine=engine, **options).fit(X, y)
+        back = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(back.predict(X), model.predict(X))
+        np.testing.assert_array_equal(back.decision_function(X), model.decision_function(X))
+        assert back.estimated_savings_ == model.estimated_savings_
+        # A copy can go on where the model was.
+        more = {"warm_start": True, "n_estimators": 20}
+        np.testing.assert_allclose(
+            back.set_params(**more).fit(X, y).decision_function(X),
+            model.set_params(**more).fit(X, y).decision_function(X),
+        )
+
+    @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+    def test_frames(self, engine, frame):
+        X, y = rows()
+        table = frame({name: X[:, j] for j, name in enumerate("abcd")})
+        labels = (pd.Series if frame is pd.DataFrame else pl.Series)(y)
+        model = make(DEAR, engine=engine).fit(table, labels)
+        assert model.feature_names_in_.tolist() == list("abcd")
+        np.testing.assert_array_equal(
+            model.predict(table), make(DEAR, engine=engine).fit(X, y).predict(X)
+        )
+        with pytest.raises(ValueError, match="feature names"):
+            model.predict(table[["b", "a", "c", "d"]])
+
+    @pytest.mark.parametrize("kind", ["pandas category", "pandas text", "polars text"])
+    def test_categories_and_missing_values(self, engine, kind):
+        rng = np.random.default_rng(0)
+        n = 400
+        colour = rng.choice(["red", "green", "blue"], n).astype(object)
+        y = np.where((colour == "red") ^ (rng.random(n) < 0.05), "bad", "good")
+        size = rng.normal(size=n)
+        size[::10] = np.nan
+        colour[::20] = None
+        text = {"size": size, "colour": colour.tolist()}
+        if kind == "polars text":
+            table = pl.DataFrame(text, strict=False)
+        else:
+            table = pd.DataFrame(text)
+            if kind == "pandas category":
+                table["colour"] = table["colour"].astype("category")
+        model = make(engine=engine).fit(table, y)
+        assert (model.predict(table) == y).mean() > 0.85
+        assert model.feature_importances_.argmax() == 1
+        # A category that training has not seen is a missing one.
+        new, none = (
+            type(table)({"size": [0.1], "colour": ["violet" if seen else None]})
+            for seen in (True, False)
+        )
+        np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(none))
+        back = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(back.predict(table), model.predict(table))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_labels_of_text(engine):
+    X, y = rows(3)
+    names = np.array(["cat", "dog", "eel"])
+    model = make(DEAR3, engine=engine).fit(X, names[y])
+    np.testing.assert_array_equal(
+        model.predict(X), names[make(DEAR3, engine=engine).fit(X, y).predict(X)]
+    )
+
+
+def test_not_fitted():
+    X, _ = rows()
+    model = make()
+    for method in ("predict", "predict_proba", "decision_function", "contributions"):
+        with pytest.raises(NotFittedError):
+            getattr(model, method)(X)
+    for name in ("feature_importances_", "boosters_", "booster_", "temperature_"):
+        with pytest.raises(NotFittedError):
+            getattr(model, name)
+
+
+# --- laws of costs ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("options", [{}, {"decision": "learned"}, {"loss": "gll"}], ids=str)
+def test_currency_does_not_matter(engine, k, options):
+    X, y = rows(k)
+    matrix = DEAR2 if k == 2 else DEAR3
+    one, *others = (
+        make(matrix * unit, engine=engine, **options).fit(X, y) for unit in (1.0, 1e6, 1e-6)
+    )
+    for other in others:
+        np.testing.assert_array_equal(other.predict(X), one.predict(X))
+        np.testing.assert_allclose(other.estimated_savings_, one.estimated_savings_)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("decision", ["bayes", "learned"])
+def test_other_names_of_classes_rename_the_decisions(engine, decision):
+    X, y = rows(3)
+    new = np.array([2, 0, 1])  # class j is called new[j]
+    matrix = np.empty((3, 3))
+    matrix[np.ix_(new, new)] = DEAR3
+    # Leaves of any size: XGBoost knows none by rows, so their size is a guess from the classes.
+    own = {"min_child_weight": 0} if engine == "xgboost" else {}
+    options = {"engine": engine, "decision": decision, "engine_params": own, **PLAIN}
+    one = make(DEAR3, **options).fit(X, y)
+    other = make(matrix, **options).fit(X, new[y])
+    np.testing.assert_array_equal(other.predict(X), new[one.predict(X)])
+    np.testing.assert_allclose(
+        other.decision_function(X)[:, new], one.decision_function(X), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("k", [2, 3])
+class TestBayesRule:
+    def test_equal_costs_decide_for_the_likeliest_class(self, engine, k):
+        X, y = rows(k)
+        model = make(engine=engine).fit(X, y)
+        np.testing.assert_array_equal(model.predict(X), model.predict_proba(X).argmax(axis=1))
+
+    def test_decisions_are_those_of_brute_force(self, engine, k):
+        X, y = rows(k)
+        matrix = DEAR2 if k == 2 else DEAR3
+        model = make(matrix, engine=engine).fit(X, y)
+        proba = model.predict_proba(X)
+        np.testing.assert_allclose(proba.sum(axis=1), 1)
+        np.testing.assert_array_equal(model.predict(X), brute_force(proba, matrix))
+        own = np.random.default_rng(0).gamma(1.0, 5.0, (len(X), k, k)) - 2.0
+        np.testing.assert_array_equal(model.predict(X, costs=own), brute_force(proba, own))
+
+    def test_equal_rows_of_costs_are_the_matrix(self, engine, k):
+        X, y = rows(k)
+        matrix = DEAR2 if k == 2 else DEAR3
+        each = np.tile(matrix, (len(X), 1, 1))
+        one = make(matrix, engine=engine).fit(X, y)
+        other = make(engine=engine, decision="bayes").fit(X, y, costs=each)
+        np.testing.assert_allclose(other.cost_matrix_, matrix)
+        for predicted in (other.predict(X), other.predict(X, costs=each), one.predict(X, each)):
+            np.testing.assert_array_equal(predicted, one.predict(X))
+        np.testing.assert_allclose(other.estimated_savings_, one.estimated_savings_)
+
+    def test_decision_function_is_what_is_decided_by(self, engine, k):
+        X, y = rows(k)
+        model = make(DEAR2 if k == 2 else DEAR3, engine=engine).fit(X, y)
+        scores = model.decision_function(X)
+        decided = scores >= 0 if k == 2 else scores.argmax(axis=1)
+        np.testing.assert_array_equal(model.predict(X), decided)
+        stages = list(model.staged_decision_function(X))
+        assert len(stages) == model.n_iter_
+        np.testing.assert_allclose(stages[-1], scores, atol=1e-5)
+        np.testing.assert_array_equal(list(model.staged_predict(X))[-1], model.predict(X))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+class TestCostsOfRows:
+    def test_untold_the_learned_boosters_decide(self, engine):
+        X, y = rows()
+        costs = row_costs()
+        model = make(engine=engine).fit(X, y, costs=costs)
+        assert set(model.heads_) == {"probability", "decision"}
+        learned = make(engine=engine, decision="learned").fit(X, y, costs=costs)
+        np.testing.assert_array_equal(model.predict(X), learned.predict(X))
+        bayes = make(engine=engine, decision="bayes").fit(X, y, costs=costs)
+        np.testing.assert_array_equal(model.predict(X, costs), bayes.predict(X, costs))
+        np.testing.assert_array_equal(
+            bayes.predict(X), brute_force(bayes.predict_proba(X), costs.mean(axis=0))
+        )
+        assert model.estimated_savings_ == bayes.estimated_savings_
+        assert model.estimated_savings_without_costs_ == learned.estimated_savings_
+        assert not hasattr(bayes, "estimated_savings_without_costs_")
+
+    def test_prices_of_decisions_and_of_errors(self, engine):
+        """Costs that only the truth tells apart: they can be learned, not used to decide."""
+        X, y = rows()
+        costs = row_costs()
+        prices = costs[np.arange(len(y)), y]
+        models = [
+            make(engine=engine, decision="learned").fit(X, y, costs=form)
+            for form in (costs, prices, prices.max(axis=1))
+        ]
+        for model in models[1:]:
+            np.testing.assert_array_equal(model.predict(X), models[0].predict(X))
+        with pytest.raises(ValueError, match=r"costs.*\(n, 2, 2\)"):
+            make(engine=engine).fit(X, y).predict(X, costs=prices)
+
+    def test_learned_decisions_have_no_probabilities(self, engine):
+        X, y = rows()
+        model = make(engine=engine, decision="learned").fit(X, y, costs=row_costs())
+        assert not hasattr(model, "predict_proba")
+        with pytest.raises(ValueError, match=r"decision='learned'.*decision='auto' or 'bayes'"):
+            model.predict(X, costs=row_costs())
+        assert model.score(X, y, costs=row_costs()) == pytest.approx(
+            savings_score(y, model.predict(X), costs=row_costs())
+        )
+
+    def test_learning_pays_when_costs_depend_on_what_is_seen(self, engine):
+        """A missed positive is dear only where x2 > 0: the mean costs do not know, trees do."""
+        X, y = rows(n=2000)
+        costs = per_row(fn=np.where(X[:, 2] > 0, 20.0, 0.2), fp=2.0)
+        train, test = slice(1000), slice(1000, None)
+        saved = {}
+        for decision in ("learned", "bayes"):
+            model = make(engine=engine, decision=decision, n_estimators=40)
+            model.fit(X[train], y[train], costs=costs[train])
+            saved[decision] = savings_score(y[test], model.predict(X[test]), costs=costs[test])
+        assert saved["learned"] > saved["bayes"] + 0.05
+
+    def test_a_function_gives_the_costs_of_rows(self, engine):
+        X, y = rows()
+
+        def by_size(X):
+            return per_row(fn=1 + 5 * np.abs(X[:, 1]), fp=2.0)
+
+        model = make(by_size, engine=engine).fit(X, y)
+        given = make(engine=engine, decision="bayes").fit(X, y, costs=by_size(X))
+        np.testing.assert_array_equal(model.predict(X), given.predict(X, costs=by_size(X)))
+        assert model.score(X, y) == given.score(X, y, costs=by_size(X))
+        assert model.estimated_savings_ == given.estimated_savings_
+        learned = make(by_size, engine=engine, decision="learned").fit(X, y)
+        assert set(learned.predict(X)) == {0, 1}
+
+    def test_costs_of_any_size(self, engine):
+        X, y = rows()
+        sizes = 10 ** np.random.default_rng(0).uniform(-12, 12, len(y))
+        costs = per_row(fn=sizes, fp=sizes[::-1])
+        model = make(engine=engine).fit(X, y, costs=costs)
+        proba = model.predict_proba(X)
+        assert np.isfinite(proba).all()
+        np.testing.assert_array_equal(model.predict(X, costs=costs), brute_force(proba, costs))
+        assert np.isfinite(model.decision_function(X)).all()
+        assert np.isfinite(model.estimated_savings_).all()
+
+
+# --- uncertain costs --------------------------------------------------------------------------
+
+DRAWS = np.array([[[0.0, 9], [10, 0]], [[0, 1], [40, 0]], [[1, 2], [5, 0]]])
+
+
+def brute_worst(proba, scenarios):
+    """The decision whose dearest expected bill is smallest; scenarios (S, n, k, k)."""
+    expected = np.einsum("nj,snjd->snd", proba, scenarios)
+    worst = expected.max(axis=0)
+    return np.where(worst[:, 1] <= worst[:, 0], 1, 0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+class TestUncertainCosts:
+    def test_matrix(self, engine):
+        X, y = rows()
+        form = {"fn": samples([10, 40, 4]), "fp": samples([9, 1, 3])}
+        draws = np.array([[[0.0, fp], [fn, 0]] for fn, fp in ((10, 9), (40, 1), (4, 3))])
+        expected = make(form, engine=engine).fit(X, y)
+        certain = make(draws.mean(axis=0), engine=engine).fit(X, y)
+        np.testing.assert_array_equal(expected.predict(X), certain.predict(X))
+        assert expected.score(X, y) == certain.score(X, y)
+        worst = make(form, engine=engine, risk="worst").fit(X, y)
+        proba = worst.predict_proba(X)
+        every = np.repeat(draws[:, None], len(X), axis=1)
+        np.testing.assert_array_equal(worst.predict(X), brute_worst(proba, every))
+        assert (worst.predict(X) != expected.predict(X)).any()
+
+    def test_intervals_are_worst_at_their_upper_ends(self, engine):
+        X, y = rows()
+        worst = make({"fn": interval(2, 12), "fp": (1, 9)}, engine=engine, risk="worst").fit(X, y)
+        upper = np.array([[0.0, 9], [12, 0]])
+        np.testing.assert_array_equal(worst.predict(X), brute_force(worst.predict_proba(X), upper))
+
+    def test_rows(self, engine):
+        X, y = rows()
+        every = np.random.default_rng(0).gamma(1.0, 5.0, (4, len(X), 2, 2))
+        every[..., 0, 0] = every[..., 1, 1] = 0.0
+        model = make(engine=engine, risk="worst").fit(X, y, costs=samples(every))
+        certain = make(engine=engine).fit(X, y, costs=every.mean(axis=0))
+        np.testing.assert_allclose(model.cost_matrix_, certain.cost_matrix_)
+        np.testing.assert_array_equal(model.predict(X), certain.predict(X))
+        proba = model.predict_proba(X)
+        np.testing.assert_array_equal(
+            model.predict(X, costs=samples(every)), brute_worst(proba, every)
+        )
+        mean = model.set_params(risk="expected").predict(X, costs=samples(every))
+        np.testing.assert_array_equal(mean, brute_force(proba, every.mean(axis=0)))
+        assert model.score(X, y, costs=samples(every)) == pytest.approx(
+            savings_score(y, mean, costs=every.mean(axis=0))
+        )
+
+    def test_function(self, engine):
+        X, y = rows()
+
+        def unsure(X):
+            return interval(
+                per_row(fn=1.0, fp=X[:, 1] ** 2), per_row(fn=40.0, fp=9.0 + X[:, 1] ** 2)
+            )
+
+        model = make(unsure, engine=engine, risk="worst").fit(X, y)
+        upper = unsure(X).high
+        np.testing.assert_array_equal(model.predict(X), brute_force(model.predict_proba(X), upper))
+        assert np.isfinite(model.score(X, y))
+
+
+# --- losses of the library --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("name", LOSSES)
+@pytest.mark.parametrize("k", [2, 3])
+def test_losses_by_name_and_object(engine, name, k):
+    X, y = rows(k)
+    matrix = DEAR2 if k == 2 else DEAR3
+    one, other = (make(matrix, engine=engine, loss=loss) for loss in (name, LOSSES[name]))
+    if isinstance(LOSSES[name], BinaryLoss) and k == 3:
+        with pytest.raises(ValueError, match=f"'loss'.*{name}.*two classes.*3"):
+            one.fit(X, y)
+        return
+    scores = [model.fit(X, y).decision_function(X) for model in (one, other)]
+    np.testing.assert_array_equal(*scores)
+    assert one.score(X, y) > 0.3
+    assert one.estimated_savings_.value > 0.1
+    has_link = isinstance(LOSSES[name], BinaryLoss) or name == "mc"
+    assert hasattr(one, "predict_proba") == has_link
+    if has_link:
+        np.testing.assert_allclose(one.predict_proba(X).sum(axis=1), 1)
+    else:
+        with pytest.raises(ValueError, match="no probabilities"):
+            one.predict(X, costs=np.tile(matrix, (len(X), 1, 1)))
+    each = np.tile(matrix, (len(X), 1, 1))
+    rowwise = make(engine=engine, loss=name).fit(X, y, costs=each)
+    np.testing.assert_allclose(rowwise.decision_function(X), scores[0], rtol=1e-4, atol=1e-4)
+    assert np.isfinite(rowwise.score(X, y, costs=each))
+
+
+def test_unknown_loss():
+    X, y = rows()
+    with pytest.raises(ValueError, match=r"'loss' parameter of CostBoostClassifier.*'hinge'"):
+        make(loss="hinge").fit(X, y)
+
+
+# --- weights ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("decision", ["bayes", "learned"])
+def test_weights_are_copies(engine, k, decision):
+    """Up to rounding, if leaves may have any size: LightGBM counts rows of a leaf, not weights."""
+    X, y = rows(k)
+    X = X.round(1)  # as many values as bins
+    weights = np.random.default_rng(0).integers(1, 4, len(y))
+    own = {"min_data_in_bin": 1, "min_data_in_leaf": 0} if engine == "lightgbm" else {}
+    options = {**PLAIN, "max_leaves": 4, "min_samples_leaf": 1}
+    options |= {"engine_params": own, "decision": decision}
+    matrix = DEAR2 if k == 2 else DEAR3
+    one = make(matrix, engine=engine, **options).fit(X, y, sample_weight=weights)
+    copies = np.repeat(np.arange(len(y)), weights)
+    other = make(matrix, engine=engine, **options).fit(X[copies], y[copies])
+    gaps = np.abs(one.decision_function(X) - other.decision_function(X))
+    # LightGBM guesses the rows of a leaf from Hessians, so here and there a split moves by a row.
+    assert gaps.max() < 1e-3 if engine == "xgboost" else gaps.mean() < 0.01
+    assert (one.predict(X) == other.predict(X)).mean() > 0.99
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_rows_of_weight_zero_are_absent(engine):
+    X, y = rows()
+    costs = row_costs()
+    weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
+    weights[::3] = 0
+    kept = weights > 0
+    wild = np.where(kept[:, None], X, 1e6)
+    one = make(engine=engine).fit(wild, y, costs=costs, sample_weight=weights)
+    other = make(engine=engine).fit(
+        X[kept], y[kept], costs=costs[kept], sample_weight=weights[kept]
+    )
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    assert one.estimated_savings_ == other.estimated_savings_
+    np.testing.assert_allclose(one.cost_matrix_, other.cost_matrix_)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_own_folds_with_rows_of_weight_zero(engine):
+    X, y = rows()
+    weights = np.ones(len(y))
+    weights[::3] = 0
+    weights[-1] = 0
+    splits = list(KFold(3).split(X))
+    kept = np.flatnonzero(weights)
+    place = {row: i for i, row in enumerate(kept)}
+    moved = [tuple([place[r] for r in part if r in place] for part in split) for split in splits]
+    one = make(engine=engine, cv=splits).fit(X, y, sample_weight=weights)
+    other = make(engine=engine, cv=moved).fit(X[kept], y[kept])
+    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
+
+
+# --- rounds, folds, seeds ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("options", [{}, {"decision": "learned"}, {"loss": "gll"}], ids=str)
+def test_warm_start_goes_on(engine, k, options):
+    X, y = rows(k)
+    matrix = DEAR2 if k == 2 else DEAR3
+    options = {**options, "subsample": 1.0, "colsample": 1.0, "early_stopping": False}
+    twice = make(matrix, engine=engine, warm_start=True, n_estimators=20, **options).fit(X, y)
+    before = twice.decision_function(X)
+    twice.set_params(n_estimators=40).fit(X, y)
+    once = make(matrix, engine=engine, n_estimators=40, **options).fit(X, y)
+    assert twice.n_iter_ == once.n_iter_ == 40
+    np.testing.assert_allclose(
+        twice.decision_function(X), once.decision_function(X), rtol=1e-4, atol=1e-5
+    )
+    np.testing.assert_allclose(twice.estimated_savings_, once.estimated_savings_, atol=1e-6)
+    assert not np.allclose(before, once.decision_function(X))
+    # Rounds enough: nothing to do.
+    after = twice.decision_function(X)
+    np.testing.assert_allclose(twice.fit(X, y).decision_function(X), after)
+
+
+def held_out_savings(model, X, y):
+    """Savings under DEAR of what each kept booster, not calibrated, decides on its own fold."""
+    truth, decisions = [], []
+    for (fold, _), booster in zip(model._plan, model.heads_["probability"].models, strict=True):
+        p = expit(booster.scores(X[fold.held_out]))
+        decisions.append(brute_force(np.stack([1 - p, p], axis=1), DEAR2))
+        truth.append(y[fold.held_out])
+    return savings_score(np.concatenate(truth), np.concatenate(decisions), cost_matrix=DEAR)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_warm_start_after_early_stopping(engine):
+    X, y = rows()
+    options = {"warm_start": True, "n_estimators": 30, "learning_rate": 0.9, "calibration": None}
+    model = make(DEAR, engine=engine, **options).fit(X, y)
+    before = model.n_iter_
+    assert before < 30
+    assert model.estimated_savings_.value == pytest.approx(held_out_savings(model, X, y))
+    model.set_params(n_estimators=60, learning_rate=0.01).fit(X, y)
+    assert model.n_iter_ > before
+    assert model.estimated_savings_.value == pytest.approx(held_out_savings(model, X, y))
+
+
+def test_warm_start_wants_the_same_rows():
+    X, y = rows()
+    model = make(warm_start=True).fit(X, y)
+    with pytest.raises(ValueError, match=r"warm_start=True.*300 rows.*got 200.*warm_start=False"):
+        model.fit(X[:200], y[:200])
+    with pytest.raises(ValueError, match="classes"):
+        model.fit(X, y + 1)
+    model.set_params(warm_start=False).fit(X[:200], y[:200])
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("ensemble", [1, 2])
+def test_early_stopping(engine, ensemble):
+    X, y = rows()
+    options = {"engine": engine, "ensemble": ensemble, "n_estimators": 60, "learning_rate": 0.5}
+    stopped = make(patience=5, **options).fit(X, y)
+    whole = make(early_stopping=False, **options).fit(X, y)
+    assert stopped.n_iter_ < whole.n_iter_ == 60
+    assert len(stopped.boosters_) == ensemble
+    assert stopped.estimated_savings_.value > 0
+    # One booster on all rows: nothing is held out, so nothing is estimated or calibrated.
+    assert hasattr(whole, "estimated_savings_") == (ensemble > 1)
+    if ensemble == 1:
+        assert whole.temperature_ == 1
+        assert stopped.booster_ is stopped.boosters_[0]
+
+
+def test_one_booster_holds_out_the_fraction():
+    X, y = rows()
+    ((fold, _),) = make(ensemble=1, validation_fraction=0.1).fit(X, y)._plan
+    assert len(fold.held_out) == 30
+    assert len(fold.rows) == 270
+
+
+def test_estimates_vanish_with_a_fit_that_has_none():
+    X, y = rows()
+    model = make().fit(X, y, costs=row_costs())
+    assert hasattr(model, "estimated_savings_without_costs_")
+    model.fit(X, y)
+    assert not hasattr(model, "estimated_savings_without_costs_")
+    model.set_params(**PLAIN).fit(X, y)
+    for name in ("estimated_savings_", "estimated_cost_"):
+        assert not hasattr(model, name)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_own_folds(engine):
+    X, y = rows()
+    by_splitter = make(engine=engine, cv=KFold(3)).fit(X, y)
+    by_list = make(engine=engine, cv=list(KFold(3).split(X))).fit(X, y)
+    assert len(by_splitter.boosters_) == 3
+    np.testing.assert_array_equal(by_splitter.predict_proba(X), by_list.predict_proba(X))
+    groups = np.arange(len(y)) // 30
+    by_group = make(engine=engine, cv=list(GroupKFold(2).split(X, y, groups))).fit(X, y)
+    assert len(by_group.boosters_) == 2
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_folds_by_time_never_hold_out_the_first_rows(engine):
+    X, y = rows()
+    model = make(DEAR, engine=engine, cv=TimeSeriesSplit(3), calibration=None).fit(X, y)
+    held = np.concatenate([fold.held_out for fold, _ in model._plan])
+    assert held.min() == 75
+    assert model.estimated_savings_.value == pytest.approx(held_out_savings(model, X, y))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_seeds_and_threads(engine):
+    X, y = rows()
+    one, same, threads, other = (
+        make(engine=engine, random_state=seed, n_jobs=n_jobs, n_estimators=5)
+        .fit(X, y)
+        .predict_proba(X)
+        for seed, n_jobs in ((0, 1), (0, 1), (0, 2), (1, 1))
+    )
+    np.testing.assert_array_equal(one, same)
+    np.testing.assert_allclose(one, threads, atol=1e-4)
+    assert np.abs(one - other).max() > 1e-3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_estimated_savings_are_those_of_held_out_rows(engine):
+    """On new rows of the same kind, to within twice the interval."""
+    X, y = rows(n=600)
+    Z, z = rows(n=5000, seed=7)
+    model = make(DEAR, engine=engine, n_estimators=30).fit(X, y)
+    value, low, high = model.estimated_savings_
+    assert low < value < high
+    assert abs(model.score(Z, z) - value) < high - low
+    paid = DEAR2[z, model.predict(Z)].mean()
+    assert model.estimated_cost_ == pytest.approx(paid, rel=0.35)
+
+
+# --- inspection -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("k", [2, 3])
+def test_contributions(engine, k):
+    X, y = rows(k)
+    one = make(engine=engine, ensemble=1).fit(X, y)
+    parts = one.contributions(X)
+    assert parts.shape == ((300, 5) if k == 2 else (300, 3, 5))
+    total = parts.sum(axis=-1)
+    if k == 2:
+        proba = 1 / (1 + np.exp(-total))
+        np.testing.assert_allclose(one.predict_proba(X)[:, 1], proba, atol=1e-5)
+    else:
+        proba = np.exp(total) / np.exp(total).sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(one.predict_proba(X), proba, atol=1e-5)
+    learned = make(DEAR2 if k == 2 else DEAR3, engine=engine, decision="learned").fit(X, y)
+    np.testing.assert_allclose(
+        learned.contributions(X).sum(axis=-1), learned.decision_function(X), atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_importances_and_boosters(engine):
+    X, y = rows()
+    model = make(engine=engine).fit(X, y)
+    assert model.feature_importances_.sum() == pytest.approx(1)
+    assert model.feature_importances_.argmax() == 0
+    assert type(model.boosters_[0]).__module__.startswith(engine)
+    with pytest.raises(AttributeError, match=r"2 boosters.*boosters_.*ensemble=1"):
+        _ = model.booster_
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_calibration_is_one_factor(engine):
+    X, y = rows()
+    raw, calibrated = (
+        make(engine=engine, ensemble=1, calibration=how).fit(X, y) for how in (None, "temperature")
+    )
+    assert raw.temperature_ == 1
+    odds = [np.log(p / (1 - p)) for p in (m.predict_proba(X)[:, 1] for m in (raw, calibrated))]
+    np.testing.assert_allclose(odds[1], calibrated.temperature_ * odds[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("early_stopping", [False, True])
+def test_bins_are_handed_on(engine, early_stopping):
+    """Four bins: at most four thresholds in a column."""
+    X, y = rows()
+    model = make(engine=engine, engine_params={"max_bin": 4}, early_stopping=early_stopping)
+    trees = model.fit(X, y).boosters_[0].trees_to_dataframe()
+    column, threshold = (
+        ("split_feature", "threshold") if engine == "lightgbm" else ("Feature", "Split")
+    )
+    splits = trees[trees[threshold].notna()]
+    assert splits.groupby(column)[threshold].nunique().max() <= 4
+
+
+def test_engine_params_and_device_are_handed_on():
+    X, y = rows()
+    model = make(engine_params={"num_leaves": 2}).fit(X, y)
+    assert all((t["num_leaves"] <= 2) for t in model.boosters_[0].dump_model()["tree_info"])
+    with pytest.raises(Exception, match=r"(?i)device|quantum"):
+        make(device="quantum").fit(X, y)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_progress_shows_the_bill(engine, capsys):
+    X, y = rows()
+    make(DEAR, engine=engine, n_estimators=3, verbose=0).fit(X, y)
+    assert capsys.readouterr().out == ""
+    make(DEAR, engine=engine, n_estimators=3, verbose=1).fit(X, y)
+    bar = capsys.readouterr().out
+    assert "booster 2/2" in bar
+    assert "3/3" in bar
+    model = make(DEAR, engine=engine, n_estimators=3, verbose=2, ensemble=1).fit(X, y)
+    out = re.sub(r"\s+", " ", capsys.readouterr().out)
+    shown = re.findall(r"round (\d)/3: held-out bill ([\d.]+)", out)
+    assert [int(t) for t, _ in shown] == [1, 2, 3]
+    ((fold, _),) = model._plan
+    bills = [
+        DEAR2[y[fold.held_out], decided].mean()
+        for decided in (
+            brute_force(1 / (1 + np.exp(-np.stack([-s, s], axis=1))), DEAR2)
+            for s in model.heads_["probability"].models[0].staged_scores(X[fold.held_out])
+        )
+    ]
+    for (_, text), bill in zip(shown, bills, strict=False):
+        assert float(text) == pytest.approx(bill, rel=1e-4)
+
+
+# --- odd data ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("options", [{}, {"loss": "gll"}, {"decision": "learned"}], ids=str)
+class TestOddData:
+    @pytest.mark.parametrize("n", [2, 3, 4, 5, 9])
+    def test_few_rows(self, engine, options, n):
+        X, _ = rows()
+        y = np.arange(n) % 2
+        model = make(engine=engine, ensemble=5, **options).fit(X[:n], y)
+        assert set(model.predict(X)) <= {0, 1}
+        assert len(list(model.staged_predict(X))) == model.n_iter_
+
+    @pytest.mark.parametrize("k", [2, 3])
+    def test_constant_features(self, engine, options, k):
+        X, y = np.ones((60, 2)), np.r_[np.zeros(40, int), 1 + np.arange(20) % (k - 1)]
+        model = make(engine=engine, **options).fit(X, y)
+        assert (model.predict(X) == 0).all()
+        np.testing.assert_allclose(model.feature_importances_, 0)
+
+    def test_column_of_nothing(self, engine, options):
+        X, y = rows()
+        X[:, 3] = np.nan
+        X[::7, 0] = np.nan
+        model = make(engine=engine, **options).fit(X, y)
+        assert model.score(X, y) > 0.3
+        assert np.isfinite(model.decision_function(X)).all()
+
+    def test_class_of_one_row(self, engine, options):
+        X, y = rows()
+        y[5] = 2
+        model = make(engine=engine, ensemble=3, **options).fit(X, y)
+        assert model.decision_function(X).shape == (300, 3)
+        assert np.isfinite(model.decision_function(X)).all()
+
+    def test_one_class_and_one_row(self, engine, options):
+        X, y = rows()
+        with pytest.raises(ValueError, match="at least two classes"):
+            make(engine=engine, **options).fit(X, np.zeros(300))
+        with pytest.raises(ValueError, match=r"at least two classes|sample"):
+            make(engine=engine, **options).fit(X[:1], y[:1])
+
+    def test_costs_of_nothing(self, engine, options):
+        X, y = rows()
+        with pytest.raises(ValueError, match="nothing to learn"):
+            make(np.zeros((2, 2)), engine=engine, **options).fit(X, y)
+
+
+def test_collapse_is_said_once():
+    X, y = rows()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        make({"fn": 1e6, "fp": 1}, n_estimators=2).fit(X, y)
+    collapses = [w for w in caught if w.category is CollapseWarning]
+    assert len(collapses) == 1
+    assert collapses[0].filename == __file__
+
+
+# --- words ------------------------------------------------------------------------------------
+
+BAD = [
+    ("engine", "catboost", "one of 'lightgbm', 'xgboost'"),
+    ("decision", "argmax", "one of 'auto', 'bayes', 'learned'"),
+    ("risk", "none", "one of 'expected', 'worst'"),
+    ("n_estimators", 0, "an integer >= 1"),
+    ("n_estimators", 2.5, "an integer >= 1"),
+    ("learning_rate", 0.0, "a number in (0, 1]"),
+    ("max_leaves", 1, "an integer >= 2"),
+    ("min_samples_leaf", 0, "an integer >= 1 or 'auto'"),
+    ("min_samples_leaf", "few", "an integer >= 1 or 'auto'"),
+    ("reg_lambda", -1.0, "a number >= 0"),
+    ("subsample", 0.0, "a number in (0, 1]"),
+    ("colsample", 1.5, "a number in (0, 1]"),
+    ("early_stopping", "yes", "a boolean"),
+    ("patience", 0, "an integer >= 1"),
+    ("ensemble", 0, "an integer >= 1"),
+    ("ensemble", True, "an integer >= 1"),
+    ("cv", 5, "for a number of folds use ensemble"),
+    ("cv", "kfold", "for a number of folds use ensemble"),
+    ("validation_fraction", 1.0, "a number in (0, 1)"),
+    ("calibration", "isotonic", "one of 'temperature', None"),
+    ("engine_params", [("max_bin", 3)], "None or a dict"),
+    ("device", 0, "a string"),
+    ("warm_start", 1, "a boolean"),
+    ("n_jobs", 0, "None or a non-zero integer"),
+    ("verbose", -1, "an integer >= 0 or a boolean"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "rule"), BAD)
+def test_bad_arguments(name, value, rule):
+    X, y = rows()
+    with pytest.raises(ValueError) as caught:
+        make(**{name: value}).fit(X, y)
+    message = str(caught.value)
+    assert f"{name!r} parameter of CostBoostClassifier" in message
+    assert rule in message
+    assert repr(value) in message
+
+
+@pytest.mark.parametrize(
+    ("cost_matrix", "words"),
+    [
+        ({"fn": 1}, "fp"),
+        (np.ones((3, 3)), r"\(2, 2\)"),
+        ([[0, np.nan], [1, 0]], "finite|nan"),
+        ({"fn": samples([1, 2]), "fp": samples([1, 2, 3])}, "one length"),
+        (interval(1, 2), "must be a matrix"),
+    ],
+)
+def test_bad_cost_matrices(cost_matrix, words):
+    X, y = rows()
+    with pytest.raises((ValueError, TypeError), match=words):
+        make(cost_matrix).fit(X, y)
+
+
+@pytest.mark.parametrize("weights", [np.ones(3), -np.ones(300), np.zeros(300)])
+def test_bad_weights(weights):
+    X, y = rows()
+    with pytest.raises(ValueError, match="sample_weight"):
+        make().fit(X, y, sample_weight=weights)
+
+
+def test_missing_engine(monkeypatch):
+    X, y = rows()
+    monkeypatch.setattr("costboost.flagship.fitting.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match=r"needs xgboost.*pip install \"costboost\[gbm\]\""):
+        make(engine="xgboost").fit(X, y)
+
+
+# --- real costs -------------------------------------------------------------------------------
+
+
+def test_credit_card_clients(data_dir):
+    """3000 of the clients, each with costs of their own, decide about the others."""
+    from lightgbm import LGBMClassifier
+
+    from costboost.datasets import load
+
+    data = load("credit_default", data_dir=data_dir)
+    X = np.asarray(data.X, dtype=float)
+    order = np.random.default_rng(0).permutation(len(X))
+    train, test = order[:3000], order[3000:]
+    model = CostBoostClassifier(n_estimators=150, ensemble=3, random_state=0, n_jobs=1)
+    model.fit(X[train], data.y[train], costs=data.costs[train])
+    told = model.score(X[test], data.y[test], costs=data.costs[test])
+    untold = savings_score(data.y[test], model.predict(X[test]), costs=data.costs[test])
+    rival = LGBMClassifier(n_estimators=100, learning_rate=0.05, n_jobs=1, verbose=-1)
+    blind = savings_score(
+        data.y[test],
+        rival.fit(X[train], data.y[train]).predict(X[test]),
+        costs=data.costs[test],
+    )
+    assert told > blind
+    assert untold > blind
+    # 95 % intervals of 3000 rows, and another sample: twice as wide is wide enough for any seed.
+    for realised, (value, low, high) in (
+        (told, model.estimated_savings_),
+        (untold, model.estimated_savings_without_costs_),
+    ):
+        assert abs(realised - value) < high - low
+
+
+# --- the guide --------------------------------------------------------------------------------
+
+BLOCKS = re.findall(
+    r"^```python\n(.*?)^```$",
+    (ROOT / "docs" / "flagship.md").read_text("utf-8"),
+    flags=re.DOTALL | re.MULTILINE,
+)
+
+
+def test_guide_runs(capsys, tmp_path, monkeypatch):
+    """The blocks, one after the other: each builds on those before it."""
+    monkeypatch.chdir(tmp_path)
+    assert len(BLOCKS) >= 8
+    names: dict[str, object] = {"__name__": "guide"}
+    for block in BLOCKS:
+        exec(compile(block, "docs/flagship.md", "exec"), names)
+    savings = [int(part) for part in re.findall(r"saved (-?\d+)%", capsys.readouterr().out)]
+    assert len(savings) >= 3
+    assert all(0 < percent <= 100 for percent in savings)
