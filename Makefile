@@ -14,10 +14,10 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format types bench clean
+.PHONY: help run test lint format types bench bench-cost bench-scale clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.installed ## Install the package and run the demo
 	$(BIN)/costboost demo
@@ -40,6 +40,17 @@ types: $(VENV)/.installed-dev ## Check types
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/multiclass_speed.py
+
+bench-cost: $(BENCH_VENV)/.installed ## Compare held-out costs with the rivals (half an hour)
+	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost --resume $(ARGS)
+
+bench-scale: $(VENV)/.installed-dev ## Measure the flagship's speed, memory and cluster
+	$(FREE_THREADS) $(BIN)/python benchmarks/flagship_speed.py
+	$(FREE_THREADS) $(BIN)/python benchmarks/gbm_speed.py
+	$(FREE_THREADS) $(BIN)/python benchmarks/dask_speed.py
+	$(FREE_THREADS) $(BIN)/python benchmarks/out_of_core.py
+	$(FREE_THREADS) $(BIN)/python benchmarks/scale.py
+	$(BIN)/python docs/generate_scale.py
 
 clean: ## Remove environments, caches and builds
 	rm -rf $(VENV) $(BENCH_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -20,6 +20,13 @@ def train(data: lgb.Dataset, **params: object) -> lgb.Booster:
     return lgb.train({"num_leaves": 31, "verbosity": -1, **params}, data, num_boost_round=ROUNDS)
 
 
+def rows_of(n: int, k: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    """Features, and classes of equal shares that three of them decide with noise."""
+    X = rng.standard_normal((n, 20), dtype=np.float32)
+    score = X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(n, dtype=np.float32)
+    return X, np.searchsorted(np.quantile(score, np.arange(1, k) / k), score)
+
+
 def main() -> None:
     rng = np.random.default_rng(SEED)
     bench = Bench("costboost.gbm: objectives in LightGBM")
@@ -27,9 +34,7 @@ def main() -> None:
         (1_000_000, 2, "binary", 1.25, ("cost_logistic", "asymmetric_logistic")),
         (200_000, 5, "multiclass", 1.4, ("gll", "gel")),
     ):
-        X = rng.standard_normal((n, 20), dtype=np.float32)
-        score = X[:, 0] + X[:, 1] * X[:, 2] + rng.standard_normal(n, dtype=np.float32)
-        y = np.searchsorted(np.quantile(score, np.arange(1, k) / k), score)
+        X, y = rows_of(n, k, rng)
         data = lgb.Dataset(X, y, free_raw_data=False).construct()
         classes = {"num_class": k} if k > 2 else {}
         for loss in losses:
