@@ -172,8 +172,12 @@ def table(data: str) -> Table:
     rows = rows[counts[y[rows]] >= LEAST_OF_CLASS]
     kept, y = np.unique(y[rows], return_inverse=True)
     matrix = None if found.cost_matrix is None else found.cost_matrix[np.ix_(kept, kept)]
+    X = X.iloc[rows].reset_index(drop=True)
+    for column in X.select_dtypes("category"):
+        # XGBoost takes no categories that are fractions, such as 1.0.
+        X[column] = X[column].cat.rename_categories(str)
     return Table(
-        X.iloc[rows].reset_index(drop=True),
+        X,
         y,
         None if found.costs is None else found.costs[rows],
         matrix,

@@ -166,6 +166,9 @@ def finished(path: Path) -> set[Key]:
     """What the rows on disk already answer; failures are tried again."""
     if not path.exists():
         return set()
+    content = path.read_bytes()
+    if not content.endswith(b"\n"):  # a run was ended while it wrote
+        path.write_bytes(content[: content.rfind(b"\n") + 1])
     rows = pd.read_csv(path, keep_default_na=False, na_values={"savings": [""]})
     kept = rows[rows["error"] == ""]
     if len(kept) < len(rows):
