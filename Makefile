@@ -23,7 +23,7 @@ run: $(VENV)/.installed ## Install the package and run the demo
 	$(BIN)/costboost demo
 
 test: $(VENV)/.installed-dev ## Run the tests and the examples in the docstrings
-	$(BIN)/python -m pytest -n 2 -q $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q $(ARGS)
 
 lint: $(VENV)/.installed-dev ## Check style, formatting and spelling
 	$(BIN)/ruff check .

@@ -29,6 +29,9 @@ from costboost.dask.blocks import split
 from costboost.dask.guard import Crew, _gone
 from costboost.datasets import make_fraud
 
+# One process of the test run, so that one cluster is started.
+pytestmark = pytest.mark.xdist_group("dask")
+
 N = 6000
 CHUNK = 1600  # the last partition is smaller
 EXACT = {"subsample": 1.0, "colsample": 1.0, "random_state": 0}

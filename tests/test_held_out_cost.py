@@ -51,7 +51,7 @@ def made_rows(**savings: list[list[float]]) -> pd.DataFrame:
     return pd.DataFrame(
         [
             {"data": f"set{p}", "problem": f"set{p}, ratio 2", "split": s, "method": method,
-             "savings": value}
+             "savings": value, "n_train": 70, "n_test": 30}
             for method, table in savings.items()
             for p, values in enumerate(table)
             for s, value in enumerate(values)
@@ -205,6 +205,7 @@ def made_row(problem: tuple[str, str, str], split: int, method: str, savings: fl
     return {
         "data": data, "costs": costs, "group": group, "split": split, "method": method,
         "development": int(data in problems.DEVELOPMENT), "savings": savings, "fit_seconds": 1.0,
+        "n_train": 70, "n_test": 30,
         "predict_seconds": 0.1, "error": "",
     }  # fmt: skip
 

@@ -127,9 +127,12 @@ def duel(rows: pd.DataFrame, ours: str, theirs: str) -> Duel | None:
     if gaps.empty:
         return None
     found = []
+    sizes = rows.groupby("problem")[["n_test", "n_train"]].mean()
+    ratios = sizes["n_test"] / sizes["n_train"]
     for (problem, data), part in gaps.groupby(level=["problem", "data"]):
-        values = part.to_numpy()
-        found.append((problem, data, values.mean(), corrected_error(values), corrected_t(values)))
+        values, ratio = part.to_numpy(), float(ratios[problem])
+        error, p = corrected_error(values, ratio), corrected_t(values, ratio)
+        found.append((problem, data, values.mean(), error, p))
     frame = pd.DataFrame(found, columns=["problem", "data", "difference", "error", "p"])
     frame = frame.set_index("problem")
     frame["p_holm"] = holm(frame["p"].to_numpy())
