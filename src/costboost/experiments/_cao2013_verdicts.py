@@ -178,7 +178,7 @@ def judge_curves(summary: pd.DataFrame, last: int) -> list[Conclusion]:
     return [
         Conclusion(
             "The cost of AsyB and AsyBL falls with the rounds.",
-            _verdict(sum(change(name) < 0 for name in NEW), 2),
+            _verdict(sum(change(name) < -0.02 for name in NEW), 2),  # by more than 2 %
             f"Test cost, round {last} against round 1: {listed(NEW)}.",
             "AsyB's vote counts the costs a second time and soon is not positive, which ends it."
             if abs(change("AsyB")) < 0.02
