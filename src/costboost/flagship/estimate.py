@@ -52,7 +52,7 @@ def estimate_savings(paid: Floats, prices: Floats, weights: Floats) -> Estimate:
     >>> prices = np.array([[5.0, 0.0], [0.0, 1.0]] * 50)
     >>> paid = np.tile([0.0, 0.0, 0.0, 1.0], 25)  # half of the false alarms
     >>> print(estimate_savings(paid, prices, np.ones(100)))
-    0.500 (0.360 to 0.640)
+    0.500 (0.361 to 0.639)
     """
     totals = weights @ prices
     constant = int(totals.argmin())
