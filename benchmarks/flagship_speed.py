@@ -36,7 +36,6 @@ def main() -> None:
         seconds = paired_seconds(
             lambda X=X, y=y, model=ours: model.fit(X, y),
             lambda X=X, y=y, model=theirs: model.fit(X, y),
-            1,
         )
         what = f"{n} x 20, {k} classes, {ROUNDS} trees"
         bench.add("4", what, seconds[0], "LGBMClassifier", seconds[1], at_most=limit)
