@@ -35,7 +35,7 @@ SETS = (
     "bankmarketing", "credit_default", "pima", "phoneme", "crx", "haberman", "wdbc", "page-blocks",
     "vehicle", "segment", "ecoli", "satimage",
 )  # fmt: skip
-SEEDS, MOST_ROWS, ROUNDS, EVERY, RATIO = range(5), 6000, 500, 10, 5.0
+SEEDS, MOST_ROWS, ROUNDS, EVERY, RATIO = range(3), 4000, 400, 10, 5.0
 NODES = norm.ppf((np.arange(9) + 0.5) / 9)
 
 
