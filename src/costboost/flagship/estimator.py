@@ -30,7 +30,8 @@ class CostBoostClassifier(HeadClassifier):
     1. ``ensemble`` boosters, each trained on all rows but a fold, by log loss, with shrunken,
        regularised trees.
     2. Each stops when its log loss on its own fold no longer falls. (Log loss is the bill averaged
-       over all cost ratios; the bill itself at one ratio is too noisy to stop by.)
+       over all cost ratios. Stopping by the bill, raw or smoothed, saved no more that could be
+       told from noise, and would tie the boosters to one matrix: `benchmarks/flagship_choices.py`.)
     3. One number, the temperature, calibrates them on the held-out scores of all folds, and their
        probabilities are averaged.
     4. A row's decision is the one of smallest expected cost by these probabilities and the costs
