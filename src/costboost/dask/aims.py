@@ -18,8 +18,8 @@ from xgboost import collective
 
 from costboost._typing import AnyArray, Floats
 from costboost.costs import Costs
-from costboost.dask.blocks import Totals, worth
-from costboost.flagship.targets import LossPart, Part, WorthPart
+from costboost.dask.blocks import Totals
+from costboost.flagship.targets import LossPart, Part, WorthPart, worths
 from costboost.gbm._reading import Loss
 from costboost.losses import BinaryLoss
 
@@ -104,12 +104,10 @@ class PriceAim(Aim):
 
     def columns(self, costs: Costs, weights: Floats) -> tuple[AnyArray, AnyArray]:
         """Cheapest decisions weighted by what is at stake, or the worths of all decisions."""
-        worths = worth(costs) / self.unit
+        worth = worths(costs) / self.unit
         if self.n_classes == 2:
-            return costs.labels.astype(np.float32), (weights * worths.sum(axis=1)).astype(
-                np.float32
-            )
-        return worths.astype(np.float32), weights.astype(np.float32)
+            return costs.labels.astype(np.float32), (weights * worth.sum(axis=1)).astype(np.float32)
+        return worth.astype(np.float32), weights.astype(np.float32)
 
     @property
     def masses(self) -> Floats:

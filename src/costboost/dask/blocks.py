@@ -13,8 +13,9 @@ from costboost._validation import check_weights
 from costboost.costs import Costs
 from costboost.flagship import CostBoostClassifier
 from costboost.flagship.heads import folds
+from costboost.flagship.targets import worths
 
-__all__ = ["Block", "Rows", "Totals", "found_classes", "prepared", "split", "worth"]
+__all__ = ["Block", "Rows", "Totals", "found_classes", "prepared", "split"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,11 +209,6 @@ def _with_prices(rows: Rows) -> Rows:
     return Rows(rows.X, Costs(costs.classes, prices=costs.prices, codes=costs.codes), rows.weights)
 
 
-def worth(costs: Costs) -> Floats:
-    """What each decision saves against the dearest one, (n, k)."""
-    return np.asarray(costs.reduced.max(axis=1, keepdims=True) - costs.reduced)
-
-
 def _totals(rows: Rows, n_train: int, n_held_out: int) -> Totals:
     costs, w = rows.costs, rows.weights
     assert costs.codes is not None
@@ -232,7 +228,7 @@ def _totals(rows: Rows, n_train: int, n_held_out: int) -> Totals:
         n_held_out,
         weight,
         by(costs.labels, w),
-        by(costs.labels, w * worth(costs).sum(axis=1)),
+        by(costs.labels, w * worths(costs).sum(axis=1)),
         float(w @ costs.reduced.max(axis=1)),
         cost_sums,
         cost_weights[:, None],

@@ -14,7 +14,7 @@ from costboost.gbm._reading import Loss
 from costboost.gbm.objectives import Derivatives, loss_rows
 from costboost.losses import BinaryLoss, Ls
 
-__all__ = ["LossTarget", "Part", "PriceTarget", "ProbabilityTarget", "Target"]
+__all__ = ["LossTarget", "Part", "PriceTarget", "ProbabilityTarget", "Target", "worths"]
 
 
 class Part(ABC):
@@ -120,7 +120,7 @@ class PriceTarget(Target):
 
     def __init__(self, costs: Costs, weights: Floats) -> None:
         k = len(costs.classes)
-        worth = costs.reduced.max(axis=1, keepdims=True) - costs.reduced
+        worth = worths(costs)
         # In units of their mean, so that the engine's regularisation keeps its meaning.
         self.worth = worth / _mean(worth.sum(axis=1), weights)
         self.labels = costs.labels
@@ -133,6 +133,11 @@ class PriceTarget(Target):
         if self.is_log_loss:
             return LogLossPart(self.labels[rows], self.weights[rows])
         return WorthPart(self.worth[rows], self.weights[rows])
+
+
+def worths(costs: Costs) -> Floats:
+    """What each decision saves against the dearest one on its row, (n, k)."""
+    return np.asarray(costs.reduced.max(axis=1, keepdims=True) - costs.reduced)
 
 
 class WorthPart(Part):

@@ -10,8 +10,9 @@ from costboost._typing import AnyArray, Floats
 from costboost.costs import Costs
 from costboost.costs._forms import parameter
 from costboost.flagship.parquet.rows import Batch, Source, drawn
+from costboost.flagship.targets import worths
 
-__all__ = ["Split", "Survey", "survey", "worths"]
+__all__ = ["Split", "Survey", "survey"]
 
 # Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
 _HELD_OUT_ROWS = 2**20
@@ -43,11 +44,6 @@ class Split:
         """Indices of the rows of a batch that have weight and are held out, or are not."""
         is_out = drawn(batch.start, len(batch.weights), self.seed) < self.share
         return np.flatnonzero((is_out == held_out) & (batch.weights > 0))
-
-
-def worths(costs: Costs) -> Floats:
-    """What each decision saves against the dearest one on the row, (n, k); see `PriceTarget`."""
-    return np.asarray(costs.reduced.max(axis=1, keepdims=True) - costs.reduced)
 
 
 @dataclass(frozen=True, eq=False)

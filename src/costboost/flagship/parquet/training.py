@@ -18,9 +18,9 @@ from costboost.flagship.fitting import growth_for, targets_for
 from costboost.flagship.heads import Fold, Head, HeldOut
 from costboost.flagship.parquet.files import ParquetFiles
 from costboost.flagship.parquet.rows import Batch, Source
-from costboost.flagship.parquet.survey import Split, Survey, survey, worths
+from costboost.flagship.parquet.survey import Split, Survey, survey
 from costboost.flagship.progress import booster_progress
-from costboost.flagship.targets import Target, WorthPart
+from costboost.flagship.targets import Target, WorthPart, worths
 from costboost.gbm.objectives import Derivatives
 
 try:
