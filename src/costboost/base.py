@@ -63,8 +63,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         self,
         X: Any,
         y: ArrayLike,
-        costs: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        costs: ArrayLike | None = None,
     ) -> float:
         """Savings: 1 - cost / cost of the best constant decision.
 
@@ -74,11 +75,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
             The rows.
         y : array of shape (n,)
             Their true classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
         costs : array of shape (n, k, k), (n, k) or (n,), optional
             Costs of the rows. Of shape (n, k, k) they are known at decision time, so the
             decisions use them too; the other forms only price the decisions.
-        sample_weight : array of shape (n,), optional
-            Weights of the rows.
 
         Returns
         -------
@@ -255,8 +256,9 @@ class BoostingClassifier(TableClassifier):
         self,
         X: Any,
         y: ArrayLike,
-        costs: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        costs: ArrayLike | None = None,
     ) -> Self:
         """Fit the boosted classifier.
 
@@ -266,11 +268,11 @@ class BoostingClassifier(TableClassifier):
             The rows; NaN and categorical columns where the weak learner takes them.
         y : array of shape (n,)
             Their true classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows; weight 2 is the same as having the row twice.
         costs : array of shape (n, k, k), (n, k) or (n,), optional
             Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
             decision, or the price of an error on that row.
-        sample_weight : array of shape (n,), optional
-            Weights of the rows; weight 2 is the same as having the row twice.
 
         Returns
         -------

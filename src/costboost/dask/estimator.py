@@ -101,8 +101,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
     ...     for part in (data.X, data.y, per_row(fn=data.amount, fp=5))
     ... )
     >>> with Client(n_workers=2, threads_per_worker=1) as client:  # doctest: +SKIP
-    ...     model = DaskCostBoostClassifier(client=client, random_state=0).fit(X, y, costs)
-    ...     print(model.score(X, y, costs) > 0.2)
+    ...     model = DaskCostBoostClassifier(client=client, random_state=0).fit(X, y, costs=costs)
+    ...     print(model.score(X, y, costs=costs) > 0.2)
     True
     """
 
@@ -155,7 +155,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
 
     # -- fit ------------------------------------------------------------------------------------
 
-    def fit(self, X: Any, y: Any, costs: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> Self:
         """Fit the boosters.
 
         Parameters
@@ -242,7 +242,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         parts = [delayed(serving.probabilities)(model, part) for part in rows]
         return like(table, parts, self.classes_.tolist(), np.float64)
 
-    def score(self, X: Any, y: Any, costs: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> float:
         """Savings: 1 - cost / cost of the best constant decision.
 
         Parameters

@@ -128,8 +128,9 @@ class MinCostClassifier(CostSensitiveClassifier):
         self,
         X: Any,
         y: ArrayLike,
-        costs: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        costs: ArrayLike | None = None,
     ) -> Self:
         """Fit the estimator, cost-blind, and keep the mean costs.
 
@@ -139,11 +140,11 @@ class MinCostClassifier(CostSensitiveClassifier):
             The rows, as the estimator takes them.
         y : array of shape (n,)
             Their true classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows, handed on to the estimator.
         costs : array of shape (n, k, k), (n, k) or (n,), optional
             Costs of the rows, in place of ``cost_matrix``. Only their mean ``cost_matrix_`` is
             learned; pass those of new rows to `predict`.
-        sample_weight : array of shape (n,), optional
-            Weights of the rows, handed on to the estimator.
 
         Returns
         -------

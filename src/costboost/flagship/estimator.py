@@ -208,8 +208,9 @@ class CostBoostClassifier(HeadClassifier):
         self,
         X: Any,
         y: ArrayLike,
-        costs: Any = None,
         sample_weight: ArrayLike | None = None,
+        *,
+        costs: Any = None,
     ) -> Self:
         """Fit the boosters.
 
@@ -219,12 +220,12 @@ class CostBoostClassifier(HeadClassifier):
             The rows; NaN and categorical columns are the engine's affair.
         y : array of shape (n,)
             Their true classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
         costs : array of shape (n, k, k), (n, k) or (n,), optional
             Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
             decision, or the price of an error on that row. Whole matrices may be uncertain:
             `costboost.costs.interval` or `costboost.costs.samples`.
-        sample_weight : array of shape (n,), optional
-            Weights of the rows.
 
         Returns
         -------

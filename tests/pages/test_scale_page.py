@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SCALE = runpy.run_path(str(ROOT / "docs" / "generate_scale.py"))
 PAGE = SCALE["page"]
 COMMON = {"cores": "2", "commit": "abc", "load": "0.5"}

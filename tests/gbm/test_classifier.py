@@ -32,7 +32,7 @@ from costboost.gbm import LOSSES
 from costboost.losses import BinaryLoss
 from costboost.metrics import savings_score
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ENGINES = ("lightgbm", "xgboost")
 DEAR = {"fn": 5, "fp": 1}
 DEAR2 = np.array([[0.0, 1], [5, 0]])

@@ -28,7 +28,7 @@ BINARY = [
 ]
 SCORES = [MC(), GEL(), GLL(), Ls(), Lt()]
 NORMS = [PNorm(1.0), PNorm(1.5), PNorm(2.0), PNorm(4.0)]
-DOCS = Path(__file__).parents[1] / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 
 
 def risk(loss, eta, S, C):

@@ -9,7 +9,7 @@ import pytest
 
 import costboost
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 SNIPPETS = re.findall(r"^```python\n(.*?)^```$", README, flags=re.DOTALL | re.MULTILINE)
 CLASSES = re.findall(r"^\| `(\w+)` \|", README, flags=re.MULTILINE)

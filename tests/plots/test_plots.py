@@ -499,7 +499,7 @@ def test_matplotlib_is_imported_for_drawing_only():
     assert 'pip install "costboost[plots]"' in done.stdout
 
 
-GUIDE = (Path(__file__).parents[1] / "docs" / "plots.md").read_text("utf-8")
+GUIDE = (Path(__file__).parents[2] / "docs" / "plots.md").read_text("utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.DOTALL | re.MULTILINE)
 
 

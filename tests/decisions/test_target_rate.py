@@ -158,9 +158,9 @@ def test_search_is_bounded_and_reproducible(gaussians):
     calls = []
 
     class Counting(AdaBoostCClassifier):
-        def fit(self, X, y, costs=None, sample_weight=None):
+        def fit(self, X, y, sample_weight=None, *, costs=None):
             calls.append(self.cost_matrix)
-            return super().fit(X, y, costs, sample_weight)
+            return super().fit(X, y, sample_weight, costs=costs)
 
     inner = Counting(n_estimators=3, estimator="stump")
     clf = TargetRateClassifier(inner, 0.9, n_trials=4, tol=0.0, cv=3, random_state=0)
