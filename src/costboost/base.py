@@ -22,7 +22,7 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import check_parameters, check_weights
 from costboost.boosting.loop import Progress
 from costboost.costs import Costs
-from costboost.costs._forms import is_labelled
+from costboost.costs.forms import is_labelled
 from costboost.errors import CollapseWarning
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
 from costboost.metrics import savings_score

@@ -49,7 +49,8 @@ FORMS = {
     "pairs": {("fraud", "ok"): 5, ("ok", "fraud"): 1},
     "pairs with diagonal": {("fraud", "ok"): 5, ("ok", "fraud"): 1, ("ok", "ok"): 0},
     "short": {"fn": 5, "fp": 1, "positive": "fraud"},
-    "short, other positive": {"fn": 1, "fp": 5},
+    "short, other positive": {"fn": 1, "fp": 5, "positive": "ok"},
+    "object array": np.array([[0, 5], [1, 0]], dtype=object),
     "numpy scalars": {"fn": np.float32(5), "fp": np.int64(1), "positive": np.str_("fraud")},
     "Costs": Costs(["ok", "fraud"], MATRIX[::-1, ::-1]),
 }
@@ -62,7 +63,6 @@ class TestForms:
         np.testing.assert_array_equal(costs.matrix, MATRIX)
         assert costs.matrix.dtype == np.float64
         assert not costs.is_per_row
-        assert costs.prices is None
 
     def test_none_charges_one_for_every_mistake(self):
         costs = Costs.resolve(None, classes=ABC)
@@ -80,7 +80,6 @@ class TestForms:
         negative, positive = classes
         expected = [[0, 1], [5, 0]]
         forms = [
-            {"fn": 5, "fp": 1},
             {"fn": 5, "fp": 1, "positive": positive},
             {(positive, negative): 5, (negative, positive): 1},
             pandas_frame(classes, np.array(expected)),
@@ -89,6 +88,11 @@ class TestForms:
         for form in forms:
             for order in (classes, np.array(classes)):
                 np.testing.assert_array_equal(Costs.resolve(form, classes=order).matrix, expected)
+
+    @pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [False, True], [0.0, 1.0]], ids=str)
+    def test_the_usual_pairs_need_no_positive_class(self, classes):
+        costs = Costs.resolve({"fn": 5, "fp": 1}, classes=classes)
+        np.testing.assert_array_equal(costs.matrix, [[0, 1], [5, 0]])
 
     def test_three_classes(self):
         pairs = {(a, b): M3[i, j] for i, a in enumerate(ABC) for j, b in enumerate(ABC)}
@@ -129,10 +133,18 @@ class TestForms:
         costs = Costs.resolve(costs=pd.DataFrame([[4, 1]]), classes=CLASSES, codes=[0])
         np.testing.assert_array_equal(costs.prices, [[4, 1]])
 
-    def test_as_many_rows_as_classes_means_prices(self):
-        costs = Costs.resolve(costs=[[0, 5], [7, 0]], classes=[0, 1], codes=[1, 1])
-        np.testing.assert_array_equal(costs.prices, [[0, 5], [7, 0]])
-        assert costs.matrix is None
+    def test_as_many_rows_as_classes_is_refused(self):
+        for given in ([[0, 5], [7, 0]], pd.DataFrame([[0, 5], [7, 0]])):
+            with pytest.raises(ValueError, match="as many rows as classes"):
+                Costs.resolve(costs=given, classes=[0, 1], codes=[1, 1])
+
+    @pytest.mark.parametrize("codes", [None, [0, 1, 1]])
+    @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+    def test_costs_may_be_one_matrix(self, form, codes):
+        if isinstance(form, Costs):
+            form = pandas_frame(CLASSES, MATRIX)
+        costs = Costs.resolve(costs=form, classes=CLASSES, codes=codes)
+        np.testing.assert_array_equal(costs.matrix, MATRIX)
 
     def test_as_many_rows_as_classes_with_matrices(self):
         given = per_row(fn=[5, 6], fp=1)
@@ -142,12 +154,18 @@ class TestForms:
 
 ERRORS = {
     "shape": (dict(cost_matrix=np.ones((3, 3))), r"shape \(2, 2\).*got \(3, 3\)"),
-    "rows in cost_matrix": (dict(cost_matrix=np.ones((9, 2, 2))), "go into costs="),
+    "rows in cost_matrix": (
+        dict(cost_matrix=np.ones((9, 2, 2))),
+        "Matrices of single rows go into costs=",
+    ),
     "nan": (
         dict(cost_matrix=[[0, np.nan], [1, 0]]),
         "must be finite, got nan for deciding 'ok' when the truth is 'fraud'",
     ),
-    "inf": (dict(cost_matrix={"fn": np.inf, "fp": 1}), "large cost instead of infinity"),
+    "inf": (
+        dict(cost_matrix={"fn": np.inf, "fp": 1, "positive": "ok"}),
+        "large cost instead of infinity",
+    ),
     "ragged": (dict(cost_matrix=[[0, 1], [1]]), "rectangular"),
     "frame lacks": (
         dict(cost_matrix=pandas_frame(["fraud", "fine"], MATRIX)),
@@ -155,11 +173,11 @@ ERRORS = {
     ),
     "frame columns": (
         dict(cost_matrix=pd.DataFrame(MATRIX, index=CLASSES)),
-        r"columns \(the decision\).*lack \['fraud', 'ok'\] and name the unknown \[0, 1\]",
+        "columns have no names, only the numbers",
     ),
     "frame repeats": (
         dict(cost_matrix=pd.DataFrame(np.ones((3, 3)), [*CLASSES, "ok"], [*CLASSES, "ok"])),
-        "repeat a class",
+        r"name each label once in its rows, got \['fraud', 'ok', 'ok'\]",
     ),
     "polars without truth": (
         dict(cost_matrix=pl.DataFrame({"fraud": [0, 1], "ok": [5, 0]})),
@@ -167,34 +185,74 @@ ERRORS = {
     ),
     "pair missing": (dict(cost_matrix={("fraud", "ok"): 5}), r"\('ok', 'fraud'\) is missing"),
     "pair unknown": (dict(cost_matrix={("fraud", "OK"): 5}), r"got the pairs \[\('fraud', 'OK'\)"),
-    "strange keys": (dict(cost_matrix={"fn": 5, "fpr": 1}), r"unknown keys \['fn', 'fpr'\]"),
+    "strange keys": (dict(cost_matrix={"fn": 5, "fpr": 1}), "unknown key 'fpr'; did you mean 'fp'"),
+    "capital keys": (dict(cost_matrix={"FN": 5, "fp": 1}), "unknown key 'FN'; did you mean 'fn'"),
     "empty mapping": (dict(cost_matrix={}), "are missing"),
     "short misses fp": (dict(cost_matrix={"fn": 5}), "Add 'fp'"),
     "positive": (dict(cost_matrix={"fn": 5, "fp": 1, "positive": "x"}), "class 'x', which is not"),
-    "array in mapping": (dict(cost_matrix={"fn": [1, 2], "fp": 1}), r"per_row\(fn="),
+    "array of other rows": (
+        dict(cost_matrix={"fn": [1, 2], "fp": 1, "positive": "ok"}, codes=[0, 1, 1]),
+        r"one price per row, 3 of them, got arrays of length \[2\].*expression",
+    ),
+    "two arrays": (
+        dict(cost_matrix={"fn": [1, 2], "fp": [1, 2, 3], "positive": "ok"}),
+        r"arrays of length \[2, 3\]",
+    ),
+    "which is positive": (
+        dict(cost_matrix={"fn": 5, "fp": 1}),
+        "because 'fraud' and 'ok' do not tell: add 'positive': 'ok' or 'positive': 'fraud'",
+    ),
+    "which is positive, per_row": (
+        dict(costs=per_row(5, 1, n=3)),
+        r"because 'fraud' and 'ok' do not tell: call per_row\(..., positive=...\)",
+    ),
+    "transposed by its names": (
+        dict(cost_matrix=pandas_frame(CLASSES, MATRIX).rename_axis(index="predicted")),
+        "has the decision in its rows.*transpose",
+    ),
+    "transposed by its columns": (
+        dict(cost_matrix=pandas_frame(CLASSES, MATRIX).rename_axis(columns="Actual")),
+        "has the decision in its rows.*transpose",
+    ),
+    "transposed with other decisions": (
+        dict(cost_matrix=pd.DataFrame(np.ones((3, 2)), ["accept", "review", "block"], CLASSES)),
+        "looks transposed",
+    ),
+    "misspelt decision": (
+        dict(cost_matrix=pd.DataFrame(MATRIX, CLASSES, ["frud", "ok"])),
+        r"names the decision 'frud' in its columns and lacks \['fraud'\]; did you mean 'fraud'",
+    ),
+    "one decision": (
+        dict(cost_matrix=pd.DataFrame([[1], [2]], CLASSES, ["accept"])),
+        "two decisions or more",
+    ),
+    "unnamed decisions": (dict(cost_matrix=np.ones((2, 3))), "need names: pass a labelled frame"),
+    "expression without X": (
+        dict(cost_matrix={"fn": "amount", "fp": 1, "positive": "ok"}),
+        "columns of X are unknown here. Pass X=",
+    ),
     "function without X": (dict(cost_matrix=lambda X: X), r"pass the result as costs="),
     "function of wrong shape": (
         dict(cost_matrix=lambda X: np.ones((2, 2)), X=np.ones((4, 1)), n_samples=4),
-        r"'cost_matrix\(X\)'.*\(4, 2, 2\), got \(2, 2\)",
+        r"must return one matrix per row.*\(4, 2, 2\), got \(2, 2\)",
     ),
-    "matrix in costs": (dict(costs=MATRIX, codes=[0, 1, 1]), "goes into cost_matrix="),
     "rows of costs": (
         dict(costs=np.ones(5), codes=[0, 1, 1]),
         r"\(3, 2, 2\).*\(3, 2\).*\(3,\).*got \(5,\)",
     ),
     "rows of matrices": (
         dict(costs=np.ones((5, 2, 2)), codes=[0, 1, 1]),
-        r"shape \(3, 2, 2\), got \(5, 2, 2\)",
+        r"shape \(3, 2, 2\) .*got \(5, 2, 2\). X has 3 rows",
     ),
     "truth unknown": (dict(costs=np.ones(3)), "because the truth is unknown"),
     "nan in costs": (dict(costs=[1, np.nan, 1], codes=[0, 1, 1]), "got nan for row 1"),
     "nan in matrices": (
-        dict(costs=per_row(1, 1, n=3) + np.array([0, np.nan, 0])[:, None, None], codes=[0, 1, 1]),
+        dict(costs=np.array([1, np.nan, 1])[:, None, None] * np.ones((2, 2)), codes=[0, 1, 1]),
         "must be finite.*on row 1",
     ),
     "columns of costs": (
-        dict(costs=pd.DataFrame({"fraud": [1], "fine": [2]}), codes=[0]),
-        r"'costs'.*lack \['ok'\] and name the unknown \['fine'\]",
+        dict(costs=pd.DataFrame({"frud": [1], "ok": [2]}), codes=[0]),
+        r"'costs'.*lacks \['fraud'\]; did you mean",
     ),
     "per-row Costs": (
         dict(cost_matrix=Costs(CLASSES, per_row(1, 1, n=3))),
@@ -216,9 +274,9 @@ class TestErrors:
         "arguments",
         [
             dict(cost_matrix=[["0", "1"], ["1", "0"]]),
-            dict(cost_matrix={"fn": "5", "fp": 1}),
-            dict(cost_matrix={"fn": None, "fp": 1}),
-            dict(costs={"fn": 5, "fp": 1}),
+            dict(cost_matrix={"fn": "5", "fp": 1, "positive": "ok"}),
+            dict(cost_matrix={"fn": None, "fp": 1, "positive": "ok"}),
+            dict(cost_matrix="amount"),
             dict(costs=lambda X: X),
             dict(costs=np.ones((1, 2, 2), dtype=complex)),
         ],
@@ -245,12 +303,12 @@ class TestWarnings:
         "form",
         [
             [[5, 0], [0, 1]],
-            {"fn": 0, "fp": 0, "tp": 1},
+            {"fn": 0, "fp": 0, "tp": 1, "positive": "ok"},
             pandas_frame(CLASSES, MATRIX[::-1]),
         ],
         ids=["array", "short", "frame"],
     )
-    def test_dearest_diagonal(self, form):
+    def test_most_costly_diagonal(self, form):
         with pytest.warns(CostWarning, match=r"Rows are the truth.*transposed.*\['fraud', 'ok'\]"):
             Costs.resolve(form, classes=CLASSES, owner="AdaC2")
 
@@ -260,8 +318,8 @@ class TestWarnings:
     def test_ties_and_profits_are_fine(self, form):
         Costs.resolve(form, classes=CLASSES)
 
-    def test_rows_may_have_dear_right_decisions(self):
-        Costs.resolve(costs=per_row(fn=[3, 900], fp=5, tp=5), classes=CLASSES)
+    def test_rows_may_have_costly_right_decisions(self):
+        Costs.resolve(costs=per_row(fn=[3, 900], fp=5, tp=5), classes=[0, 1])
 
     def test_negative_price_of_an_error(self):
         with pytest.warns(CostWarning, match="-2 is negative"):
@@ -310,8 +368,8 @@ class TestLaws:
         for name in ("prices", "reduced", "labels"):
             np.testing.assert_array_equal(getattr(static, name), getattr(rows, name))
         np.testing.assert_allclose(static.mean_matrix, rows.mean_matrix)
-        np.testing.assert_allclose(static.expected(proba), rows.expected(proba))
-        np.testing.assert_array_equal(static.decide(proba), rows.decide(proba))
+        np.testing.assert_allclose(static.unknown.expected(proba), rows.unknown.expected(proba))
+        np.testing.assert_array_equal(static.unknown.decide(proba), rows.unknown.decide(proba))
 
     @pytest.mark.parametrize("kind", ["static", "rows"])
     @pytest.mark.parametrize("k", [2, 4])
@@ -356,7 +414,9 @@ class TestLaws:
     def test_extreme_ratio(self):
         costs = Costs.resolve({"fn": 1e12, "fp": 1e-12}, classes=[0, 1], codes=[0, 1])
         np.testing.assert_array_equal(costs.error_cost, [1e-12, 1e12])
-        np.testing.assert_array_equal(costs.decide([[1 - 1e-20, 1e-20], [1.0, 0.0]]), [1, 0])
+        np.testing.assert_array_equal(
+            costs.unknown.decide([[1 - 1e-20, 1e-20], [1.0, 0.0]]), [1, 0]
+        )
 
     def test_offsets_of_a_row_do_not_drown_the_decision(self):
         # Row "a" costs 1e12 whatever is decided: only the differences may count.
@@ -417,19 +477,13 @@ class TestObject:
         np.testing.assert_array_equal(given, before)
         assert given.flags.writeable
 
-    def test_the_truth_is_needed_for_prices(self):
-        costs = Costs.resolve(None, classes=[0, 1])
-        for name in ("reduced", "labels", "error_cost"):
-            with pytest.raises(ValueError, match=rf"{name} of Costs needs the truth"):
-                getattr(costs, name)
-
     def test_matrix_is_needed_for_expectations(self):
         costs = Costs.resolve(costs=[1, 2], classes=[0, 1], codes=[0, 1])
         with pytest.raises(ValueError, match=r"Pass costs of shape \(n, 2, 2\)"):
-            costs.decide(np.full((2, 2), 0.5))
+            costs.unknown  # noqa: B018
 
     def test_error_cost_is_binary(self):
-        with pytest.raises(ValueError, match="two classes, and there are 3"):
+        with pytest.raises(ValueError, match="two decisions, and there are 3"):
             Costs.resolve(None, classes=ABC, codes=[0]).error_cost  # noqa: B018
 
     @pytest.mark.parametrize("shape", [(2,), (2, 3), (5, 2)])
@@ -448,7 +502,7 @@ class TestObject:
 
     def test_one_class(self):
         costs = Costs.resolve(None, classes=["a"], codes=[0, 0])
-        assert costs.decide(np.ones((2, 1))).tolist() == [0, 0]
+        assert costs.unknown.decide(np.ones((2, 1))).tolist() == [0, 0]
         assert costs.labels.tolist() == [0, 0]
 
 
@@ -477,7 +531,7 @@ class TestWords:
         assert "deciding 'a' when the truth is 'b' costs 2 to 4, on average 3" in text
         assert "truth is 'a'" not in text
 
-    def test_many_classes_show_the_dearest(self):
+    def test_many_classes_show_the_most_costly(self):
         matrix = random_symmetric(20, 1, 2, rng=0)
         matrix[3, 4] = 99
         lines = str(Costs.resolve(matrix, classes=np.arange(20))).splitlines()
@@ -487,7 +541,7 @@ class TestWords:
     def test_repr(self):
         assert repr(Costs(CLASSES, MATRIX)) == "<Costs of ['fraud', 'ok']: matrix of shape (2, 2)>"
         prices = Costs.resolve(costs=[2, 4], classes=CLASSES, codes=[1, 1])
-        assert repr(prices) == "<Costs of ['fraud', 'ok']: prices of shape (2, 2)>"
+        assert repr(prices) == "<KnownCosts of ['fraud', 'ok']: prices of shape (2, 2)>"
 
 
 class TestPerRow:

@@ -201,7 +201,7 @@ class TestFunctions:
         np.testing.assert_array_equal(found.expected, per_row(fn=[10, 20], fp=1))
 
     def test_elsewhere_it_is_refused(self):
-        with pytest.raises(TypeError, match=r"cost_matrix\(X\).*CostBoostClassifier"):
+        with pytest.raises(TypeError, match=r"cost_matrix.*CostBoostClassifier"):
             Costs.resolve(uncertain_amounts, classes=[0, 1], X=self.X)
 
 

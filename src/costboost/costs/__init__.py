@@ -3,35 +3,39 @@
 Rows are the truth and columns the decision, everywhere:
 
 >>> from costboost.costs import Costs
->>> costs = Costs.resolve({"fn": 5, "fp": 1}, classes=["fraud", "ok"])
+>>> costs = Costs.resolve({"fn": 5, "fp": 1, "positive": "fraud"}, classes=["fraud", "ok"])
 >>> print(costs)
-costs (rows = truth, columns = decision)
-  deciding 'ok' when the truth is 'fraud' costs 1
-  deciding 'fraud' when the truth is 'ok' costs 5
-
-The positive class is the last one, here ``"ok"``, and the printout shows that this is not what was
-meant. Naming it helps:
-
->>> print(Costs.resolve({"fn": 5, "fp": 1, "positive": "fraud"}, classes=["fraud", "ok"]))
 costs (rows = truth, columns = decision)
   deciding 'ok' when the truth is 'fraud' costs 5
   deciding 'fraud' when the truth is 'ok' costs 1
 
-Costs that differ from row to row come from `per_row`; matrices for experiments from
-`class_frequency`, `random_symmetric`, `from_taxonomy` and `normalise`. Entries that are not known
-exactly are written with `interval` and `samples`, and `scenarios` makes certain costs of them.
+Which class is positive is never guessed:
+
+>>> Costs.resolve({"fn": 5, "fp": 1}, classes=["fraud", "ok"])
+Traceback (most recent call last):
+    ...
+ValueError: The 'cost_matrix' parameter must say which class is the positive one, ...
+
+Costs may be arithmetic over columns, ``{"fn": "amount + 15", "fp": 5, "positive": "fraud"}`` (see
+`costboost.costs.expressions`), and the decisions need not be the classes: a frame with the rows ok,
+fraud and the columns accept, review, block just works. Costs that differ from row to row also come
+from `per_row`; matrices for experiments from `class_frequency`, `random_symmetric`, `from_taxonomy`
+and `normalise`. Entries that are not known exactly are written with `interval` and `samples`, and
+`scenarios` makes certain costs of them.
 """
 
 from __future__ import annotations
 
-from costboost.costs._table import Costs
+from costboost.costs.expressions import Expression
 from costboost.costs.generators import (
     class_frequency,
     from_taxonomy,
     normalise,
-    per_row,
     random_symmetric,
 )
+from costboost.costs.known import KnownCosts, savings
+from costboost.costs.rows import RowCosts, per_row
+from costboost.costs.table import Costs
 from costboost.costs.uncertain import (
     Interval,
     Samples,
@@ -41,10 +45,15 @@ from costboost.costs.uncertain import (
     samples,
     scenarios,
 )
+from costboost.costs.words import CostSummary
 
 __all__ = [
+    "CostSummary",
     "Costs",
+    "Expression",
     "Interval",
+    "KnownCosts",
+    "RowCosts",
     "Samples",
     "Scenarios",
     "class_frequency",
@@ -55,5 +64,6 @@ __all__ = [
     "per_row",
     "random_symmetric",
     "samples",
+    "savings",
     "scenarios",
 ]

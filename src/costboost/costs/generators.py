@@ -1,4 +1,4 @@
-"""Makers of cost arrays: costs of single rows, and matrices for experiments."""
+"""Makers of cost matrices for experiments."""
 
 from __future__ import annotations
 
@@ -9,81 +9,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost.costs._forms import as_floats, parameter
-from costboost.costs._table import Costs
+from costboost.costs.checks import as_floats, parameter
+from costboost.costs.table import Costs
 
-__all__ = ["class_frequency", "from_taxonomy", "normalise", "per_row", "random_symmetric"]
+__all__ = ["class_frequency", "from_taxonomy", "normalise", "random_symmetric"]
 
 Seed = int | np.random.Generator | np.random.RandomState | None
 
 
-def per_row(
-    fn: ArrayLike,
-    fp: ArrayLike,
-    tp: ArrayLike = 0.0,
-    tn: ArrayLike = 0.0,
-    *,
-    n: int | None = None,
-) -> Floats:
-    """Build the costs of single rows for two classes.
-
-    Parameters
-    ----------
-    fn, fp, tp, tn : float or array of shape (n,)
-        Price of a miss, a false alarm, a detection and a correct rejection, for all rows or for
-        each.
-    n : int, optional
-        Number of rows; needed only if all prices are single numbers.
-
-    Returns
-    -------
-    array of shape (n, 2, 2)
-        Cost of each row, truth by decision; index 1 is the positive class, that is ``classes_[1]``.
-
-    Examples
-    --------
-    A fraud costs its amount, a call to the customer 5 whether or not it was needed:
-
-    >>> per_row(fn=[120.0, 3.0], fp=5, tp=5)
-    array([[[  0.,   5.],
-            [120.,   5.]],
-           [[  0.,   5.],
-            [  3.,   5.]]])
-    """
-    parts = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}
-    arrays = {key: as_floats(value, key, "per_row") for key, value in parts.items()}
-    for key, array in arrays.items():
-        if array.ndim > 1:
-            raise ValueError(
-                f"{parameter(key, 'per_row')} must be one number or an array of shape (n,), got "
-                f"shape {array.shape}. Flatten it."
-            )
-        if not np.isfinite(array).all():
-            raise ValueError(
-                f"{parameter(key, 'per_row')} must be finite, got "
-                f"{array[~np.isfinite(array)].flat[0]}. Replace it by a number."
-            )
-    lengths = {key: len(array) for key, array in arrays.items() if array.ndim == 1}
-    sizes = set(lengths.values()) | ({n} if n is not None else set())
-    if len(sizes) > 1:
-        stated = "" if n is None else f", n={n}"
-        raise ValueError(
-            f"per_row needs one price per row, got arrays of different lengths: {lengths}{stated}. "
-            "Take all of them from the same rows."
-        )
-    if not sizes:
-        raise ValueError(
-            "per_row got only single numbers, so the number of rows is unknown. Pass n=, or use "
-            'cost_matrix={"fn": ..., "fp": ...}, the same costs for all rows.'
-        )
-    matrices = np.empty((sizes.pop(), 2, 2))
-    matrices[:, 1, 0], matrices[:, 0, 1] = arrays["fn"], arrays["fp"]
-    matrices[:, 1, 1], matrices[:, 0, 0] = arrays["tp"], arrays["tn"]
-    return matrices
-
-
 def class_frequency(y: ArrayLike, rng: Seed = None) -> Floats:
-    """Draw a random matrix in which mistaking a rare class for a frequent one is dear.
+    """Draw a random matrix in which mistaking a rare class for a frequent one is costly.
 
     Deciding i when the truth is j costs a number uniform in ``[0, 1000 P(i) / P(j)]``; right
     decisions cost 0. It is the cost model of [1]_.
@@ -224,7 +159,7 @@ def normalise(matrix: ArrayLike) -> Floats:
 
     Parameters
     ----------
-    matrix : array of shape (k, k) or (n, k, k), or Costs
+    matrix : array of shape (k, d) or (n, k, d), or Costs
         Costs, truth by decision.
 
     Returns
@@ -239,9 +174,9 @@ def normalise(matrix: ArrayLike) -> Floats:
            [1. , 0. ]])
     """
     array = as_floats(matrix, "matrix", "normalise")
-    if array.ndim not in (2, 3) or array.shape[-1] != array.shape[-2]:
+    if array.ndim not in (2, 3):
         raise ValueError(
-            f"{parameter('matrix', 'normalise')} must have shape (k, k) or (n, k, k), got "
+            f"{parameter('matrix', 'normalise')} must have shape (k, d) or (n, k, d), got "
             f"{array.shape}."
         )
     if not np.isfinite(array).all():

@@ -9,13 +9,13 @@ An entry of a cost matrix, or a whole matrix, may be an interval or a list of po
 >>> found.worst
 [{'fn': 300.0, 'fp': 5}]
 
-Samples belong together: scenario s takes the s-th value of every sampled entry. The expected bill
+Samples belong together: scenario s takes the s-th value of every sampled entry. The expected cost
 of a decision is linear in the costs, so minimising it needs their means only, ``expected``. The
-worst bill needs all scenarios:
+worst cost needs all scenarios:
 
 >>> found = scenarios({"fn": samples([10, 40]), "fp": samples([9, 1])})
->>> worst = [Costs.resolve(form, classes=["ok", "fraud"]) for form in found.worst]
->>> Costs.resolve(found.expected, classes=["ok", "fraud"]).decide([[0.825, 0.175]])
+>>> worst = [Costs.resolve(form, classes=[0, 1]) for form in found.worst]
+>>> Costs.resolve(found.expected, classes=[0, 1]).decide([[0.825, 0.175]])
 array([1])
 >>> decide_worst([[0.825, 0.175]], worst)
 array([0])
@@ -31,9 +31,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs._cells import Pair, cells_of, replaced
-from costboost.costs._forms import Uncertain, as_floats, is_frame, parameter
-from costboost.costs._table import Costs
+from costboost.costs.cells import Pair, cells_of, replaced
+from costboost.costs.checks import Uncertain, as_floats, is_frame, parameter
+from costboost.costs.table import Costs
 
 __all__ = ["Interval", "Samples", "Scenarios", "decide_worst", "interval", "samples", "scenarios"]
 
@@ -117,11 +117,11 @@ class Samples(Uncertain):
 def interval(low: ArrayLike, high: ArrayLike) -> Interval:
     """Costs between two bounds.
 
-    The expected bill takes the midpoint, the worst bill the upper end.
+    The expected cost takes the midpoint, the worst cost the upper end.
 
     Parameters
     ----------
-    low, high : float, or array of shape (k, k) or (n, k, k)
+    low, high : float, or array of shape (k, d) or (n, k, d)
         The bounds of one entry, of a whole matrix, or of a matrix per row.
 
     Returns
@@ -162,7 +162,7 @@ def samples(values: ArrayLike) -> Samples:
 
     Parameters
     ----------
-    values : array of shape (S,), (S, k, k) or (S, n, k, k)
+    values : array of shape (S,), (S, k, d) or (S, n, k, d)
         S values of one entry, of a whole matrix, or of a matrix per row.
 
     Returns
@@ -228,7 +228,7 @@ class Scenarios:
     def worst(self) -> list[Any]:
         """One form per scenario: the s-th value of all samples, intervals at their upper ends.
 
-        The worst bill over intervals needs no other corner. For probabilities p >= 0 the expected
+        The worst cost over intervals needs no other corner. For probabilities p >= 0 the expected
         cost of decision d, sum_j p_j C[j, d], does not fall when any C[j, d] grows. So over all
         matrices between the bounds it is largest at the upper ends, for every p and for all d at
         once: one matrix serves for all decisions.
@@ -277,7 +277,7 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
 
     See Also
     --------
-    decide_worst : The decision whose worst bill is smallest.
+    decide_worst : The decision whose worst cost is smallest.
 
     Examples
     --------
@@ -343,20 +343,20 @@ def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
     """Decide for the smallest worst expected cost.
 
     The worst expected cost of a decision d is the largest over the scenarios s of
-    sum_j proba[j] C_s[j, d]. A tie goes to the positive class ``classes[1]`` if there are two
-    classes, else to the first of the cheapest ones; one scenario gives `Costs.decide`.
+    sum_j proba[j] C_s[j, d]. A tie goes to the positive class ``classes[1]`` if two classes
+    are the decisions, else to the first of the cheapest ones; one scenario gives `Costs.decide`.
 
     Parameters
     ----------
     proba : array of shape (n, k)
         Probability of each class on each row.
     costs : sequence of Costs
-        The scenarios, with matrices (k, k) or (n, k, k) of the same classes.
+        The scenarios, with matrices (k, d) or (n, k, d) of the same classes and decisions.
 
     Returns
     -------
     int array of shape (n,)
-        Decisions, as indices into the classes.
+        Decisions, as indices into the decisions.
 
     See Also
     --------
@@ -366,33 +366,35 @@ def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
     --------
     A false alarm costs 4 to 16, 10 on average. The average calls for an alarm, caution does not:
 
-    >>> mean = Costs.resolve({"fn": 10, "fp": 10}, classes=["ok", "fraud"])
-    >>> dear = Costs.resolve({"fn": 10, "fp": 16}, classes=["ok", "fraud"])
-    >>> mean.decide([[0.4, 0.6]]), decide_worst([[0.4, 0.6]], [mean, dear])
+    >>> mean = Costs.resolve({"fn": 10, "fp": 10}, classes=[0, 1])
+    >>> high = Costs.resolve({"fn": 10, "fp": 16}, classes=[0, 1])
+    >>> mean.decide([[0.4, 0.6]]), decide_worst([[0.4, 0.6]], [mean, high])
     (array([1]), array([0]))
     """
     given = list(costs)
-    known = {tuple(scenario.classes.tolist()) for scenario in given}
+    known = {(*scenario.classes.tolist(), None, *scenario.decisions.tolist()) for scenario in given}
     if len(known) != 1:
+        labels = sorted((scenario.classes.tolist() for scenario in given), key=str)
         raise ValueError(
             f"{parameter('costs', 'decide_worst')} must hold at least one Costs, all of the same "
-            f"classes, got {len(given)} of the classes {sorted(map(list, known), key=str)}. Pass "
+            f"classes and decisions, got {len(given)} of the classes {labels}. Pass "
             "the forms of scenarios(cost_matrix).worst, each resolved with the same classes=."
         )
     if len(given) == 1:
         return given[0].decide(proba)
     # What a truth costs at least, whatever the scenario and decision, changes no comparison and
     # may drown the differences: it is left out, as in Costs.decide.
-    least: AnyArray = np.full(len(given[0].classes), np.inf)
+    first = given[0]
+    least: AnyArray = np.full(len(first.classes), np.inf)
     for other in given:
-        least = np.minimum(least, other._known_matrix().min(axis=-1))
-    worst = np.full(given[0]._checked_proba(proba).shape, -np.inf)
+        least = np.minimum(least, other.matrix.min(axis=-1))
+    p = np.asarray(proba, dtype=np.float64)
+    worst = np.full((len(p), len(first.decisions)), -np.inf)
     for scenario in given:
-        p, matrix = scenario._checked_proba(proba), scenario._known_matrix()
-        expected = np.zeros_like(p)
-        for j in range(p.shape[1]):  # by truth: no second (n, k, k) array
-            expected += p[:, j, None] * (matrix[..., j, :] - least[..., j, None])
-        np.maximum(worst, expected, out=worst)
-    if p.shape[1] == 2:
+        above = Costs(
+            scenario.classes, scenario.matrix - least[..., None], scenario.decisions
+        ).expected(p)
+        np.maximum(worst, above, out=worst)
+    if len(first.classes) == 2 and first.decides_classes:
         return (worst[:, 1] <= worst[:, 0]).astype(np.intp)
     return np.asarray(worst.argmin(axis=1))

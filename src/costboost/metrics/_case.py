@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.costs._forms import is_short, named_labels
+from costboost.costs.forms import named_labels
+from costboost.costs.labelled import is_short
 
 
 class Case:

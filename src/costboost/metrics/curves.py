@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from costboost._typing import Bools, Floats, Ints
-from costboost.costs._forms import is_short
+from costboost.costs.labelled import is_short
 from costboost.metrics._case import Case, positive_index
 
 __all__ = ["cost_by_threshold", "cost_curve"]

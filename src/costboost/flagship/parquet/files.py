@@ -8,7 +8,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from costboost.costs._forms import parameter
+from costboost.costs.checks import parameter
 from costboost.flagship.parquet._arrow import parquet
 from costboost.flagship.parquet._arrow import pyarrow as pa
 

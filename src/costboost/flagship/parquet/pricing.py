@@ -9,7 +9,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import is_real
-from costboost.costs._forms import parameter, static_matrix
+from costboost.costs.forms import parameter, static_matrix
 from costboost.flagship.parquet.files import ParquetFiles, kind_of
 
 __all__ = ["ColumnCosts", "numbers"]

@@ -13,7 +13,7 @@ from costboost._frames import FrameEncoder
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import is_integer
 from costboost.costs import Costs
-from costboost.costs._forms import parameter
+from costboost.costs.checks import parameter
 from costboost.flagship.parquet._arrow import compute as pc
 from costboost.flagship.parquet._arrow import pandas as pd
 from costboost.flagship.parquet._arrow import pyarrow as pa

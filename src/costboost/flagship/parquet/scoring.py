@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.costs._forms import parameter
+from costboost.costs.checks import parameter
 from costboost.flagship.parquet._arrow import parquet
 from costboost.flagship.parquet._arrow import pyarrow as pa
 from costboost.flagship.parquet.files import ParquetFiles

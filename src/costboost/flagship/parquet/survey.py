@@ -8,7 +8,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 from costboost.costs import Costs
-from costboost.costs._forms import parameter
+from costboost.costs.checks import parameter
 from costboost.flagship.parquet.rows import Batch, Source, drawn
 from costboost.flagship.targets import worths
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost.costs._forms import Uncertain, is_frame
+from costboost.costs.checks import Uncertain, is_frame
 
 
 class Pair(tuple[Any, Any]):

@@ -1,0 +1,196 @@
+"""Labels of truths and decisions: matched with the classes, and put into order.
+
+The columns of a cost matrix are decisions. If they are the classes, in any order, they are put into
+the order of the classes. Other names (accept, review, block) stay in the order they were given in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+
+from costboost._typing import AnyArray
+from costboost.costs.checks import nearest, parameter
+
+__all__ = ["Layout", "arranged", "label_array", "matched", "positive_code"]
+
+TRUTH_WORDS = ("truth", "true", "actual", "y_true", "true class", "true label", "true_label")
+DECISION_WORDS = (
+    "decision",
+    "decisions",
+    "decide",
+    "decided",
+    "predicted",
+    "prediction",
+    "pred",
+    "y_pred",
+    "action",
+)
+
+# Pairs of classes of which everybody takes the second for the positive one.
+_USUAL_PAIRS = ({0, 1}, {-1, 1})
+
+
+class Layout:
+    """Where the cells of a labelled matrix go.
+
+    Attributes
+    ----------
+    decisions : array of shape (d,)
+        The decisions, in their order.
+    rows, columns : list of int
+        For each class and each decision, its row and column in the matrix as it was given.
+    """
+
+    def __init__(self, decisions: AnyArray, rows: list[int], columns: list[int]) -> None:
+        self.decisions = decisions
+        self.rows = rows
+        self.columns = columns
+
+
+def label_array(labels: Sequence[Any]) -> AnyArray:
+    """Labels as an array that keeps their types."""
+    array = np.asarray(labels)
+    if array.ndim == 1 and array.tolist() == list(labels):
+        return array
+    objects = np.empty(len(labels), dtype=object)
+    objects[:] = list(labels)
+    return objects
+
+
+def matched(labels: Sequence[Any], classes: AnyArray) -> list[int]:
+    """Index of the class that each label stands for, -1 if none.
+
+    Names of columns are often text where the classes are not (always so in polars), so a text also
+    stands for the class that prints like it.
+    """
+    known = classes.tolist()
+    exact = {label: i for i, label in enumerate(known)}
+    printed = {str(label): i for i, label in enumerate(known)}
+    return [exact.get(x, printed.get(x, -1) if isinstance(x, str) else -1) for x in labels]
+
+
+def arranged(
+    truths: Sequence[Any],
+    columns: Sequence[Any],
+    classes: AnyArray,
+    name: str,
+    owner: str,
+    *,
+    as_classes: bool = False,
+) -> Layout:
+    """Check the labels of a matrix, and say where its cells go.
+
+    Truths without rows of data (a rare class missing from a fold) are left out as truths. They stay
+    as decisions, unless ``as_classes`` asks that the decisions be the classes.
+    """
+    known = classes.tolist()
+    start = parameter(name, owner)
+    truth_codes, column_codes = matched(truths, classes), matched(columns, classes)
+    missing = [label for i, label in enumerate(known) if i not in truth_codes]
+    if missing and set(range(len(known))) <= set(column_codes):
+        raise ValueError(
+            f"{start} must have a row for every class {known} and a column for every decision, but "
+            f"its rows are {list(truths)} and its columns {list(columns)}. It looks transposed: "
+            "rows are the truth, columns the decision. Pass its transpose, .T."
+        )
+    if missing:
+        unknown = [x for x, i in zip(truths, truth_codes, strict=True) if i < 0]
+        also = f" and name the unknown {unknown}" if unknown else ""
+        hint = nearest(missing[0], unknown)
+        raise ValueError(
+            f"{start} must name the classes {known} in its rows (the truth), in any order: they "
+            f"lack {missing}{also}{hint}. Relabel it: rows = truth, columns = decision."
+        )
+    for what, codes, labels in (
+        ("rows", truth_codes, truths),
+        ("columns", column_codes, columns),
+    ):
+        found = [i for i in codes if i >= 0] + [
+            x for x, i in zip(labels, codes, strict=True) if i < 0
+        ]
+        if len(set(found)) < len(found):
+            raise ValueError(
+                f"{start} must name each label once in its {what}, got {list(labels)}. Drop the "
+                "repeated one."
+            )
+    rows = [truth_codes.index(i) for i in range(len(known))]
+    absent = {x for x, i in zip(truths, truth_codes, strict=True) if i < 0}
+    decisions, places = _decisions(columns, column_codes, absent, classes, start, as_classes)
+    return Layout(decisions, rows, places)
+
+
+def _decisions(
+    columns: Sequence[Any],
+    codes: list[int],
+    absent: set[Any],
+    classes: AnyArray,
+    start: str,
+    as_classes: bool,
+) -> tuple[AnyArray, list[int]]:
+    """The decisions and their columns."""
+    known = classes.tolist()
+    extra = [x for x, i in zip(columns, codes, strict=True) if i < 0]
+    lacking = [label for i, label in enumerate(known) if i not in codes]
+    for label in extra:
+        near = nearest(label, lacking) if label not in absent else ""
+        if near:
+            raise ValueError(
+                f"{start} names the decision {label!r} in its columns and lacks {lacking}{near} If "
+                f"{label!r} is meant as a decision of its own, rename it so that it is not taken "
+                "for a misspelt class."
+            )
+    are_classes = len(lacking) < len(known) and all(x in absent for x in extra)
+    if lacking and are_classes:
+        raise ValueError(
+            f"{start} must name exactly the classes {known} in its columns (the decision), in any "
+            f"order: they lack {lacking}. Add those columns, or give the decisions names of their "
+            "own."
+        )
+    if are_classes and (as_classes or not extra):
+        return classes, [codes.index(i) for i in range(len(known))]
+    labels = [x if i < 0 else known[i] for x, i in zip(columns, codes, strict=True)]
+    if as_classes:
+        raise ValueError(
+            f"{start} has the decisions {labels}, and this algorithm decides only for the classes "
+            f"{known}. Use CostBoostClassifier, MinCostClassifier or LpCSBClassifier, which take "
+            "any decisions."
+        )
+    if len(labels) < 2:
+        raise ValueError(f"{start} must have two decisions or more, got {labels}. Add a column.")
+    places = list(range(len(labels)))
+    if are_classes:  # all decisions are classes, of which some have no rows of data
+        with suppress(TypeError):  # labels of several types have no order but their own
+            places.sort(key=lambda j: labels[j])
+    return label_array([labels[j] for j in places]), places
+
+
+def positive_code(
+    positive: Any, classes: AnyArray, name: str, owner: str, *, remedy: str = ""
+) -> int:
+    """Index of the positive class: the one that is named, or the second of a usual pair.
+
+    Labels {0, 1}, {False, True} and {-1, 1} need no name. For all others guessing would be wrong
+    half of the time.
+    """
+    known = classes.tolist()
+    start = parameter(name, owner)
+    if positive is not None:
+        (code,) = matched([positive], classes)
+        if code < 0:
+            raise ValueError(
+                f"{start} names the positive class {positive!r}, which is not among the classes "
+                f"{known}{nearest(positive, known)} Name one of them."
+            )
+        return code
+    is_usual = not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS
+    if is_usual:
+        return 1
+    how = remedy or f"add 'positive': {known[-1]!r} or 'positive': {known[0]!r}"
+    raise ValueError(
+        f"{start} must say which class is the positive one, because {known[0]!r} and {known[-1]!r} "
+        f"do not tell: {how}."
+    )

@@ -1,0 +1,144 @@
+"""Costs in words, so that swapped rows and columns are seen at a glance."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats
+
+if TYPE_CHECKING:
+    from costboost.costs.known import KnownCosts
+    from costboost.costs.table import Costs
+
+__all__ = ["CostSummary", "in_words"]
+
+MOST_LINES = 30
+"""A printed table of costs names at most this many pairs."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CostSummary:
+    """What each decision costs under each truth, over the rows of a fit.
+
+    ``print`` says it in words.
+
+    Attributes
+    ----------
+    classes : array of shape (k,)
+        The classes.
+    decisions : array of shape (d,)
+        The decisions.
+    low, mean, high : arrays of shape (k, d)
+        Smallest, mean and largest cost, truth by decision; NaN for a truth without rows.
+    n_rows : int or None
+        Number of rows whose costs differ; None if one matrix serves all.
+    texts : mapping
+        Expressions that cells were written as, by their place (truth, decision).
+    """
+
+    classes: AnyArray
+    decisions: AnyArray
+    low: Floats
+    mean: Floats
+    high: Floats
+    n_rows: int | None = None
+    texts: Mapping[tuple[int, int], str] = field(default_factory=dict)
+
+    @classmethod
+    def of_matrix(cls, costs: Costs) -> CostSummary:
+        """The summary of costs whose truth is unknown."""
+        matrix = costs.matrix
+        if matrix.ndim == 2:
+            return cls(costs.classes, costs.decisions, matrix, matrix, matrix, None, costs.texts)
+        low, mean, high = _spans(matrix)
+        n = len(matrix)
+        return cls(costs.classes, costs.decisions, low, mean, high, n, costs.texts)
+
+    @classmethod
+    def of_known(cls, costs: KnownCosts) -> CostSummary:
+        """The summary of costs whose truth is known."""
+        if costs.matrix is not None:
+            return cls.of_matrix(costs.unknown)
+        table = np.stack(
+            [np.stack(_spans(costs.prices[costs.codes == j])) for j in range(len(costs.classes))],
+            axis=1,
+        )
+        low, mean, high = table
+        return cls(costs.classes, costs.decisions, low, mean, high, len(costs.codes), costs.texts)
+
+    def __str__(self) -> str:
+        return in_words(self)
+
+    def __repr__(self) -> str:
+        return in_words(self)
+
+    def _repr_html_(self) -> str:
+        """A table for notebooks, rows = truth and columns = decision."""
+        names = self.decisions.tolist()
+        head = "".join(f"<th>decide {escape(str(name))}</th>" for name in names)
+        rows = [
+            f"<tr><th>truth {escape(str(label))}</th>"
+            + "".join(f"<td>{escape(self._cell(j, d))}</td>" for d in range(len(names)))
+            + "</tr>"
+            for j, label in enumerate(self.classes.tolist())
+        ]
+        return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
+
+    def _cell(self, j: int, d: int) -> str:
+        low, mean, high = self.low[j, d], self.mean[j, d], self.high[j, d]
+        if np.isnan(mean):
+            return "no rows"
+        number = f"{low:.6g}" if low == high else f"mean {mean:.6g} ({low:.6g} to {high:.6g})"
+        return f"{self.texts[j, d]}: {number}" if (j, d) in self.texts else number
+
+
+def _spans(rows: Floats) -> tuple[Floats, Floats, Floats]:
+    """Smallest, mean and largest over the first axis; NaN without rows."""
+    if not len(rows):
+        nothing = np.full(rows.shape[1:], np.nan)
+        return nothing, nothing, nothing
+    return rows.min(axis=0), rows.mean(axis=0), rows.max(axis=0)
+
+
+def in_words(costs: CostSummary) -> str:
+    """Put the pairs (truth, decision) into words; only the most costly if there are many.
+
+    Right decisions that cost nothing are left out.
+    """
+    truths = [repr(label) for label in costs.classes.tolist()]
+    decisions = [repr(label) for label in costs.decisions.tolist()]
+    pairs = [
+        (j, d)
+        for j, d in np.ndindex(*costs.mean.shape)
+        if not np.isnan(costs.mean[j, d])
+        and (truths[j] != decisions[d] or costs.low[j, d] != 0 or costs.high[j, d] != 0)
+    ]
+    shown = pairs
+    if len(pairs) > MOST_LINES:
+        shown = sorted(pairs, key=lambda pair: -costs.mean[pair])[:MOST_LINES]
+    lines = [
+        f"  deciding {decisions[d]} when the truth is {truths[j]} {_phrase(costs, j, d)}"
+        for j, d in shown
+    ]
+    if len(shown) < len(pairs):
+        lines.append(f"  ... and {len(pairs) - len(shown)} cheaper pairs")
+    return "\n".join([_headline(costs), *lines])
+
+
+def _headline(costs: CostSummary) -> str:
+    if costs.n_rows is None:
+        return "costs (rows = truth, columns = decision)"
+    return f"costs of {costs.n_rows} rows, smallest to largest"
+
+
+def _phrase(costs: CostSummary, j: int, d: int) -> str:
+    low, mean, high = (float(table[j, d]) for table in (costs.low, costs.mean, costs.high))
+    text = f" ({costs.texts[j, d]})" if (j, d) in costs.texts else ""
+    if low == high:
+        return f"costs {low:.6g}{text}" if low >= 0 else f"earns {-low:.6g}{text}"
+    return f"costs {low:.6g} to {high:.6g}, on average {mean:.6g}{text}"
