@@ -172,7 +172,15 @@ ERRORS = {
     "negative weights": (dict(sample_weight=[-1, 0, 0, 0, 1]), "'sample_weight'.*>= 0"),
     "zero weights": (dict(sample_weight=np.zeros(5)), "'sample_weight'.*not all 0"),
     "shape of costs": (dict(costs=np.ones(4)), r"'costs' parameter of \w+ must.*got \(4,\)"),
-    "matrix as costs": (dict(costs=np.ones((2, 2))), "goes into cost_matrix="),
+    "unknown decision": (
+        dict(y_pred=[0, 2, 1, 0, 1], labels=[0, 1]),
+        r"'y_pred'.*only the decisions \[0, 1\], got \[2\]",
+    ),
+    "which is positive": (
+        dict(y_true=["b", "a", "a", "b", "b"], y_pred=["b"] * 5, cost_matrix=SHORT),
+        "add 'positive': 'b' or 'positive': 'a'",
+    ),
+    "unnamed decisions": (dict(costs=np.ones((5, 2, 3))), "need names"),
 }
 
 
@@ -187,7 +195,10 @@ class TestErrors:
     def test_lone_text_label(self):
         with pytest.raises(ValueError, match=r"found only \['ok'\].*Pass labels="):
             total_cost(["ok"], ["ok"], cost_matrix=SHORT)
-        assert total_cost(["ok"], ["ok"], cost_matrix=SHORT, labels=["ok", "fraud"]) == 0
+        assert (
+            total_cost(["ok"], ["ok"], cost_matrix=SHORT, labels=["ok", "fraud"], positive="ok")
+            == 0
+        )
 
     @pytest.mark.parametrize("function", [cost_by_threshold, cost_curve])
     def test_scores(self, function):
@@ -198,7 +209,7 @@ class TestErrors:
         with pytest.raises(ValueError, match="two classes, found 3"):
             function([0, 1, 2], [0.1, 0.2, 0.3])
         with pytest.raises(ValueError, match=r"two classes, found 3"):
-            function(Y, np.ones(5), pos_label=7)
+            function(Y, np.ones(5), positive=7)
 
     def test_one_class(self):
         with pytest.raises(ValueError, match="rows of both classes"):
@@ -215,23 +226,23 @@ class TestErrors:
             epsilon([0, 1, 2], [0, 1, 2], factor=2)
         with pytest.raises(ValueError, match="'factor' parameter of epsilon"):
             epsilon(Y, D, factor=-1)
-        with pytest.raises(ValueError, match="'pos_label' parameter of g_mean"):
-            g_mean(Y, D, pos_label=7)
+        with pytest.raises(ValueError, match="'positive' parameter of g_mean"):
+            g_mean(Y, D, positive=7)
 
 
 class TestThreshold:
     @pytest.mark.parametrize("form", ["static", "rows", "prices"])
-    @pytest.mark.parametrize("pos_label", [None, 0, 1])
-    def test_equals_total_cost_at_every_threshold(self, form, pos_label):
+    @pytest.mark.parametrize("named", [None, 0, 1])
+    def test_equals_total_cost_at_every_threshold(self, form, named):
         rng = np.random.default_rng(0)
         y, _, w = random_case(2, 60, seed=1)
         score = rng.integers(15, size=60) / 15
         prices = rng.normal(size=(60, 2, 2)) * 10.0 ** rng.integers(-6, 6, size=(60, 2, 2))
         costs = {"static": None, "rows": prices, "prices": prices[:, 0]}[form]
         rest = {"cost_matrix": [[-1, 2], [9, 0.5]], "costs": costs, "sample_weight": w}
-        thresholds, bills = cost_by_threshold(y, score, pos_label=pos_label, **rest)
+        thresholds, bills = cost_by_threshold(y, score, positive=named, **rest)
         np.testing.assert_array_equal(thresholds, [*np.unique(score), np.inf])
-        positive = 1 if pos_label is None else pos_label
+        positive = 1 if named is None else named
         expected = [
             total_cost(y, np.where(score >= t, positive, 1 - positive), **rest) for t in thresholds
         ]
@@ -247,11 +258,13 @@ class TestThreshold:
         y, score = ["fraud", "ok", "ok"], [0.9, 0.5, 0.1]
         named = cost_by_threshold(y, score, cost_matrix={**SHORT, "positive": "fraud"})
         np.testing.assert_array_equal(named[1], [2, 1, 0, 5])
-        given = cost_by_threshold(y, score, cost_matrix=SHORT, pos_label="fraud")
+        given = cost_by_threshold(y, score, cost_matrix=SHORT, positive="fraud")
         np.testing.assert_array_equal(given, named)
 
     def test_one_class_with_labels(self):
-        _, bills = cost_by_threshold(["ok"], [0.3], labels=["ok", "spam"], cost_matrix=SHORT)
+        _, bills = cost_by_threshold(
+            ["ok"], [0.3], labels=["ok", "spam"], cost_matrix=SHORT, positive="spam"
+        )
         np.testing.assert_array_equal(bills, [1, 0])
 
 
@@ -287,12 +300,14 @@ class TestCostCurve:
             pc, cost = cost_curve(Y, useless, probability_cost=grid)
             np.testing.assert_allclose(cost, np.minimum(pc, 1 - pc))
 
-    def test_pos_label(self):
+    def test_positive(self):
         score = np.array([0.3, 0.1, 0.7, 0.6, 0.9])
         names = np.array(["ok", "bad"])[Y]  # the last class is "ok"
         expected = cost_curve(Y, score)
-        np.testing.assert_array_equal(cost_curve(names, score, pos_label="bad"), expected)
-        mirrored = cost_curve(names, -score)
+        np.testing.assert_array_equal(cost_curve(names, score, positive="bad"), expected)
+        with pytest.raises(ValueError, match="must say which class is the positive one"):
+            cost_curve(names, score)
+        mirrored = cost_curve(names, -score, positive="ok")
         np.testing.assert_allclose(mirrored[1], expected[1][::-1], atol=1e-12)
 
     def test_many_rows(self):
@@ -307,22 +322,22 @@ class TestCostCurve:
 class TestCounts:
     def test_epsilon(self):
         assert epsilon(Y, D, factor=10) == 12
-        assert epsilon(Y, D, factor=10, pos_label=0) == 21
+        assert epsilon(Y, D, factor=10, positive=0) == 21
         names = np.array(["ok", "bad"])
-        assert epsilon(names[Y], names[D], factor=10, pos_label="bad") == 12
+        assert epsilon(names[Y], names[D], factor=10, positive="bad") == 12
         assert epsilon(Y, D, factor=3) == total_cost(Y, D, cost_matrix={"fn": 3, "fp": 1})
         assert epsilon(["a", "a"], ["a", "a"], factor=2) == 0
 
     def test_g_mean(self):
         assert g_mean(Y, D) == pytest.approx(np.sqrt(1 / 3 * 1 / 2))
-        assert g_mean(Y, D, pos_label=0) == g_mean(Y, D, pos_label=1) == g_mean(Y, D)
+        assert g_mean(Y, D, positive=0) == g_mean(Y, D, positive=1) == g_mean(Y, D)
         assert g_mean(Y, np.zeros(5, int)) == 0
         assert g_mean(Y, Y) == 1
 
     def test_g_mean_of_many_classes(self):
         y, d = [0, 0, 1, 1, 2, 2], [0, 0, 1, 0, 2, 1]
         assert g_mean(y, d) == pytest.approx((1 * 0.5 * 0.5) ** (1 / 3))
-        assert g_mean(y, d, pos_label=0) == pytest.approx(np.sqrt(1 * 3 / 4))
+        assert g_mean(y, d, positive=0) == pytest.approx(np.sqrt(1 * 3 / 4))
         many, other, _ = random_case(40, 4000, seed=0)
         assert 0 <= g_mean(many, other) <= balanced_accuracy_score(many, other)
 
@@ -427,5 +442,62 @@ class TestScorer:
     def test_errors(self):
         with pytest.raises(ValueError, match=r"'metric'.*'savings'.*got 'auc'"):
             make_cost_scorer("auc")
-        with pytest.raises(ValueError, match=r"set_score_request\(costs=True\)"):
-            make_cost_scorer(cost_matrix=lambda X: X)
+
+    def test_functions_and_expressions_see_each_fold(self):
+        X, y, amount = priced_data()
+        frame = pd.DataFrame(X).assign(amount=amount)
+        frame.columns = frame.columns.map(str)
+        tree = DecisionTreeClassifier(max_depth=1).fit(frame, y)
+        expected = -total_cost(y, tree.predict(frame), costs=per_row(fn=amount, fp=7))
+        for form in ({"fn": "amount", "fp": 7}, lambda X: per_row(fn=X["amount"], fp=7)):
+            scorer = make_cost_scorer("total_cost", cost_matrix=form)
+            assert scorer(tree, frame, y) == pytest.approx(expected)
+            assert len(cross_validate(tree, frame, y, scoring=scorer, cv=3)["test_score"]) == 3
+
+
+DECISIONS = ["accept", "review", "block"]
+PRICES = pd.DataFrame([[0, 4, 20], [100, 4, 0]], ["ok", "fraud"], DECISIONS)
+
+
+class TestDecisions:
+    """The columns of the costs are decisions, which need not be classes."""
+
+    truth = np.array(["ok", "fraud", "fraud", "ok"])
+    taken = np.array(["accept", "review", "accept", "block"])
+
+    @pytest.mark.parametrize(
+        "costs",
+        [
+            {"cost_matrix": PRICES},
+            {"cost_matrix": PRICES.loc[["fraud", "ok"], ["block", "accept", "review"]]},
+            {"cost_matrix": {(t, d): PRICES.loc[t, d] for t in PRICES.index for d in DECISIONS}},
+            {"cost_matrix": Costs(["fraud", "ok"], PRICES.to_numpy()[::-1], DECISIONS)},
+            {"costs": PRICES.loc[["ok", "fraud", "fraud", "ok"]].reset_index(drop=True)},
+            {
+                "costs": np.repeat(PRICES.to_numpy()[None], 4, axis=0),
+                "labels": ["ok", "fraud"],
+                "decisions": DECISIONS,
+            },
+        ],
+        ids=["frame", "other order", "pairs", "Costs", "prices", "matrices"],
+    )
+    def test_forms(self, costs):
+        assert total_cost(self.truth, self.taken, **costs) == 124
+        assert mean_cost(self.truth, self.taken, **costs) == 31
+        # Reviewing every row costs 16, the least of the constant decisions.
+        assert savings_score(self.truth, self.taken, **costs) == 1 - 124 / 16
+
+    def test_unknown_decision(self):
+        with pytest.raises(ValueError, match="got \\['acept'\\]; did you mean 'accept'"):
+            total_cost(["ok"], ["acept"], cost_matrix=PRICES)
+
+
+def test_a_scorer_without_the_costs_of_the_fit_refuses():
+    X, y, amount = priced_data()
+    tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
+    tree._needs_costs = True
+    scorer = make_cost_scorer()
+    with pytest.raises(ValueError, match=r"set_score_request\(costs=True\)"):
+        scorer(tree, X, y)
+    assert np.isfinite(scorer(tree, X, y, costs=per_row(fn=amount, fp=7)))
+    assert np.isfinite(make_cost_scorer(cost_matrix=SHORT)(tree, X, y))

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost.metrics._case import Case, positive_index
+from costboost.metrics.case import Case, positive_index
 
 __all__ = ["epsilon", "g_mean"]
 
 
-def epsilon(y_true: ArrayLike, y_pred: ArrayLike, *, factor: float, pos_label: Any = None) -> float:
+def epsilon(y_true: ArrayLike, y_pred: ArrayLike, *, factor: float, positive: Any = None) -> float:
     """Return false alarms plus `factor` times misses, as counts.
 
     It is the figure of merit of [1]_, Table 2, there with factors 2, 5 and 10.
@@ -23,8 +23,8 @@ def epsilon(y_true: ArrayLike, y_pred: ArrayLike, *, factor: float, pos_label: A
         True labels and decisions, two classes.
     factor : float
         Price of a miss in false alarms.
-    pos_label : label, optional
-        The positive class; by default the last.
+    positive : label, optional
+        The positive class; by default the second of {0, 1}, {False, True} and {-1, 1}.
 
     Returns
     -------
@@ -45,14 +45,13 @@ def epsilon(y_true: ArrayLike, y_pred: ArrayLike, *, factor: float, pos_label: A
         raise ValueError(
             f"The 'factor' parameter of epsilon must be a finite number >= 0, got {factor}."
         )
-    extra = [] if pos_label is None else [pos_label]
-    case = Case(y_true, y_pred, None, None, None, None, "epsilon", extra=extra, binary=True)
-    positive = positive_index(case.classes, pos_label, "epsilon")
-    truth, decided = case.codes == positive, case.decisions == positive
+    case = Case(y_true, y_pred, owner="epsilon", positive=positive, binary=True)
+    code = positive_index(case.classes, positive, "epsilon")
+    truth, decided = case.codes == code, case.decisions == code
     return float(np.sum(~truth & decided) + factor * np.sum(truth & ~decided))
 
 
-def g_mean(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> float:
+def g_mean(y_true: ArrayLike, y_pred: ArrayLike, *, positive: Any = None) -> float:
     """Return the geometric mean of the classes' recalls.
 
     For two classes ``sqrt(TPR * TNR)``. Recalls are taken over the classes present in `y_true`.
@@ -61,7 +60,7 @@ def g_mean(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> fl
     ----------
     y_true, y_pred : array of shape (n,)
         True labels and decisions.
-    pos_label : label, optional
+    positive : label, optional
         Count this class against all others together. Makes no difference for two classes.
 
     Returns
@@ -74,11 +73,11 @@ def g_mean(y_true: ArrayLike, y_pred: ArrayLike, *, pos_label: Any = None) -> fl
     >>> g_mean([0, 0, 1, 1], [1, 0, 1, 1])
     0.707...
     """
-    case = Case(y_true, y_pred, None, None, None, None, "g_mean")
+    case = Case(y_true, y_pred, owner="g_mean")
     codes, decisions = case.codes, case.decisions
-    if pos_label is not None:
-        positive = positive_index(case.classes, pos_label, "g_mean")
-        codes, decisions = (codes == positive).astype(np.intp), decisions == positive
+    if positive is not None:
+        code = positive_index(case.classes, positive, "g_mean")
+        codes, decisions = (codes == code).astype(np.intp), decisions == code
     k = max(len(case.classes), 2)
     counts = np.bincount(codes, minlength=k)
     hits = np.bincount(codes, weights=codes == decisions, minlength=k)

@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 
 from costboost._typing import Bools, Floats, Ints
 from costboost.costs.labelled import is_short
-from costboost.metrics._case import Case, positive_index
+from costboost.metrics.case import Case, positive_index
 
 __all__ = ["cost_by_threshold", "cost_curve"]
 
@@ -21,9 +21,10 @@ def cost_by_threshold(
     *,
     cost_matrix: Any = None,
     costs: Any = None,
-    pos_label: Any = None,
+    positive: Any = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    X: Any = None,
 ) -> tuple[Floats, Floats]:
     """Return the total cost of deciding for the positive class at or above each threshold.
 
@@ -33,12 +34,12 @@ def cost_by_threshold(
         True labels, two classes.
     y_score : array of shape (n,)
         Score of the positive class; any monotone scale.
-    cost_matrix, costs, labels, sample_weight
+    cost_matrix, costs, labels, sample_weight, X
         As in `total_cost`.
-    pos_label : label, optional
-        The class that high scores stand for; by default that of ``cost_matrix["positive"]`` if
-        given, else the last class. It is also the positive class of ``{"fn": ..., "fp": ...}`` if
-        that names none. Arrays keep the order of the classes.
+    positive : label, optional
+        The class that high scores stand for; by default that of ``cost_matrix["positive"]``, or the
+        second of {0, 1}, {False, True} and {-1, 1}. It is also the positive class of costs that
+        name none.
 
     Returns
     -------
@@ -49,37 +50,35 @@ def cost_by_threshold(
 
     Examples
     --------
-    >>> thresholds, bills = cost_by_threshold(
+    >>> thresholds, totals = cost_by_threshold(
     ...     [0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8], cost_matrix={"fn": 5, "fp": 1}
     ... )
     >>> thresholds
     array([0.1 , 0.35, 0.4 , 0.8 , inf])
-    >>> bills
+    >>> totals
     array([ 2.,  1.,  6.,  5., 10.])
     """
     owner = "cost_by_threshold"
-    if pos_label is not None and is_short(cost_matrix) and "positive" not in cost_matrix:
-        cost_matrix = {**cost_matrix, "positive": pos_label}
-    if pos_label is None and is_short(cost_matrix):
-        pos_label = cost_matrix.get("positive")
-    extra = [] if pos_label is None else [pos_label]
+    if positive is None and is_short(cost_matrix) and costs is None:
+        positive = cost_matrix.get("positive")
     case = Case(
         y_true,
         None,
-        cost_matrix,
-        costs,
-        labels,
-        sample_weight,
-        owner,
-        extra=extra,
+        owner=owner,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
         binary=True,
         size=2,
     )
-    positive = positive_index(case.classes, pos_label, owner)
+    code = positive_index(case.classes, positive, owner)
     score = _scores(y_score, len(case.codes), owner)
     w = 1.0 if case.weights is None else case.weights
-    price_negative = w * case.costs.paid(np.full(len(score), 1 - positive))
-    price_positive = w * case.costs.paid(np.full(len(score), positive))
+    price_negative = w * case.costs.paid(np.full(len(score), 1 - code))
+    price_positive = w * case.costs.paid(np.full(len(score), code))
     order, starts = _distinct(score)
     # Two one-sided sums rather than one sum of differences: nothing cancels.
     below = np.concatenate([[0.0], np.cumsum(price_negative[order])])
@@ -93,7 +92,7 @@ def cost_curve(
     y_score: ArrayLike,
     *,
     probability_cost: int | ArrayLike | None = 101,
-    pos_label: Any = None,
+    positive: Any = None,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the cost curve of Drummond and Holte: the least normalised expected cost.
@@ -113,8 +112,8 @@ def cost_curve(
     probability_cost : int, array or None, default=101
         Values of PC: so many, evenly spaced from 0 to 1; these; or, for None, the curve's exact
         corners, between which it is straight.
-    pos_label : label, optional
-        The positive class; by default the last.
+    positive : label, optional
+        The positive class; by default the second of {0, 1}, {False, True} and {-1, 1}.
     sample_weight : array of shape (n,), optional
         How often each row counts.
 
@@ -139,12 +138,18 @@ def cost_curve(
     array([0.   , 0.125, 0.25 , 0.125, 0.   ])
     """
     owner = "cost_curve"
-    extra = [] if pos_label is None else [pos_label]
-    case = Case(y_true, None, None, None, None, sample_weight, owner, extra=extra, binary=True)
-    positive = case.codes == positive_index(case.classes, pos_label, owner)
+    case = Case(
+        y_true,
+        None,
+        owner=owner,
+        sample_weight=sample_weight,
+        positive=positive,
+        binary=True,
+    )
+    is_positive = case.codes == positive_index(case.classes, positive, owner)
     score = _scores(y_score, len(case.codes), owner)
-    misses, alarms = _hull(positive, score, case.weights, owner)
-    # From one corner to the next a few more alarms buy fewer misses: worth it above this PC.
+    misses, alarms = _hull(is_positive, score, case.weights, owner)
+    # From one corner to the next a few more alarms buy fewer misses: it pays above this PC.
     bought, price = -np.diff(misses), np.diff(alarms)
     switches = price / (price + bought)
     if probability_cost is None:

@@ -3,14 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.metrics import make_scorer
+from sklearn.base import BaseEstimator
+from sklearn.utils.metadata_routing import UNUSED
 
-from costboost.metrics.bills import mean_cost, savings_score, total_cost
+from costboost.metrics.money import mean_cost, savings_score, total_cost
 
-__all__ = ["make_cost_scorer"]
+__all__ = ["CostScorer", "make_cost_scorer", "needs_costs"]
+
+METRICS: dict[str, tuple[Callable[..., float], float]] = {
+    # name: the function, and the sign that makes greater better
+    "savings": (savings_score, 1.0),
+    "total_cost": (total_cost, -1.0),
+    "mean_cost": (mean_cost, -1.0),
+}
+
+
+class CostScorer(BaseEstimator):
+    """A scorer that counts money; made by `make_cost_scorer`.
+
+    Parameters
+    ----------
+    metric, cost_matrix, labels, decisions, positive
+        As in `make_cost_scorer`.
+    """
+
+    # Routed are sample_weight and costs; the estimator is no metadata.
+    __metadata_request__score: ClassVar[dict[str, str]] = {"estimator": UNUSED}
+
+    def __init__(
+        self,
+        metric: str = "savings",
+        cost_matrix: Any = None,
+        labels: ArrayLike | None = None,
+        decisions: ArrayLike | None = None,
+        positive: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.cost_matrix = cost_matrix
+        self.labels = labels
+        self.decisions = decisions
+        self.positive = positive
+
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike, **routed: Any) -> float:
+        """Score a fitted classifier, as scikit-learn calls scorers."""
+        return self.score(estimator, X, y, **routed)
+
+    def score(
+        self,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        costs: Any = None,
+    ) -> float:
+        """Score a fitted classifier; greater is better.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Anything with ``predict``.
+        X, y, sample_weight, costs
+            Rows, truth, weights and the rows' costs.
+
+        Returns
+        -------
+        float
+            The savings, or minus the cost.
+        """
+        owner = f"make_cost_scorer({self.metric!r})"
+        if costs is None and self.cost_matrix is None and needs_costs(estimator):
+            raise ValueError(
+                f"{owner} was given no costs, but the model was fitted with costs of single rows, "
+                "and unit costs would say something else. Ask for them with "
+                "scorer.set_score_request(costs=True) and scikit-learn's metadata routing, or "
+                "write them as expressions over columns: cost_matrix={'fn': 'amount', 'fp': 5}."
+            )
+        decided = estimator.predict(X)
+        decisions, known = self.decisions, getattr(estimator, "decisions_", None)
+        classes = getattr(estimator, "classes_", ())
+        if decisions is None and known is not None and not np.array_equal(known, classes):
+            decisions = known
+        function, sign = METRICS[self.metric]
+        return sign * function(
+            y,
+            decided,
+            cost_matrix=self.cost_matrix,
+            costs=costs,
+            labels=self.labels,
+            decisions=decisions,
+            positive=self.positive,
+            sample_weight=sample_weight,
+            X=X,
+        )
 
 
 def make_cost_scorer(
@@ -18,29 +106,36 @@ def make_cost_scorer(
     *,
     cost_matrix: Any = None,
     labels: ArrayLike | None = None,
+    decisions: ArrayLike | None = None,
+    positive: Any = None,
 ) -> Any:
     """Make a scikit-learn scorer that counts money, for ``GridSearchCV`` and its like.
 
-    Costs are negated, so that greater is always better. Costs of single rows reach it by metadata
-    routing: ask for them with ``set_score_request(costs=True)`` and pass ``costs=`` to ``fit`` of
-    the search, which then cuts them into folds.
+    Costs are negated, so that greater is always better. Costs of single rows reach it in one of two
+    ways: as expressions over columns in ``cost_matrix``, or by metadata routing: ask for them with
+    ``set_score_request(costs=True)`` and pass ``costs=`` to ``fit`` of the search, which then cuts
+    them into folds.
 
     Parameters
     ----------
     metric : {"savings", "total_cost", "mean_cost"}, default="savings"
         What to measure.
-    cost_matrix : array, frame, mapping or None
-        One matrix for all rows, as in `total_cost`; None: every mistake costs 1. Routed costs win
-        over it. A function of X is not possible, because scikit-learn gives a scorer's metric
-        no X: route ``costs=function(X)`` instead.
+    cost_matrix : array, frame, mapping, callable or None
+        Costs, as in `total_cost`; None: every mistake costs 1. Routed costs win over it. Functions
+        and expressions see the X of each fold.
     labels : array of shape (k,), optional
-        The classes, in the order of the axes of the costs. Name them if a fold may lack some and
+        The classes, in the order of the rows of the costs. Name them if a fold may lack some and
         the costs do not name them.
+    decisions : array of shape (d,), optional
+        The decisions, in the order of the columns of unlabelled costs.
+    positive : label, optional
+        The positive class of costs that do not name it.
 
     Returns
     -------
     scorer
-        A callable ``scorer(estimator, X, y, ...)``.
+        A callable ``scorer(estimator, X, y, ...)``. It raises a ValueError if it has no costs,
+        while the model was fitted with costs of single rows.
 
     Examples
     --------
@@ -60,23 +155,22 @@ def make_cost_scorer(
     >>> search.best_params_["constant"]
     1
     """
-    functions: dict[str, tuple[Callable[..., float], bool]] = {
-        "savings": (savings_score, True),
-        "total_cost": (total_cost, False),
-        "mean_cost": (mean_cost, False),
-    }
-    if metric not in functions:
+    if metric not in METRICS:
         raise ValueError(
-            f"The 'metric' parameter of make_cost_scorer must be one of {list(functions)}, got "
+            f"The 'metric' parameter of make_cost_scorer must be one of {sorted(METRICS)}, got "
             f"{metric!r}."
         )
-    if callable(cost_matrix):
-        raise ValueError(
-            "The 'cost_matrix' parameter of make_cost_scorer cannot be a function of X, because a "
-            "scorer's metric sees no X. Call scorer.set_score_request(costs=True) and pass "
-            "costs=cost_matrix(X) to fit of the search."
-        )
-    function, greater_is_better = functions[metric]
-    options = {"cost_matrix": cost_matrix, "labels": labels}
-    stated = {key: value for key, value in options.items() if value is not None}
-    return make_scorer(function, greater_is_better=greater_is_better, **stated)
+    return CostScorer(metric, cost_matrix, labels, decisions, positive)
+
+
+def needs_costs(estimator: Any) -> bool:
+    """Whether a model was fitted with costs of single rows that it cannot work out from X.
+
+    Pipelines and searches are asked about the model inside them.
+    """
+    for name in ("best_estimator_", "estimator_"):
+        estimator = getattr(estimator, name, estimator)
+    steps = getattr(estimator, "steps", None)
+    if steps:
+        return needs_costs(steps[-1][1])
+    return bool(getattr(estimator, "_needs_costs", False))

@@ -157,7 +157,7 @@ class CostThresholdDisplay:
             y,
             score,
             **fitted_costs(estimator, cost_matrix, costs, X),
-            pos_label=positive,
+            positive=positive,
             measure=measure,
             name=named(estimator, name),
             score_name=f"probability of class {positive}" if is_probability else "decision score",
@@ -173,7 +173,7 @@ class CostThresholdDisplay:
         *,
         cost_matrix: Any = None,
         costs: ArrayLike | None = None,
-        pos_label: Any = None,
+        positive: Any = None,
         labels: ArrayLike | None = None,
         measure: Literal["mean_cost", "total_cost"] = "mean_cost",
         name: str | None = None,
@@ -189,7 +189,7 @@ class CostThresholdDisplay:
             True labels, two classes.
         y_score : array of shape (n,)
             Score of the positive class.
-        cost_matrix, costs, pos_label, labels
+        cost_matrix, costs, positive, labels
             As in `costboost.metrics.cost_by_threshold`.
         measure : {"mean_cost", "total_cost"}, default="mean_cost"
             What to measure.
@@ -205,7 +205,7 @@ class CostThresholdDisplay:
         """
         _check_measure(measure)
         thresholds, bills = cost_by_threshold(
-            y_true, y_score, cost_matrix=cost_matrix, costs=costs, pos_label=pos_label,
+            y_true, y_score, cost_matrix=cost_matrix, costs=costs, positive=positive,
             labels=labels,
         )  # fmt: skip
         if measure == "mean_cost":
