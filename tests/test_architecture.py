@@ -19,14 +19,15 @@ ROOT = Path(costboost.__file__).parent
 LAYERS = (
     ("_typing", "errors", "_sums", "_threads", "_validation"),
     ("costs",),
-    ("metrics", "_frames"),
+    ("metrics", "_frames", "decisions"),
+    ("cost_sensitive",),
     ("losses",),
     ("learners",),
     ("boosting",),
     ("_progress",),
     ("base",),
     ("binary", "multiclass"),
-    ("decisions",),
+    ("wrappers",),
     ("algorithms",),
     ("gbm",),
     ("flagship",),
@@ -48,7 +49,7 @@ FORBIDDEN = {
 
 # Imports inside functions that point upwards, each with its reason.
 DEFERRED = {
-    ("decisions/target_rate", "algorithms"): "its default estimator; AdaMEC is a MinCostClassifier",
+    ("wrappers/target_rate", "algorithms"): "its default estimator; AdaMEC is a MinCostClassifier",
 }
 
 MODULES = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in ROOT.rglob("*.py"))

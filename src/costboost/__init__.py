@@ -1,10 +1,10 @@
 """Cost-sensitive boosting: what a mistake costs goes in, the cheapest decisions come out."""
 
-from costboost import algorithms, costs, decisions, metrics
+from costboost import algorithms, costs, decisions, metrics, wrappers
 from costboost.algorithms import *  # noqa: F403
-from costboost.decisions import MinCostClassifier, TargetRateClassifier
 from costboost.errors import CollapseWarning, CostWarning
 from costboost.flagship import CostBoostClassifier
+from costboost.wrappers import MinCostClassifier, TargetRateClassifier
 
 __version__ = "0.1.0"
 
@@ -20,4 +20,5 @@ __all__ = [
     "costs",
     "decisions",
     "metrics",
+    "wrappers",
 ]

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
@@ -21,101 +20,12 @@ from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import check_parameters, check_weights
 from costboost.boosting.loop import Progress
-from costboost.costs import Costs
-from costboost.costs.forms import is_labelled
+from costboost.cost_sensitive import CostSensitiveClassifier
+from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
-from costboost.metrics import savings_score
 
-__all__ = ["BoostingClassifier", "CostSensitiveClassifier", "TableClassifier"]
-
-
-class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
-    """What all classifiers of the library share: how costs enter, and the savings score."""
-
-    cost_matrix: Any
-    classes_: AnyArray
-
-    def _truth_costs(self, costs: Any, codes: Ints, X: Any) -> Costs:
-        """The costs of rows whose truth is known."""
-        return Costs.resolve(
-            self.cost_matrix,
-            costs,
-            classes=self.classes_,
-            n_samples=len(codes),
-            X=X,
-            codes=codes,
-            owner=type(self).__name__,
-        )
-
-    def _decision_costs(self, costs: Any, n_samples: int, X: Any) -> Costs:
-        """The rows' costs when the truth is unknown."""
-        return Costs.resolve(
-            self.cost_matrix,
-            costs,
-            classes=self.classes_,
-            n_samples=n_samples,
-            X=X,
-            owner=type(self).__name__,
-        )
-
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
-        *,
-        costs: ArrayLike | None = None,
-    ) -> float:
-        """Savings: 1 - cost / cost of the best constant decision.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-        y : array of shape (n,)
-            Their true classes.
-        sample_weight : array of shape (n,), optional
-            Weights of the rows.
-        costs : array of shape (n, k, k), (n, k) or (n,), optional
-            Costs of the rows. Of shape (n, k, k) they are known at decision time, so the
-            decisions use them too; the other forms only price the decisions.
-
-        Returns
-        -------
-        float
-            1 for a bill of nothing, 0 for that of the best constant decision, below 0 if dearer.
-        """
-        known = costs if costs is not None and np.ndim(costs) == 3 else None
-        decisions = self.predict(X, costs=self._tellable(known))
-        matrix = self.cost_matrix
-        if costs is None and callable(matrix):
-            costs = matrix(X)
-        matrix = self._certain(matrix) if costs is None else None
-        names_all = costs is None and (matrix is None or is_labelled(matrix))
-        return float(
-            savings_score(
-                y,
-                decisions,
-                cost_matrix=matrix,
-                costs=None if costs is None else self._certain(costs),
-                # A labelled matrix, or none, also prices truths that the training rows lacked.
-                labels=np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_,
-                sample_weight=sample_weight,
-            )
-        )
-
-    def _tellable(self, costs: Any) -> Any:
-        """The rows' costs, if `predict` can use them."""
-        return costs
-
-    def _certain(self, costs: Any) -> Any:
-        """Costs as numbers, for classes that also take uncertain ones."""
-        return costs
-
-    @abstractmethod
-    def predict(self, X: Any, costs: ArrayLike | None = None) -> AnyArray:
-        """The cheapest decision for each row."""
+__all__ = ["BoostingClassifier", "TableClassifier"]
 
 
 class TableClassifier(CostSensitiveClassifier):
@@ -169,7 +79,7 @@ class TableClassifier(CostSensitiveClassifier):
                 f"class: {self.classes_.tolist()}."
             )
 
-    def _check_stakes(self, costs: Costs, weights: Floats) -> None:
+    def _check_stakes(self, costs: KnownCosts, weights: Floats) -> None:
         if not costs.reduced[weights > 0].any():
             raise ValueError(
                 f"Every decision costs {type(self).__name__} the same, so there is nothing to "
@@ -287,7 +197,7 @@ class BoostingClassifier(TableClassifier):
         weights = check_weights(sample_weight, len(codes), type(self).__name__)
         resolved = self._truth_costs(costs, codes, X)
         self._check_stakes(resolved, weights)
-        self.cost_matrix_ = resolved.average(weights)
+        self.__dict__.update(self._cost_state(resolved, weights, costs))
         rng = check_random_state(self.random_state)
         used = weights > 0
         self._fit_costs(resolved, weights, used, matrix if used.all() else matrix[used], rng)
@@ -296,7 +206,7 @@ class BoostingClassifier(TableClassifier):
     @abstractmethod
     def _fit_costs(
         self,
-        costs: Costs,
+        costs: KnownCosts,
         weights: Floats,
         used: Bools,
         X: AnyArray,
@@ -387,10 +297,12 @@ class BoostingClassifier(TableClassifier):
             Class labels.
         """
         check_is_fitted(self)
-        if costs is None and not callable(self.cost_matrix):
-            return self.classes_[self._decide(self.decision_function(X))]
+        if not self._decides_by_costs(costs):
+            return self.decisions_[self._decide(self.decision_function(X))]
+        self._check_probabilities("predict")
         proba = self.predict_proba(X)
-        return self.classes_[self._decision_costs(costs, len(proba), X).decide(proba)]
+        known = self._decision_costs(costs, len(proba), X)
+        return known.decisions[known.decide(proba)]
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
         """The decisions after each round.
@@ -406,7 +318,7 @@ class BoostingClassifier(TableClassifier):
             Class labels after one round more.
         """
         for scores in self.staged_decision_function(X):
-            yield self.classes_[self._decide(scores)]
+            yield self.decisions_[self._decide(scores)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,7 +16,7 @@ from costboost.boosting import BinaryProblem, Scheme, boost
 from costboost.boosting.problem import Init
 from costboost.boosting.scheme import PERFECT_VOTE
 from costboost.boosting.votes import half_log_ratio
-from costboost.costs import Costs
+from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
 from costboost.learners import Ensemble
 from costboost.learners.base import ConstantRule
@@ -45,6 +45,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
         The classes; the second one is the positive class of the equations.
     """
 
+    _needs_classes_as_decisions: ClassVar[bool] = True
     _default_init: ClassVar[Init] = "cost"
     _link: ClassVar[BinaryLoss] = WeightedExponential()
 
@@ -88,7 +89,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
 
     def _fit_costs(
         self,
-        costs: Costs,
+        costs: KnownCosts,
         weights: Floats,
         used: Bools,
         X: AnyArray,

@@ -12,7 +12,7 @@ import numpy as np
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.base import BoostingClassifier
 from costboost.boosting.multiclass import MulticlassProblem
-from costboost.costs import Costs
+from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
 
 __all__ = ["MulticlassBoostingClassifier"]
@@ -42,7 +42,7 @@ class MulticlassBoostingClassifier(BoostingClassifier):
 
     def _fit_costs(
         self,
-        costs: Costs,
+        costs: KnownCosts,
         weights: Floats,
         used: Bools,
         X: AnyArray,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from costboost.algorithms.classic import AdaBoostCClassifier
-from costboost.decisions.min_cost import Calibration, MinCostClassifier
+from costboost.wrappers.min_cost import Calibration, MinCostClassifier
 
 __all__ = ["AdaMECClassifier"]
 

@@ -14,7 +14,7 @@ from costboost._typing import Bools, Floats, Ints
 from costboost.boosting.linesearch import convex_step
 from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
 from costboost.boosting.votes import VoteRule
-from costboost.costs import Costs
+from costboost.costs import KnownCosts
 from costboost.learners.base import Aim
 from costboost.learners.coordinates import BoundCoordinates
 from costboost.learners.criteria import LeastSquares, Votes
@@ -41,7 +41,7 @@ class MulticlassProblem:
     sample_weight: Floats  # (n,) positive
 
     @classmethod
-    def from_costs(cls, costs: Costs, sample_weight: Floats, used: Bools) -> MulticlassProblem:
+    def from_costs(cls, costs: KnownCosts, sample_weight: Floats, used: Bools) -> MulticlassProblem:
         """The problem of the rows in use."""
         return cls(costs.labels[used], costs.reduced[used], sample_weight[used])
 

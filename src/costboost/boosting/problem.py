@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from costboost._typing import Bools, Floats
-from costboost.costs import Costs
+from costboost.costs import KnownCosts
 from costboost.losses.base import class_mean, cost_pair
 
 __all__ = ["BinaryProblem", "Init"]
@@ -28,7 +28,7 @@ class BinaryProblem:
     both: tuple[Floats, Floats]  # C1 and C2 of every row, scalars (0-d) or (n,), positive
 
     @classmethod
-    def from_costs(cls, costs: Costs, sample_weight: Floats) -> BinaryProblem:
+    def from_costs(cls, costs: KnownCosts, sample_weight: Floats) -> BinaryProblem:
         """The problem of known costs and truths."""
         y = np.where(costs.labels == 1, 1.0, -1.0)
         c = costs.error_cost

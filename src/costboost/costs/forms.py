@@ -23,6 +23,7 @@ __all__ = [
     "cells_in",
     "columns_of",
     "decision_labels",
+    "decisions_of",
     "is_labelled",
     "named_labels",
     "read_matrix",
@@ -60,6 +61,23 @@ def varies(form: Any) -> bool:
     if len(shape) == 3:
         return True
     return any(isinstance(cell, str) or np.ndim(cell) == 1 for cell in cells_in(form))
+
+
+def decisions_of(
+    form: Any, classes: AnyArray, owner: str = "", *, as_classes: bool = False
+) -> AnyArray:
+    """The decisions that a form names; the classes if it names none.
+
+    Entries are not looked at, so expressions need no table.
+    """
+    context = Context(classes, "cost_matrix", owner, as_classes=as_classes)
+    if isinstance(form, Mapping):
+        empty = {key: value if key == "positive" else 0.0 for key, value in form.items()}
+        return from_mapping(empty, context)[1]
+    if is_frame(form):
+        truths, columns, cells = open_frame(form, context.name, owner)
+        return labelled(cells, truths, columns, context)[1]
+    return getattr(form, "decisions", classes)  # those of a Costs object
 
 
 def named_labels(form: Any) -> tuple[list[Any], list[Any]]:

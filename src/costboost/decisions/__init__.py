@@ -1,6 +1,5 @@
-"""Decisions on top of any classifier: the smallest expected cost, or a named rate."""
+"""From probabilities and costs to decisions."""
 
-from costboost.decisions.min_cost import MinCostClassifier
-from costboost.decisions.target_rate import TargetRateClassifier
+from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
 
-__all__ = ["MinCostClassifier", "TargetRateClassifier"]
+__all__ = ["order_rank", "order_threshold", "rows_needed"]

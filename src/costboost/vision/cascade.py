@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import check_parameters
 from costboost.algorithms import AsymmetricAdaBoostClassifier
-from costboost.decisions import TargetRateClassifier
 from costboost.learners import Stump
 from costboost.learners.base import ConstantRule
 from costboost.vision.features import HaarFeatures, Windows
+from costboost.wrappers import TargetRateClassifier
 
 __all__ = ["CascadeClassifier", "Stage"]
 

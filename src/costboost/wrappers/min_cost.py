@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
 from lightgbm import LGBMClassifier
 from numpy.typing import ArrayLike
-from sklearn import get_config
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
-from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils import get_tags
 
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import check_parameters, check_weights
-from costboost.base import CostSensitiveClassifier
-from costboost.costs import Costs
+from costboost.cost_sensitive import CostSensitiveClassifier
+from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
+from costboost.wrappers.checks import check_features, check_rows, hand_on_weights, limit_folds
 
-__all__ = [
-    "MinCostClassifier",
-    "check_features",
-    "check_rows",
-    "hand_on_weights",
-    "limit_folds",
-]
+__all__ = ["MinCostClassifier"]
 
 Calibration = Literal["sigmoid", "isotonic"]
 
@@ -142,7 +132,7 @@ class MinCostClassifier(CostSensitiveClassifier):
             Their true classes.
         sample_weight : array of shape (n,), optional
             Weights of the rows, handed on to the estimator.
-        costs : array of shape (n, k, k), (n, k) or (n,), optional
+        costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
             Costs of the rows, in place of ``cost_matrix``. Only their mean ``cost_matrix_`` is
             learned; pass those of new rows to `predict`.
 
@@ -158,7 +148,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(codes), owner)
-        self.cost_matrix_ = resolved.average(weights)
+        self.__dict__.update(self._cost_state(resolved, weights, costs))
         model = self._model(len(codes))
         arguments = hand_on_weights(model, weights, owner)
         with warnings.catch_warnings():
@@ -202,15 +192,16 @@ class MinCostClassifier(CostSensitiveClassifier):
             ensemble=self.ensemble,
         )
 
-    def _warn_if_collapsed(self, X: Any, costs: Costs) -> None:
-        known = costs if costs.matrix is not None else Costs(self.classes_, self.cost_matrix_)
-        decisions = known.decide(self.predict_proba(X))
+    def _warn_if_collapsed(self, X: Any, costs: KnownCosts) -> None:
+        proba = self.predict_proba(X)
+        known = self._decision_costs(costs.matrix, len(proba), X)
+        decisions = known.decide(proba)
         if (decisions == decisions[0]).all():
-            label = self.classes_.tolist()[decisions[0]]
+            label = self.decisions_.tolist()[decisions[0]]
             warnings.warn(
-                f"{type(self).__name__} predicts class {label!r} for every training row. Are the "
-                "costs meant to be so far apart? Look at cost_matrix_, and at whether the "
-                "estimator had enough rows to learn from.",
+                f"{type(self).__name__} decides {label!r} for every training row. Print costs_ to "
+                "see whether the costs are as you meant them, and check that the estimator had enough "
+                "rows to learn from.",
                 CollapseWarning,
                 stacklevel=3,
             )
@@ -238,21 +229,19 @@ class MinCostClassifier(CostSensitiveClassifier):
         ----------
         X : table of shape (n, d)
             The rows.
-        costs : array of shape (n, k, k), optional
-            The rows' own cost matrices, truth by decision. Without them a callable ``cost_matrix``
-            gives the costs, else ``cost_matrix_`` serves all rows.
+        costs : array of shape (n, k, d), matrix, frame or mapping, optional
+            The costs to decide by: a matrix per row, or one for all rows (a what-if). Without them,
+            expressions and functions in ``cost_matrix`` give the costs of each row, else
+            ``cost_matrix_`` serves all rows.
 
         Returns
         -------
         array of shape (n,)
-            Class labels.
+            Labels of ``decisions_``.
         """
         proba = self.predict_proba(X)
-        if costs is None and not callable(self.cost_matrix):
-            known = Costs(self.classes_, self.cost_matrix_)
-        else:
-            known = self._decision_costs(costs, len(proba), X)
-        return self.classes_[known.decide(proba)]
+        costs_of_rows = self._decision_costs(costs, len(proba), X)
+        return costs_of_rows.decisions[costs_of_rows.decide(proba)]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -261,83 +250,3 @@ class MinCostClassifier(CostSensitiveClassifier):
         if inner.classifier_tags is not None:
             tags.classifier_tags.multi_class = inner.classifier_tags.multi_class
         return tags
-
-
-def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
-    """Check y and the shape of X, and set ``classes_``; the rest of X is left to the estimator.
-
-    Returns X, the labels and their indices into ``classes_``.
-    """
-    owner = type(classifier).__name__
-    if y is None:
-        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-    validate_data(classifier, X, skip_check_array=True)
-    if getattr(classifier, "n_features_in_", None) == 0:
-        raise ValueError(
-            f"Found array with 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required "
-            f"by {owner}."
-        )
-    labels: AnyArray = column_or_1d(y, warn=True)
-    assert_all_finite(labels, input_name="y")
-    check_classification_targets(labels)
-    X, labels = indexable(X, labels)
-    classifier.classes_, codes = np.unique(labels, return_inverse=True)
-    k = len(classifier.classes_)
-    if k < 2:
-        raise ValueError(
-            f"{owner} needs rows of two classes or more; y has {k} class"
-            f"{'es' if k != 1 else ''}: {classifier.classes_.tolist()}."
-        )
-    if k > 2 and not get_tags(classifier).classifier_tags.multi_class:
-        # Worded so that scikit-learn's checks recognise it.
-        raise ValueError(
-            f"Only binary classification is supported by {owner}. The type of the target has {k} "
-            f"classes: {classifier.classes_.tolist()[:10]}."
-        )
-    return X, labels, codes
-
-
-def check_features(classifier: Any, X: Any) -> Any:
-    """Check that X has the features of the fit, before the estimator sees it; returns X."""
-    check_is_fitted(classifier)
-    if getattr(X, "ndim", 2) == 1 and hasattr(classifier, "n_features_in_"):
-        raise ValueError(
-            f"X of {type(classifier).__name__} must be a table of {classifier.n_features_in_} "
-            f"columns, got a 1D array of shape {X.shape}. Reshape your data, by X.reshape(1, -1) "
-            "if it is one row."
-        )
-    validate_data(classifier, X, reset=False, skip_check_array=True)
-    return indexable(X)[0]
-
-
-def limit_folds(classifier: Any, codes: Ints) -> Any:
-    """The classifier's ``cv``; an integer is lowered to the number of rows of the rarest class."""
-    cv = classifier.cv
-    if not isinstance(cv, Integral):
-        return cv
-    counts = np.bincount(codes)
-    if counts.min() < 2:
-        raise ValueError(
-            f"Cross-validation in {type(classifier).__name__} needs two rows or more of every "
-            f"class, and class {classifier.classes_.tolist()[counts.argmin()]!r} has "
-            f"{counts.min()}. Give it more rows of that class."
-        )
-    return min(int(cv), int(counts.min()))
-
-
-def hand_on_weights(estimator: Any, weights: Floats | None, owner: str) -> dict[str, Floats]:
-    """Arguments for the fit of `estimator`, our own clone, that carry the weights."""
-    if weights is None:
-        return {}
-    routing = get_config()["enable_metadata_routing"]
-    if has_fit_parameter(estimator, "sample_weight"):
-        if routing:
-            estimator.set_fit_request(sample_weight=True)
-    elif not (routing and get_routing_for_object(estimator).consumes("fit", ["sample_weight"])):
-        raise ValueError(
-            f"sample_weight of {owner} cannot be handed on: the fit of its estimator "
-            f"{type(estimator).__name__} takes no sample_weight. Leave it out, use another "
-            "estimator, or, for a pipeline, turn on scikit-learn's metadata routing and request "
-            "sample_weight in the step that takes it."
-        )
-    return {"sample_weight": weights}

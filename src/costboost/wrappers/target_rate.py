@@ -23,9 +23,10 @@ from sklearn.utils.metaestimators import available_if
 
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._validation import check_parameters, check_weights
-from costboost.decisions.min_cost import check_features, check_rows, hand_on_weights, limit_folds
+from costboost.costs.labels import positive_code
 from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
+from costboost.wrappers.checks import check_features, check_rows, hand_on_weights, limit_folds
 
 __all__ = ["TargetRateClassifier"]
 
@@ -91,7 +92,8 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
     delta : float or None, default=None
         How probable it may be that the rate is missed on new rows; None gives no guarantee.
     positive : label or None, default=None
-        The positive class; None is ``classes_[1]``.
+        The positive class. None is the second of {0, 1}, {False, True} and {-1, 1}; other labels
+        must name it.
     cv : int, splitter or iterable, default=5
         Folds that measure the rates; an integer means stratified, shuffled folds, no more than
         the rarer class has rows.
@@ -203,7 +205,13 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         check_parameters(self)
         self._check_rates()
         X, labels, _ = check_rows(self, X, y)
-        self._positive_index = self._find_positive()
+        self._positive_index = positive_code(
+            self.positive,
+            self.classes_,
+            "positive",
+            type(self).__name__,
+            remedy=f"set positive={self.classes_.tolist()[-1]!r} or {self.classes_.tolist()[0]!r}",
+        )
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(labels), type(self).__name__)
@@ -250,17 +258,6 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
                 f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}. Name the "
                 "one that must be met and leave the other to the classifier."
             )
-
-    def _find_positive(self) -> int:
-        if self.positive is None:
-            return 1
-        found = np.flatnonzero(self.classes_ == self.positive)
-        if len(found) != 1:
-            raise ValueError(
-                f"The 'positive' parameter of {type(self).__name__} must be one of the classes "
-                f"{self.classes_.tolist()}. Got {self.positive!r} instead."
-            )
-        return int(found[0])
 
     def _cost_parameter(self, model: Any) -> str | None:
         """Name of the estimator's parameter that takes the costs; None if it takes none."""
