@@ -241,7 +241,7 @@ def test_errors(gaussians):
 def test_one_class_for_every_row_warns(gaussians):
     X, y = gaussians
     for cost_matrix in ({"fn": 1e12, "fp": 1}, np.zeros((2, 2))):
-        with pytest.warns(CollapseWarning, match="predicts class 1 for every training row"):
+        with pytest.warns(CollapseWarning, match="decides 1 for every training row"):
             clf = MinCostClassifier(LogisticRegression(), cost_matrix).fit(X, y)
         assert (clf.predict(X) == 1).all()
 

@@ -200,8 +200,8 @@ class MinCostClassifier(CostSensitiveClassifier):
             label = self.decisions_.tolist()[decisions[0]]
             warnings.warn(
                 f"{type(self).__name__} decides {label!r} for every training row. Print costs_ to "
-                "see whether the costs are as you meant them, and check that the estimator had enough "
-                "rows to learn from.",
+                "see whether the costs are as you meant them, and check that the estimator had "
+                "enough rows to learn from.",
                 CollapseWarning,
                 stacklevel=3,
             )

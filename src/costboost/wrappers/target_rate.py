@@ -92,8 +92,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
     delta : float or None, default=None
         How probable it may be that the rate is missed on new rows; None gives no guarantee.
     positive : label or None, default=None
-        The positive class. None is the second of {0, 1}, {False, True} and {-1, 1}; other labels
-        must name it.
+        The positive class. None is the greater of two numbers; text labels must name it.
     cv : int, splitter or iterable, default=5
         Folds that measure the rates; an integer means stratified, shuffled folds, no more than
         the rarer class has rows.
@@ -205,13 +204,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         check_parameters(self)
         self._check_rates()
         X, labels, _ = check_rows(self, X, y)
-        self._positive_index = positive_code(
-            self.positive,
-            self.classes_,
-            "positive",
-            type(self).__name__,
-            remedy=f"set positive={self.classes_.tolist()[-1]!r} or {self.classes_.tolist()[0]!r}",
-        )
+        self._positive_index = self._find_positive()
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(labels), type(self).__name__)
@@ -258,6 +251,13 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
                 f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}. Name the "
                 "one that must be met and leave the other to the classifier."
             )
+
+    def _find_positive(self) -> int:
+        classes = self.classes_
+        if self.positive is None and classes.dtype.kind in "biuf":
+            return 1
+        remedy = f"set positive={classes.tolist()[-1]!r} or positive={classes.tolist()[0]!r}"
+        return positive_code(self.positive, classes, "positive", type(self).__name__, remedy=remedy)
 
     def _cost_parameter(self, model: Any) -> str | None:
         """Name of the estimator's parameter that takes the costs; None if it takes none."""

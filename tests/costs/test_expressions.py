@@ -1,0 +1,188 @@
+"""Expressions over columns: their grammar, their errors, and that they never run code."""
+
+from __future__ import annotations
+
+import math
+import pickle
+import random
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from costboost.costs import Costs, Expression
+from costboost.costs.expressions import ExpressionError
+from costboost.costs.forms import columns_of, varies
+
+ROWS = {"amount": [100.0, 10.0, 2.5], "age": [30, 40, 50], "country": ["CH", "FR", None]}
+FRAMES = {
+    "pandas": pd.DataFrame(ROWS),
+    "nullable": pd.DataFrame(ROWS).convert_dtypes(),
+    "pyarrow": pd.DataFrame(ROWS).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.DataFrame(ROWS),
+}
+EXAMPLES = {
+    "amount": lambda a, g, c: a,
+    "amount + 15": lambda a, g, c: a + 15,
+    "0.9 * amount - age / 10": lambda a, g, c: 0.9 * a - g / 10,
+    "-amount": lambda a, g, c: -a,
+    "2 * (amount + 1) * 3": lambda a, g, c: 2 * (a + 1) * 3,
+    "amount - 1 - 2": lambda a, g, c: a - 1 - 2,
+    "amount / 2 / 5": lambda a, g, c: a / 2 / 5,
+    "min(amount, 50)": lambda a, g, c: min(a, 50),
+    "max(amount, age, 35)": lambda a, g, c: max(a, g, 35),
+    "abs(amount - 50)": lambda a, g, c: abs(a - 50),
+    "log(amount) + exp(0.01 * age)": lambda a, g, c: math.log(a) + math.exp(0.01 * g),
+    "where(amount > 50, amount, 5)": lambda a, g, c: a if a > 50 else 5,
+    "where(country == 'CH', 1, 2)": lambda a, g, c: 1 if c == "CH" else 2,
+    'where("CH" != country, 1, 2)': lambda a, g, c: 1 if c != "CH" else 2,
+    "where(age >= 40 and not amount < 5 or age == 30, 1, 0)": lambda a, g, c: float(
+        (g >= 40 and not a < 5) or g == 30
+    ),
+    "1e2 * .5 + 3.": lambda a, g, c: 53.0,
+    "`amount` + `age`": lambda a, g, c: a + g,
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("text", EXAMPLES)
+def test_value(text, frame):
+    plain = [EXAMPLES[text](*row) for row in zip(*ROWS.values(), strict=True)]
+    np.testing.assert_allclose(Expression(text)(frame), plain, rtol=1e-15)
+
+
+def test_names_and_copies():
+    price = Expression("`total amount` + where(country == 'CH', fee, 0)")
+    assert price.columns == ("total amount", "country", "fee")
+    assert pickle.loads(pickle.dumps(price)) == price
+    assert repr(price) == f"Expression({price.text!r})"
+
+
+@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+def test_missing_values_are_refused_by_row(frame):
+    other = (
+        frame.assign(age=[1, None, 3])
+        if hasattr(frame, "assign")
+        else frame.with_columns(pl.Series("age", [1, None, 3]))
+    )
+    with pytest.raises(ValueError, match=r"must be finite, got nan for deciding 0 .* on row 1"):
+        Costs.resolve({"fn": "age", "fp": 1}, classes=[0, 1], X=other, n_samples=3)
+
+
+ERRORS = {
+    "": "is empty",
+    "   ": "is empty",
+    "amout + 1": "did you mean 'amount'",
+    "zzz": "which X does not have: X has 'amount', 'age', 'country'",
+    "amount +": "a number or a column is missing, at character 9",
+    "+ * 2": "is missing before '*'",
+    "(amount": "')' is missing",
+    "amount)": "')' is too much",
+    "amount age": "'age' is too much",
+    "amount ** 2": "is missing before '*'",
+    "amount[0]": r"'\[' is not understood, at character 7",
+    "amount.mean()": "'.' is not understood",
+    "amount; 1": "';' is not understood",
+    "3x": "'3' is not understood",
+    "mean(amount)": "no function 'mean'; did you mean m",
+    "__import__('os')": "no function '__import__'",
+    "lambda: 1": "':' is not understood",
+    "min(amount)": "min takes 2 or more values, got 1",
+    "abs(1, 2)": "abs takes 1 values, got 2",
+    "where(amount, 1, 2)": "a condition is missing",
+    "where(amount > 1, 2)": "where takes a condition and two values, got 2",
+    "amount > 1": r"a comparison is no number: write where\(condition, a, b\)",
+    "'CH'": "the text 'CH' is no number",
+    "country + 1": "'country' of the expression 'country \\+ 1' must hold numbers",
+    "where(country < 'CH', 1, 2)": "can only be compared with a column, by == or !=",
+    "where('a' == 'b', 1, 2)": "can only be compared with a column",
+    "amount and 1": "a condition is missing",
+    "(" * 50 + "1" + ")" * 50: "nested deeper than 40",
+    "-" * 50 + "1": "nested deeper than 40",
+    "1+" * 1500 + "1": "may have 2000 characters",
+}
+
+
+@pytest.mark.parametrize("text", ERRORS, ids=lambda text: repr(text[:25]))
+def test_message(text):
+    with pytest.raises(ExpressionError, match=f"(?s){ERRORS[text]}"):
+        Expression(text)(FRAMES["pandas"])
+
+
+def test_times_and_plain_arrays_are_refused():
+    with pytest.raises(ExpressionError, match="holds times"):
+        Expression("day")(pd.DataFrame({"day": pd.to_datetime(["2026-01-01"])}))
+    with pytest.raises(ExpressionError, match=r"it is a ndarray\. Pass a data frame"):
+        Expression("amount")(np.ones((2, 2)))
+
+
+def test_long_sums_do_not_recurse():
+    np.testing.assert_array_equal(Expression("+".join(["1"] * 999))(FRAMES["pandas"]), [999] * 3)
+
+
+def test_random_texts_never_run_code(monkeypatch):
+    """Any text gives numbers or one clear error; nothing that could run code is ever called."""
+
+    def refuse(*args, **kwargs):
+        raise AssertionError("code was run")
+
+    for name in ("eval", "exec", "compile"):
+        monkeypatch.setattr(f"builtins.{name}", refuse)
+    pieces = [
+        *"+-*/(),<>=!'\"`._[]{}:;@#$%^&|~\\ \n\t0159eEéß∑",
+        *["amount", "age", "country", "min(", "max(", "where(", "abs(", "log(", "exp(", "and"],
+        *["or", "not", "==", "!=", "<=", ">=", "1e3", ".5", "'CH'", "__import__", "os", "lambda"],
+        *["__class__", "eval(", "exec(", "open(", "import", "True", "None", "f'{x}'", "\x00"],
+    ]
+    rng, read = random.Random(0), 0
+    for _ in range(20_000):
+        text = "".join(rng.choice(pieces) for _ in range(rng.randint(1, 12)))
+        try:
+            values = Expression(text)(FRAMES["pandas"])
+        except ExpressionError as error:
+            assert len(str(error)) > 20
+        else:
+            read += 1
+            assert values.shape == (3,)
+            assert values.dtype == np.float64
+    assert read > 300
+
+
+class TestInForms:
+    frame = FRAMES["pandas"]
+
+    def test_short_form(self):
+        costs = Costs.resolve(
+            {"fn": "amount + 15", "fp": 5, "positive": "fraud"},
+            classes=["fraud", "ok"],
+            X=self.frame,
+            n_samples=3,
+        )
+        np.testing.assert_array_equal(costs.matrix[:, 0, 1], [115, 25, 17.5])
+        np.testing.assert_array_equal(costs.matrix[:, 1, 0], [5, 5, 5])
+        assert "deciding 'ok' when the truth is 'fraud' costs 17.5 to 115" in str(costs)
+        assert "(amount + 15)" in str(costs)
+
+    def test_frames_and_pairs_and_arrays(self):
+        table = [[0, 5], ["amount", 0]]
+        frame = pd.DataFrame(table, index=[0, 1], columns=[0, 1])
+        pairs = {(0, 1): 5, (1, 0): "amount"}
+        for form in (table, frame, pairs, {(0, 1): [5, 5, 5], (1, 0): self.frame["amount"]}):
+            costs = Costs.resolve(form, classes=[0, 1], X=self.frame, n_samples=3)
+            np.testing.assert_array_equal(costs.matrix[:, 1, 0], self.frame["amount"])
+            np.testing.assert_array_equal(costs.matrix[:, 0, 1], 5)
+            assert varies(form)
+
+    def test_columns_of(self):
+        assert columns_of({"fn": "amount + fee", "fp": "fee", "positive": "x"}) == ["amount", "fee"]
+        assert columns_of([[0, 5], ["amount", 0]]) == ["amount"]
+        assert columns_of({"fn": 5, "fp": 1}) == []
+        assert not varies({"fn": 5, "fp": 1, "positive": "yes"})
+        assert not varies([[0, 1], [5, 0]])
+
+    def test_a_number_in_quotes_is_refused(self):
+        with pytest.raises(
+            TypeError, match=r"got the text '5' .*Write the number without quotes: 5"
+        ):
+            Costs.resolve({"fn": "5", "fp": 1}, classes=[0, 1], X=self.frame)
