@@ -274,11 +274,11 @@ def test_rows_do_not_depend_on_their_block(name, order):
 
 def test_exponential_function_of_the_kernels():
     """By a kernel whose factor and slope are 1: from exp(-700), which counts as 0, to the limit."""
-    from costboost.gbm import _kernels
+    from costboost.losses import LOSSES
 
     x = np.concatenate([np.linspace(-60.0, 60.0, 4001), [-1e9, -800.0, 0.0, -0.0, np.nan]])
     G, H, ones = np.empty(len(x)), np.empty(len(x)), np.ones(len(x))
-    _kernels.exponential(-ones, ones, x, np.ones(1), G, H)
+    LOSSES["cost_exponential"].kernel(-ones, ones, x, np.ones(1), G, H)
     np.testing.assert_allclose(G, np.exp(x), rtol=1e-12, atol=1e-300)
 
 
@@ -484,7 +484,7 @@ Y, S1, S3 = np.array([0, 1, 1, 0]), np.zeros(4), np.zeros((4, 3))
         (lambda: cost_metric("gll", np.ones(5)).value(Y, S3), r"'costs' parameter.*\(5,\)"),
         (lambda: decide(S3, "gel", costs=np.ones((4, 3, 3))), "link to probabilities"),
         (lambda: decide(S1, "cost_logistic", costs=np.ones(4)), "the truth is unknown"),
-        (lambda: probability(S1, "cost_logistic", cost_matrix={"fn": 0, "fp": 1}), "dearer"),
+        (lambda: probability(S1, "cost_logistic", cost_matrix={"fn": 0, "fp": 1}), "costlier"),
     ],
 )
 def test_errors_say_what_to_do(call, words):
@@ -493,7 +493,7 @@ def test_errors_say_what_to_do(call, words):
 
 
 def test_missing_engine_names_the_install_command(monkeypatch):
-    monkeypatch.setattr("costboost.gbm._reading.find_spec", lambda name: None)
+    monkeypatch.setattr("costboost.gbm.reading.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "costboost\[gbm\]"'):
         objective("gll", engine="xgboost")
 

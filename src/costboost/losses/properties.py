@@ -33,17 +33,16 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from costboost._typing import Bools, Floats, Ints
 from costboost.losses._trials import (
-    Loss,
     Reading,
     class_probabilities,
     cost_matrices,
     deciding_scores,
     read,
 )
+from costboost.losses.base import Loss
 
 __all__ = ["Verdict", "Witness", "is_calibrated", "is_fisher_consistent", "is_guess_averse"]
 
@@ -153,8 +152,8 @@ def is_guess_averse(
     costs : {"any", "symmetric", "unit"} or array of shape (k, k) or (m, k, k), default="any"
         Which cost matrices to try. "any" and "symmetric" start with unit costs.
     simplex : bool, default=None
-        Whether the loss is one of class probabilities instead of scores; by default, whether it is
-        a `PNorm`.
+        Whether the loss is one of class probabilities instead of scores; by default, what the
+        loss says of itself (``on_simplex``).
     n_trials : int, default=20000
         Number of pairs of scores and cost matrix.
     random_state : int, default=0
@@ -213,8 +212,8 @@ def is_calibrated(
     costs : {"any", "symmetric", "unit"} or array of shape (k, k) or (m, k, k), default="any"
         Which cost matrices to try. "any" and "symmetric" start with unit costs.
     simplex : bool, default=None
-        Whether the loss is one of class probabilities instead of scores; by default, whether it is
-        a `PNorm`.
+        Whether the loss is one of class probabilities instead of scores; by default, what the
+        loss says of itself (``on_simplex``).
     n_trials : int, default=500
         Number of pairs of class probabilities and cost matrix; those whose Bayes decision is
         nearly tied are left out.
@@ -277,8 +276,8 @@ def is_fisher_consistent(
     n_classes : int, default=None
         Number of classes; by default 3, for a binary loss 2.
     simplex : bool, default=None
-        Whether the loss is one of class probabilities instead of scores; by default, whether it is
-        a `PNorm`.
+        Whether the loss is one of class probabilities instead of scores; by default, what the
+        loss says of itself (``on_simplex``).
     n_trials : int, default=500
         Number of class probabilities.
     random_state : int, default=0
@@ -411,6 +410,8 @@ class _Problem:
 
         The scores, their risk, and whether the first-order conditions hold there.
         """
+        from scipy.optimize import minimize  # slow to import, and needed here alone
+
         others = np.delete(np.arange(len(start)), decision)
 
         def scores(behind: Floats) -> Floats:
