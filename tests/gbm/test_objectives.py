@@ -119,8 +119,8 @@ def mean_loss(loss, y, F, matrix):
 
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
 @pytest.mark.parametrize("name", [*LOSSES, "own"])
-def test_training_lowers_loss_and_bill(name, engine, api, data, fresh):
-    """The loss on the training rows; the bill on fresh ones."""
+def test_training_lowers_loss_and_cost(name, engine, api, data, fresh):
+    """The loss on the training rows; the cost on fresh ones."""
     X, y, T, t = data[0], target(data, name), fresh[0], target(fresh, name)
     loss = Squared() if name == "own" else LOSSES[name]
     matrix, k = matrix_of(name), 1 if name in BINARY else 3
@@ -133,8 +133,8 @@ def test_training_lowers_loss_and_bill(name, engine, api, data, fresh):
     blind = lightgbm.LGBMClassifier(
         n_estimators=ROUNDS, num_leaves=8, learning_rate=0.1, verbosity=-1, n_jobs=1
     ).fit(X, y)
-    bill = mean_cost(t, decide(scores[-1][len(X) :], loss, cost_matrix=matrix), cost_matrix=matrix)
-    assert bill < 0.9 * mean_cost(t, blind.predict(T), cost_matrix=matrix)
+    spent = mean_cost(t, decide(scores[-1][len(X) :], loss, cost_matrix=matrix), cost_matrix=matrix)
+    assert spent < 0.9 * mean_cost(t, blind.predict(T), cost_matrix=matrix)
 
 
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
@@ -355,7 +355,7 @@ def test_pickle_and_copy(name):
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
 @pytest.mark.parametrize("name", ["cost_logistic", "gll", "mc"])
 def test_metric_in_training(name, engine, api, measure, data):
-    """The engine records the bill of the decisions, with weights and costs of rows."""
+    """The engine records the cost of the decisions, with weights and costs of rows."""
     X, y = data[0], target(data, name)
     k = 2 if name in BINARY else 3
     w = np.linspace(0.5, 2.0, 300)
@@ -490,6 +490,75 @@ Y, S1, S3 = np.array([0, 1, 1, 0]), np.zeros(4), np.zeros((4, 3))
 def test_errors_say_what_to_do(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def own(*matrices):
+    """A cost matrix per row."""
+    return np.array(matrices, dtype=float)
+
+
+FREE_ALARM, FREE_MISS = [[0, 0], [1, 0]], [[0, 1], [0, 0]]
+SWAPPED = [[5, 0], [0, 1]]
+ALWAYS_2 = [[1, 1, 0], [1, 1, 0], [1, 1, 0]]
+
+
+@pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (
+            {"fn": 1, "fp": 0},
+            "A false alarm costs 0 beyond .* class 1 is never a mistake.*small pos",
+        ),
+        ({"fn": 0, "fp": 1}, "A miss costs 0 beyond .* class 0 is never a mistake"),
+        ({"fn": 3, "tp": 3, "fp": 1}, "A miss costs 0 beyond"),
+        ({"fn": 1, "fp": -2}, "A false alarm costs -2 beyond"),
+        (FREE_ALARM, "A false alarm costs 0 beyond"),
+    ],
+)
+def test_free_errors_are_refused_when_the_objective_is_built(name, matrix, words):
+    """Not at the first round, and not when somebody asks for probabilities."""
+    with pytest.raises(ValueError, match=f"costs of objective must make both errors.*{words}"):
+        objective(name, cost_matrix=matrix)
+
+
+@pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")
+@pytest.mark.parametrize(
+    ("loss", "given", "words"),
+    [
+        ("cost_logistic", {"costs": own(*[FREE_MISS] * 4)}, "A miss costs 0"),
+        (
+            "cost_logistic",
+            {"costs": own(FREE_ALARM, SWAPPED, FREE_ALARM, SWAPPED)},
+            "alarm costs 0",
+        ),
+        ("gll", {"cost_matrix": ALWAYS_2}, "decision 2 is the cheapest whatever the truth"),
+        ("gel", {"costs": own(*[ALWAYS_2] * 4)}, "decision 2 is the cheapest"),
+        ("ls", {"cost_matrix": np.zeros((3, 3))}, "decision 0 is the cheapest"),
+    ],
+)
+def test_costs_that_leave_nothing_to_learn_are_refused(loss, given, words):
+    made = objective(loss, **given)
+    with pytest.raises(ValueError, match=f"{words}.*Check the cost matrix"):
+        made.derivatives(Y, S1 if loss in BINARY else S3)
+
+
+@pytest.mark.parametrize(
+    ("loss", "given"),
+    [
+        ("mc", {"cost_matrix": ALWAYS_2}),  # cost-blind
+        ("gll", {"cost_matrix": [[0, 0, 0], [1, 0, 1], [1, 1, 0]]}),  # a class without costs
+        ("cost_logistic", {"cost_matrix": {"fn": 1, "fp": 1e-9}}),
+        ("cost_logistic", {"costs": own(FREE_ALARM, FREE_MISS, FREE_ALARM, FREE_MISS)}),
+        ("cost_logistic", {"costs": np.array([0.0, 0.0, 2.0, 0.0])}),  # few rows have a price
+        ("gll", {"costs": np.array([0.0, 0.0, 2.0, 0.0])}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")
+def test_costs_that_leave_something_to_learn_are_taken(loss, given):
+    G, _ = objective(loss, **given).derivatives(Y, S1 if loss in BINARY else S3)
+    assert np.abs(G).max() > 0
 
 
 def test_missing_engine_names_the_install_command(monkeypatch):

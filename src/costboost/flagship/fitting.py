@@ -15,6 +15,7 @@ from costboost.flagship.engine import Engine, Growth, Job
 from costboost.flagship.heads import Fold, Head, HeldOut, folds, train_head
 from costboost.flagship.progress import booster_progress
 from costboost.flagship.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
+from costboost.gbm.objectives import check_costs
 from costboost.losses import named_loss
 
 if TYPE_CHECKING:
@@ -122,6 +123,8 @@ def targets_for(
                 f"The 'loss' parameter of {type(model).__name__}, {model.loss!r}, is for two "
                 f"classes, and there are {k}. Use 'auto' or a multi-class loss, such as 'gll'."
             )
+        owner, link_matrix = type(model).__name__, costs.average(weights)
+        check_costs(loss, costs, owner, link_matrix=link_matrix)
         return {"decision": LossTarget(loss, costs.divided(stakes(costs, weights)), weights)}
     targets: dict[str, Target] = {}
     if model.decision != "learned":

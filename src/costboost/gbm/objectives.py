@@ -99,7 +99,9 @@ def objective(
     return made
 
 
-def check_costs(loss: Loss, costs: Costs, owner: str = "objective") -> None:
+def check_costs(
+    loss: Loss, costs: Costs, owner: str = "objective", *, link_matrix: Floats | None = None
+) -> None:
     """Refuse costs under which a loss has nothing to learn, before it is trained.
 
     Parameters
@@ -110,6 +112,8 @@ def check_costs(loss: Loss, costs: Costs, owner: str = "objective") -> None:
         Costs of all training rows. Prices without a matrix are not judged.
     owner : str, default="objective"
         Class or function that the error message names.
+    link_matrix : array of shape (k, k), optional
+        The one matrix by which scores will be turned into probabilities, where that is intended.
 
     Raises
     ------
@@ -128,6 +132,8 @@ def check_costs(loss: Loss, costs: Costs, owner: str = "objective") -> None:
     """
     if costs.matrix is not None:
         loss.check_costs(costs.matrix, owner)
+    if link_matrix is not None and loss.has_probabilities:
+        loss.check_costs(link_matrix, owner)
 
 
 class Objective:

@@ -210,9 +210,9 @@ class BinaryLoss(Loss):
                 raise ValueError(
                     f"The costs of {owner} must make both errors costlier than the right "
                     f"decisions, because the loss {self!r} scores their ratio. A {error} costs "
-                    f"{np.max(cost):g} more than the right decision, so deciding for class "
-                    f"{other} is never a mistake. Check the cost matrix (rows are the truth, "
-                    "columns the decision), or give that error a small positive cost."
+                    f"{np.max(cost):g} beyond the right decision, so deciding for class {other} "
+                    "is never a mistake. Check the cost matrix (rows are the truth, columns the "
+                    "decision), or give that error a small positive cost."
                 )
 
     def class_probabilities(self, F: Floats, matrix: Floats | None = None) -> Floats:
