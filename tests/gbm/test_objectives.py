@@ -509,7 +509,7 @@ ALWAYS_2 = [[1, 1, 0], [1, 1, 0], [1, 1, 0]]
     [
         (
             {"fn": 1, "fp": 0},
-            "A false alarm costs 0 beyond .* class 1 is never a mistake.*small pos",
+            "A false alarm costs 0 beyond .* class 1 is never .* small",
         ),
         ({"fn": 0, "fp": 1}, "A miss costs 0 beyond .* class 0 is never a mistake"),
         ({"fn": 3, "tp": 3, "fp": 1}, "A miss costs 0 beyond"),
@@ -585,8 +585,11 @@ def test_guide_runs(capsys):
     """The blocks, one after the other: each builds on those before it."""
     assert len(BLOCKS) >= 6
     names: dict[str, object] = {"__name__": "guide"}
-    for block in BLOCKS:
-        exec(compile(block, "docs/gbm.md", "exec"), names)
+    try:
+        for block in BLOCKS:
+            exec(compile(block, "docs/gbm.md", "exec"), names)
+    finally:
+        LOSSES.pop("cost_regression", None)
     savings = [int(part) for part in re.findall(r"saved (-?\d+)%", capsys.readouterr().out)]
-    assert len(savings) >= 4
+    assert len(savings) >= 7
     assert all(0 < percent <= 100 for percent in savings)

@@ -1,4 +1,4 @@
-"""MCBoost with guess-averse losses (paper 4).
+"""MCBoost with guess-averse losses.
 
 O. Beijbom, M. Saberian, D. Kriegman and N. Vasconcelos, "Guess-averse loss functions for
 cost-sensitive multiclass boosting", ICML 2014.

@@ -39,8 +39,8 @@ def cost_metric(
     loss : str or Loss, default="gll"
         The loss of the objective.
     costs : array of shape (n, k, k), (n, k) or (n,), optional
-        Costs of the rows that are evaluated, in their order; they win over `cost_matrix`. One
-        metric with costs of rows serves one evaluation set.
+        Costs of the rows that are evaluated, in their order; they take the place of `cost_matrix`.
+        A metric with costs of rows is for one evaluation set.
     cost_matrix : array, frame, mapping or None
         One matrix for all rows, as in `objective`.
     measure : {"cost", "savings"}, default="cost"

@@ -15,8 +15,8 @@ __all__ = ["BinaryLoss", "CostPair", "Loss", "class_mean", "cost_pair", "error_c
 
 CostPair: TypeAlias = "tuple[ArrayLike, ArrayLike]"
 
-# A class whose errors are free has log-cost -inf. Costs this far below the largest one cannot be
-# told from free ones in double precision.
+# A class whose errors are free has log-cost -inf. In double precision, costs this far below the
+# largest one are as good as free.
 _SMALLEST_SHARE = 1e-15
 
 

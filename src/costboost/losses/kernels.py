@@ -109,7 +109,8 @@ class Compiled:
             cells or None,
         )
         # numba keeps compiled code beside a source file; a function typed in at a prompt has none.
-        is_in_file = Path(code.co_filename).is_file()
+        source = Path(code.co_filename)
+        is_in_file = source.suffix == ".py" and source.is_file()
         return njit(nogil=True, cache=is_in_file, **self.options)(twin)
 
     def __repr__(self) -> str:

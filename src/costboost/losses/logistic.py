@@ -123,7 +123,7 @@ class AsymmetricLogistic(ShiftedLogistic):
     """
 
     name = "asymmetric_logistic"
-    formula = "the same with γ = 1"
+    formula = "log(1 + e^(−2y(F + η))), η = ½ log(C₂/C₁)"
     kernel = _kernel
 
     def slope(self, C1: Floats, C2: Floats) -> Floats:

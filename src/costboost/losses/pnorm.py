@@ -39,6 +39,7 @@ class PNorm(MulticlassLoss):
     array([2.])
     """
 
+    formula = "Σⱼ Cⱼ Hⱼᵖ, H a distribution"
     on_simplex = True
 
     p: float = 2.0
