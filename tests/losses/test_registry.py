@@ -378,6 +378,36 @@ def test_a_subclass_has_no_kernel_and_no_name():
     np.testing.assert_allclose(slow, fast, rtol=1e-6)
 
 
+def test_a_loss_of_a_notebook_travels_to_other_processes(tmp_path):
+    """By value, as joblib and Dask send what was defined at a prompt; the kernel goes with it."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+
+    @compiled()
+    def kernel(y, C, F, w, G, H):
+        G[:] = F + C
+        for i in range(F.shape[0]):
+            for j in range(F.shape[1]):
+                H[i, j] = usable_hessian(G[i, j], 1.0)
+
+    local = type("Local", (PlainRegression,), {"kernel": kernel})
+    y, F = np.array([0, 1, 2]), np.arange(9.0).reshape(3, 3)
+    here = objective(local(), cost_matrix=MATRIX)
+    G, H = here.derivatives(y, F)
+    np.testing.assert_allclose(G, F + MATRIX, rtol=1e-6)
+    script = (
+        "import pickle, sys; from pathlib import Path; import numpy as np; "
+        "made = pickle.loads(Path(sys.argv[1]).read_bytes()); "
+        "G, H = made.derivatives(np.array([0, 1, 2]), np.arange(9.0).reshape(3, 3)); "
+        "print(G.sum(), H.sum(), len(made.loss.kernel.dispatcher.signatures))"
+    )
+    path = tmp_path / "objective.pkl"
+    path.write_bytes(cloudpickle.dumps(here))
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == [str(G.sum()), str(H.sum()), "1"], done.stderr
+
+
 # --- the registry ---------------------------------------------------------------------------
 
 

@@ -249,7 +249,7 @@ def loss_rows(
     weights : array of shape (n,) or None
         Sample weights.
     labels : array of shape (n,), optional
-        The truths as an engine hands them over.
+        The truths as the engine passes them; by default the codes of `costs`.
 
     Returns
     -------
@@ -290,7 +290,7 @@ class LossRows:
             self.y, self.C = problem.y, problem.both
         else:
             self.y, self.C = costs.labels, costs.reduced
-        self.n_scores = loss.n_scores(len(costs.classes))
+        self.n_scores = loss.n_scores(2 if loss.is_binary else self.C.shape[1])
         self.for_kernel = loss.kernel_rows(self.y, self.C) if loss.kernel else ()
 
     def belong_to(self, labels: AnyArray, weights: AnyArray | None, F: AnyArray) -> bool:

@@ -1,4 +1,4 @@
-"""What the searches of `costboost.losses.properties` try: losses read alike, and seeded draws."""
+"""The trials of `costboost.losses.properties`: losses in one form, and seeded random draws."""
 
 from __future__ import annotations
 

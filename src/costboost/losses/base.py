@@ -218,7 +218,7 @@ class BinaryLoss(Loss):
     def class_probabilities(self, F: Floats, matrix: Floats | None = None) -> Floats:
         """P(-|x) and P(+|x), (n, 2)."""
         pair: CostPair = (1.0, 1.0)
-        if matrix is not None:
+        if matrix is not None and self.carries_costs:
             self.check_costs(matrix, f"the link of {self!r}")
             pair = matrix[1, 0] - matrix[1, 1], matrix[0, 1] - matrix[0, 0]
         p = self.probability(F, pair)

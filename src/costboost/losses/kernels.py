@@ -113,6 +113,10 @@ class Compiled:
         is_in_file = source.suffix == ".py" and source.is_file()
         return njit(nogil=True, cache=is_in_file, **self.options)(twin)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Compiled code stays in its process: another one compiles for itself.
+        return {name: value for name, value in vars(self).items() if name != "dispatcher"}
+
     def __repr__(self) -> str:
         return f"<compiled {self.function.__qualname__}>"
 
