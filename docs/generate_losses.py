@@ -12,20 +12,8 @@ from costboost.losses.properties import (
     is_guess_averse,
 )
 
-FORMULAS = {
-    losses.CostExponential(): "e^(−c y F)",
-    losses.WeightedExponential(): "c e^(−y F)",
-    losses.CostLogistic(): "log(1 + e^(−2y(γF + η))), γ = (C₁ + C₂)/2, η = ½ log(C₂/C₁)",
-    losses.AsymmetricLogistic(): "the same with γ = 1",
-    losses.MC(): "Σⱼ e^(Sⱼ − S_z)",
-    losses.GEL(): "Σⱼ Cⱼ e^(Sⱼ − S_z)",
-    losses.GLL(): "log(1 + Σⱼ Cⱼ e^(Sⱼ − S_z))",
-    losses.Ls(): "Σⱼ Cⱼ e^(Sⱼ), Σⱼ Sⱼ = 0",
-    losses.Lt(): "Σₘ Σⱼ Cⱼ e^(Sⱼ − Sₘ)",
-    losses.PNorm(1.0): "Σⱼ Cⱼ Hⱼ, H a distribution",
-    losses.PNorm(2.0): "Σⱼ Cⱼ Hⱼ²",
-    losses.PNorm(4.0): "Σⱼ Cⱼ Hⱼ⁴",
-}
+SCORED = sorted(losses.LOSSES.values(), key=lambda loss: not loss.is_binary)
+LOSSES = [*SCORED, losses.PNorm(1.0), losses.PNorm(2.0), losses.PNorm(4.0)]
 
 HEAD = """\
 # Losses and their properties
@@ -62,7 +50,7 @@ With η the class probabilities and Eⱼ = Σ_z η_z C[z, j] the expected cost o
   symmetric costs. If C[z, j] = a_z A[z, j] bⱼ with a symmetric *A*, it is ½ log(η_z a_z / b_z):
   such costs act as class weights. Two classes are always of this kind, hence calibrated.
 - **GLL**: with unit costs the multinomial logistic loss, least at S_z = log η_z. With two classes
-  it decides + where P₊ C₁/(1 + C₁) > P₋ C₂/(1 + C₂): dear errors count for less than they should,
+  it decides + where P₊ C₁/(1 + C₁) > P₋ C₂/(1 + C₂): costly errors count for less than they should,
   and scaling all costs moves the decision. With costs far below 1 it approaches GEL.
 - **Ls**: least at Sⱼ = −log Eⱼ. **Lt**: at Sⱼ = −½ log Eⱼ. **PNorm**, p > 1: at Hⱼ ∝ Eⱼ^(−1/(p−1));
   p = 1 puts all of *H* on the least Eⱼ. Each is largest where the expected cost is least.
@@ -84,10 +72,10 @@ def page() -> str:
         "|---|---|---|---|---|---|---|",
     ]
     witnesses = []
-    for loss, formula in FORMULAS.items():
+    for loss in LOSSES:
         verdicts = dict(zip(columns, judge(loss), strict=True))
         marks = " | ".join("yes" if verdict else "**no**" for verdict in verdicts.values())
-        lines.append(f"| `{loss!r}` | {formula} | {marks} |")
+        lines.append(f"| `{loss!r}` | {loss.formula} | {marks} |")
         witnesses += [
             f"- `{loss!r}`, {column}: {verdict.witness}."
             for column, verdict in verdicts.items()
@@ -96,7 +84,7 @@ def page() -> str:
     return "\n".join([HEAD + "\n".join(lines), "", "## Counterexamples", "", *witnesses, TAIL])
 
 
-def judge(loss: losses.BinaryLoss | losses.MulticlassLoss) -> list[Verdict]:
+def judge(loss: losses.Loss) -> list[Verdict]:
     """The verdicts, one per column."""
     return [
         is_guess_averse(loss),

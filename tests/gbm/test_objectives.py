@@ -119,8 +119,8 @@ def mean_loss(loss, y, F, matrix):
 
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
 @pytest.mark.parametrize("name", [*LOSSES, "own"])
-def test_training_lowers_loss_and_bill(name, engine, api, data, fresh):
-    """The loss on the training rows; the bill on fresh ones."""
+def test_training_lowers_loss_and_cost(name, engine, api, data, fresh):
+    """The loss on the training rows; the cost on fresh ones."""
     X, y, T, t = data[0], target(data, name), fresh[0], target(fresh, name)
     loss = Squared() if name == "own" else LOSSES[name]
     matrix, k = matrix_of(name), 1 if name in BINARY else 3
@@ -133,8 +133,8 @@ def test_training_lowers_loss_and_bill(name, engine, api, data, fresh):
     blind = lightgbm.LGBMClassifier(
         n_estimators=ROUNDS, num_leaves=8, learning_rate=0.1, verbosity=-1, n_jobs=1
     ).fit(X, y)
-    bill = mean_cost(t, decide(scores[-1][len(X) :], loss, cost_matrix=matrix), cost_matrix=matrix)
-    assert bill < 0.9 * mean_cost(t, blind.predict(T), cost_matrix=matrix)
+    spent = mean_cost(t, decide(scores[-1][len(X) :], loss, cost_matrix=matrix), cost_matrix=matrix)
+    assert spent < 0.9 * mean_cost(t, blind.predict(T), cost_matrix=matrix)
 
 
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
@@ -274,11 +274,11 @@ def test_rows_do_not_depend_on_their_block(name, order):
 
 def test_exponential_function_of_the_kernels():
     """By a kernel whose factor and slope are 1: from exp(-700), which counts as 0, to the limit."""
-    from costboost.gbm import _kernels
+    from costboost.losses import LOSSES
 
     x = np.concatenate([np.linspace(-60.0, 60.0, 4001), [-1e9, -800.0, 0.0, -0.0, np.nan]])
     G, H, ones = np.empty(len(x)), np.empty(len(x)), np.ones(len(x))
-    _kernels.exponential(-ones, ones, x, np.ones(1), G, H)
+    LOSSES["cost_exponential"].kernel(-ones, ones, x, np.ones(1), G, H)
     np.testing.assert_allclose(G, np.exp(x), rtol=1e-12, atol=1e-300)
 
 
@@ -355,7 +355,7 @@ def test_pickle_and_copy(name):
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
 @pytest.mark.parametrize("name", ["cost_logistic", "gll", "mc"])
 def test_metric_in_training(name, engine, api, measure, data):
-    """The engine records the bill of the decisions, with weights and costs of rows."""
+    """The engine records the cost of the decisions, with weights and costs of rows."""
     X, y = data[0], target(data, name)
     k = 2 if name in BINARY else 3
     w = np.linspace(0.5, 2.0, 300)
@@ -484,7 +484,7 @@ Y, S1, S3 = np.array([0, 1, 1, 0]), np.zeros(4), np.zeros((4, 3))
         (lambda: cost_metric("gll", np.ones(5)).value(Y, S3), r"'costs' parameter.*\(5,\)"),
         (lambda: decide(S3, "gel", costs=np.ones((4, 3, 3))), "link to probabilities"),
         (lambda: decide(S1, "cost_logistic", costs=np.ones(4)), "the truth is unknown"),
-        (lambda: probability(S1, "cost_logistic", cost_matrix={"fn": 0, "fp": 1}), "dearer"),
+        (lambda: probability(S1, "cost_logistic", cost_matrix={"fn": 0, "fp": 1}), "costlier"),
     ],
 )
 def test_errors_say_what_to_do(call, words):
@@ -492,8 +492,77 @@ def test_errors_say_what_to_do(call, words):
         call()
 
 
+def own(*matrices):
+    """A cost matrix per row."""
+    return np.array(matrices, dtype=float)
+
+
+FREE_ALARM, FREE_MISS = [[0, 0], [1, 0]], [[0, 1], [0, 0]]
+SWAPPED = [[5, 0], [0, 1]]
+ALWAYS_2 = [[1, 1, 0], [1, 1, 0], [1, 1, 0]]
+
+
+@pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")
+@pytest.mark.parametrize("name", BINARY)
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (
+            {"fn": 1, "fp": 0},
+            "A false alarm costs 0 beyond .* class 1 is never .* small",
+        ),
+        ({"fn": 0, "fp": 1}, "A miss costs 0 beyond .* class 0 is never a mistake"),
+        ({"fn": 3, "tp": 3, "fp": 1}, "A miss costs 0 beyond"),
+        ({"fn": 1, "fp": -2}, "A false alarm costs -2 beyond"),
+        (FREE_ALARM, "A false alarm costs 0 beyond"),
+    ],
+)
+def test_free_errors_are_refused_when_the_objective_is_built(name, matrix, words):
+    """Not at the first round, and not when somebody asks for probabilities."""
+    with pytest.raises(ValueError, match=f"costs of objective must make both errors.*{words}"):
+        objective(name, cost_matrix=matrix)
+
+
+@pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")
+@pytest.mark.parametrize(
+    ("loss", "given", "words"),
+    [
+        ("cost_logistic", {"costs": own(*[FREE_MISS] * 4)}, "A miss costs 0"),
+        (
+            "cost_logistic",
+            {"costs": own(FREE_ALARM, SWAPPED, FREE_ALARM, SWAPPED)},
+            "alarm costs 0",
+        ),
+        ("gll", {"cost_matrix": ALWAYS_2}, "decision 2 is the cheapest whatever the truth"),
+        ("gel", {"costs": own(*[ALWAYS_2] * 4)}, "decision 2 is the cheapest"),
+        ("ls", {"cost_matrix": np.zeros((3, 3))}, "decision 0 is the cheapest"),
+    ],
+)
+def test_costs_that_leave_nothing_to_learn_are_refused(loss, given, words):
+    made = objective(loss, **given)
+    with pytest.raises(ValueError, match=f"{words}.*Check the cost matrix"):
+        made.derivatives(Y, S1 if loss in BINARY else S3)
+
+
+@pytest.mark.parametrize(
+    ("loss", "given"),
+    [
+        ("mc", {"cost_matrix": ALWAYS_2}),  # cost-blind
+        ("gll", {"cost_matrix": [[0, 0, 0], [1, 0, 1], [1, 1, 0]]}),  # a class without costs
+        ("cost_logistic", {"cost_matrix": {"fn": 1, "fp": 1e-9}}),
+        ("cost_logistic", {"costs": own(FREE_ALARM, FREE_MISS, FREE_ALARM, FREE_MISS)}),
+        ("cost_logistic", {"costs": np.array([0.0, 0.0, 2.0, 0.0])}),  # few rows have a price
+        ("gll", {"costs": np.array([0.0, 0.0, 2.0, 0.0])}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*:costboost.errors.CostWarning")
+def test_costs_that_leave_something_to_learn_are_taken(loss, given):
+    G, _ = objective(loss, **given).derivatives(Y, S1 if loss in BINARY else S3)
+    assert np.abs(G).max() > 0
+
+
 def test_missing_engine_names_the_install_command(monkeypatch):
-    monkeypatch.setattr("costboost.gbm._reading.find_spec", lambda name: None)
+    monkeypatch.setattr("costboost.gbm.reading.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "costboost\[gbm\]"'):
         objective("gll", engine="xgboost")
 
@@ -516,8 +585,11 @@ def test_guide_runs(capsys):
     """The blocks, one after the other: each builds on those before it."""
     assert len(BLOCKS) >= 6
     names: dict[str, object] = {"__name__": "guide"}
-    for block in BLOCKS:
-        exec(compile(block, "docs/gbm.md", "exec"), names)
+    try:
+        for block in BLOCKS:
+            exec(compile(block, "docs/gbm.md", "exec"), names)
+    finally:
+        LOSSES.pop("cost_regression", None)
     savings = [int(part) for part in re.findall(r"saved (-?\d+)%", capsys.readouterr().out)]
-    assert len(savings) >= 4
+    assert len(savings) >= 7
     assert all(0 < percent <= 100 for percent in savings)

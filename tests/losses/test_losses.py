@@ -9,17 +9,10 @@ import pytest
 from scipy.optimize import minimize_scalar
 
 from costboost import losses
-from costboost.losses import BinaryLoss
 from costboost.losses.base import cost_pair
 from reference.losses import LOSSES as PLAIN
 
-LOSSES = {
-    name: loss()
-    for name in losses.__all__
-    if isinstance(loss := getattr(losses, name), type)
-    and issubclass(loss, BinaryLoss)
-    and loss is not BinaryLoss
-}
+LOSSES = {type(loss).__name__: loss for loss in losses.LOSSES.values() if loss.is_binary}
 LOGISTIC = ("AsymmetricLogistic", "CostLogistic")
 PAIRS = [(1.0, 1.0), (2.0, 1.0), (5.0, 1.0), (1.0, 20.0), (0.3, 0.7)]
 
@@ -143,13 +136,13 @@ EXTREMES = list(
 @pytest.mark.parametrize("name", LOSSES)
 def test_extremes_stay_finite(name, form):
     loss = LOSSES[name]
-    for score, dear, cheap in EXTREMES:
+    for score, high, low in EXTREMES:
         y = np.array([1.0, -1.0])
         F = np.full(2, score)
         C = {
-            "pair": (dear, cheap),
-            "rows": (np.full(2, dear), np.full(2, cheap)),
-            "errors": np.array([dear, cheap]),
+            "pair": (high, low),
+            "rows": (np.full(2, high), np.full(2, low)),
+            "errors": np.array([high, low]),
         }[form]
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             for method in (loss.value, loss.gradient, loss.hessian):

@@ -337,7 +337,7 @@ def test_verdicts_on_other_losses():
     assert is_calibrated(Squares())
     assert not is_guess_averse(SmoothHinges())
     assert is_calibrated(SmoothHinges())
-    assert is_guess_averse(LargestHinge())  # paper 4, section 5.2
+    assert is_guess_averse(LargestHinge())  # Beijbom et al. 2014, section 5.2
     # Its corners rounded, the largest hinge is the logistic loss of costs e^(C/h).
     assert is_fisher_consistent(SmoothLargestHinge())
     assert not is_calibrated(SmoothLargestHinge())

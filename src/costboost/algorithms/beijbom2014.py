@@ -1,4 +1,4 @@
-"""MCBoost with guess-averse losses (paper 4).
+"""MCBoost with guess-averse losses.
 
 O. Beijbom, M. Saberian, D. Kriegman and N. Vasconcelos, "Guess-averse loss functions for
 cost-sensitive multiclass boosting", ICML 2014.
@@ -11,25 +11,16 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 
 from costboost._typing import AnyArray, Floats
 from costboost.boosting import boost
 from costboost.boosting.multiclass import CoordinateDescent, MulticlassProblem
 from costboost.costs import Costs
 from costboost.learners.coordinates import BoundCoordinates
-from costboost.losses import GEL, GLL, MC, Ls, Lt, MulticlassLoss
+from costboost.losses import MulticlassLoss, named_loss
 from costboost.multiclass import MulticlassBoostingClassifier
 
-__all__ = ["LOSSES", "MCBoostClassifier", "simplex_codewords"]
-
-LOSSES: dict[str, MulticlassLoss] = {
-    "mc": MC(),
-    "gel": GEL(),
-    "gll": GLL(),
-    "ls": Ls(),
-    "lt": Lt(),
-}
+__all__ = ["MCBoostClassifier", "simplex_codewords"]
 
 
 def simplex_codewords(k: int) -> Floats:
@@ -80,8 +71,9 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
 
     Parameters
     ----------
-    loss : {"mc", "gel", "gll", "ls", "lt"} or MulticlassLoss, default="gll"
-        The loss. Own losses subclass `costboost.losses.MulticlassLoss`; `value` is enough.
+    loss : str or MulticlassLoss, default="gll"
+        The loss: a multi-class one of `costboost.losses.LOSSES`, or an object. Own losses subclass
+        `costboost.losses.MulticlassLoss`; `value` is enough.
     decision : {"argmax", "bayes"}, default="argmax"
         The largest score, or the smallest expected cost under `predict_proba` and
         ``cost_matrix_``: P-MCBoost is ``loss="mc", decision="bayes"``.
@@ -143,14 +135,7 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
         self.learning_rate = learning_rate
 
     def _loss(self) -> MulticlassLoss:
-        if isinstance(self.loss, MulticlassLoss):
-            return self.loss
-        if self.loss not in LOSSES:
-            raise ValueError(
-                f"The 'loss' parameter of {type(self).__name__} must be one of {list(LOSSES)} or a "
-                f"MulticlassLoss. Got {self.loss!r} instead."
-            )
-        return LOSSES[self.loss]
+        return named_loss(self.loss, type(self).__name__, binary=False)
 
     def _boost(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
         k = problem.C.shape[1]
@@ -184,7 +169,7 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
                 yield 0.5 * f @ self.codewords_.T
 
     def _probabilities(self, scores: Floats) -> Floats:
-        return np.asarray(softmax((1.0 if isinstance(self._loss(), GLL) else 2.0) * scores, axis=1))
+        return self._loss().softmax(scores)
 
     def predict(self, X: Any, costs: ArrayLike | None = None) -> AnyArray:
         """The decision for each row: by score, or by expected cost.

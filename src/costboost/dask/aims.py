@@ -20,8 +20,7 @@ from costboost._typing import AnyArray, Floats
 from costboost.costs import Costs
 from costboost.dask.blocks import Totals
 from costboost.flagship.targets import LossPart, Part, WorthPart, worths
-from costboost.gbm._reading import Loss
-from costboost.losses import BinaryLoss
+from costboost.losses import Loss
 
 __all__ = ["Aim", "ClassAim", "LossAim", "PriceAim", "derivatives", "mean_loss"]
 
@@ -137,7 +136,7 @@ class LossAim(ClassAim):
     @property
     def n_scores(self) -> int:
         """1 for a loss of two classes, else k."""
-        return 1 if isinstance(self.loss, BinaryLoss) else self.n_classes
+        return self.loss.n_scores(self.n_classes)
 
     @property
     def is_log_loss(self) -> bool:

@@ -23,8 +23,7 @@ from costboost.dask.training import HeldOutRows, Training, held_out_rows, joined
 from costboost.flagship import CostBoostClassifier
 from costboost.flagship.fitting import growth_for
 from costboost.flagship.heads import Head, HeldOut
-from costboost.gbm._reading import named_loss
-from costboost.losses import BinaryLoss
+from costboost.losses import named_loss
 
 if TYPE_CHECKING:
     from costboost.dask.estimator import DaskCostBoostClassifier
@@ -142,7 +141,7 @@ def _check_loss(model: DaskCostBoostClassifier, n_classes: int, costs_vary: bool
             f"{name} takes one cost matrix for all rows, and the rows have costs of their own. "
             "Use loss='auto'."
         )
-    if isinstance(loss, BinaryLoss) and n_classes > 2:
+    if loss.is_binary and n_classes > 2:
         raise ValueError(
             f"{name} is for two classes, and there are {n_classes}. Use 'auto' or a multi-class "
             "loss, such as 'gll'."

@@ -14,9 +14,8 @@ from costboost.base import TableClassifier
 from costboost.costs import Costs
 from costboost.costs.uncertain import decide_worst, scenarios
 from costboost.flagship.heads import Head, to_proba
-from costboost.gbm import LOSSES
 from costboost.gbm.decisions import decide, probability
-from costboost.losses import MC, BinaryLoss
+from costboost.losses import LOSSES
 
 __all__ = ["HeadClassifier"]
 
@@ -26,7 +25,7 @@ def _has_probabilities(model: HeadClassifier) -> bool:
     if isinstance(model.loss, str) and model.loss == "auto":
         return model.decision != "learned"
     loss = LOSSES.get(model.loss) if isinstance(model.loss, str) else model.loss
-    return isinstance(loss, BinaryLoss | MC)
+    return bool(getattr(loss, "has_probabilities", False))
 
 
 class HeadClassifier(TableClassifier):

@@ -15,8 +15,8 @@ from costboost.flagship.engine import Engine, Growth, Job
 from costboost.flagship.heads import Fold, Head, HeldOut, folds, train_head
 from costboost.flagship.progress import booster_progress
 from costboost.flagship.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
-from costboost.gbm._reading import named_loss
-from costboost.losses import BinaryLoss
+from costboost.gbm.objectives import check_costs
+from costboost.losses import named_loss
 
 if TYPE_CHECKING:
     from costboost.flagship.estimator import CostBoostClassifier
@@ -118,11 +118,13 @@ def targets_for(
     if model.loss != "auto":
         loss = named_loss(model.loss, type(model).__name__)
         k = len(costs.classes)
-        if isinstance(loss, BinaryLoss) and k > 2:
+        if loss.is_binary and k > 2:
             raise ValueError(
                 f"The 'loss' parameter of {type(model).__name__}, {model.loss!r}, is for two "
                 f"classes, and there are {k}. Use 'auto' or a multi-class loss, such as 'gll'."
             )
+        owner, link_matrix = type(model).__name__, costs.average(weights)
+        check_costs(loss, costs, owner, link_matrix=link_matrix)
         return {"decision": LossTarget(loss, costs.divided(stakes(costs, weights)), weights)}
     targets: dict[str, Target] = {}
     if model.decision != "learned":

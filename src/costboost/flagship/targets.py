@@ -10,9 +10,8 @@ from scipy.special import log_expit, log_softmax, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.gbm._reading import Loss
 from costboost.gbm.objectives import Derivatives, loss_rows
-from costboost.losses import BinaryLoss, Ls
+from costboost.losses import Loss
 
 __all__ = ["LossTarget", "Part", "PriceTarget", "ProbabilityTarget", "Target", "worths"]
 
@@ -182,7 +181,7 @@ class LossTarget(Target):
         self.costs = costs
         self.labels = costs.codes
         self.weights = weights
-        self.n_scores = 1 if isinstance(loss, BinaryLoss) else len(costs.classes)
+        self.n_scores = loss.n_scores(len(costs.classes))
 
     def part(self, rows: Any) -> LossPart:
         """The loss of some rows."""
@@ -198,8 +197,6 @@ class LossPart(Part):
 
     def loss(self, scores: Floats) -> float:
         """Mean loss."""
-        if type(self.rows.loss) is Ls:  # derivatives are taken at centred scores, too
-            scores = scores - scores.mean(axis=1, keepdims=True)
         return _mean(self.rows.value(scores), self.weights)
 
     def derivatives(self, scores: AnyArray) -> Derivatives:

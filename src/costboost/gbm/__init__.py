@@ -16,10 +16,10 @@ array([0, 0, 0])
 
 from __future__ import annotations
 
-from costboost.gbm._reading import LOSSES
 from costboost.gbm.decisions import decide, probability
 from costboost.gbm.metrics import CostMetric, cost_metric
 from costboost.gbm.objectives import Objective, objective
+from costboost.losses import LOSSES
 
 __all__ = [
     "LOSSES",

@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import Floats, Ints
 from costboost.costs import Costs
-from costboost.gbm._reading import Loss, checked_scores, named_loss
-from costboost.losses import GLL, MC, BinaryLoss
+from costboost.losses import Loss, named_loss
 
 __all__ = ["decide", "probability"]
 
@@ -21,11 +19,11 @@ def decide(
 ) -> Ints:
     """Turn raw scores into decisions.
 
-    Without `costs` the training has taken care of them, and the decision is the sign of the score,
-    or the class of the largest one. The cost-blind loss ``"mc"`` decides for the least expected
-    cost under `cost_matrix`.
+    Without `costs` the decision is the sign of the score, or the class of the largest one, because
+    the costs were in the training. A cost-blind loss, such as ``"mc"``, decides for the least
+    expected cost under `cost_matrix`.
 
-    With `costs`, the costs of these very rows, the decision is that of least expected cost, by
+    With `costs`, the costs of these rows, the decision is that of least expected cost, by
     `probability`.
 
     Parameters
@@ -33,7 +31,7 @@ def decide(
     scores : array of shape (n,) or (n, k)
         Raw scores: ``Booster.predict(X, raw_score=True)`` of LightGBM, ``predict(X,
         output_margin=True)`` of XGBoost.
-    loss : str, BinaryLoss or MulticlassLoss
+    loss : str or Loss
         The loss of the objective.
     cost_matrix : array, frame, mapping or None
         The matrix of the objective.
@@ -53,8 +51,8 @@ def decide(
     array([1])
     """
     known = named_loss(loss, "decide")
-    F = checked_scores(scores, known, "decide")
-    if costs is None and not isinstance(known, MC):
+    F = known.checked_scores(scores, "decide")
+    if costs is None and known.carries_costs:
         return np.asarray(F >= 0 if F.ndim == 1 else F.argmax(axis=1), dtype=np.intp)
     proba = probability(F, known, cost_matrix=cost_matrix)
     k = proba.shape[1]
@@ -71,9 +69,9 @@ def probability(scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None)
     ----------
     scores : array of shape (n,) or (n, k)
         Raw scores.
-    loss : str, BinaryLoss or MulticlassLoss
-        The loss of the objective: a binary one, ``"mc"``, or ``"gll"`` without costs. No other has
-        a link to probabilities.
+    loss : str or Loss
+        The loss of the objective. It must have a link to probabilities: the binary losses and
+        ``"mc"`` have one, ``"gll"`` has one without costs.
     cost_matrix : array, frame, mapping or None
         The matrix of the objective, one for all rows.
 
@@ -88,24 +86,9 @@ def probability(scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None)
     array([[0.8, 0.2]])
     """
     known = named_loss(loss, "probability")
-    F: AnyArray = np.asarray(checked_scores(scores, known, "probability"), dtype=np.float64)
-    if isinstance(known, BinaryLoss):
-        (keep, alarm), (miss, hit) = Costs.resolve(
-            cost_matrix, classes=[0, 1], owner="probability"
-        ).mean_matrix
-        if miss <= hit or alarm <= keep:
-            raise ValueError(
-                "The 'cost_matrix' parameter of probability must make both errors dearer than the "
-                f"right decisions, got {[[keep, alarm], [miss, hit]]}."
-            )
-        p = known.probability(F, (miss - hit, alarm - keep))
-        return np.stack([1.0 - p, p], axis=1)
-    if isinstance(known, MC):
-        return np.asarray(softmax(2.0 * F, axis=1))
-    if isinstance(known, GLL) and cost_matrix is None:
-        return np.asarray(softmax(F, axis=1))
-    raise ValueError(
-        f"The 'loss' parameter of probability must have a link to probabilities, which {known!r} "
-        "has not (GLL has one without costs). Train 'mc', or 'gll' without costs, and decide by "
-        "expected cost; or calibrate the scores."
-    )
+    F = np.asarray(known.checked_scores(scores, "probability"), dtype=np.float64)
+    if cost_matrix is None:
+        return known.class_probabilities(F)
+    k = 2 if known.is_binary else F.shape[1]
+    costs = Costs.resolve(cost_matrix, classes=np.arange(k), owner="probability")
+    return known.class_probabilities(F, costs.mean_matrix)

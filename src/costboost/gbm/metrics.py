@@ -9,18 +9,9 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Ints
 from costboost.costs import Costs
-from costboost.gbm._reading import (
-    API,
-    Engine,
-    Loss,
-    checked_codes,
-    checked_scores,
-    checked_weights,
-    chosen,
-    named_loss,
-)
 from costboost.gbm.decisions import decide
-from costboost.losses import MC
+from costboost.gbm.reading import API, EngineName, adapter_for, checked_codes, checked_weights
+from costboost.losses import Loss, named_loss
 from costboost.metrics import mean_cost, savings_score
 
 __all__ = ["CostMetric", "cost_metric"]
@@ -36,7 +27,7 @@ def cost_metric(
     *,
     cost_matrix: Any = None,
     measure: Measure = "cost",
-    engine: Engine = "lightgbm",
+    engine: EngineName = "lightgbm",
     api: API = "native",
 ) -> CostMetric:
     """Make the realised cost the evaluation metric of LightGBM or XGBoost.
@@ -45,21 +36,21 @@ def cost_metric(
 
     Parameters
     ----------
-    loss : str, BinaryLoss or MulticlassLoss, default="gll"
+    loss : str or Loss, default="gll"
         The loss of the objective.
     costs : array of shape (n, k, k), (n, k) or (n,), optional
-        Costs of the rows that are evaluated, in their order; they win over `cost_matrix`. One
-        metric with costs of rows serves one evaluation set.
+        Costs of the rows that are evaluated, in their order; they take the place of `cost_matrix`.
+        A metric with costs of rows is for one evaluation set.
     cost_matrix : array, frame, mapping or None
         One matrix for all rows, as in `objective`.
     measure : {"cost", "savings"}, default="cost"
         The mean cost of a row, or the share saved of what the best constant decision costs.
-        XGBoost takes every metric for one to minimise: to stop early on savings, tell ``train``
-        or the ``EarlyStopping`` callback ``maximize=True``.
+        XGBoost minimises every metric unless told otherwise: to stop early on savings, pass
+        ``maximize=True`` to ``train`` or to the ``EarlyStopping`` callback.
     engine : {"lightgbm", "xgboost"}, default="lightgbm"
-        Who trains.
+        The library that grows the trees.
     api : {"native", "sklearn"}, default="native"
-        Who calls.
+        Its own ``train``, or its scikit-learn estimators.
 
     Returns
     -------
@@ -79,7 +70,7 @@ def cost_metric(
             f"The 'measure' parameter of cost_metric must be one of {list(_MEASURES)}. Got "
             f"{measure!r} instead."
         )
-    adapter = chosen(_ADAPTERS, engine, api, "cost_metric")
+    adapter = adapter_for(_ADAPTERS, engine, api, "cost_metric")
     made: CostMetric = adapter(named_loss(loss, "cost_metric"), costs, cost_matrix, measure)
     return made
 
@@ -126,15 +117,16 @@ class CostMetric:
         float
             The metric.
         """
-        F = checked_scores(scores, self.loss, "cost_metric")
+        F = self.loss.checked_scores(scores, "cost_metric")
         k = 2 if F.ndim == 1 else F.shape[1]
         codes = checked_codes(labels, k, len(F), "cost_metric")
         if self._priced is None or not _same(self._priced, codes, k):
             self._priced = Costs.resolve(
                 self.cost_matrix, self.costs, classes=np.arange(k), codes=codes, owner="cost_metric"
             )
-        # The cost-blind loss decides by the rows' own matrices, the others have learned theirs.
-        known = self.costs if isinstance(self.loss, MC) and np.ndim(self.costs) == 3 else None
+        # A cost-blind loss decides by the rows' own matrices; the others have learned theirs.
+        by_rows = not self.loss.carries_costs and np.ndim(self.costs) == 3
+        known = self.costs if by_rows else None
         decisions = decide(F, self.loss, cost_matrix=self.cost_matrix, costs=known)
         return self._measured(self._priced, decisions, checked_weights(weights))
 

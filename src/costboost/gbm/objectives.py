@@ -2,39 +2,19 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Floats
 from costboost.boosting.problem import BinaryProblem
 from costboost.costs import Costs
-from costboost.gbm._reading import (
-    API,
-    Engine,
-    Loss,
-    checked_codes,
-    checked_scores,
-    checked_weights,
-    chosen,
-    named_loss,
-)
-from costboost.losses import (
-    GEL,
-    GLL,
-    MC,
-    AsymmetricLogistic,
-    BinaryLoss,
-    CostExponential,
-    CostLogistic,
-    Ls,
-    Lt,
-    WeightedExponential,
-)
+from costboost.gbm.reading import API, EngineName, adapter_for, checked_codes, checked_weights
+from costboost.losses import Loss, named_loss
+from costboost.losses.kernels import store
 
-__all__ = ["Objective", "objective"]
+__all__ = ["Derivatives", "LossRows", "Objective", "check_costs", "loss_rows", "objective"]
 
 Derivatives: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
 
@@ -44,32 +24,33 @@ def objective(
     costs: Any = None,
     *,
     cost_matrix: Any = None,
-    engine: Engine = "lightgbm",
+    engine: EngineName = "lightgbm",
     api: API = "native",
 ) -> Objective:
     """Make a loss of the library the training objective of LightGBM or XGBoost.
 
-    Labels and sample weights come from the engine's own data: labels must be class codes 0 to
+    Labels and sample weights are those of the engine's own data. Labels must be class codes 0 to
     k - 1. The booster returns raw scores; `decide` turns them into decisions.
 
     Parameters
     ----------
-    loss : str, BinaryLoss or MulticlassLoss, default="gll"
-        For two classes and one score ``"cost_exponential"``, ``"weighted_exponential"``,
-        ``"cost_logistic"`` or ``"asymmetric_logistic"``; for any number of classes, a score each,
-        ``"mc"``, ``"gel"``, ``"gll"``, ``"ls"`` or ``"lt"``; or a loss object, one's own included.
+    loss : str or Loss, default="gll"
+        A name of `costboost.losses.LOSSES`: for two classes and one score ``"cost_exponential"``,
+        ``"weighted_exponential"``, ``"cost_logistic"`` or ``"asymmetric_logistic"``; for any number
+        of classes, a score each, ``"mc"``, ``"gel"``, ``"gll"``, ``"ls"`` or ``"lt"``. Or a loss
+        object, your own included.
     costs : array of shape (n, k, k), (n, k) or (n,), optional
         Costs of the training rows, in their order: a matrix truth by decision, the price of each
-        decision, or the price of an error. They win over `cost_matrix`.
+        decision, or the price of an error. They take the place of `cost_matrix`.
     cost_matrix : array, frame, mapping or None
         One matrix for all rows, truth by decision, in any form of `costboost.costs.Costs.resolve`
         except a function of X, which an objective does not see: pass ``costs=function(X)``. None:
         every mistake costs 1. The classes are the codes, so ``{"fn": 5, "fp": 1}`` has the
         positive class 1.
     engine : {"lightgbm", "xgboost"}, default="lightgbm"
-        Who trains.
+        The library that grows the trees.
     api : {"native", "sklearn"}, default="native"
-        Who calls: ``train`` of the engine, or its scikit-learn estimators.
+        Its own ``train``, or its scikit-learn estimators.
 
     Returns
     -------
@@ -80,7 +61,7 @@ def objective(
 
     See Also
     --------
-    cost_metric : The bill, as evaluation metric.
+    cost_metric : The cost of the decisions, as evaluation metric.
     decide : From raw scores to decisions.
 
     Notes
@@ -103,15 +84,56 @@ def objective(
     >>> from sklearn.datasets import load_iris
     >>> from costboost.gbm import decide
     >>> X, y = load_iris(return_X_y=True)
-    >>> dear = [[0, 1, 1], [1, 0, 1], [1, 20, 0]]
-    >>> params = {"objective": objective("gll", cost_matrix=dear), "num_class": 3, "verbose": -1}
+    >>> prices = [[0, 1, 1], [1, 0, 1], [1, 20, 0]]
+    >>> params = {"objective": objective("gll", cost_matrix=prices), "num_class": 3, "verbose": -1}
     >>> booster = lightgbm.train(params, lightgbm.Dataset(X, y), num_boost_round=20)
     >>> decide(booster.predict(X), "gll")[::50]
     array([0, 1, 2])
     """
-    adapter = chosen(_ADAPTERS, engine, api, "objective")
-    made: Objective = adapter(named_loss(loss, "objective"), costs, cost_matrix)
+    adapter = adapter_for(_ADAPTERS, engine, api, "objective")
+    known = named_loss(loss, "objective")
+    if known.is_binary and costs is None and cost_matrix is not None:
+        # Two classes are certain, so bad costs need not wait for the first round.
+        check_costs(known, Costs.resolve(cost_matrix, classes=[0, 1], owner="objective"))
+    made: Objective = adapter(known, costs, cost_matrix)
     return made
+
+
+def check_costs(
+    loss: Loss, costs: Costs, owner: str = "objective", *, link_matrix: Floats | None = None
+) -> None:
+    """Refuse costs under which a loss has nothing to learn, before it is trained.
+
+    Parameters
+    ----------
+    loss : Loss
+        The loss.
+    costs : Costs
+        Costs of all training rows. Prices without a matrix are not judged.
+    owner : str, default="objective"
+        Class or function that the error message names.
+    link_matrix : array of shape (k, k), optional
+        The one matrix by which scores will be turned into probabilities, where that is intended.
+
+    Raises
+    ------
+    ValueError
+        If the loss carries costs and one decision is never a mistake, for example under
+        ``{"fn": 1, "fp": 0}``.
+
+    Examples
+    --------
+    >>> from costboost.losses import LOSSES
+    >>> free = Costs.resolve({"fn": 1, "fp": 0}, classes=[0, 1])
+    >>> check_costs(LOSSES["cost_logistic"], free)
+    Traceback (most recent call last):
+        ...
+    ValueError: The costs of objective must make both errors costlier ...
+    """
+    if costs.matrix is not None:
+        loss.check_costs(costs.matrix, owner)
+    if link_matrix is not None and loss.has_probabilities:
+        loss.check_costs(link_matrix, owner)
 
 
 class Objective:
@@ -119,7 +141,7 @@ class Objective:
 
     Parameters
     ----------
-    loss : BinaryLoss or MulticlassLoss
+    loss : Loss
         The loss.
     costs, cost_matrix
         As in `objective`.
@@ -150,7 +172,7 @@ class Objective:
         gradient, hessian : float32 arrays of the shape of `scores`
             The derivatives; Hessians are positive.
         """
-        F = checked_scores(scores, self.loss, "objective")
+        F = self.loss.checked_scores(scores, "objective")
         y, w = np.asarray(labels), checked_weights(weights)
         if self._rows is None or not self._rows.belong_to(y, w, F):
             self._rows = self._prepared(y, w, F)
@@ -162,6 +184,7 @@ class Objective:
         costs = Costs.resolve(
             self.cost_matrix, self.costs, classes=np.arange(k), codes=codes, owner="objective"
         )
+        check_costs(self.loss, costs)
         return loss_rows(self.loss, costs, weights, labels)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -219,130 +242,78 @@ def loss_rows(
 
     Parameters
     ----------
-    loss : BinaryLoss or MulticlassLoss
+    loss : Loss
         The loss.
     costs : Costs
         Costs and truths of the rows.
     weights : array of shape (n,) or None
         Sample weights.
     labels : array of shape (n,), optional
-        The truths as an engine hands them over.
+        The truths as the engine passes them; by default the codes of `costs`.
 
     Returns
     -------
     LossRows
         Values and derivatives of the loss at any scores.
     """
-    kind = _BinaryRows if isinstance(loss, BinaryLoss) else _MulticlassRows
-    return kind(loss, costs, np.asarray(costs.codes) if labels is None else labels, weights)
+    given = np.asarray(costs.codes) if labels is None else labels
+    return LossRows(loss, costs, given, weights)
 
 
-class LossRows(ABC):
-    """Labels and costs of the training rows, as the loss reads them."""
+class LossRows:
+    """Labels and costs of the training rows, as the loss reads them.
 
-    def __init__(self, loss: Any, costs: Costs, labels: AnyArray, weights: AnyArray | None) -> None:
+    Parameters
+    ----------
+    loss, costs, labels, weights
+        As in `loss_rows`.
+
+    Attributes
+    ----------
+    y : array of shape (n,)
+        Effective labels: -1 and +1 for a binary loss, else codes of the cheapest decisions.
+    C : pair of arrays, or array of shape (n, d)
+        Both error costs, or the reduced cost of every decision.
+    """
+
+    def __init__(
+        self, loss: Loss, costs: Costs, labels: AnyArray, weights: AnyArray | None
+    ) -> None:
         self.loss = loss
         self.labels = labels.copy()
         self.given = None if weights is None else weights.copy()
         self.weights = np.ones(1) if weights is None else weights.astype(np.float64)
-        self.k = len(costs.classes)
+        self.y: AnyArray
+        self.C: Any
+        if loss.is_binary:
+            problem = BinaryProblem.from_costs(costs, self.weights * np.ones(len(labels)))
+            self.y, self.C = problem.y, problem.both
+        else:
+            self.y, self.C = costs.labels, costs.reduced
+        self.n_scores = loss.n_scores(2 if loss.is_binary else self.C.shape[1])
+        self.for_kernel = loss.kernel_rows(self.y, self.C) if loss.kernel else ()
 
     def belong_to(self, labels: AnyArray, weights: AnyArray | None, F: AnyArray) -> bool:
         """Whether they are the rows of these labels and weights."""
         same = (weights is None) == (self.given is None)
         return (
             same
-            and (2 if F.ndim == 1 else F.shape[1]) == self.k
+            and (1 if F.ndim == 1 else F.shape[1]) == self.n_scores
             and np.array_equal(labels, self.labels)
             and (self.given is None or np.array_equal(weights, self.given))  # type: ignore[arg-type]
         )
 
+    def value(self, F: Floats) -> Floats:
+        """The loss of each row at raw scores, without its weight."""
+        return np.asarray(self.loss.value(self.y, self.loss.centred(F), self.C))
+
     def derivatives(self, F: AnyArray) -> Derivatives:
-        """Gradient and Hessian at these scores, in the memory order of the scores."""
+        """Gradient and Hessian at raw scores, in the memory order of the scores."""
         G, H = np.empty_like(F, dtype=np.float32), np.empty_like(F, dtype=np.float32)
-        self.fill(F, G, H)
+        if self.loss.kernel is not None:
+            self.loss.kernel(*self.for_kernel, F, self.weights, G, H)
+        else:
+            n, S = len(F), np.asarray(F, dtype=np.float64)
+            g, h = (part.reshape(n, -1) for part in self.loss.raw_derivatives(self.y, S, self.C))
+            store(g, h, self.weights, G.reshape(n, -1), H.reshape(n, -1))
         return G, H
-
-    @abstractmethod
-    def value(self, F: Floats) -> Floats:
-        """The loss of each row, without its weight."""
-
-    @abstractmethod
-    def fill(self, F: AnyArray, G: AnyArray, H: AnyArray) -> None:
-        """Write gradient and Hessian."""
-
-    def plain(self, y: AnyArray, F: AnyArray, C: Any, G: AnyArray, H: AnyArray) -> None:
-        """By the methods of the loss: what has no kernel."""
-        from costboost.gbm import _kernels
-
-        S = np.asarray(F, dtype=np.float64)
-        g, h = self.loss.gradient(y, S, C), self.loss.hessian(y, S, C)
-        n = len(S)
-        _kernels.store(
-            g.reshape(n, -1), h.reshape(n, -1), self.weights, G.reshape(n, -1), H.reshape(n, -1)
-        )
-
-
-class _BinaryRows(LossRows):
-    """One score per row: slope a and, by loss, factor f or offset b of every row."""
-
-    def __init__(self, loss: Any, costs: Costs, labels: AnyArray, weights: AnyArray | None) -> None:
-        super().__init__(loss, costs, labels, weights)
-        problem = BinaryProblem.from_costs(costs, self.weights * np.ones(len(labels)))
-        self.y, self.C = problem.y, problem.both
-        ones = np.ones_like(self.y)
-        C1, C2 = self.C
-        c = np.where(self.y > 0, C1, C2)
-        kind = type(loss)  # a subclass may differ from what the kernels know
-        self.kernel = ""
-        if kind in (CostExponential, WeightedExponential):
-            inside = kind is CostExponential
-            self.kernel = "exponential"
-            self.a = self.y * (c if inside else ones)
-            self.b = ones if inside else c
-        elif kind in (CostLogistic, AsymmetricLogistic):
-            self.kernel = "logistic"
-            self.a = 2.0 * self.y * loss.slope(C1, C2)
-            self.b = self.y * (np.log(C2) - np.log(C1))
-
-    def value(self, F: Floats) -> Floats:
-        """The loss of each row."""
-        return np.asarray(self.loss.value(self.y, F, self.C))
-
-    def fill(self, F: AnyArray, G: AnyArray, H: AnyArray) -> None:
-        """Write gradient and Hessian."""
-        if not self.kernel:
-            return self.plain(self.y, F, self.C, G, H)
-        from costboost.gbm import _kernels
-
-        getattr(_kernels, self.kernel)(self.a, self.b, F, self.weights, G, H)
-        return None
-
-
-class _MulticlassRows(LossRows):
-    """A score per class: effective label and reduced costs of every row."""
-
-    def __init__(self, loss: Any, costs: Costs, labels: AnyArray, weights: AnyArray | None) -> None:
-        super().__init__(loss, costs, labels, weights)
-        self.y: Ints = costs.labels
-        self.C: Floats = costs.reduced
-        if type(loss) is MC:  # GEL with unit costs
-            self.C = np.ones_like(self.C)
-            np.put_along_axis(self.C, self.y[:, None], 0.0, axis=1)
-
-    def value(self, F: Floats) -> Floats:
-        """The loss of each row."""
-        return np.asarray(self.loss.value(self.y, F, self.C))
-
-    def fill(self, F: AnyArray, G: AnyArray, H: AnyArray) -> None:
-        """Write gradient and Hessian."""
-        kernel = _KERNELS.get(type(self.loss))  # a subclass may differ from what the kernels know
-        if kernel is None:
-            return self.plain(self.y, F, self.C, G, H)
-        from costboost.gbm import _kernels
-
-        getattr(_kernels, kernel)(self.y, self.C, F, self.weights, G, H)
-        return None
-
-
-_KERNELS: dict[type, str] = {GEL: "gel", GLL: "gll", Ls: "ls", Lt: "lt", MC: "gel"}

@@ -4,25 +4,50 @@ A binary loss is a function of ``y`` in {-1, +1} (n,), the score ``F`` (n,) and 
 the pair ``(C1, C2)`` = (cost of a miss, cost of a false alarm), each a number or an (n,) array; or
 one (n,) array with the cost of misclassifying each row. A multi-class loss is a function of the
 class codes ``y`` (n,), scores ``F`` (n, k) and cost rows ``C`` (n, k).
+
+`LOSSES` holds the losses of scores by name. To add one, write its file into this package: a
+subclass of `BinaryLoss` or `MulticlassLoss` under `register`. The objectives, metrics and decisions
+of `costboost.gbm` and `costboost.MCBoostClassifier` take it from there by its name.
+
+>>> LOSSES["gll"]
+GLL()
+>>> LOSSES["gll"].has_probabilities, LOSSES["mc"].carries_costs
+(False, False)
 """
 
-from costboost.losses.base import BinaryLoss
+from importlib import import_module
+from pkgutil import iter_modules
+
+from costboost.losses.base import BinaryLoss, Loss
 from costboost.losses.exponential import CostExponential, WeightedExponential
+from costboost.losses.gel import GEL, MC
+from costboost.losses.gll import GLL
 from costboost.losses.logistic import AsymmetricLogistic, CostLogistic
-from costboost.losses.multiclass import GEL, GLL, MC, Ls, Lt, MulticlassLoss
+from costboost.losses.ls import Ls
+from costboost.losses.lt import Lt
+from costboost.losses.multiclass import MulticlassLoss
 from costboost.losses.pnorm import PNorm
+from costboost.losses.registry import LOSSES, named_loss, register
 
 __all__ = [
     "GEL",
     "GLL",
+    "LOSSES",
     "MC",
     "AsymmetricLogistic",
     "BinaryLoss",
     "CostExponential",
     "CostLogistic",
+    "Loss",
     "Ls",
     "Lt",
     "MulticlassLoss",
     "PNorm",
     "WeightedExponential",
+    "named_loss",
+    "register",
 ]
+
+# Every file of this package registers its own losses, so a new one needs no entry above.
+for _module in iter_modules(__path__):
+    import_module(f"{__name__}.{_module.name}")

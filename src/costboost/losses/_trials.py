@@ -1,4 +1,4 @@
-"""What the searches of `costboost.losses.properties` try: losses read alike, and seeded draws."""
+"""The trials of `costboost.losses.properties`: losses in one form, and seeded random draws."""
 
 from __future__ import annotations
 
@@ -11,20 +11,16 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from costboost._typing import Floats, Ints
-from costboost.losses.base import BinaryLoss, CostPair
+from costboost.losses.base import BinaryLoss, CostPair, Loss
 from costboost.losses.multiclass import MulticlassLoss
-from costboost.losses.pnorm import PNorm
 
 __all__ = [
-    "Loss",
     "Reading",
     "class_probabilities",
     "cost_matrices",
     "deciding_scores",
     "read",
 ]
-
-Loss: TypeAlias = BinaryLoss | MulticlassLoss
 
 # --- losses as functions of truth, centred scores and cost matrix ---------------------------------
 
@@ -94,7 +90,7 @@ def read(loss: Loss, n_classes: int | None, simplex: bool | None) -> tuple[Readi
     if k < 2:
         raise ValueError(f"n_classes must be at least 2; got {k!r}. Leave it out for 3 classes.")
     if simplex is None:
-        simplex = isinstance(loss, PNorm)
+        simplex = loss.on_simplex
     return (_Simplex if simplex else _Scores)(loss), k
 
 

@@ -1,26 +1,236 @@
-"""What every binary loss answers, and how it reads its costs."""
+"""What every loss answers about itself, and how a binary loss reads its costs."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import Floats
+from costboost._typing import AnyArray, Floats
+from costboost.losses.kernels import MAX_EXPONENT, Compiled
 
-__all__ = ["BinaryLoss", "CostPair", "class_mean", "cost_pair", "error_cost"]
+__all__ = ["BinaryLoss", "CostPair", "Loss", "class_mean", "cost_pair", "error_cost", "exp"]
 
 CostPair: TypeAlias = "tuple[ArrayLike, ArrayLike]"
 
-# exp(709) is the last finite double; exponents stop short of it, which leaves room for costs,
-# squares of steps and sums over rows in front.
-MAX_EXPONENT = 600.0
-
-# A class whose errors are free has log-cost -inf; costs this far below the dearest one are
-# indistinguishable from free in double precision.
+# A class whose errors are free has log-cost -inf. In double precision, costs this far below the
+# largest one are as good as free.
 _SMALLEST_SHARE = 1e-15
+
+
+def exp(exponent: Floats, largest: float = MAX_EXPONENT) -> Floats:
+    """The exponential, kept finite: exponents above ``largest`` count as that."""
+    return np.exp(np.minimum(exponent, largest))
+
+
+class Loss(ABC):
+    """A loss of scores: its formula, and all that the rest of the library asks about it.
+
+    A new loss subclasses `BinaryLoss` or `MulticlassLoss`, declares what differs from the defaults
+    below, and is put into `costboost.losses.LOSSES` by the decorator `costboost.losses.register`.
+    No other file needs to know it.
+
+    Attributes
+    ----------
+    name : str
+        Its name in `costboost.losses.LOSSES`.
+    formula : str
+        Its value in plain text, for tables.
+    is_binary : bool
+        Whether it is a loss of one score and two classes. If not, it takes a score per class.
+    on_simplex : bool
+        Whether it is a loss of class probabilities instead of scores.
+    carries_costs : bool
+        Whether costs are in the loss. Scores of such a loss decide by themselves; those of a
+        cost-blind loss need the costs once more, to decide for the least expected cost.
+    has_probabilities : bool
+        Whether its scores have a link to class probabilities, whatever the costs.
+    has_probabilities_at_unit_costs : bool
+        The same where every mistake costs 1.
+    kernel : Compiled or None
+        Its derivatives in one compiled pass over the rows (`costboost.losses.kernels`). Without
+        one, `raw_derivatives` are used. Name and kernel are not inherited, because a subclass may
+        differ from what the kernel computes.
+    """
+
+    name: ClassVar[str] = ""
+    formula: ClassVar[str] = ""
+    is_binary: ClassVar[bool]
+    on_simplex: ClassVar[bool] = False
+    carries_costs: ClassVar[bool] = True
+    has_probabilities: ClassVar[bool] = False
+    has_probabilities_at_unit_costs: ClassVar[bool] = False
+    kernel: ClassVar[Compiled | None] = None
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        # Neither is inherited: a subclass is another loss, which the kernel may not compute.
+        if "name" not in vars(cls):
+            cls.name = ""
+        if "kernel" not in vars(cls):
+            cls.kernel = None
+
+    @abstractmethod
+    def value(self, y: Any, F: Any, C: Any) -> Floats:
+        """The loss of each row."""
+
+    @abstractmethod
+    def gradient(self, y: Any, F: Any, C: Any) -> Floats:
+        """Its derivatives with respect to the scores."""
+
+    @abstractmethod
+    def hessian(self, y: Any, F: Any, C: Any) -> Floats:
+        """Its second derivatives with respect to each score."""
+
+    @abstractmethod
+    def n_scores(self, n_decisions: int) -> int:
+        """How many scores a row needs.
+
+        Parameters
+        ----------
+        n_decisions : int
+            Number of decisions: of classes, unless the costs say otherwise.
+        """
+
+    @abstractmethod
+    def checked_scores(self, scores: ArrayLike, owner: str) -> AnyArray:
+        """Raw scores in the shape that the loss reads.
+
+        Parameters
+        ----------
+        scores : array
+            Scores from outside.
+        owner : str
+            Function that error messages name.
+        """
+
+    @abstractmethod
+    def check_costs(self, matrix: Floats, owner: str) -> None:
+        """Refuse costs under which the loss has nothing to learn.
+
+        Parameters
+        ----------
+        matrix : array of shape (k, d) or (n, k, d)
+            Costs, truth by decision: one matrix for all rows, or one for each.
+        owner : str
+            Class or function that error messages name.
+        """
+
+    @abstractmethod
+    def class_probabilities(self, F: Floats, matrix: Floats | None = None) -> Floats:
+        """The class probabilities for which the scores minimise the expected loss, (n, k).
+
+        Parameters
+        ----------
+        F : array of shape (n,) or (n, k)
+            Scores.
+        matrix : array of shape (k, k), optional
+            The costs of the training, truth by decision; None: every mistake cost 1.
+        """
+
+    @abstractmethod
+    def kernel_rows(self, y: Any, C: Any) -> tuple[AnyArray, ...]:
+        """What the kernel needs to know of the rows, computed once for all rounds."""
+
+    def centred(self, F: Any) -> Any:
+        """Raw scores moved to where the formula is defined; by default they stay."""
+        return F
+
+    def raw_derivatives(self, y: Any, F: Any, C: Any) -> tuple[Floats, Floats]:
+        """Gradient and diagonal Hessian with respect to raw scores, that is, through `centred`.
+
+        This is what the kernel computes. A loss that centres its scores overrides it.
+        """
+        return self.gradient(y, F, C), self.hessian(y, F, C)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}()"
+
+
+class BinaryLoss(Loss):
+    """A loss of one score per row.
+
+    Subclasses hold no state; every method is vectorised over rows. ``C`` is the pair
+    ``(C1, C2)`` (a tuple; other sequences of two numbers only if there are not just two rows) or
+    an (n,) array of error costs; the two methods that do not know the truth, `probability` and
+    `minimiser`, take the pair only.
+    """
+
+    is_binary = True
+    has_probabilities = True
+    has_probabilities_at_unit_costs = True
+
+    @abstractmethod
+    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """The loss of each row."""
+
+    @abstractmethod
+    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its derivative with respect to ``F``."""
+
+    @abstractmethod
+    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its second derivative with respect to ``F``."""
+
+    @abstractmethod
+    def probability(self, F: Floats, C: CostPair) -> Floats:
+        """The P(+|x) for which ``F`` is the minimiser."""
+
+    @abstractmethod
+    def minimiser(self, p: Floats, C: CostPair) -> Floats:
+        """The score that minimises the expected loss when P(+|x) = ``p``."""
+
+    def n_scores(self, n_decisions: int) -> int:
+        """One."""
+        return 1
+
+    def checked_scores(self, scores: ArrayLike, owner: str) -> AnyArray:
+        """Raw scores, (n,)."""
+        F = np.asarray(scores)
+        if F.ndim == 2 and F.shape[1] == 1:
+            F = F[:, 0]
+        if F.ndim != 1:
+            raise ValueError(
+                f"{owner} with the binary loss {self!r} needs one score per row, got scores of "
+                f"shape {F.shape}. For more than two classes use a multi-class loss, such as "
+                "'gll'."
+            )
+        return F
+
+    def check_costs(self, matrix: Floats, owner: str) -> None:
+        """Refuse costs under which a miss or a false alarm costs nothing."""
+        if not self.carries_costs:
+            return
+        miss = matrix[..., 1, 0] - matrix[..., 1, 1]
+        alarm = matrix[..., 0, 1] - matrix[..., 0, 0]
+        for error, cost, other in (("miss", miss, 0), ("false alarm", alarm, 1)):
+            if not (cost > 0).any():
+                raise ValueError(
+                    f"The costs of {owner} must make both errors costlier than the right "
+                    f"decisions, because the loss {self!r} scores their ratio. A {error} costs "
+                    f"{np.max(cost):g} beyond the right decision, so deciding for class {other} "
+                    "is never a mistake. Check the cost matrix (rows are the truth, columns the "
+                    "decision), or give that error a small positive cost."
+                )
+
+    def class_probabilities(self, F: Floats, matrix: Floats | None = None) -> Floats:
+        """P(-|x) and P(+|x), (n, 2)."""
+        pair: CostPair = (1.0, 1.0)
+        if matrix is not None and self.carries_costs:
+            self.check_costs(matrix, f"the link of {self!r}")
+            pair = matrix[1, 0] - matrix[1, 1], matrix[0, 1] - matrix[0, 0]
+        p = self.probability(F, pair)
+        return np.stack([1.0 - p, p], axis=1)
+
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
+        """``y``, ``C1`` and ``C2`` of every row, each (n,)."""
+        C1, C2 = (np.broadcast_to(np.asarray(c, dtype=np.float64), y.shape).copy() for c in C)
+        return y, C1, C2
+
+
+# --- costs ----------------------------------------------------------------------------------------
 
 
 def error_cost(y: Floats, C: CostPair | ArrayLike) -> Floats:
@@ -65,41 +275,3 @@ def class_mean(c: Floats, of_class: Floats, of_all: Floats) -> float:
     """The mean cost of a class, or of all rows if the class has none."""
     w = of_class if of_class.any() else of_all
     return float(np.average(c, weights=w))
-
-
-def exp(exponent: Floats, largest: float = MAX_EXPONENT) -> Floats:
-    """The exponential, kept finite: exponents above ``largest`` count as that."""
-    return np.exp(np.minimum(exponent, largest))
-
-
-class BinaryLoss(ABC):
-    """A loss of one score per row.
-
-    Subclasses hold no state; every method is vectorised over rows. ``C`` is the pair
-    ``(C1, C2)`` (a tuple; other sequences of two numbers only if there are not just two rows) or
-    an (n,) array of error costs; the two methods that do not know the
-    truth, `probability` and `minimiser`, take the pair only.
-    """
-
-    @abstractmethod
-    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """The loss of each row."""
-
-    @abstractmethod
-    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """Its derivative with respect to ``F``."""
-
-    @abstractmethod
-    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """Its second derivative with respect to ``F``."""
-
-    @abstractmethod
-    def probability(self, F: Floats, C: CostPair) -> Floats:
-        """The P(+|x) for which ``F`` is the minimiser."""
-
-    @abstractmethod
-    def minimiser(self, p: Floats, C: CostPair) -> Floats:
-        """The score that minimises the expected loss when P(+|x) = ``p``."""
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"

@@ -6,12 +6,28 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from costboost._typing import Floats
+from costboost._typing import AnyArray, Floats
 from costboost.losses.base import BinaryLoss, CostPair, cost_pair, error_cost, exp
+from costboost.losses.kernels import compiled, fast_exp, row_share, usable_hessian
+from costboost.losses.registry import register
 
 __all__ = ["CostExponential", "WeightedExponential"]
 
 
+@compiled(error_model="numpy")
+def _kernel(a: Floats, f: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
+    """The loss f exp(-aF), with a = slope times label: L' = -a L, L'' = a² L."""
+    for i in range(F.shape[0]):
+        value = f[i] * fast_exp(-a[i] * F[i])
+        g, h = -a[i] * value, a[i] * a[i] * value
+        share = row_share(max(abs(g), h))
+        g *= share
+        weight = w[i] if w.size > 1 else w[0]
+        G[i] = weight * g
+        H[i] = weight * usable_hessian(g, share * h)
+
+
+@register
 class CostExponential(BinaryLoss):
     r"""The loss of CS-AdaBoost and CS-RealBoost: the cost scales the margin.
 
@@ -30,6 +46,10 @@ class CostExponential(BinaryLoss):
     >>> loss.value(np.array([1.0, -1.0]), np.array([0.0, 0.5]), (5.0, 1.0))
     array([1.        , 1.64872127])
     """
+
+    name = "cost_exponential"
+    formula = "e^(−c y F)"
+    kernel = _kernel
 
     def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
         """The loss of each row."""
@@ -55,7 +75,12 @@ class CostExponential(BinaryLoss):
         C1, C2 = cost_pair(p, C)
         return np.asarray((logit(p) + np.log(C1) - np.log(C2)) / (C1 + C2))
 
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
+        """Slopes c y, factors 1."""
+        return y * error_cost(y, C), np.ones_like(y)
 
+
+@register
 class WeightedExponential(BinaryLoss):
     r"""The loss of AdaBoostC and AsyB: the cost weights the row.
 
@@ -73,6 +98,10 @@ class WeightedExponential(BinaryLoss):
     >>> loss.minimiser(np.array([0.2]), (4.0, 1.0))
     array([0.])
     """
+
+    name = "weighted_exponential"
+    formula = "c e^(−y F)"
+    kernel = _kernel
 
     def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
         """The loss of each row."""
@@ -95,3 +124,7 @@ class WeightedExponential(BinaryLoss):
         """The score that minimises the expected loss when P(+|x) = ``p``."""
         C1, C2 = cost_pair(p, C)
         return np.asarray(0.5 * (logit(p) + np.log(C1) - np.log(C2)))
+
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
+        """Slopes y, factors c."""
+        return y, error_cost(y, C)

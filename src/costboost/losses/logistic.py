@@ -8,10 +8,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
-from costboost._typing import Floats
+from costboost._typing import AnyArray, Floats
 from costboost.losses.base import BinaryLoss, CostPair, cost_pair
+from costboost.losses.kernels import compiled, fast_exp, usable_hessian
+from costboost.losses.registry import register
 
 __all__ = ["AsymmetricLogistic", "CostLogistic", "ShiftedLogistic"]
+
+
+@compiled(error_model="numpy")
+def _kernel(a: Floats, b: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
+    """The loss log(1 + exp(-u)), u = aF + b: q = 1/(1 + exp(u)), L' = -aq, L'' = a² q(1 - q)."""
+    for i in range(F.shape[0]):
+        margin = a[i] * F[i] + b[i]
+        small = fast_exp(-abs(margin))
+        whole = 1.0 / (1.0 + small)
+        q = small * whole if margin > 0.0 else whole
+        g, h = -a[i] * q, a[i] * a[i] * small * whole * whole
+        weight = w[i] if w.size > 1 else w[0]
+        G[i] = weight * g
+        H[i] = weight * usable_hessian(g, h)
 
 
 class ShiftedLogistic(BinaryLoss):
@@ -61,7 +77,13 @@ class ShiftedLogistic(BinaryLoss):
         C1, C2 = cost_pair(p, C)
         return np.asarray(0.5 * (logit(p) + np.log(C1) - np.log(C2)) / self.slope(C1, C2))
 
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
+        """Slopes 2 γ y and offsets 2 η y."""
+        C1, C2 = (np.asarray(c, dtype=np.float64) for c in C)
+        return 2.0 * y * self.slope(C1, C2), y * (np.log(C2) - np.log(C1))
 
+
+@register
 class CostLogistic(ShiftedLogistic):
     r"""The loss of CS-LogitBoost, slope :math:`\gamma = (C_1 + C_2)/2`.
 
@@ -76,11 +98,16 @@ class CostLogistic(ShiftedLogistic):
     array([0.2689])
     """
 
+    name = "cost_logistic"
+    formula = "log(1 + e^(−2y(γF + η))), γ = (C₁ + C₂)/2, η = ½ log(C₂/C₁)"
+    kernel = _kernel
+
     def slope(self, C1: Floats, C2: Floats) -> Floats:
         """Half the sum of the costs."""
         return 0.5 * (C1 + C2)
 
 
+@register
 class AsymmetricLogistic(ShiftedLogistic):
     r"""The loss of AsyBL, slope 1: :math:`p_c = C_2 e^F / (C_1 e^{-F} + C_2 e^F)`.
 
@@ -94,6 +121,10 @@ class AsymmetricLogistic(ShiftedLogistic):
     >>> AsymmetricLogistic().probability(np.array([0.0]), (4.0, 1.0))
     array([0.2])
     """
+
+    name = "asymmetric_logistic"
+    formula = "log(1 + e^(−2y(F + η))), η = ½ log(C₂/C₁)"
+    kernel = _kernel
 
     def slope(self, C1: Floats, C2: Floats) -> Floats:
         """One, whatever the costs."""

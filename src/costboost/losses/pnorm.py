@@ -1,6 +1,7 @@
-"""The p-norm cost of a stochastic hypothesis (paper 1).
+"""The p-norm cost of a stochastic hypothesis.
 
-A. C. Lozano and N. Abe, "Multi-class cost-sensitive boosting with p-norm loss functions", KDD 2008.
+Defined in A. C. Lozano and N. Abe, "Multi-class cost-sensitive boosting with p-norm loss
+functions", KDD 2008.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class PNorm(MulticlassLoss):
         L_y'' = p(p-1) H^{p-2} C
 
     (Eq. 2). Domain: H >= 0, usually a distribution over the classes; p >= 1, where p = 1 is the
-    expected cost and p → ∞ approaches the cost of argmax H.
+    expected cost and p → ∞ approaches the cost of argmax H. It has no name in
+    `costboost.losses.LOSSES`, which lists losses of scores.
 
     Parameters
     ----------
@@ -36,6 +38,9 @@ class PNorm(MulticlassLoss):
     >>> PNorm(2).value(np.array([0]), np.array([[0.5, 0.5]]), np.array([[0.0, 8.0]]))
     array([2.])
     """
+
+    formula = "Σⱼ Cⱼ Hⱼᵖ, H a distribution"
+    on_simplex = True
 
     p: float = 2.0
 

@@ -1,8 +1,8 @@
-r"""What a loss can be trusted with: guess-aversion, Fisher consistency, calibration.
+r"""Properties of a loss: guess-aversion, Fisher consistency, calibration.
 
-Each question is a law over all scores, class probabilities and cost matrices. The functions here
-search for a counterexample, seeded, and return a `Verdict`: a counterexample settles the question,
-its absence after many trials is evidence only.
+Each property is a statement about all scores, class probabilities and cost matrices. The functions
+here search for a counterexample in seeded random trials and return a `Verdict`. A counterexample
+settles the question; its absence after many trials is only evidence.
 
 Throughout, ``C[z, j]`` is the cost of deciding j when the truth is z: zero diagonal, nothing
 negative, something positive in every row. Scores S are centred, :math:`\sum_j S_j = 0`; the
@@ -12,14 +12,15 @@ probabilities :math:`\eta` is :math:`\sum_z \eta_z L(C, z, S)`, and the Bayes de
 
 guess-averse
     L(C, z, S) < L(C, z, 0) whenever S decides the truth z (Beijbom et al. 2014, Def. 3): a right
-    decision is worth more than a guess.
+    decision always loses less than a guess.
 calibrated
     For every :math:`\eta` and C, the infimum of the risk over the scores that do not take the Bayes
-    decision is above the infimum over all scores: with enough data and rich enough rules, whoever
-    minimises the loss pays the least. Stated by infima, it needs no attained minimum.
+    decision is above the infimum over all scores: with enough data and rich enough rules,
+    minimising the loss leads to the least cost. The definition uses infima, because the minimum
+    may lie at infinity.
 Fisher consistent
     The same for unit costs only, where the Bayes decision is the most probable class. Calibrated
-    losses are Fisher consistent; a loss that misreads costs, or ignores them, may be so too.
+    losses are Fisher consistent; so may be a loss that ignores costs or uses them wrongly.
 
 Three kinds of loss are read as functions of centred scores. A multi-class loss is one already. A
 binary loss is the case k = 2 with margin F = S_1 − S_0 and costs C1 = C[1, 0], C2 = C[0, 1]. A loss
@@ -33,17 +34,16 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from costboost._typing import Bools, Floats, Ints
 from costboost.losses._trials import (
-    Loss,
     Reading,
     class_probabilities,
     cost_matrices,
     deciding_scores,
     read,
 )
+from costboost.losses.base import Loss
 
 __all__ = ["Verdict", "Witness", "is_calibrated", "is_fisher_consistent", "is_guess_averse"]
 
@@ -141,8 +141,8 @@ def is_guess_averse(
 ) -> Verdict:
     """Whether right decisions always lose less than a guess.
 
-    The first half of the trials walks through scores where violations live, a few runners-up
-    close behind the truth and the others far below, such as [3, 2, −5]; the second half is random.
+    The first half of the trials uses scores where violations are likely: a few runners-up close
+    behind the truth and the others far below, such as [3, 2, −5]. The second half is random.
 
     Parameters
     ----------
@@ -153,8 +153,8 @@ def is_guess_averse(
     costs : {"any", "symmetric", "unit"} or array of shape (k, k) or (m, k, k), default="any"
         Which cost matrices to try. "any" and "symmetric" start with unit costs.
     simplex : bool, default=None
-        Whether the loss is one of class probabilities instead of scores; by default, whether it is
-        a `PNorm`.
+        Whether the loss is one of class probabilities instead of scores; by default, what the
+        loss says of itself (``on_simplex``).
     n_trials : int, default=20000
         Number of pairs of scores and cost matrix.
     random_state : int, default=0
@@ -213,8 +213,8 @@ def is_calibrated(
     costs : {"any", "symmetric", "unit"} or array of shape (k, k) or (m, k, k), default="any"
         Which cost matrices to try. "any" and "symmetric" start with unit costs.
     simplex : bool, default=None
-        Whether the loss is one of class probabilities instead of scores; by default, whether it is
-        a `PNorm`.
+        Whether the loss is one of class probabilities instead of scores; by default, what the
+        loss says of itself (``on_simplex``).
     n_trials : int, default=500
         Number of pairs of class probabilities and cost matrix; those whose Bayes decision is
         nearly tied are left out.
@@ -277,8 +277,8 @@ def is_fisher_consistent(
     n_classes : int, default=None
         Number of classes; by default 3, for a binary loss 2.
     simplex : bool, default=None
-        Whether the loss is one of class probabilities instead of scores; by default, whether it is
-        a `PNorm`.
+        Whether the loss is one of class probabilities instead of scores; by default, what the
+        loss says of itself (``on_simplex``).
     n_trials : int, default=500
         Number of class probabilities.
     random_state : int, default=0
@@ -411,6 +411,8 @@ class _Problem:
 
         The scores, their risk, and whether the first-order conditions hold there.
         """
+        from scipy.optimize import minimize  # slow to import, and needed here alone
+
         others = np.delete(np.arange(len(start)), decision)
 
         def scores(behind: Floats) -> Floats:

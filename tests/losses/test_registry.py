@@ -1,0 +1,466 @@
+"""Losses describe themselves: the registry, what a loss declares, and a new one in one file."""
+
+from __future__ import annotations
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import lightgbm
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+import costboost
+from costboost import CostBoostClassifier, MCBoostClassifier
+from costboost.costs import Costs
+from costboost.gbm import cost_metric, decide, objective, probability
+from costboost.losses import GLL, LOSSES, MC, BinaryLoss, Ls, MulticlassLoss, PNorm, register
+from costboost.losses.kernels import compiled, row_share, usable_hessian
+from costboost.losses.registry import named_loss
+from costboost.metrics import mean_cost
+
+PACKAGE = Path(costboost.__file__).parent
+MATRIX = np.array([[0.0, 1.0, 0.3], [2.0, 0.0, 0.2], [6.0, 6.0, 0.0]])
+PAIR = {"fn": 4.0, "fp": 0.5}
+
+# --- two new losses, each with its kernel ---------------------------------------------------
+
+
+@compiled(error_model="numpy")
+def regression_kernel(y, C, F, w, G, H):
+    n, k = F.shape
+    for i in range(n):
+        weight = w[i] if w.size > 1 else w[0]
+        for j in range(k):
+            g = F[i, j] + C[i, j]
+            G[i, j] = weight * g
+            H[i, j] = weight * usable_hessian(g, 1.0)
+
+
+class Regression(MulticlassLoss):
+    """Least squares to the negative costs: the largest score is the cheapest decision."""
+
+    name = "regression"
+    has_probabilities_at_unit_costs = True
+    softmax_scale = 3.0
+    kernel = regression_kernel
+
+    def value(self, y, F, C):
+        return 0.5 * ((F + C) ** 2).sum(axis=1)
+
+    def gradient(self, y, F, C):
+        return F + C
+
+    def hessian(self, y, F, C):
+        return np.ones_like(F)
+
+
+@compiled(error_model="numpy")
+def squares_kernel(y, C1, C2, F, w, G, H):
+    for i in range(F.shape[0]):
+        c = C1[i] if y[i] > 0 else C2[i]
+        g, h = c * (F[i] - y[i]), c
+        share = row_share(max(abs(g), h))
+        weight = w[i] if w.size > 1 else w[0]
+        G[i] = weight * share * g
+        H[i] = weight * usable_hessian(share * g, share * h)
+
+
+class Squares(BinaryLoss):
+    """Least squares to the label, weighted by the cost."""
+
+    name = "squares"
+    kernel = squares_kernel
+
+    def value(self, y, F, C):
+        return 0.5 * self.hessian(y, F, C) * (F - y) ** 2
+
+    def gradient(self, y, F, C):
+        return self.hessian(y, F, C) * (F - y)
+
+    def hessian(self, y, F, C):
+        return np.where(y > 0, *C) + 0.0 * F
+
+    def probability(self, F, C):
+        F, (C1, C2) = np.clip(F, -1.0, 1.0), C
+        return C2 * (1.0 + F) / (C1 * (1.0 - F) + C2 * (1.0 + F))
+
+    def minimiser(self, p, C):
+        return (p * C[0] - (1 - p) * C[1]) / (p * C[0] + (1 - p) * C[1])
+
+
+class PlainRegression(MulticlassLoss):
+    """The same by its value alone, with another class that shares nothing."""
+
+    softmax_scale = 3.0
+
+    def value(self, y, F, C):
+        return np.array([0.5 * sum((f + c) ** 2) for f, c in zip(F, C, strict=True)])
+
+
+@pytest.fixture
+def new():
+    """Both losses, known by name for as long as a test runs."""
+    yield {loss.name: register(loss) for loss in (Regression, Squares)}
+    for loss in (Regression, Squares):
+        del LOSSES[loss.name]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Features, labels of three classes and of two, weights."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 4))
+    S = X[:, 0] + 0.8 * rng.normal(size=300)
+    return X, np.digitize(S, [-0.3, 0.9]), (S > 0.9).astype(int), rng.uniform(0.5, 2.0, 300)
+
+
+def plain_regression(y, F, w):
+    """Gradient and Hessian of the multi-class loss, in plain numpy."""
+    return w[:, None] * (F + MATRIX[y]), w[:, None] * np.ones_like(F)
+
+
+def plain_squares(y, F, w):
+    """Gradient and Hessian of the binary loss, in plain numpy."""
+    c = np.where(y == 1, 4.0, 0.5)
+    return w * c * (F - (2.0 * y - 1.0)), w * c
+
+
+CASES = {"regression": (plain_regression, MATRIX, 3), "squares": (plain_squares, PAIR, 1)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_new_loss_is_an_objective_by_its_kernel(name, new, rows):
+    """By name, through the compiled kernel, equal to plain numpy; then the same trees."""
+    plain, matrix, k = CASES[name]
+    X, y, w = rows[0], rows[1 if k == 3 else 2], rows[3]
+    made = objective(name, cost_matrix=matrix)
+    rng = np.random.default_rng(1)
+    for order in "CF":
+        F = np.asarray(rng.normal(size=(300, 3) if k == 3 else 300), order=order)
+        for ours, theirs in zip(made.derivatives(y, F, w), plain(y, F, w), strict=True):
+            assert ours.dtype == np.float32
+            np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+    assert new[name].kernel.dispatcher.signatures  # the kernel has run
+
+    def by_hand(preds, data):
+        return plain(data.get_label().astype(int), preds, data.get_weight())
+
+    def trained(how):
+        params = {"objective": how, "num_leaves": 8, "verbosity": -1, "num_threads": 1}
+        params |= {"num_class": k} if k > 1 else {}
+        return lightgbm.train(params, lightgbm.Dataset(X, y, weight=w), 20).predict(X)
+
+    np.testing.assert_allclose(trained(made), trained(by_hand), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_new_loss_decides_and_is_measured(name, new, rows):
+    _, matrix, k = CASES[name]
+    y = rows[1 if k == 3 else 2]
+    F = np.random.default_rng(2).normal(size=(300, 3) if k == 3 else 300)
+    decisions = decide(F, name)
+    np.testing.assert_array_equal(decisions, F.argmax(axis=1) if k == 3 else (F >= 0).astype(int))
+    metric = cost_metric(name, cost_matrix=matrix)
+    assert metric.value(y, F) == pytest.approx(mean_cost(y, decisions, cost_matrix=matrix))
+
+
+def test_a_new_loss_has_the_link_it_declares(new):
+    F = np.random.default_rng(3).normal(size=(5, 3))
+    np.testing.assert_allclose(probability(F, "regression"), softmax(3.0 * F, axis=1))
+    with pytest.raises(ValueError, match=r"Regression\(\) has no link .* once costs are in it"):
+        probability(F, "regression", cost_matrix=MATRIX)
+    p = np.linspace(0.1, 0.9, 9)
+    scores = Squares().minimiser(p, (4.0, 0.5))
+    np.testing.assert_allclose(probability(scores, "squares", cost_matrix=PAIR)[:, 1], p)
+    own = Costs.resolve({"fn": 1, "fp": 1}, classes=[0, 1]).matrix
+    by_row = decide(scores, "squares", cost_matrix=PAIR, costs=np.repeat(own[None], 9, 0))
+    np.testing.assert_array_equal(by_row, (p >= 0.5).astype(int))
+
+
+def test_a_new_loss_trains_mcboost(new, rows):
+    X, y = rows[0], rows[1]
+    one, other = (
+        MCBoostClassifier(MATRIX, loss=loss, n_estimators=5).fit(X, y)
+        for loss in ("regression", PlainRegression())
+    )
+    scores = one.decision_function(X)
+    np.testing.assert_allclose(scores, other.decision_function(X), rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(one.predict_proba(X), softmax(3.0 * scores, axis=1))
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_new_loss_trains_the_classifier(name, new, rows):
+    """Equal to a loss that has no kernel."""
+    _, matrix, k = CASES[name]
+    X, y = rows[0], rows[1 if k == 3 else 2]
+    slow = type("Slow", (new[name],), {})()
+    assert slow.kernel is None and slow.name == ""
+    options = {"n_estimators": 5, "ensemble": 1, "n_jobs": 1, "random_state": 0}
+    one, other = (CostBoostClassifier(matrix, loss=it, **options).fit(X, y) for it in (name, slow))
+    np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), rtol=1e-5)
+    assert hasattr(one, "predict_proba") == (name == "squares")
+
+
+@pytest.mark.parametrize("matrix", [{"fn": 1, "fp": 0}, {"fn": 0, "fp": 1}], ids=str)
+def test_the_classifier_refuses_free_errors_in_fit(matrix, rows):
+    X, _, y, _ = rows
+    model = CostBoostClassifier(matrix, loss="cost_logistic", n_estimators=2, ensemble=1)
+    with pytest.raises(ValueError, match="costs of CostBoostClassifier must make both errors"):
+        model.fit(X, y)
+    priced = np.where(y == 1, 3.0, 0.0) if matrix["fn"] else np.where(y == 1, 0.0, 3.0)
+    with pytest.raises(ValueError, match="costs of CostBoostClassifier must make both errors"):
+        model.set_params(cost_matrix=None).fit(X, y, costs=priced)
+
+
+FILE = '''
+"""A loss that somebody adds."""
+
+from costboost.losses.kernels import compiled, usable_hessian
+from costboost.losses.multiclass import MulticlassLoss
+from costboost.losses.registry import register
+
+
+@compiled()
+def _kernel(y, C, F, w, G, H):
+    for i in range(F.shape[0]):
+        for j in range(F.shape[1]):
+            g = F[i, j] + C[i, j]
+            G[i, j] = w[0] * g
+            H[i, j] = w[0] * usable_hessian(g, 1.0)
+
+
+@register
+class Added(MulticlassLoss):
+    name = "added"
+    kernel = _kernel
+
+    def value(self, y, F, C):
+        return 0.5 * ((F + C) ** 2).sum(axis=1)
+'''
+
+SCRIPT = """
+import numpy as np
+from costboost import MCBoostClassifier
+from costboost.gbm import cost_metric, decide, objective
+
+y, F = np.array([0, 1, 2]), np.arange(9.0).reshape(3, 3)
+G, H = objective("added").derivatives(y, F)
+assert (G == F + 1 - np.eye(3)).all() and (H == 1).all()
+assert cost_metric("added").value(y, F) == 2 / 3
+assert decide(F, "added").tolist() == [2, 2, 2]
+MCBoostClassifier(loss="added", n_estimators=1).fit(F, y)
+print("one file")
+"""
+
+
+def test_a_new_loss_is_one_file(tmp_path):
+    """A copy of the library plus one file."""
+    shutil.copytree(PACKAGE, tmp_path / "costboost", ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "costboost" / "losses" / "added.py").write_text(FILE, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)},
+    )
+    assert done.stdout.strip() == "one file", done.stderr
+
+
+# --- laws of every loss ---------------------------------------------------------------------
+
+
+def drawn(loss, k, n=50):
+    """Labels, scores and costs as the loss reads them."""
+    rng = np.random.default_rng(k)
+    codes = rng.integers(0, k, size=n)
+    if loss.is_binary:
+        pair = rng.uniform(0.5, 4.0, size=(2, n))
+        return 2.0 * codes - 1.0, rng.normal(size=n), (pair[0], pair[1])
+    C = rng.uniform(0.5, 4.0, size=(n, k)) * (np.arange(k) != codes[:, None])
+    return codes, rng.normal(size=(n, k)), C
+
+
+@pytest.mark.parametrize(
+    ("name", "k"),
+    [(name, k) for name in LOSSES for k in (2, 3, 5) if not LOSSES[name].is_binary or k == 2],
+)
+def test_kernels_are_the_derivatives_at_raw_scores(name, k):
+    """Kernel, numpy derivatives, and differences of the value at centred scores."""
+    loss = LOSSES[name]
+    y, F, C = drawn(loss, k)
+    g, h = loss.raw_derivatives(y, F, C)
+    G, H, w = np.empty_like(F), np.empty_like(F), np.linspace(0.5, 2.0, len(y))
+    loss.kernel(*loss.kernel_rows(y, C), F, w, G, H)
+    w = w if loss.is_binary else w[:, None]
+    np.testing.assert_allclose(G, w * g, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(H, w * h, rtol=1e-10, atol=1e-12)
+
+    def value(at):
+        return loss.value(y, loss.centred(at), C)
+
+    for j in range(loss.n_scores(k)):
+        step = 1e-4 if loss.is_binary else 1e-4 * np.eye(k)[j]
+        up, middle, down = value(F + step), value(F), value(F - step)
+        first, second = (g, h) if loss.is_binary else (g[:, j], h[:, j])
+        np.testing.assert_allclose(first, (up - down) / 2e-4, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(second, (up - 2 * middle + down) / 1e-8, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_what_a_loss_declares(name):
+    loss = LOSSES[name]
+    assert loss.name == name and named_loss(name, "") is loss and named_loss(loss, "") is loss
+    assert loss.formula and not loss.on_simplex
+    assert loss.is_binary == isinstance(loss, BinaryLoss) != isinstance(loss, MulticlassLoss)
+    assert [loss.n_scores(k) for k in (2, 3)] == ([1, 1] if loss.is_binary else [2, 3])
+    assert loss.carries_costs == (name != "mc")
+    assert loss.has_probabilities == (loss.is_binary or name == "mc")
+    assert loss.has_probabilities_at_unit_costs == (loss.has_probabilities or name == "gll")
+
+
+@pytest.mark.parametrize("name", [name for name in LOSSES if not LOSSES[name].is_binary])
+def test_costs_and_centring_of_multiclass_losses(name):
+    """A cost-blind loss ignores costs; adding a constant to raw scores changes no loss."""
+    loss = LOSSES[name]
+    y, F, C = drawn(loss, 3)
+    values = loss.value(y, loss.centred(F), C)
+    ignores = np.array_equal(values, loss.value(y, loss.centred(F), 3.0 * C))
+    assert ignores == (not loss.carries_costs)
+    np.testing.assert_allclose(loss.value(y, loss.centred(F + 7.0), C), values, rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("name", [n for n in LOSSES if LOSSES[n].has_probabilities_at_unit_costs])
+def test_probabilities_are_those_of_the_minimiser(name, k):
+    """At the scores of given probabilities the expected loss has no slope."""
+    loss = LOSSES[name]
+    if loss.is_binary:
+        P = np.array([[0.8, 0.2]])
+        F = loss.minimiser(P[:, 1], (1.0, 1.0))
+    else:
+        P = np.random.default_rng(k).dirichlet(np.ones(k), size=1)
+        F = np.log(P) / loss.softmax_scale
+        unit = 1.0 - np.eye(k)
+        slope = sum(P[0, z] * loss.gradient(np.array([z]), F, unit[[z]])[0] for z in range(k))
+        np.testing.assert_allclose(slope, 0.0, atol=1e-12)
+    np.testing.assert_allclose(loss.class_probabilities(F), P)
+
+
+def test_a_subclass_has_no_kernel_and_no_name():
+    """It may compute something else: then the kernel would be wrong in silence."""
+
+    class Doubled(GLL):
+        def value(self, y, F, C):
+            return 2.0 * super().value(y, F, C)
+
+        def gradient(self, y, F, C):
+            return 2.0 * super().gradient(y, F, C)
+
+    class Shifted(Ls):
+        pass
+
+    assert Doubled.kernel is None and Doubled.name == "" and GLL.kernel is not None
+    y, F = np.array([0, 1, 2]), np.random.default_rng(0).normal(size=(3, 3))
+    twice, once = (
+        objective(loss, cost_matrix=MATRIX).derivatives(y, F) for loss in (Doubled(), "gll")
+    )
+    np.testing.assert_allclose(twice[0], 2.0 * once[0], rtol=1e-6)
+    slow, fast = (
+        objective(loss, cost_matrix=MATRIX).derivatives(y, F) for loss in (Shifted(), "ls")
+    )
+    np.testing.assert_allclose(slow, fast, rtol=1e-6)
+
+
+def test_a_loss_of_a_notebook_travels_to_other_processes(tmp_path):
+    """By value, as joblib and Dask send what was defined at a prompt; the kernel goes with it."""
+    cloudpickle = pytest.importorskip("cloudpickle")
+
+    @compiled()
+    def kernel(y, C, F, w, G, H):
+        G[:] = F + C
+        for i in range(F.shape[0]):
+            for j in range(F.shape[1]):
+                H[i, j] = usable_hessian(G[i, j], 1.0)
+
+    local = type("Local", (PlainRegression,), {"kernel": kernel})
+    y, F = np.array([0, 1, 2]), np.arange(9.0).reshape(3, 3)
+    here = objective(local(), cost_matrix=MATRIX)
+    G, H = here.derivatives(y, F)
+    np.testing.assert_allclose(G, F + MATRIX, rtol=1e-6)
+    script = (
+        "import pickle, sys; from pathlib import Path; import numpy as np; "
+        "made = pickle.loads(Path(sys.argv[1]).read_bytes()); "
+        "G, H = made.derivatives(np.array([0, 1, 2]), np.arange(9.0).reshape(3, 3)); "
+        "print(G.sum(), H.sum(), len(made.loss.kernel.dispatcher.signatures))"
+    )
+    path = tmp_path / "objective.pkl"
+    path.write_bytes(cloudpickle.dumps(here))
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == [str(G.sum()), str(H.sum()), "1"], done.stderr
+
+
+# --- the registry ---------------------------------------------------------------------------
+
+
+def test_names_are_unique_and_declared():
+    class Twin(MulticlassLoss):
+        name = "gll"
+
+        def value(self, y, F, C):
+            return F[:, 0]
+
+    class Nameless(MC):
+        pass
+
+    before = dict(LOSSES)
+    with pytest.raises(ValueError, match=r"'gll', the name of Twin, belongs to GLL\. Choose"):
+        register(Twin)
+    with pytest.raises(ValueError, match=r"Nameless has name=''\. Write name ="):
+        register(Nameless)
+    assert before == LOSSES
+    assert register(GLL) is GLL  # again: a cell of a notebook run twice
+
+
+@pytest.mark.parametrize(
+    ("loss", "binary", "words"),
+    [
+        ("log", None, r"one of \['cost_exp.*'lt'\], or a BinaryLoss or a MulticlassLoss.*'log'"),
+        (3, None, "Got 3 instead"),
+        (PNorm(), None, "must be a loss of scores"),
+        ("cost_logistic", False, r"one of \['gel', .*\], or a MulticlassLoss"),
+        (GLL(), True, r"one of \['cost_exponential', .*\], or a BinaryLoss\. Got GLL"),
+    ],
+)
+def test_unknown_losses(loss, binary, words):
+    with pytest.raises(ValueError, match=f"'loss' parameter of Somebody .*{words}"):
+        named_loss(loss, "Somebody", binary=binary)
+
+
+def test_nobody_outside_asks_for_a_loss_by_its_type():
+    """The trainers know losses by what these declare; only recipes of papers name one."""
+    concrete = {type(loss).__name__ for loss in LOSSES.values()} | {"PNorm"}
+    rooms = [PACKAGE / name for name in ("gbm", "flagship", "dask")]
+    files = [path for room in rooms for path in room.rglob("*.py")]
+    files.append(PACKAGE / "algorithms" / "beijbom2014.py")
+    assert len(files) > 5
+    for path in files:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
+                "costboost.loss"
+            ):
+                assert not concrete & {alias.name for alias in node.names}, path
+
+
+def test_importing_the_losses_is_light():
+    code = "import sys, costboost.losses; print('numba' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
