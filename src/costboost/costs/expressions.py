@@ -94,7 +94,7 @@ class Expression:
         self.text = text
         self._node = parser.parse()
         self._uses = tuple(parser.uses)
-        self.columns: tuple[str, ...] = tuple(dict.fromkeys(name for name, _ in self._uses))
+        self.columns: tuple[str, ...] = tuple(parser.columns)
 
     def __call__(self, X: Any) -> Floats:
         """The price of each row.
@@ -131,7 +131,7 @@ class Expression:
             )
         column = X[name]
         if is_text:
-            return np.asarray(column, dtype=object)
+            return _texts(column, name, self.text)
         return _numbers(column, name, self.text)
 
     def __repr__(self) -> str:
@@ -171,6 +171,23 @@ def _numbers(column: Any, name: str, text: str) -> Floats:
             f"{kind or 'text'}. Convert it to numbers, or compare it with a text: "
             f"where({name} == '...', 1, 0)."
         ) from None
+
+
+def _texts(column: Any, name: str, text: str) -> AnyArray:
+    """A column of texts as objects; missing values become None."""
+    if hasattr(column, "isna"):  # pandas, nullable or not
+        texts = np.array(column.astype(object).to_numpy(), dtype=object)
+        texts[column.isna().to_numpy()] = None
+    else:
+        texts = np.asarray(column.to_numpy(), dtype=object)
+    first = next((x for x in texts if x is not None), "")
+    if not isinstance(first, str):
+        raise ExpressionError(
+            f"The column {name!r} of the expression {text!r} is compared with a text, but holds "
+            f"{type(first).__name__} values such as {first!r}. Compare it with a number, without "
+            "quotes."
+        )
+    return texts
 
 
 def _fold(function: Callable[[Any, Any], Any], values: Sequence[Any]) -> Any:
@@ -218,6 +235,7 @@ class _Parser:
                 f"An expression may have {LONGEST} characters, got {len(text)}: {text[:40]!r}..."
             )
         self.text = text
+        self.columns: dict[str, None] = {}
         self.uses: dict[Use, None] = {}
         self._tokens = self._tokenise()
         self._next = 0
@@ -356,6 +374,7 @@ class _Parser:
             return _Text(value)
         if kind == "name" and self._sign("("):
             return self._function(value)
+        self.columns[value] = None
         return _Column(value)
 
     def _function(self, name: str) -> Node:

@@ -74,8 +74,11 @@ def row_labels(frame: Any) -> list[Any]:
     if not columns:
         return []
     first = frame[columns[0]].to_numpy()
+    if index is not None and list(index) == columns:
+        return columns
     is_counted = index is None or list(index) == list(range(len(frame)))
-    if is_counted and (first.dtype.kind in "OUST" or len(columns) == len(frame) + 1):
+    is_text = all(isinstance(label, str) for label in first.tolist())
+    if is_counted and (is_text or len(columns) == len(frame) + 1):
         return list(first.tolist())
     return [] if index is None else list(index)
 
