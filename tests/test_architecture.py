@@ -29,7 +29,6 @@ LAYERS = (
     ("decisions",),
     ("algorithms",),
     ("gbm",),
-    ("flagship",),
     ("dask",),
     ("datasets",),
     ("plots", "vision"),

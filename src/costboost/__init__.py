@@ -4,7 +4,7 @@ from costboost import algorithms, costs, decisions, metrics
 from costboost.algorithms import *  # noqa: F403
 from costboost.decisions import MinCostClassifier, TargetRateClassifier
 from costboost.errors import CollapseWarning, CostWarning
-from costboost.flagship import CostBoostClassifier
+from costboost.gbm.classifier import CostBoostClassifier
 
 __version__ = "0.1.0"
 
