@@ -44,8 +44,8 @@ bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn 
 bench-cost: $(BENCH_VENV)/.installed ## Compare held-out costs with the rivals (half an hour)
 	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost --resume $(ARGS)
 
-bench-scale: $(VENV)/.installed-dev ## Measure the flagship's speed, memory and cluster
-	$(FREE_THREADS) $(BIN)/python benchmarks/flagship_speed.py
+bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memory, cluster
+	$(FREE_THREADS) $(BIN)/python benchmarks/classifier_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/gbm_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/dask_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/out_of_core.py

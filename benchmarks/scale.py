@@ -1,4 +1,4 @@
-"""How the training time of the flagship grows with rows, features, classes and threads, in memory.
+"""Training time of CostBoostClassifier in memory, by rows, features, classes and threads.
 
 One booster of 50 trees, no early stopping; one thing varies at a time from 200,000 rows, 20
 features, 2 classes, 1 thread: ``python benchmarks/scale.py``.

@@ -66,9 +66,10 @@ model.predict_parquet(
   features without it, or the model will learn from what it cannot know.
 - Numbers, booleans, text and dictionaries are features as they are. Categories are those of all
   files; one that turns up later counts as missing, in `predict` too. Convert dates to numbers.
-- The held-out rows are drawn by their number: `validation_fraction` of them, at most a million,
-  fewer with many classes. Order does not matter, but if later rows differ from earlier ones,
-  check the estimated savings on files of a later time by `score`.
+- The held-out rows are those that `fit` holds out of the same table: one in
+  `round(1 / validation_fraction)` of every class, at most about a million, fewer with many classes.
+  If later rows differ from earlier ones, check the estimated savings on files of a later time by
+  `score`.
 - Files may have any number of rows and row groups, integers of any width, columns in any order. A
   column that is text in one file and numbers in another is an error.
 - The bins go into the folder for temporary files and are removed at the end. Where `/tmp` is
@@ -165,9 +166,9 @@ def workers() -> str:
 
 
 def objectives() -> str:
-    """Seconds of the flagship and of the objectives against LightGBM's own."""
+    """Seconds of the classifier and of the objectives against LightGBM's own."""
     told = {
-        "flagship_speed": "The classifier against the engine that it drives:",
+        "classifier_speed": "The classifier against the engine that it drives:",
         "gbm_speed": "The objectives of [gbm.md](gbm.md) against LightGBM's own:",
     }
     lines = ["", "## What costs add", ""]

@@ -30,7 +30,6 @@ LAYERS = (
     ("wrappers",),
     ("algorithms",),
     ("gbm",),
-    ("flagship",),
     ("dask",),
     ("datasets",),
     ("plots", "vision"),

@@ -3,7 +3,7 @@
 from costboost import algorithms, costs, decisions, metrics, wrappers
 from costboost.algorithms import *  # noqa: F403
 from costboost.errors import CollapseWarning, CostWarning
-from costboost.flagship import CostBoostClassifier
+from costboost.gbm.classifier import CostBoostClassifier
 from costboost.wrappers import MinCostClassifier, TargetRateClassifier
 
 __version__ = "0.1.0"

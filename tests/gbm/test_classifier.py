@@ -29,14 +29,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from costboost import CollapseWarning, CostBoostClassifier
 from costboost.costs import interval, per_row, samples
 from costboost.gbm import LOSSES
+from costboost.gbm.targets import PriceTarget
 from costboost.losses import BinaryLoss
 from costboost.metrics import savings_score
 
 ROOT = Path(__file__).parents[2]
 ENGINES = ("lightgbm", "xgboost")
-DEAR = {"fn": 5, "fp": 1}
-DEAR2 = np.array([[0.0, 1], [5, 0]])
-DEAR3 = np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])
+COSTLY = {"fn": 5, "fp": 1}
+COSTLY2 = np.array([[0.0, 1], [5, 0]])
+COSTLY3 = np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])
 # One booster on all rows, nothing drawn: what is equal in theory is equal here.
 PLAIN = {"ensemble": 1, "early_stopping": False, "subsample": 1.0, "colsample": 1.0}
 
@@ -92,7 +93,7 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_clone_and_parameters():
-    model = make(DEAR, loss=LOSSES["gll"], engine_params={"max_bin": 31}, max_leaves=7)
+    model = make(COSTLY, loss=LOSSES["gll"], engine_params={"max_bin": 31}, max_leaves=7)
     copy = clone(model)
     assert copy is not model
     assert copy.get_params()["max_leaves"] == 7
@@ -104,15 +105,15 @@ def test_clone_and_parameters():
 class TestInScikitLearn:
     def test_pipeline(self, engine):
         X, y = rows()
-        pipe = make_pipeline(StandardScaler(), make(DEAR, engine=engine)).fit(X, y)
+        pipe = make_pipeline(StandardScaler(), make(COSTLY, engine=engine)).fit(X, y)
         assert pipe.score(X, y) == pytest.approx(
-            savings_score(y, pipe.predict(X), cost_matrix=DEAR)
+            savings_score(y, pipe.predict(X), cost_matrix=COSTLY)
         )
         assert pipe.score(X, y) > 0.3
 
     def test_grid_search(self, engine):
         X, y = rows(n=150)
-        grid = {"max_leaves": [2, 4], "cost_matrix": [None, DEAR]}
+        grid = {"max_leaves": [2, 4], "cost_matrix": [None, COSTLY]}
         search = GridSearchCV(make(engine=engine, n_estimators=3), grid, cv=2).fit(X, y)
         assert np.isfinite(search.cv_results_["mean_test_score"]).all()
 
@@ -139,7 +140,7 @@ class TestInScikitLearn:
     @pytest.mark.parametrize("options", [{}, {"loss": "gll"}, {"decision": "learned"}], ids=str)
     def test_pickle(self, engine, options):
         X, y = rows(3)
-        model = make(DEAR3, engine=engine, **options).fit(X, y)
+        model = make(COSTLY3, engine=engine, **options).fit(X, y)
         back = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(back.predict(X), model.predict(X))
         np.testing.assert_array_equal(back.decision_function(X), model.decision_function(X))
@@ -156,10 +157,10 @@ class TestInScikitLearn:
         X, y = rows()
         table = frame({name: X[:, j] for j, name in enumerate("abcd")})
         labels = (pd.Series if frame is pd.DataFrame else pl.Series)(y)
-        model = make(DEAR, engine=engine).fit(table, labels)
+        model = make(COSTLY, engine=engine).fit(table, labels)
         assert model.feature_names_in_.tolist() == list("abcd")
         np.testing.assert_array_equal(
-            model.predict(table), make(DEAR, engine=engine).fit(X, y).predict(X)
+            model.predict(table), make(COSTLY, engine=engine).fit(X, y).predict(X)
         )
         with pytest.raises(ValueError, match="feature names"):
             model.predict(table[["b", "a", "c", "d"]])
@@ -197,9 +198,9 @@ class TestInScikitLearn:
 def test_labels_of_text(engine):
     X, y = rows(3)
     names = np.array(["cat", "dog", "eel"])
-    model = make(DEAR3, engine=engine).fit(X, names[y])
+    model = make(COSTLY3, engine=engine).fit(X, names[y])
     np.testing.assert_array_equal(
-        model.predict(X), names[make(DEAR3, engine=engine).fit(X, y).predict(X)]
+        model.predict(X), names[make(COSTLY3, engine=engine).fit(X, y).predict(X)]
     )
 
 
@@ -222,7 +223,7 @@ def test_not_fitted():
 @pytest.mark.parametrize("options", [{}, {"decision": "learned"}, {"loss": "gll"}], ids=str)
 def test_currency_does_not_matter(engine, k, options):
     X, y = rows(k)
-    matrix = DEAR2 if k == 2 else DEAR3
+    matrix = COSTLY2 if k == 2 else COSTLY3
     one, *others = (
         make(matrix * unit, engine=engine, **options).fit(X, y) for unit in (1.0, 1e6, 1e-6)
     )
@@ -237,11 +238,11 @@ def test_other_names_of_classes_rename_the_decisions(engine, decision):
     X, y = rows(3)
     new = np.array([2, 0, 1])  # class j is called new[j]
     matrix = np.empty((3, 3))
-    matrix[np.ix_(new, new)] = DEAR3
+    matrix[np.ix_(new, new)] = COSTLY3
     # Leaves of any size: XGBoost knows none by rows, so their size is a guess from the classes.
     own = {"min_child_weight": 0} if engine == "xgboost" else {}
     options = {"engine": engine, "decision": decision, "engine_params": own, **PLAIN}
-    one = make(DEAR3, **options).fit(X, y)
+    one = make(COSTLY3, **options).fit(X, y)
     other = make(matrix, **options).fit(X, new[y])
     np.testing.assert_array_equal(other.predict(X), new[one.predict(X)])
     np.testing.assert_allclose(
@@ -259,7 +260,7 @@ class TestBayesRule:
 
     def test_decisions_are_those_of_brute_force(self, engine, k):
         X, y = rows(k)
-        matrix = DEAR2 if k == 2 else DEAR3
+        matrix = COSTLY2 if k == 2 else COSTLY3
         model = make(matrix, engine=engine).fit(X, y)
         proba = model.predict_proba(X)
         np.testing.assert_allclose(proba.sum(axis=1), 1)
@@ -269,7 +270,7 @@ class TestBayesRule:
 
     def test_equal_rows_of_costs_are_the_matrix(self, engine, k):
         X, y = rows(k)
-        matrix = DEAR2 if k == 2 else DEAR3
+        matrix = COSTLY2 if k == 2 else COSTLY3
         each = np.tile(matrix, (len(X), 1, 1))
         one = make(matrix, engine=engine).fit(X, y)
         other = make(engine=engine, decision="bayes").fit(X, y, costs=each)
@@ -280,7 +281,7 @@ class TestBayesRule:
 
     def test_decision_function_is_what_is_decided_by(self, engine, k):
         X, y = rows(k)
-        model = make(DEAR2 if k == 2 else DEAR3, engine=engine).fit(X, y)
+        model = make(COSTLY2 if k == 2 else COSTLY3, engine=engine).fit(X, y)
         scores = model.decision_function(X)
         decided = scores >= 0 if k == 2 else scores.argmax(axis=1)
         np.testing.assert_array_equal(model.predict(X), decided)
@@ -333,7 +334,7 @@ class TestCostsOfRows:
         )
 
     def test_learning_pays_when_costs_depend_on_what_is_seen(self, engine):
-        """A missed positive is dear only where x2 > 0: the mean costs do not know, trees do."""
+        """A missed positive is costly only where x2 > 0: the mean costs do not know, trees do."""
         X, y = rows(n=2000)
         costs = per_row(fn=np.where(X[:, 2] > 0, 20.0, 0.2), fp=2.0)
         train, test = slice(1000), slice(1000, None)
@@ -376,7 +377,7 @@ DRAWS = np.array([[[0.0, 9], [10, 0]], [[0, 1], [40, 0]], [[1, 2], [5, 0]]])
 
 
 def brute_worst(proba, scenarios):
-    """The decision whose dearest expected bill is smallest; scenarios (S, n, k, k)."""
+    """The decision whose largest expected cost is smallest; scenarios (S, n, k, k)."""
     expected = np.einsum("nj,snjd->snd", proba, scenarios)
     worst = expected.max(axis=0)
     return np.where(worst[:, 1] <= worst[:, 0], 1, 0)
@@ -444,7 +445,7 @@ class TestUncertainCosts:
 @pytest.mark.parametrize("k", [2, 3])
 def test_losses_by_name_and_object(engine, name, k):
     X, y = rows(k)
-    matrix = DEAR2 if k == 2 else DEAR3
+    matrix = COSTLY2 if k == 2 else COSTLY3
     one, other = (make(matrix, engine=engine, loss=loss) for loss in (name, LOSSES[name]))
     if isinstance(LOSSES[name], BinaryLoss) and k == 3:
         with pytest.raises(ValueError, match=f"'loss'.*{name}.*two classes.*3"):
@@ -487,7 +488,7 @@ def test_weights_are_copies(engine, k, decision):
     own = {"min_data_in_bin": 1, "min_data_in_leaf": 0} if engine == "lightgbm" else {}
     options = {**PLAIN, "max_leaves": 4, "min_samples_leaf": 1}
     options |= {"engine_params": own, "decision": decision}
-    matrix = DEAR2 if k == 2 else DEAR3
+    matrix = COSTLY2 if k == 2 else COSTLY3
     one = make(matrix, engine=engine, **options).fit(X, y, sample_weight=weights)
     copies = np.repeat(np.arange(len(y)), weights)
     other = make(matrix, engine=engine, **options).fit(X[copies], y[copies])
@@ -538,7 +539,7 @@ def test_own_folds_with_rows_of_weight_zero(engine):
 @pytest.mark.parametrize("options", [{}, {"decision": "learned"}, {"loss": "gll"}], ids=str)
 def test_warm_start_goes_on(engine, k, options):
     X, y = rows(k)
-    matrix = DEAR2 if k == 2 else DEAR3
+    matrix = COSTLY2 if k == 2 else COSTLY3
     options = {**options, "subsample": 1.0, "colsample": 1.0, "early_stopping": False}
     twice = make(matrix, engine=engine, warm_start=True, n_estimators=20, **options).fit(X, y)
     before = twice.decision_function(X)
@@ -556,20 +557,21 @@ def test_warm_start_goes_on(engine, k, options):
 
 
 def held_out_savings(model, X, y):
-    """Savings under DEAR of what each kept booster, not calibrated, decides on its own fold."""
+    """Savings under COSTLY of what each kept booster, not calibrated, decides on its own fold."""
     truth, decisions = [], []
-    for (fold, _), booster in zip(model._plan, model.heads_["probability"].models, strict=True):
+    folds = model._memory.plan.folds
+    for fold, booster in zip(folds, model.heads_["probability"].models, strict=True):
         p = expit(booster.scores(X[fold.held_out]))
-        decisions.append(brute_force(np.stack([1 - p, p], axis=1), DEAR2))
+        decisions.append(brute_force(np.stack([1 - p, p], axis=1), COSTLY2))
         truth.append(y[fold.held_out])
-    return savings_score(np.concatenate(truth), np.concatenate(decisions), cost_matrix=DEAR)
+    return savings_score(np.concatenate(truth), np.concatenate(decisions), cost_matrix=COSTLY)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_warm_start_after_early_stopping(engine):
     X, y = rows()
     options = {"warm_start": True, "n_estimators": 30, "learning_rate": 0.9, "calibration": None}
-    model = make(DEAR, engine=engine, **options).fit(X, y)
+    model = make(COSTLY, engine=engine, **options).fit(X, y)
     before = model.n_iter_
     assert before < 30
     assert model.estimated_savings_.value == pytest.approx(held_out_savings(model, X, y))
@@ -607,9 +609,10 @@ def test_early_stopping(engine, ensemble):
 
 def test_one_booster_holds_out_the_fraction():
     X, y = rows()
-    ((fold, _),) = make(ensemble=1, validation_fraction=0.1).fit(X, y)._plan
-    assert len(fold.held_out) == 30
-    assert len(fold.rows) == 270
+    (fold,) = make(ensemble=1, validation_fraction=0.1).fit(X, y)._memory.plan.folds
+    counts = np.bincount(y[fold.held_out])
+    np.testing.assert_allclose(counts, np.bincount(y) / 10, atol=1)
+    assert sorted([*fold.rows, *fold.held_out]) == list(range(300))
 
 
 def test_estimates_vanish_with_a_fit_that_has_none():
@@ -638,8 +641,8 @@ def test_own_folds(engine):
 @pytest.mark.parametrize("engine", ENGINES)
 def test_folds_by_time_never_hold_out_the_first_rows(engine):
     X, y = rows()
-    model = make(DEAR, engine=engine, cv=TimeSeriesSplit(3), calibration=None).fit(X, y)
-    held = np.concatenate([fold.held_out for fold, _ in model._plan])
+    model = make(COSTLY, engine=engine, cv=TimeSeriesSplit(3), calibration=None).fit(X, y)
+    held = np.concatenate([fold.held_out for fold in model._memory.plan.folds])
     assert held.min() == 75
     assert model.estimated_savings_.value == pytest.approx(held_out_savings(model, X, y))
 
@@ -663,11 +666,11 @@ def test_estimated_savings_are_those_of_held_out_rows(engine):
     """On new rows of the same kind, to within twice the interval."""
     X, y = rows(n=600)
     Z, z = rows(n=5000, seed=7)
-    model = make(DEAR, engine=engine, n_estimators=30).fit(X, y)
+    model = make(COSTLY, engine=engine, n_estimators=30).fit(X, y)
     value, low, high = model.estimated_savings_
     assert low < value < high
     assert abs(model.score(Z, z) - value) < high - low
-    paid = DEAR2[z, model.predict(Z)].mean()
+    paid = COSTLY2[z, model.predict(Z)].mean()
     assert model.estimated_cost_ == pytest.approx(paid, rel=0.35)
 
 
@@ -688,7 +691,7 @@ def test_contributions(engine, k):
     else:
         proba = np.exp(total) / np.exp(total).sum(axis=1, keepdims=True)
         np.testing.assert_allclose(one.predict_proba(X), proba, atol=1e-5)
-    learned = make(DEAR2 if k == 2 else DEAR3, engine=engine, decision="learned").fit(X, y)
+    learned = make(COSTLY2 if k == 2 else COSTLY3, engine=engine, decision="learned").fit(X, y)
     np.testing.assert_allclose(
         learned.contributions(X).sum(axis=-1), learned.decision_function(X), atol=1e-5
     )
@@ -739,28 +742,116 @@ def test_engine_params_and_device_are_handed_on():
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_progress_shows_the_bill(engine, capsys):
+def test_progress_shows_the_cost(engine, capsys):
     X, y = rows()
-    make(DEAR, engine=engine, n_estimators=3, verbose=0).fit(X, y)
+    make(COSTLY, engine=engine, n_estimators=3, verbose=0).fit(X, y)
     assert capsys.readouterr().out == ""
-    make(DEAR, engine=engine, n_estimators=3, verbose=1).fit(X, y)
+    make(COSTLY, engine=engine, n_estimators=3, verbose=1).fit(X, y)
     bar = capsys.readouterr().out
     assert "booster 2/2" in bar
     assert "3/3" in bar
-    model = make(DEAR, engine=engine, n_estimators=3, verbose=2, ensemble=1).fit(X, y)
+    model = make(COSTLY, engine=engine, n_estimators=3, verbose=2, ensemble=1).fit(X, y)
     out = re.sub(r"\s+", " ", capsys.readouterr().out)
-    shown = re.findall(r"round (\d)/3: held-out bill ([\d.]+)", out)
+    shown = re.findall(r"round (\d)/3: held-out cost ([\d.]+)", out)
     assert [int(t) for t, _ in shown] == [1, 2, 3]
-    ((fold, _),) = model._plan
-    bills = [
-        DEAR2[y[fold.held_out], decided].mean()
+    (fold,) = model._memory.plan.folds
+    costs = [
+        COSTLY2[y[fold.held_out], decided].mean()
         for decided in (
-            brute_force(1 / (1 + np.exp(-np.stack([-s, s], axis=1))), DEAR2)
+            brute_force(1 / (1 + np.exp(-np.stack([-s, s], axis=1))), COSTLY2)
             for s in model.heads_["probability"].models[0].staged_scores(X[fold.held_out])
         )
     ]
-    for (_, text), bill in zip(shown, bills, strict=False):
-        assert float(text) == pytest.approx(bill, rel=1e-4)
+    for (_, text), cost in zip(shown, costs, strict=False):
+        assert float(text) == pytest.approx(cost, rel=1e-4)
+
+
+# --- failures ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("stop", [RuntimeError, KeyboardInterrupt])
+@pytest.mark.parametrize("how", ["first fit", "second fit", "warm start"])
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was(engine, stop, how, monkeypatch):
+    """In the second fold of the second head, when all else has been done."""
+    X, y = rows()
+    model = make(COSTLY, engine=engine, warm_start=how == "warm start")
+    if how != "first fit":
+        model.fit(X, y, costs=row_costs())
+    before = dict(model.__dict__)
+    told = None if how == "first fit" else (model.predict(X), model.decision_function(X))
+    calls = []
+
+    class Failing(PriceTarget):
+        def part(self, columns):
+            calls.append(len(columns.labels))
+            if len(calls) > 1:
+                raise stop("in the middle")
+            return super().part(columns)
+
+    monkeypatch.setattr("costboost.gbm.train.PriceTarget", Failing)
+    if how != "warm start":  # another table, with other classes
+        X, y = pd.DataFrame(X[:, :2], columns=["a", "b"]), np.where(y, "yes", "no")
+    with pytest.raises(stop):
+        model.set_params(n_estimators=30).fit(X, y, costs=row_costs())
+    after = {**model.__dict__, "n_estimators": before["n_estimators"]}
+    assert after.keys() == before.keys()
+    assert all(after[name] is before[name] for name in before)
+    if told is not None:
+        X, _ = rows()
+        np.testing.assert_array_equal(model.predict(X), told[0])
+        np.testing.assert_array_equal(model.decision_function(X), told[1])
+
+
+def test_a_warning_that_is_an_error_leaves_the_classifier_as_it_was():
+    X, y = rows()
+    model = make(COSTLY).fit(X, y)
+    before = dict(model.__dict__)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(CollapseWarning):
+            model.fit(X, y, costs=per_row(fn=np.full(300, 1e6), fp=1))
+    assert model.__dict__ == before
+
+
+# --- folds without prices -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("n_priced", [1, 3, 10])
+@pytest.mark.parametrize("decision", ["auto", "learned"])
+def test_few_rows_have_a_price(engine, k, n_priced, decision):
+    """Folds share out the rows that have a price, and survive if there is none."""
+    X, y = rows(k, n=400)
+    priced = np.random.default_rng(0).choice(400, n_priced, replace=False)
+    prices = np.zeros(400)
+    prices[priced] = 5.0
+    model = make(engine=engine, ensemble=5, decision=decision).fit(X, y, costs=prices)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.estimated_savings_).all()
+    held = [np.isin(fold.held_out, priced).sum() for fold in model._memory.plan.folds]
+    assert sum(held) == n_priced
+    assert max(held) - min(held) <= k  # to within a row of each class
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_own_folds_without_prices(engine):
+    X, y = rows()
+    prices = np.zeros(300)
+    prices[:10] = 5.0
+    model = make(engine=engine, cv=KFold(3)).fit(X, y, costs=prices)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert len(model.boosters_) == 3
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_wrong_folds_are_refused_before_training(engine):
+    X, y = rows()
+    with pytest.raises(ValueError, match=r"Fold 1 .*'cv'.*CostBoostClassifier.*Leave them out"):
+        make(engine=engine, cv=[([0, 1, 2], [3]), (range(200), range(150, 300))]).fit(X, y)
+    with pytest.raises(ValueError, match=r"Fold 0 .*0 to 299, got 300"):
+        make(engine=engine, cv=[(range(200), range(200, 301))]).fit(X, y)
 
 
 # --- odd data ---------------------------------------------------------------------------------
@@ -889,7 +980,7 @@ def test_bad_weights(weights):
 
 def test_missing_engine(monkeypatch):
     X, y = rows()
-    monkeypatch.setattr("costboost.flagship.fitting.find_spec", lambda name: None)
+    monkeypatch.setattr("costboost.gbm.settings.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"needs xgboost.*pip install \"costboost\[gbm\]\""):
         make(engine="xgboost").fit(X, y)
 
@@ -931,7 +1022,7 @@ def test_credit_card_clients(data_dir):
 
 BLOCKS = re.findall(
     r"^```python\n(.*?)^```$",
-    (ROOT / "docs" / "flagship.md").read_text("utf-8"),
+    (ROOT / "docs" / "classifier.md").read_text("utf-8"),
     flags=re.DOTALL | re.MULTILINE,
 )
 
@@ -942,7 +1033,7 @@ def test_guide_runs(capsys, tmp_path, monkeypatch):
     assert len(BLOCKS) >= 8
     names: dict[str, object] = {"__name__": "guide"}
     for block in BLOCKS:
-        exec(compile(block, "docs/flagship.md", "exec"), names)
+        exec(compile(block, "docs/classifier.md", "exec"), names)
     savings = [int(part) for part in re.findall(r"saved (-?\d+)%", capsys.readouterr().out)]
     assert len(savings) >= 3
     assert all(0 < percent <= 100 for percent in savings)

@@ -1,4 +1,4 @@
-"""The flagship on a real cluster of two worker processes."""
+"""CostBoostClassifier on a real cluster of two worker processes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ import dask.dataframe as dd
 from distributed import Client, LocalCluster
 
 from costboost import CostBoostClassifier
-from costboost.costs import per_row
+from costboost.costs import Costs, per_row
 from costboost.dask import DaskCostBoostClassifier, WorkerLostError
-from costboost.dask.blocks import split
-from costboost.dask.guard import Crew, _gone
 from costboost.datasets import make_fraud
+from costboost.gbm.folds import HoldOut, strata
+from costboost.gbm.sources.dask.guard import Crew, _gone
 
 # One process of the test run, so that one cluster is started.
 pytestmark = pytest.mark.xdist_group("dask")
@@ -64,10 +64,10 @@ def frauds(seed):
 def four_classes(seed):
     rng = np.random.default_rng(seed)
     X = np.round(rng.standard_normal((N, 5)), 1)
-    worths = X @ np.random.default_rng(7).standard_normal((5, 4)) + rng.gumbel(size=(N, 4))
+    utility = X @ np.random.default_rng(7).standard_normal((5, 4)) + rng.gumbel(size=(N, 4))
     X[rng.random(X.shape) < 0.05] = np.nan
     costs = rng.lognormal(size=(N, 4, 4)) * (1 - np.eye(4))
-    return X, np.array(["a", "b", "c", "d"])[worths.argmax(axis=1)], costs
+    return X, np.array(["a", "b", "c", "d"])[utility.argmax(axis=1)], costs
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def fraud_model(client, fraud):
     """Early stopping, both heads."""
     X, y, costs = fraud
     model = DaskCostBoostClassifier(**EXACT, n_estimators=60, patience=5, client=client)
-    return model.fit(rows(X), rows(y), rows(costs))
+    return model.fit(rows(X), rows(y), costs=rows(costs))
 
 
 def on_one_machine(**arguments):
@@ -118,7 +118,8 @@ def crews(monkeypatch):
 def test_two_classes_match_one_machine(client, fraud, crews):
     X, y, costs = fraud
     many = DaskCostBoostClassifier(**ALL_ROWS)
-    many.fit(*(spread(client, part) for part in (X, y, costs)))
+    data = [spread(client, part) for part in (X, y, costs)]
+    many.fit(*data[:2], costs=data[2])
     assert [len(crew) for crew in crews] == [2, 2]  # else nothing would be compared
     one = on_one_machine(**ALL_ROWS).fit(X, y, costs=costs)
     X_test, y_test, costs_test = frauds(1)
@@ -134,7 +135,7 @@ def test_two_classes_match_one_machine(client, fraud, crews):
 
 def test_many_classes_with_costs_of_rows_match_one_machine(client):
     X, y, costs = four_classes(0)
-    many = DaskCostBoostClassifier(**ALL_ROWS).fit(rows(X), rows(y), rows(costs))
+    many = DaskCostBoostClassifier(**ALL_ROWS).fit(rows(X), rows(y), costs=rows(costs))
     one = on_one_machine(**ALL_ROWS).fit(X, y, costs=costs)
     X_test, y_test, costs_test = four_classes(1)
     np.testing.assert_allclose(
@@ -147,24 +148,23 @@ def test_many_classes_with_costs_of_rows_match_one_machine(client):
     assert saved == pytest.approx(one.score(X_test, y_test, costs=costs_test), abs=0.01)
 
 
-def parted(y, n_folds=5):
+def parted(y, costs=None):
     """The rows that random_state=0 trains on and holds out."""
-    codes = np.unique(y, return_inverse=True)[1]
+    classes, codes = np.unique(y, return_inverse=True)
     seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
-    starts = range(0, N, CHUNK)
-    parts = [split(codes[s : s + CHUNK], i, seed, n_folds) for i, s in enumerate(starts)]
-    return tuple(
-        np.concatenate([s + part[use] for s, part in zip(starts, parts, strict=True)])
-        for use in (0, 1)
-    )
+    known = Costs.resolve(None, costs, classes=classes, codes=codes)
+    held = HoldOut(5, seed).mask(strata(known))
+    return np.flatnonzero(~held), np.flatnonzero(held)
 
 
 def test_early_stopping_matches_one_machine(fraud, fraud_model):
     X, y, costs = fraud
-    train, held_out = parted(y)
+    train, held_out = parted(y, costs)
     assert len(held_out) == pytest.approx(N / 5, abs=4)
-    one = on_one_machine(**EXACT, n_estimators=60, patience=5, cv=[(train, held_out)])
-    one.fit(X, y, costs=costs)
+    one = on_one_machine(**EXACT, n_estimators=60, patience=5).fit(X, y, costs=costs)
+    (fold,) = one._memory.plan.folds
+    np.testing.assert_array_equal(fold.rows, train)
+    np.testing.assert_array_equal(fold.held_out, held_out)
     assert abs(fraud_model.n_iter_ - one.n_iter_) <= 1
     assert fraud_model.temperature_ == pytest.approx(one.temperature_, rel=0.02)
     for name in ("estimated_savings_", "estimated_savings_without_costs_"):
@@ -181,8 +181,8 @@ def test_many_classes_stop_early_by_the_loss_of_all_workers(client):
         "learning_rate": 0.3,
         "patience": 5,
     }
-    many = DaskCostBoostClassifier(**arguments).fit(rows(X), rows(y), rows(costs))
-    one = on_one_machine(**arguments, cv=[parted(y)]).fit(X, y, costs=costs)
+    many = DaskCostBoostClassifier(**arguments).fit(rows(X), rows(y), costs=rows(costs))
+    one = on_one_machine(**arguments, cv=[parted(y, costs)]).fit(X, y, costs=costs)
     assert many.n_iter_ < 100
     assert abs(many.n_iter_ - one.n_iter_) <= 3
     np.testing.assert_allclose(many.estimated_savings_, one.estimated_savings_, atol=0.05)
@@ -204,7 +204,8 @@ def test_workers_may_be_threads_of_one_process():
     ):
         with client.as_current():
             data = [spread(client, part, 500) for part in (X, y, costs)]
-        many = DaskCostBoostClassifier(**arguments, client=client).fit(*data)
+        many = DaskCostBoostClassifier(**arguments, client=client)
+        many.fit(*data[:2], costs=data[2])
     one = on_one_machine(**arguments).fit(X, y, costs=costs)
     np.testing.assert_allclose(
         many.to_local().decision_function(X), one.decision_function(X), atol=1e-5
@@ -223,13 +224,13 @@ def test_losses_of_the_library_match_one_machine(client, fraud, loss):
     )
 
 
-def test_result_depends_on_partitions_not_on_workers(client, fraud):
+def test_result_depends_neither_on_partitions_nor_on_workers(client, fraud):
     X, y, costs = fraud
     arguments = {"n_estimators": 10, "random_state": 3, "subsample": 1.0, "decision": "bayes"}
-    both = DaskCostBoostClassifier(**arguments).fit(rows(X), rows(y), rows(costs))
+    both = DaskCostBoostClassifier(**arguments).fit(rows(X), rows(y), costs=rows(costs))
     address = next(iter(client.scheduler_info()["workers"]))
-    with_one = [client.persist(rows(part), workers=[address]) for part in (X, y, costs)]
-    one = DaskCostBoostClassifier(**arguments).fit(*with_one)
+    with_one = [client.persist(rows(part, 2500), workers=[address]) for part in (X, y, costs)]
+    one = DaskCostBoostClassifier(**arguments).fit(*with_one[:2], costs=with_one[2])
     np.testing.assert_allclose(
         both.predict_proba(rows(X)).compute(), one.predict_proba(rows(X)).compute(), atol=1e-3
     )
@@ -315,7 +316,7 @@ def test_rows_in_memory_are_refused_and_labels_in_memory_taken(client, fraud):
 def test_errors(client, fraud, arguments, costs, message):
     X, y, _ = fraud
     with pytest.raises(ValueError, match=message):
-        DaskCostBoostClassifier(**arguments).fit(rows(X), rows(y), costs)
+        DaskCostBoostClassifier(**arguments).fit(rows(X), rows(y), costs=costs)
 
 
 def test_partitions_that_do_not_match(client):
@@ -323,7 +324,7 @@ def test_partitions_that_do_not_match(client):
     with pytest.raises(ValueError, match="must have the partitions of X, 3"):
         DaskCostBoostClassifier().fit(frame[["size"]], frame["label"].repartition(npartitions=2))
     other = dd.from_pandas(frame_of(603), npartitions=3)
-    with pytest.raises(ValueError, match=r"partition . of X has 200 rows, that of y 201"):
+    with pytest.raises(ValueError, match=r"partition . of y has 201 rows, that of X 200"):
         DaskCostBoostClassifier().fit(frame[["size"]], other["label"])
 
 
@@ -349,8 +350,9 @@ def test_predictions_are_lazy_and_serving_is_the_same(fraud, fraud_model):
 
 
 def test_attributes(fraud_model):
-    assert set(fraud_model.boosters_) == {"probability", "decision"}
-    assert fraud_model.booster_ is fraud_model.boosters_["probability"]
+    assert set(fraud_model.heads_) == {"probability", "decision"}
+    assert fraud_model.boosters_ == fraud_model.heads_["probability"].boosters
+    assert fraud_model.boosters_ == [fraud_model.booster_]
     assert fraud_model.feature_importances_.sum() == pytest.approx(1.0)
     assert fraud_model.cost_matrix_.shape == (2, 2)
     low, high = fraud_model.estimated_savings_[1:]
@@ -429,7 +431,7 @@ def test_without_a_client(fraud, monkeypatch):
     def nothing():
         raise ValueError("No global client found")
 
-    monkeypatch.setattr("costboost.dask.guard.get_client", nothing)
+    monkeypatch.setattr("costboost.gbm.sources.dask.guard.get_client", nothing)
     with pytest.raises(RuntimeError, match="found no Dask client"):
         DaskCostBoostClassifier().fit(rows(fraud[0]), rows(fraud[1]))
 

@@ -12,10 +12,12 @@ import pytest
 
 from costboost import CostBoostClassifier
 from costboost.costs import per_row
-from costboost.flagship.parquet.rows import drawn
+from costboost.gbm.settings import Settings
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("xgboost", minversion="3.0")
+
+from costboost.gbm.sources.parquet.source import ParquetSource
 
 N = 1500
 
@@ -152,7 +154,9 @@ def test_early_stopping_calibrates_and_estimates(tmp_path, scratch):
     assert model.estimated_savings_.value > 0.5
     assert model.estimated_savings_without_costs_.value > 0.3
     fresh = table(4000, seed=1)
-    found = model.score(fresh.drop(columns="label"), fresh["label"], per_row(fresh["amount"], 5))
+    found = model.score(
+        fresh.drop(columns="label"), fresh["label"], costs=per_row(fresh["amount"], 5)
+    )
     assert abs(found - model.estimated_savings_.value) < 0.1
     # The same rows in other batches and files: the same held-out rows, the same model.
     other = tmp_path / "other"
@@ -163,25 +167,26 @@ def test_early_stopping_calibrates_and_estimates(tmp_path, scratch):
     assert again.estimated_savings_.value == pytest.approx(model.estimated_savings_.value, abs=0.05)
 
 
-def test_held_out_rows_are_drawn_by_their_number():
-    whole = drawn(0, 10_000, seed=3)
-    np.testing.assert_array_equal(whole[4000:4100], drawn(4000, 100, seed=3))
-    assert whole.min() >= 0 and whole.max() < 1
-    assert abs(np.mean(whole < 0.2) - 0.2) < 0.02
-    assert abs(np.corrcoef(whole[:-1], whole[1:])[0, 1]) < 0.05
-    assert abs(np.corrcoef(whole, drawn(0, 10_000, seed=4))[0, 1]) < 0.05
-
-
 def test_held_out_rows_are_bounded(tmp_path, scratch, monkeypatch):
-    monkeypatch.setattr("costboost.flagship.parquet.survey._HELD_OUT_ROWS", 100)
-    model = small(early_stopping=True)
-    kept = {}
-    monkeypatch.setattr(
-        CostBoostClassifier, "_keep", lambda self, *rest: kept.update(held=rest[1], w=rest[3])
+    monkeypatch.setattr("costboost.gbm.folds._HELD_OUT_ROWS", 100)
+    settings = Settings.of(small(early_stopping=True))
+    source = ParquetSource(
+        written(tmp_path, table()), "label", None, None, None, 200, None, settings
     )
-    model.fit_parquet(written(tmp_path, table()), "label")
-    assert 50 < len(kept["w"]) < 160
-    assert len(kept["held"]["probability"].scores) == len(kept["w"])
+    assert len(source.held_out()) == pytest.approx(100, abs=2)
+    assert source.totals.held_out_rows == len(source.held_out())
+    assert source.totals.rows == N
+
+
+@pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+def test_nothing_at_stake_on_held_out_rows(tmp_path, scratch):
+    """Then the decision is trained for all rounds, and the rows still calibrate and estimate."""
+    frame = table(400).assign(price=0.0)
+    frame.loc[frame.index[3], "price"] = 5.0  # the first row of its group is never held out
+    model = small(early_stopping=True, n_estimators=8, patience=1)
+    model.fit_parquet(written(tmp_path, frame), "label", costs="price", batch_rows=90)
+    assert model.heads_["decision"].n_rounds == 8
+    assert model.estimated_savings_.value == 0.0
 
 
 # --- tables ---------------------------------------------------------------------------------
@@ -245,11 +250,34 @@ def test_columns_beyond_plain_numbers(tmp_path, scratch):
     np.testing.assert_allclose(model.predict_proba(X.drop(columns="label")), proba)
 
 
-def test_no_row_left_to_train_on(tmp_path, scratch):
+def test_the_only_row_of_a_class_is_trained_on(tmp_path, scratch):
     paths = written(tmp_path, table(2), 1)
-    model = small(early_stopping=True, validation_fraction=0.99)
-    with pytest.raises(ValueError, match="of 2 none is left to train on"):
-        model.fit_parquet(paths, "label")
+    model = small(early_stopping=True, validation_fraction=0.99).fit_parquet(paths, "label")
+    assert model.classes_.tolist() == [0, 1]
+    assert not hasattr(model, "estimated_savings_")
+
+
+@pytest.mark.parametrize("stop", [RuntimeError, KeyboardInterrupt])
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, scratch, monkeypatch, stop):
+    frame = table(400)
+    paths = written(tmp_path, frame)
+    costs = {"fn": "amount", "fp": 5}
+    model = small(early_stopping=True).fit_parquet(paths, "label", costs=costs)
+    unfitted = small(early_stopping=True)
+    before, proba = dict(model.__dict__), model.predict_proba(frame.drop(columns="label"))
+    fresh = dict(unfitted.__dict__)
+
+    def fails(*_):
+        raise stop("in the middle")
+
+    # The second head: the first one is trained.
+    monkeypatch.setattr("costboost.gbm.targets.PriceTarget.part", fails)
+    for estimator in (model, unfitted):
+        with pytest.raises(stop):
+            estimator.fit_parquet(paths, "label", costs=costs, features=["a", "amount"])
+    assert model.__dict__ == before
+    assert unfitted.__dict__ == fresh
+    np.testing.assert_array_equal(model.predict_proba(frame.drop(columns="label")), proba)
 
 
 def test_files_are_closed(tmp_path, scratch):

@@ -1,6 +1,8 @@
-"""The parts of the flagship: folds, temperature, targets, boosters, the interval of savings."""
+"""The parts of CostBoostClassifier: folds, totals, targets, boosters, heads, estimates."""
 
 from __future__ import annotations
+
+import re
 
 import numpy as np
 import pytest
@@ -10,22 +12,18 @@ from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
-from costboost.flagship.engine import Growth, Job, Watch, log_odds
-from costboost.flagship.estimate import Estimate, estimate_savings
-from costboost.flagship.fitting import growth_for, plan_folds
-from costboost.flagship.heads import (
-    Fold,
-    Head,
-    ProbabilityHead,
-    folds,
-    temperature,
-    to_proba,
-    train_head,
-)
-from costboost.flagship.lightgbm_engine import LightGBMEngine
-from costboost.flagship.targets import LossTarget, PriceTarget, ProbabilityTarget
-from costboost.flagship.xgboost_engine import XGBoostEngine
 from costboost.gbm import LOSSES
+from costboost.gbm.blocks import Block, Features, joined
+from costboost.gbm.engines.base import Growth, Job, TargetTable, Watch, to_scores
+from costboost.gbm.engines.lightgbm import LightGBMEngine
+from costboost.gbm.engines.xgboost import XGBoostEngine
+from costboost.gbm.estimate import Estimate, estimate_savings
+from costboost.gbm.folds import Fold, HoldOut, folds, strata
+from costboost.gbm.heads import PriceHead, ProbabilityHead, temperature, to_proba
+from costboost.gbm.settings import Settings
+from costboost.gbm.sources.memory import MemorySource, Plan, make_plan
+from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget
+from costboost.gbm.totals import Totals
 from costboost.losses import BinaryLoss
 
 ENGINES = {"lightgbm": LightGBMEngine, "xgboost": XGBoostEngine}
@@ -72,48 +70,171 @@ def test_folds_are_shuffled_by_the_seed():
     assert not np.array_equal(one, other)
 
 
-def planned(n=100, **options):
-    codes = np.arange(n) % 2
-    model = CostBoostClassifier(random_state=0, **options)
-    return plan_folds(model, np.zeros((n, 1)), codes, np.arange(n))
+def planned(n=100, weights=None, **options):
+    block = Block(np.zeros((n, 1)), costs_of(np.arange(n) % 2, 2), np.ones(n))
+    settings = Settings.of(CostBoostClassifier(random_state=0, **options))
+    return make_plan(block, np.ones(n) if weights is None else weights, settings)
 
 
 def test_plan():
-    assert len(planned(ensemble=4)) == 4
-    assert len(planned(n=5, ensemble=5)) == 2  # two rows in a fold, at least
-    ((fold, _),) = planned(ensemble=1, validation_fraction=0.25)
-    assert len(fold.held_out) == 25
-    ((fold, _),) = planned(ensemble=1, early_stopping=False)
-    assert fold.rows is None
-    assert fold.held_out is None
-    ((fold, _),) = planned(n=2)
-    assert fold.held_out is None
-    assert len({seed for _, seed in planned(ensemble=5)}) == 5
+    assert len(planned(ensemble=4).folds) == 4
+    assert len(planned(n=5, ensemble=5).folds) == 2  # two rows in a fold, at least
+    (fold,) = planned(ensemble=1, validation_fraction=0.25).folds
+    assert len(fold.held_out) == pytest.approx(25, abs=2)
+    for options in ({"ensemble": 1, "early_stopping": False}, {"n": 2}):
+        (fold,) = planned(**options).folds
+        assert fold.rows is None
+        assert fold.held_out is None
+    assert len(set(planned(ensemble=5).seeds)) == 5
 
 
 def test_own_folds_count_the_rows_that_were_passed():
     """Rows without weight are gone, whose indices others must not inherit."""
-    codes = np.arange(6) % 2
-    place = np.array([0, -1, 1, 2, 3, -1, 4, 5])
+    weights = np.array([1, 0, 1, 1, 1, 0, 1, 1])
     mask = np.arange(8) < 4
-    model = CostBoostClassifier(cv=[([0, 1, 2, 3], [4, 5, 6, 7]), (~mask, mask)])
-    (first, _), (second, _) = plan_folds(model, np.zeros((6, 1)), codes, place)
+    first, second = planned(6, weights, cv=[([0, 1, 2, 3], [4, 5, 6, 7]), (~mask, mask)]).folds
     assert first.rows.tolist() == [0, 1, 2]
     assert first.held_out.tolist() == [3, 4, 5]
     assert second.rows.tolist() == [3, 4, 5]
     assert second.held_out.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize(
+    ("cv", "says"),
+    [
+        (
+            [([0, 1, 2], [3]), ([0, 1, 2], [2, 3])],
+            r"Fold 1 .*holds out 1 of its training rows.*row 2",
+        ),
+        ([([0, 1, 100], [3])], r"Fold 0 .*training rows, must be indices from 0 to 99, got 100"),
+        ([([0, 1], [-1])], r"Fold 0 .*held-out rows, must be indices from 0 to 99, got -1"),
+        ([([0, 1], [])], r"Fold 0 .*held-out rows, must have at least one row.*larger folds"),
+        ([([], [0])], r"Fold 0 .*training rows, must have at least one row"),
+        ([([0.5], [0])], r"Fold 0 .*must be indices of rows or a mask of 100 booleans"),
+        ([(np.ones(7, bool), [0])], r"Fold 0 .*mask of 100 booleans.*\(7,\)"),
+        ([], r"gave no folds.*pass a list"),
+        (iter(()), r"gave no folds.*pass a list"),
+    ],
+)
+def test_wrong_folds_are_named(cv, says):
+    with pytest.raises(ValueError, match="'cv' parameter of CostBoostClassifier") as error:
+        planned(cv=cv)
+    assert re.search(says, str(error.value))
+
+
 @pytest.mark.parametrize(("n", "rows"), [(10, 5), (499, 5), (1234, 12), (10**6, 50)])
 def test_rows_of_a_leaf(n, rows):
-    assert growth_for(CostBoostClassifier(), n).min_samples_leaf == rows
-    assert growth_for(CostBoostClassifier(min_samples_leaf=3), n).min_samples_leaf == 3
+    assert Settings.of(CostBoostClassifier()).growth(n).min_samples_leaf == rows
+    assert Settings.of(CostBoostClassifier(min_samples_leaf=3)).growth(n).min_samples_leaf == 3
+
+
+# --- held-out rows of one booster -------------------------------------------------------------
+
+
+def test_one_in_so_many_of_every_group_is_held_out():
+    groups = np.random.default_rng(0).choice(6, 20_000, p=[0.5, 0.3, 0.1, 0.09, 0.009, 0.001])
+    mask = HoldOut(5, seed=3).mask(groups)
+    counts, held = np.bincount(groups), np.bincount(groups[mask], minlength=6)
+    assert (np.abs(held - counts / 5) <= 1).all()
+    # Never the first, so that no group is held out as a whole.
+    assert not mask[[np.flatnonzero(groups == g)[0] for g in range(6)]].any()
+    # Within the five, every place has its turn.
+    place = np.flatnonzero(groups == 0).searchsorted(np.flatnonzero(mask & (groups == 0))) % 5
+    np.testing.assert_allclose(np.bincount(place) / len(place), 0.2, atol=0.05)
+    other = HoldOut(5, seed=4).mask(groups)
+    assert abs(np.corrcoef(mask, other)[0, 1]) < 0.05
+    assert not HoldOut().mask(groups).any()
+
+
+@pytest.mark.parametrize("cuts", [[1], [7, 8, 500], list(range(10, 3000, 10))])
+def test_held_out_rows_do_not_depend_on_blocks(cuts):
+    groups = np.random.default_rng(0).choice(4, 3000, p=[0.6, 0.3, 0.09, 0.01])
+    rule = HoldOut(4, seed=1)
+    before, found = np.zeros(4, dtype=int), []
+    for part in np.split(groups, cuts):
+        found.append(rule.mask(part, before))
+        before = before + np.bincount(part, minlength=4)
+    np.testing.assert_array_equal(np.concatenate(found), rule.mask(groups))
+
+
+def test_held_out_rows_are_bounded():
+    assert HoldOut.bounded(0.2, 10**6, 4, 0).one_in == 5
+    assert HoldOut.bounded(0.9, 100, 4, 0).one_in == 2
+    assert 10**9 / HoldOut.bounded(0.2, 10**9, 4, 0).one_in <= 2**20
+    assert 10**8 * 100**2 / HoldOut.bounded(0.2, 10**8, 100**2, 0).one_in <= 2**24
+
+
+def test_rows_at_stake_are_spread_over_the_folds():
+    prices = np.zeros((400, 2))
+    prices[::40, 1] = 7.0
+    costs = Costs([0, 1], prices=prices, codes=np.arange(400) % 2)
+    for part in folds(strata(costs), 5, np.random.RandomState(0)):
+        assert costs.take(part.held_out).reduced.any(axis=1).sum() == 2
+
+
+# --- totals -------------------------------------------------------------------------------------
+
+
+def cost_forms(n=60, k=3, seed=0):
+    rng = np.random.default_rng(seed)
+    codes, matrices = rng.integers(k, size=n), rng.gamma(1.0, 5.0, (n, k, k)) - 1.0
+    prices = matrices[np.arange(n), codes]
+    return {
+        "one matrix": Costs(np.arange(k), MATRIX3, codes=codes),
+        "matrices": Costs(np.arange(k), matrices, codes=codes),
+        "prices": Costs(np.arange(k), prices=prices, codes=codes),
+    }
+
+
+@pytest.mark.parametrize("form", cost_forms())
+def test_totals_are_plain_sums_and_add_up(form):
+    costs = cost_forms()[form]
+    w = np.random.default_rng(1).uniform(0.5, 2, 60)
+    block = Block(None, costs, w)
+    totals = Totals.of(block, 12)
+    assert (totals.train_rows, totals.held_out_rows, totals.rows) == (48, 12, 60)
+    expected = np.zeros((3, 4))
+    stakes = 0.0
+    for i in range(60):
+        prices = costs.prices[i]
+        gain = (prices.max() - prices).sum()
+        expected[costs.codes[i], 0] += w[i]
+        expected[costs.labels[i], 1:3] += w[i], w[i] * gain
+        stakes += w[i] * (prices.max() - prices.min())
+    np.testing.assert_allclose(totals.weight, expected[:, 0])
+    np.testing.assert_allclose(totals.label_weight, expected[:, 1])
+    np.testing.assert_allclose(totals.label_gain, expected[:, 2])
+    assert totals.mean_stakes == pytest.approx(stakes / w.sum())
+    np.testing.assert_allclose(totals.mean_costs, costs.average(w))
+    parts = [Totals.of(block.take(rows), 4) for rows in np.array_split(np.arange(60), 3)]
+    added = parts[0] + parts[1] + parts[2]
+    for name in ("weight", "label_weight", "label_gain", "mean_stakes", "mean_gain", "mean_costs"):
+        np.testing.assert_allclose(getattr(added, name), getattr(totals, name))
+    assert (added.train_rows, added.held_out_rows) == (48, 12)
+
+
+def test_a_class_without_weight_pays_the_mean_price_of_a_mistake():
+    prices = np.array([[0.0, 4, 4], [0, 2, 2], [6, 0, 6]])
+    totals = Totals.of(
+        Block(None, Costs([0, 1, 2], prices=prices, codes=np.array([0, 0, 1])), np.ones(3))
+    )
+    np.testing.assert_allclose(totals.mean_costs, [[0, 3, 3], [6, 0, 6], [4, 4, 0]])
+
+
+@pytest.mark.parametrize("form", cost_forms())
+def test_joined_blocks_are_the_whole(form):
+    block = Block(None, cost_forms()[form], np.arange(60.0))
+    whole = joined([block.take(rows) for rows in np.array_split(np.arange(60), 4)])
+    np.testing.assert_array_equal(whole.costs.prices, block.costs.prices)
+    np.testing.assert_array_equal(whole.costs.codes, block.costs.codes)
+    np.testing.assert_array_equal(whole.weights, block.weights)
+    assert (whole.costs.matrix is None) == (block.costs.matrix is None)
 
 
 # --- temperature ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("factor", [0.4, 1.0, 2.5])
+@pytest.mark.parametrize("factor", [0.6, 1.0, 1.8])
 @pytest.mark.parametrize("k", [2, 3])
 def test_temperature_finds_the_factor(factor, k):
     rng = np.random.default_rng(0)
@@ -127,27 +248,27 @@ def test_temperature_finds_the_factor(factor, k):
 def test_temperature_has_bounds_and_weights():
     scores = np.array([3.0, 3.0, -3.0, -3.0])
     separable = np.array([1, 1, 0, 0])
-    assert temperature(scores, separable, np.ones(4)) == pytest.approx(10, rel=0.01)
-    assert temperature(scores, 1 - separable, np.ones(4)) == pytest.approx(0.1, rel=0.01)
-    # Three parts in four right: log-odds of log 3.
-    found = temperature(scores, np.array([1, 0, 0, 1]), np.array([3.0, 1, 3, 1]))
-    assert found * 3 == pytest.approx(np.log(3), rel=0.01)
+    assert temperature(scores, separable, np.ones(4)) == 2.0
+    assert temperature(scores, 1 - separable, np.ones(4)) == 0.5
+    # Nine parts in ten right: log-odds of log 9.
+    found = temperature(scores, np.array([1, 0, 0, 1]), np.array([9.0, 1, 9, 1]))
+    assert found * 3 == pytest.approx(np.log(9), rel=0.01)
 
 
 def test_scores_to_probabilities_and_back():
     scores = np.linspace(-20, 20, 41)
-    np.testing.assert_allclose(log_odds(expit(scores)), scores, atol=1e-6)
+    np.testing.assert_allclose(to_scores(expit(scores)), scores, atol=1e-6)
     np.testing.assert_allclose(to_proba(scores)[:, 1], expit(scores))
     np.testing.assert_allclose(to_proba(scores).sum(axis=1), 1)
     proba = softmax(np.random.default_rng(0).normal(size=(9, 4)), axis=1)
-    np.testing.assert_allclose(to_proba(log_odds(proba)), proba)
-    assert np.isfinite(log_odds(np.array([0.0, 1.0]))).all()
+    np.testing.assert_allclose(to_proba(to_scores(proba)), proba)
+    assert np.isfinite(to_scores(np.array([0.0, 1.0]))).all()
 
 
 # --- the interval of savings --------------------------------------------------------------------
 
 
-def bills(n, rng):
+def paid_rows(n, rng):
     """Rows whose decisions pay a skewed, random part of their price."""
     truth = rng.random(n) < 0.3
     amount = rng.gamma(2.0, 10.0, n)
@@ -158,7 +279,7 @@ def bills(n, rng):
 
 def test_estimate_is_the_savings_with_the_bootstrap_error():
     rng = np.random.default_rng(0)
-    paid, prices = bills(800, rng)
+    paid, prices = paid_rows(800, rng)
     found = estimate_savings(paid, prices, np.ones(800))
     assert found.value == pytest.approx(1 - paid.sum() / prices.sum(axis=0).min())
     drawn = []
@@ -174,11 +295,11 @@ def test_estimate_is_the_savings_with_the_bootstrap_error():
 
 def test_interval_covers_in_95_of_100_samples():
     rng = np.random.default_rng(0)
-    paid, prices = bills(400_000, rng)
+    paid, prices = paid_rows(400_000, rng)
     truth = 1 - paid.sum() / prices.sum(axis=0).min()
     hits = 0
     for _ in range(1000):
-        p, c = bills(400, rng)
+        p, c = paid_rows(400, rng)
         found = estimate_savings(p, c, np.ones(400))
         hits += found.low <= truth <= found.high
     # 95 % by a first-order variance; three standard errors of 1000 trials are 2 %.
@@ -188,7 +309,7 @@ def test_interval_covers_in_95_of_100_samples():
 def test_estimate_of_nothing_and_of_weights():
     zero = estimate_savings(np.zeros(3), np.zeros((3, 2)), np.ones(3))
     assert zero == Estimate(0.0, 0.0, 0.0)
-    paid, prices = bills(50, np.random.default_rng(1))
+    paid, prices = paid_rows(50, np.random.default_rng(1))
     one = estimate_savings(paid, prices, np.ones(50))
     scaled = estimate_savings(1e6 * paid, 1e6 * prices, np.full(50, 7.0))
     np.testing.assert_allclose(one, scaled)
@@ -200,6 +321,15 @@ def test_estimate_of_nothing_and_of_weights():
 
 
 # --- targets ------------------------------------------------------------------------------------
+
+
+def totals_of(costs, weights):
+    return Totals.of(Block(None, costs, weights))
+
+
+def ready(target, costs, weights):
+    """The target on all rows."""
+    return target.part(target.columns(costs, weights))
 
 
 def total(part, weights):
@@ -235,28 +365,31 @@ def test_gradients_of_losses(name, k):
     rng = np.random.default_rng(0)
     codes = np.arange(9) % k
     weights = rng.uniform(0.5, 2, 9)
-    target = LossTarget(loss, costs_of(codes, k), weights)
+    costs = costs_of(codes, k)
+    target = LossTarget(loss, totals_of(costs, weights), costs.classes)
     assert not target.is_log_loss
     assert target.n_scores == (1 if isinstance(loss, BinaryLoss) else k)
     scores = rng.normal(size=(9,) if target.n_scores == 1 else (9, k))
     # The Hessian of an objective may be a bound; test_gbm_objectives.py has its rules.
     check_derivatives(
-        target.part(slice(None)), weights, scores, exact_hessian=False, centred=name == "ls"
+        ready(target, costs, weights), weights, scores, exact_hessian=False, centred=name == "ls"
     )
 
 
 def test_gradients_of_prices():
     rng = np.random.default_rng(0)
     codes, weights = np.arange(9) % 3, rng.uniform(0.5, 2, 9)
-    target = PriceTarget(costs_of(codes, 3), weights)
+    costs = costs_of(codes, 3)
+    target = PriceTarget(totals_of(costs, weights))
     assert not target.is_log_loss
     scores = rng.normal(size=(9, 3))
-    check_derivatives(target.part(slice(None)), weights, scores, exact_hessian=True)
+    part = ready(target, costs, weights)
+    check_derivatives(part, weights, scores, exact_hessian=True)
     # Some rows: those rows of the whole.
     rows = np.array([1, 4, 8])
     np.testing.assert_allclose(
-        target.part(rows).derivatives(scores[rows])[0],
-        target.part(slice(None)).derivatives(scores)[0][rows],
+        ready(target, costs.take(rows), weights[rows]).derivatives(scores[rows])[0],
+        part.derivatives(scores)[0][rows],
     )
 
 
@@ -264,14 +397,16 @@ def test_gradients_of_prices():
 def test_probability_target_is_log_loss(k):
     rng = np.random.default_rng(0)
     codes, weights = np.arange(20) % k, rng.uniform(0.5, 2, 20)
-    target = ProbabilityTarget(costs_of(codes, k), weights)
+    costs = costs_of(codes, k)
+    target = ProbabilityTarget(totals_of(costs, weights))
     assert target.is_log_loss
-    np.testing.assert_array_equal(target.labels, codes)
+    np.testing.assert_array_equal(target.columns(costs, weights).labels, codes)
     scores = rng.normal(size=(20,) if k == 2 else (20, k))
     expected = log_loss(codes, to_proba(scores), sample_weight=weights)
-    assert target.part(slice(None)).loss(scores) == pytest.approx(expected)
+    part = ready(target, costs, weights)
+    assert part.loss(scores) == pytest.approx(expected)
     with pytest.raises(TypeError, match="own log loss"):
-        target.part(slice(None)).derivatives(scores)
+        part.derivatives(scores)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -282,20 +417,19 @@ def test_minimiser_of_prices_orders_decisions_by_expected_cost(seed):
     x = np.arange(n) % cells
     prices = rng.gamma(1.0, 5.0, (n, k)) - 2.0
     weights = rng.uniform(0.5, 2, n)
-    part = PriceTarget(
-        Costs(np.arange(k), prices=prices, codes=rng.integers(k, size=n)), weights
-    ).part(slice(None))
+    costs = Costs(np.arange(k), prices=prices, codes=rng.integers(k, size=n))
+    part = ready(PriceTarget(totals_of(costs, weights)), costs, weights)
 
     def loss(flat):
         return part.loss(flat.reshape(cells, k)[x])
 
     best = minimize(loss, np.zeros(cells * k), options={"gtol": 1e-9}).x.reshape(cells, k)
-    worth = prices.max(axis=1, keepdims=True) - prices
+    gain = prices.max(axis=1, keepdims=True) - prices
     for cell in range(cells):
         inside = x == cell
         expected = np.average(prices[inside], axis=0, weights=weights[inside])
         np.testing.assert_array_equal(np.argsort(-best[cell]), np.argsort(expected))
-        share = weights[inside] @ worth[inside]
+        share = weights[inside] @ gain[inside]
         np.testing.assert_allclose(softmax(best[cell]), share / share.sum(), atol=1e-4)
 
 
@@ -304,14 +438,18 @@ def test_prices_of_two_classes_are_weighted_log_loss():
     n = 30
     prices = rng.gamma(1.0, 5.0, (n, 2))
     weights = rng.uniform(0.5, 2, n)
-    target = PriceTarget(Costs([0, 1], prices=prices, codes=rng.integers(2, size=n)), weights)
+    costs = Costs([0, 1], prices=prices, codes=rng.integers(2, size=n))
+    target = PriceTarget(totals_of(costs, weights))
     assert target.is_log_loss
     assert target.n_scores == 1
-    np.testing.assert_array_equal(target.labels, prices.argmin(axis=1))
+    columns = target.columns(costs, weights)
+    np.testing.assert_array_equal(columns.labels, prices.argmin(axis=1))
     stake = np.abs(prices[:, 1] - prices[:, 0])
-    np.testing.assert_allclose(target.weights, weights * stake / np.average(stake, weights=weights))
+    np.testing.assert_allclose(
+        columns.weights, weights * stake / np.average(stake, weights=weights)
+    )
     scores = rng.normal(size=n)
-    assert target.part(slice(None)).loss(scores) == pytest.approx(
+    assert target.part(columns).loss(scores) == pytest.approx(
         log_loss(prices.argmin(axis=1), expit(scores), sample_weight=weights * stake)
     )
 
@@ -320,10 +458,26 @@ def test_prices_of_two_classes_are_weighted_log_loss():
 def test_prices_have_no_unit(unit):
     codes = np.arange(9) % 3
     one, other = (
-        PriceTarget(Costs(np.arange(3), MATRIX3 * u, codes=codes), np.ones(9)) for u in (1.0, unit)
+        PriceTarget(totals_of(costs, np.ones(9))).columns(costs, np.ones(9)).gains
+        for costs in (Costs(np.arange(3), MATRIX3 * u, codes=codes) for u in (1.0, unit))
     )
-    np.testing.assert_allclose(one.worth, other.worth)
-    assert one.worth.sum(axis=1).mean() == pytest.approx(1)
+    np.testing.assert_allclose(one, other)
+    assert one.sum(axis=1).mean() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", ["probability", "price", "gll"])
+@pytest.mark.parametrize("k", [2, 3])
+def test_columns_survive_the_engine(kind, k):
+    """What XGBoost carries as labels and weights is read back as the same target."""
+    rng = np.random.default_rng(0)
+    codes, weights = np.arange(30) % k, rng.uniform(0.5, 2, 30)
+    costs = costs_of(codes, k)
+    target = target_of(LOSSES["gll"] if kind == "gll" else kind, costs, weights)
+    columns = target.columns(costs, weights)
+    labels = columns.labels if columns.gains is None else columns.gains
+    back = target.carried(labels.astype(np.float32), columns.weights.astype(np.float32))
+    scores = rng.normal(size=30 if target.n_scores == 1 else (30, target.n_scores))
+    assert target.part(back).loss(scores) == pytest.approx(target.part(columns).loss(scores))
 
 
 # --- the watch ----------------------------------------------------------------------------------
@@ -333,8 +487,8 @@ def test_watch_keeps_the_best_scores():
     X, codes = table(n=8)
     told = []
     held = np.array([0, 2, 5, 7])
-    job = Job(None, held, 10, 2, 0, report=lambda *news: told.append(news))
-    watch = Watch(ProbabilityTarget(costs_of(codes, 2), np.ones(8)), job, X)
+    job = Job(10, 2, 0, after_round=lambda *news: told.append(news))
+    watch = Watch.over(table_for("probability", X, codes, 2), Fold(None, held), job)
     right = np.where(codes[held] == 1, 2.0, -2.0)
     losses = [watch.see(s * right, is_probability=False) for s in (0.1, 1.0, 0.5)]
     assert losses[1] == min(losses) == watch.best_loss
@@ -350,11 +504,17 @@ def test_watch_keeps_the_best_scores():
 # --- boosters -----------------------------------------------------------------------------------
 
 
-def target_of(kind, codes, k):
-    costs, weights = costs_of(codes, k), np.ones(len(codes))
+def target_of(kind, costs, weights):
+    totals = totals_of(costs, weights)
     if kind == "probability":
-        return ProbabilityTarget(costs, weights)
-    return PriceTarget(costs, weights) if kind == "price" else LossTarget(kind, costs, weights)
+        return ProbabilityTarget(totals)
+    return PriceTarget(totals) if kind == "price" else LossTarget(kind, totals, costs.classes)
+
+
+def table_for(kind, X, codes, k):
+    costs, weights = costs_of(codes, k), np.ones(len(codes))
+    target = target_of(kind, costs, weights)
+    return TargetTable(X, [], target, target.columns(costs, weights))
 
 
 CASES = [
@@ -373,9 +533,9 @@ class TestBooster:
     def trained(self, name, kind, k, n_estimators=25, patience=3, start=None, **growth):
         X, codes = table(k)
         engine = ENGINES[name](Growth(**{**GROWTH.__dict__, **growth}), 1)
-        rows, held = np.arange(160), np.arange(160, 240)
-        job = Job(rows, held, n_estimators, patience, 0, start)
-        return X, held, *engine.train(X, [], target_of(kind, codes, k), job)
+        fold = Fold(np.arange(160), np.arange(160, 240))
+        job = Job(n_estimators, patience, 0, start)
+        return X, fold.held_out, *engine.train(table_for(kind, X, codes, k), fold, job)
 
     def check_same(self, name, kind, scores, others):
         if kind == "probability" and scores.ndim == 2:  # up to a constant of the row
@@ -416,7 +576,7 @@ class TestBooster:
         gains = model.importances(4)
         assert gains.shape == (4,)
         assert gains.argmax() == 0
-        head = Head([model, model], 0.5)
+        head = PriceHead((model, model), 0.5)
         assert head.importances(4).sum() == pytest.approx(1)
         np.testing.assert_allclose(head.scores(X), 0.5 * model.scores(X))
         np.testing.assert_allclose(head.contributions(X), 0.5 * parts)
@@ -433,8 +593,8 @@ def test_columns_without_a_split_do_not_shift_the_best_round(name):
     X, codes = table()
     X = np.c_[X[:, :1], np.zeros((240, 9))]
     engine = ENGINES[name](Growth(0.3, 4, 5, 1.0, 1.0, 0.2), 1)
-    job = Job(np.arange(160), np.arange(160, 240), 40, 50, 0)
-    model, scores = engine.train(X, [], target_of("probability", codes, 2), job)
+    fold = Fold(np.arange(160), np.arange(160, 240))
+    model, scores = engine.train(table_for("probability", X, codes, 2), fold, Job(40, 50, 0))
     np.testing.assert_allclose(scores, model.scores(X[160:]), atol=CLOSE[name])
 
 
@@ -443,57 +603,79 @@ def test_engine_parameters_win(name):
     X, codes = table()
     own = {"lightgbm": {"num_leaves": 2}, "xgboost": {"max_leaves": 2}}[name]
     engine = ENGINES[name](GROWTH, 1, parameters=own)
-    model, _ = engine.train(X, [], target_of("probability", codes, 2), Job(None, None, 3, 0, 0))
+    model, _ = engine.train(table_for("probability", X, codes, 2), Fold(), Job(3, 0, 0))
     trees = model.booster.trees_to_dataframe()
     leaves = trees["left_child"].isna() if name == "lightgbm" else trees["Feature"] == "Leaf"
     assert leaves.sum() == 3 * 2
 
 
-@pytest.mark.parametrize("name", ENGINES)
-def test_head_of_jobs(name):
+def trained(name, parts, start=None, patience=0, n_estimators=5):
+    """A head by a memory source, as `train` does it, and its held-out scores."""
     X, codes = table()
-    parts = folds(codes, 3, np.random.RandomState(0))
-    jobs = [Job(part.rows, part.held_out, 5, 0, i) for i, part in enumerate(parts)]
-    head, seen = train_head(
-        ENGINES[name](GROWTH, 1), X, [], target_of("probability", codes, 2), jobs
-    )
-    assert sorted(seen.rows) == list(range(240))
-    at = 0
-    for part, model in zip(parts, head.models, strict=True):
-        np.testing.assert_allclose(
-            seen.scores[at : at + len(part.held_out)], model.scores(X[part.held_out])
-        )
-        at += len(part.held_out)
+    block = Block(X, costs_of(codes, 2), np.ones(240))
+    plan = Plan(parts, list(range(len(parts))))
+    source = MemorySource(block, Features(4), plan, has_row_costs=False)
+    trainer = source.trainer(ENGINES[name](GROWTH, 1), ProbabilityTarget(source.totals))
+    found = [
+        trainer(i, Job(n_estimators, patience, i, start[i] if start else None))
+        for i in range(len(parts))
+    ]
+    return X, ProbabilityHead().trained([model for model, _ in found]), [s for _, s in found]
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_head_of_folds(name):
+    parts = folds(table()[1], 3, np.random.RandomState(0))
+    X, head, scores = trained(name, parts)
+    for part, model, seen in zip(parts, head.models, scores, strict=True):
+        np.testing.assert_allclose(seen, model.scores(X[part.held_out]))
     proba = np.mean([to_proba(model.scores(X)) for model in head.models], axis=0)
     np.testing.assert_allclose(to_proba(head.scores(X)), proba)
     stages = list(head.staged_scores(X))
     assert len(stages) == 5
     np.testing.assert_allclose(stages[-1], head.scores(X), atol=CLOSE[name])
     # Trained long enough: a job that continues it has nothing to do.
-    done = [Job(p.rows, p.held_out, 5, 0, 0, m) for p, m in zip(parts, head.models, strict=True)]
-    again, still = train_head(
-        ENGINES[name](GROWTH, 1), X, [], target_of("probability", codes, 2), done
-    )
+    _, again, still = trained(name, parts, start=head.models)
     assert again.models == head.models
-    np.testing.assert_allclose(still.scores, seen.scores)
+    np.testing.assert_allclose(np.concatenate(still), np.concatenate(scores))
 
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_probabilities_are_averaged_after_calibration_and_learned_scores_are_averaged(k):
     rng = np.random.default_rng(0)
     scores = list(rng.normal(size=(3, 20) if k == 2 else (3, 20, 3)))
-    np.testing.assert_allclose(Head([], 0.5).average(scores), 0.5 * np.mean(scores, axis=0))
+    np.testing.assert_allclose(PriceHead((), 0.5).average(scores), 0.5 * np.mean(scores, axis=0))
     expected = np.mean([to_proba(0.5 * s) for s in scores], axis=0)
-    head = ProbabilityHead([], 0.5)
+    head = ProbabilityHead((), 0.5)
     np.testing.assert_allclose(to_proba(head.average(scores)), expected)
     np.testing.assert_allclose(head.average(scores[:1]), 0.5 * scores[0])
 
 
 def test_head_without_held_out_rows():
-    X, codes = table()
-    fold = Fold(None, None)
-    job = Job(fold.rows, fold.held_out, 3, 5, 0)
-    _, seen = train_head(
-        LightGBMEngine(GROWTH, 1), X, [], target_of("probability", codes, 2), [job]
-    )
-    assert seen is None
+    _, _, scores = trained("lightgbm", [Fold()], patience=5, n_estimators=3)
+    assert scores == [None]
+
+
+# --- heads decide -------------------------------------------------------------------------------
+
+
+def test_heads_decide_for_more_decisions_than_classes():
+    """Two classes, three decisions: scores of classes are priced, scores of decisions compared."""
+    scores = np.array([-3.0, 0.0, 3.0])
+    p = expit(scores)
+    matrix = np.array([[0.0, 1, 4], [9, 2, 0]])
+    expected = np.stack([1 - p, p], axis=1) @ matrix
+
+    class Three:
+        """As much of Costs as a head uses, for a matrix that is not square."""
+
+        def expected(self, proba):
+            return proba @ matrix
+
+        def decide(self, proba):
+            return (proba @ matrix).argmin(axis=1)
+
+    head = ProbabilityHead(costs=Three())
+    np.testing.assert_array_equal(head.decide(scores), expected.argmin(axis=1))
+    np.testing.assert_allclose(head.decision_values(scores), -expected)
+    np.testing.assert_array_equal(PriceHead().decide(-expected), expected.argmin(axis=1))

@@ -44,12 +44,12 @@ def test_page_is_up_to_date():
 
 def test_says_what_is_missing(results):
     page = PAGE()
-    for script in ("scale", "dask_speed", "out_of_core", "gbm_speed", "flagship_speed"):
+    for script in ("scale", "dask_speed", "out_of_core", "gbm_speed", "classifier_speed"):
         assert f"`python benchmarks/{script}.py`" in page
 
 
 def test_shows_what_was_measured(results):
-    for name in ("dask_speed", "gbm_speed", "flagship_speed"):
+    for name in ("dask_speed", "gbm_speed", "classifier_speed"):
         write(results, name, [comparison(f"rows of {name}")])
     write(
         results,
@@ -62,7 +62,7 @@ def test_shows_what_was_measured(results):
         ],
     )
     page = PAGE()
-    for name in ("dask_speed", "gbm_speed", "flagship_speed"):
+    for name in ("dask_speed", "gbm_speed", "classifier_speed"):
         assert f"| rows of {name} | 6 | theirs | 5 | 1.2 |" in page
     assert "`fit_parquet` takes 42 bytes and `fit` takes 524 bytes" in page
     assert "| 11,000,000 | `fit_parquet` | 40 | 900 |" in page

@@ -1,4 +1,4 @@
-"""The flagship on many machines: XGBoost on a Dask cluster.
+"""`CostBoostClassifier` on many machines: XGBoost on a Dask cluster.
 
 The module needs Dask and XGBoost: ``pip install "costboost[dask]"``.
 """
@@ -13,7 +13,7 @@ for _name in ("dask", "distributed", "pandas", "xgboost"):
             f'costboost.dask needs {_name}, which is not installed: pip install "costboost[dask]"'
         )
 
-from costboost.dask.estimator import DaskCostBoostClassifier  # noqa: E402 - after the check
-from costboost.dask.guard import WorkerLostError  # noqa: E402 - after the check
+from costboost.dask.classifier import DaskCostBoostClassifier  # noqa: E402 - after the check
+from costboost.gbm.sources.dask.guard import WorkerLostError  # noqa: E402 - after the check
 
 __all__ = ["DaskCostBoostClassifier", "WorkerLostError"]

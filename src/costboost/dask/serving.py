@@ -9,10 +9,11 @@ import pandas as pd
 import xgboost as xgb
 
 from costboost._typing import Floats
-from costboost.dask.training import worker_threads
-from costboost.flagship import CostBoostClassifier
+from costboost.gbm.blocks import Pricing
+from costboost.gbm.classifier import CostBoostClassifier
+from costboost.gbm.sources.dask.training import worker_threads
 
-__all__ = ["bills", "decisions", "probabilities"]
+__all__ = ["costs_paid", "decisions", "probabilities"]
 
 
 def decisions(model: CostBoostClassifier, X: Any, costs: Any) -> Any:
@@ -63,7 +64,7 @@ def probabilities(model: CostBoostClassifier, X: Any) -> Any:
     return proba
 
 
-def bills(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) -> Floats:
+def costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) -> Floats:
     """What the decisions on a partition cost, and what every constant decision would.
 
     Parameters
@@ -81,8 +82,8 @@ def bills(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) 
 
     Returns
     -------
-    array of shape (1 + k,)
-        Reduced bills.
+    array of shape (1 + d,)
+        Reduced costs: of the decisions, and of every constant one.
     """
     k = len(model.classes_)
     if not len(X):
@@ -94,12 +95,13 @@ def bills(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) 
             f"y holds the classes {strange.tolist()}, which the training rows lacked. Drop these "
             f"rows; the classes are {model.classes_.tolist()}."
         )
-    # Decisions that were learned take no costs.
+    # Boosters that learned decisions cannot use costs.
     told = costs is not None and np.ndim(costs) == 3 and hasattr(model, "predict_proba")
     taken = np.searchsorted(
         model.classes_, np.asarray(decisions(model, X, costs if told else None))
     )
     codes = np.searchsorted(model.classes_, truth)
-    prices = model._known_costs(costs, X, len(X), codes).reduced
+    pricing = Pricing(model.cost_matrix, model.classes_, type(model).__name__)
+    prices = pricing.resolve(costs, X, len(X), codes).reduced
     w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
     return np.array([w @ prices[np.arange(len(X)), taken], *(w @ prices)])

@@ -1,0 +1,187 @@
+"""Rows as every source brings them: features, costs and weights, a block at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from costboost._frames import FrameEncoder
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs import Costs
+from costboost.costs.uncertain import scenarios
+
+__all__ = ["Block", "Features", "Pricing", "check_classes", "joined"]
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """The columns of a table, and how they become numbers.
+
+    Attributes
+    ----------
+    n_features : int
+        Number of columns.
+    names : array of shape (n_features,), or None
+        Names of the columns, if they have any.
+    encoder : FrameEncoder or None
+        Codes categorical columns; None if all columns are numbers.
+    """
+
+    n_features: int
+    names: AnyArray | None = None
+    encoder: FrameEncoder | None = None
+
+    @property
+    def categorical(self) -> list[int]:
+        """Positions of the columns that hold category codes."""
+        return self.encoder.categorical if self.encoder else []
+
+    def read(self, X: Any) -> AnyArray:
+        """Part of a table whose columns have been checked, as a float matrix."""
+        table = X if self.encoder is None else self.encoder.transform(X)
+        matrix = check_array(
+            table, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
+        )
+        return np.asarray(matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class Pricing:
+    """What the user said about costs, ready to price any rows.
+
+    Attributes
+    ----------
+    cost_matrix : array, frame, mapping, callable or None
+        The estimator's parameter.
+    classes : array of shape (k,)
+        The classes.
+    owner : str
+        Estimator that error messages name.
+    """
+
+    cost_matrix: Any
+    classes: AnyArray
+    owner: str
+
+    def resolve(self, costs: Any, X: Any, n_samples: int, codes: Ints | None = None) -> Costs:
+        """Costs of some rows; uncertain ones by their means.
+
+        Parameters
+        ----------
+        costs : array or None
+            Costs of these rows; None leaves it to `cost_matrix`.
+        X : table or None
+            The rows, for a callable `cost_matrix`.
+        n_samples : int
+            How many rows.
+        codes : int array of shape (n_samples,), optional
+            Their true classes.
+
+        Returns
+        -------
+        Costs
+            The costs, checked.
+        """
+        return Costs.resolve(
+            scenarios(self.cost_matrix).expected if costs is None else None,
+            None if costs is None else scenarios(costs).expected,
+            classes=self.classes,
+            n_samples=n_samples,
+            X=X,
+            codes=codes,
+            owner=self.owner,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Some rows.
+
+    Attributes
+    ----------
+    X : array of shape (n, n_features), or None
+        Features; None where only costs were asked for.
+    costs : Costs
+        Costs and true classes.
+    weights : array of shape (n,)
+        Sample weights.
+    """
+
+    X: AnyArray | None
+    costs: Costs
+    weights: Floats
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def take(self, rows: Any) -> Block:
+        """Some of the rows (indices, a mask or a slice)."""
+        return Block(
+            None if self.X is None else self.X[rows], self.costs.take(rows), self.weights[rows]
+        )
+
+    def weighted(self) -> Block:
+        """The rows that have weight."""
+        return self if self.weights.all() else self.take(np.flatnonzero(self.weights))
+
+    def with_prices(self) -> Block:
+        """Without the matrices of single rows: of these, only the prices under the truth."""
+        costs = self.costs
+        if costs.matrix is None or costs.matrix.ndim == 2:
+            return self
+        known = Costs(costs.classes, prices=costs.prices, codes=costs.codes)
+        return Block(self.X, known, self.weights)
+
+    def without_features(self) -> Block:
+        """Costs and weights only."""
+        return Block(None, self.costs, self.weights)
+
+
+def joined(blocks: Sequence[Block]) -> Block:
+    """The costs and weights of several blocks as one block.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        At least one; their features are left out.
+
+    Returns
+    -------
+    Block
+        All rows, in order.
+    """
+    if len(blocks) == 1:
+        return blocks[0].without_features()
+    first = blocks[0].costs
+    matrix, prices = first.matrix, None
+    if matrix is None:
+        prices = np.concatenate([np.asarray(block.costs.prices) for block in blocks])
+    elif matrix.ndim == 3:
+        matrix = np.concatenate([np.asarray(block.costs.matrix) for block in blocks])
+    codes = np.concatenate([np.asarray(block.costs.codes) for block in blocks])
+    return Block(
+        None,
+        Costs(first.classes, matrix, prices=prices, codes=codes),
+        np.concatenate([block.weights for block in blocks]),
+    )
+
+
+def check_classes(classes: AnyArray, owner: str) -> None:
+    """Raise a ValueError if there are fewer than two classes.
+
+    Parameters
+    ----------
+    classes : array of shape (k,)
+        The classes of all rows.
+    owner : str
+        Estimator that the message names.
+    """
+    if len(classes) < 2:
+        raise ValueError(
+            f"{owner} needs rows of at least two classes, and there is only one class: "
+            f"{classes.tolist()}."
+        )

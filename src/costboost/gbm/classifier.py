@@ -1,0 +1,466 @@
+"""`CostBoostClassifier`, the classifier to point at a table with costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import AnyArray, Floats
+from costboost._validation import Constraint, check_parameters, check_weights
+from costboost.errors import CollapseWarning
+from costboost.gbm.blocks import Block, Features, Pricing, check_classes
+from costboost.gbm.engines.base import Model
+from costboost.gbm.estimate import Estimate
+from costboost.gbm.folds import Fold
+from costboost.gbm.prediction import HeadClassifier
+from costboost.gbm.settings import RULES, Settings
+from costboost.gbm.sources.memory import MemorySource, Plan, make_plan
+from costboost.gbm.train import Fitted, train
+
+__all__ = ["CostBoostClassifier"]
+
+# Attributes of a fitted classifier that do not end with an underscore.
+_PRIVATE_STATE = frozenset({"_frame", "_memory"})
+
+
+@dataclass(frozen=True, eq=False)
+class _Memory:
+    """What a warm start must know of the last fit.
+
+    Attributes
+    ----------
+    plan : Plan
+        Which booster has seen which rows.
+    n_rows, n_weighted : int
+        Number of rows, and of those that had weight.
+    """
+
+    plan: Plan
+    n_rows: int
+    n_weighted: int
+
+
+class CostBoostClassifier(HeadClassifier):
+    """Gradient boosting that spends the least money.
+
+    How it works, in short:
+
+    1. ``ensemble`` boosters, each trained on all rows but a fold, by log loss, with shrunken,
+       regularised trees.
+    2. Each stops when its log loss on its own fold no longer falls. (Log loss is the cost averaged
+       over all cost ratios. Stopping by the cost itself, raw or smoothed, gave no measurable
+       saving, and would tie the boosters to one matrix: `benchmarks/classifier_choices.py`.)
+    3. One number, the temperature, calibrates them on the held-out scores of all folds, and their
+       probabilities are averaged.
+    4. A row's decision is the one of smallest expected cost by these probabilities and the costs
+       of that very row: those passed to ``predict``, or ``cost_matrix``.
+    5. If rows had costs of their own in ``fit`` and ``predict`` is not told them, a second set of
+       boosters decides, trained to choose what was cheapest, weighted by what was at stake.
+    6. The costs of the held-out decisions are added up: `estimated_savings_` says what to expect.
+
+    Parameters
+    ----------
+    cost_matrix : array, frame, mapping, callable or None, default=None
+        What each decision costs: a (k, k) array, rows = truth, columns = decision, in the order of
+        ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
+        ``{"fn": 5, "fp": 1}``; a callable ``X -> (n, k, k)``; None if every mistake costs 1.
+        Entries may be uncertain: `costboost.costs.interval` or `costboost.costs.samples`.
+    loss : str or Loss, default="auto"
+        ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
+        object, trains boosters with the costs inside, whose scores decide.
+    engine : {"lightgbm", "xgboost"}, default="lightgbm"
+        The library that grows the trees.
+    decision : {"auto", "bayes", "learned"}, default="auto"
+        ``"bayes"`` never trains the second set of boosters (without costs in ``predict``, the mean
+        costs decide); ``"learned"`` trains only the second set.
+    risk : {"expected", "worst"}, default="expected"
+        With uncertain costs: the decision whose expected cost is smallest on average over the
+        costs, or whose expected cost is smallest under the costs that are worst for it.
+    n_estimators : int, default=1000
+        Number of boosting rounds of a booster, at most.
+    learning_rate : float, default=0.05
+        Shrinkage of each tree.
+    max_leaves : int, default=15
+        Leaves of a tree.
+    min_samples_leaf : int or "auto", default="auto"
+        Rows of a leaf; "auto" is a hundredth of the rows, between 5 and 50.
+    reg_lambda : float, default=5.0
+        Penalty of squared leaf values.
+    subsample, colsample : float, default=0.8
+        Shares of rows and of columns that a tree sees.
+    early_stopping : bool, default=True
+        Whether boosters stop when their held-out loss no longer falls.
+    patience : int, default=50
+        Rounds without a smaller loss before they stop.
+    ensemble : int, default=5
+        Boosters, one per fold. 1 trains one booster; to stop early it holds out
+        ``validation_fraction`` of the rows.
+    cv : splitter or iterable of (rows, held-out rows), optional
+        Folds of your own, e.g. by time or group, instead of ``ensemble`` shuffled ones.
+    validation_fraction : float, default=0.2
+        Share of rows held out if ``ensemble=1``: one in ``round(1 / validation_fraction)`` of
+        every class, but at most about a million rows.
+    calibration : {"temperature", None}, default="temperature"
+        How scores are calibrated on held-out rows.
+    engine_params : dict, optional
+        Parameters of the engine; they win over the ones above.
+    device : str, default="cpu"
+        Passed to the engine: ``"gpu"`` or ``"cuda"`` for LightGBM, ``"cuda"`` for XGBoost.
+    warm_start : bool, default=False
+        Whether ``fit`` continues the boosters of the last fit, up to ``n_estimators``, on the same
+        rows.
+    random_state : int, RandomState or None, default=None
+        Seed of folds and samples.
+    n_jobs : int or None, default=None
+        Threads. None uses one below 10,000 rows and all above; -1 uses all.
+    verbose : int, default=0
+        1 shows a progress bar with the held-out cost, 2 prints every round.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+        The classes.
+    cost_matrix_ : array of shape (k, k)
+        The costs, averaged over the rows where they differ.
+    estimated_savings_ : Estimate
+        ``(value, low, high)``: savings of the decisions on held-out rows, with a 95 % interval;
+        the row's costs are taken to be known at decision time if ``fit`` knew whole matrices.
+        Absent if no row was held out.
+    estimated_savings_without_costs_ : Estimate
+        The same if ``predict`` is not told the rows' costs; only with costs of single rows.
+    estimated_cost_ : float
+        Mean cost of a held-out row.
+    temperature_ : float
+        Factor between 1/2 and 2 that calibrates the scores; below 1 if the boosters were too sure
+        of themselves.
+    heads_ : dict of str to Head
+        The sets of boosters: ``"probability"`` knows the probabilities of the classes,
+        ``"decision"`` decides by its own scores. The ``boosters`` of a head are the engine's own.
+    boosters_ : list of lightgbm.Booster or xgboost.Booster
+        The engine's own boosters; those of the probabilities if there are two heads.
+    booster_ : lightgbm.Booster or xgboost.Booster
+        The only one, if ``ensemble=1``.
+    feature_importances_ : array of shape (d,)
+        Share of each feature in the gain of all splits.
+    n_iter_ : int
+        Rounds of the longest booster.
+
+    See Also
+    --------
+    MinCostClassifier : The same decision on the probabilities of any classifier.
+    costboost.dask.DaskCostBoostClassifier : On many machines.
+
+    Notes
+    -----
+    Held-out rows choose when boosters stop, so estimated savings are slightly optimistic; but the
+    average of the boosters is slightly better than each of them. The page of the benchmark
+    ``held_out_cost`` compares estimates with what was saved on other rows. The estimates are for
+    decisions by expected cost, whatever ``risk`` is.
+
+    A fit that fails or is interrupted leaves the classifier as it was.
+
+    Examples
+    --------
+    >>> from costboost import CostBoostClassifier
+    >>> from costboost.costs import per_row
+    >>> from costboost.datasets import make_fraud
+    >>> train, test = make_fraud(2000, random_state=0), make_fraud(2000, random_state=1)
+    >>> model = CostBoostClassifier(n_estimators=50, ensemble=2, random_state=0)
+    >>> model = model.fit(train.X, train.y, costs=per_row(fn=train.amount, fp=5))
+    >>> model.score(test.X, test.y, costs=per_row(fn=test.amount, fp=5)) > 0.2
+    True
+    """
+
+    _rules: ClassVar[Mapping[str, Constraint]] = RULES
+    _memory: _Memory
+    n_iter_: int
+    feature_names_in_: AnyArray
+    estimated_savings_: Estimate
+    estimated_savings_without_costs_: Estimate
+    estimated_cost_: float
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        *,
+        loss: Any = "auto",
+        engine: Literal["lightgbm", "xgboost"] = "lightgbm",
+        decision: Literal["auto", "bayes", "learned"] = "auto",
+        risk: Literal["expected", "worst"] = "expected",
+        n_estimators: int = 1000,
+        learning_rate: float = 0.05,
+        max_leaves: int = 15,
+        min_samples_leaf: int | Literal["auto"] = "auto",
+        reg_lambda: float = 5.0,
+        subsample: float = 0.8,
+        colsample: float = 0.8,
+        early_stopping: bool = True,
+        patience: int = 50,
+        ensemble: int = 5,
+        cv: Any = None,
+        validation_fraction: float = 0.2,
+        calibration: Literal["temperature"] | None = "temperature",
+        engine_params: dict[str, Any] | None = None,
+        device: str = "cpu",
+        warm_start: bool = False,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost_matrix = cost_matrix
+        self.loss = loss
+        self.engine = engine
+        self.decision = decision
+        self.risk = risk
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.min_samples_leaf = min_samples_leaf
+        self.reg_lambda = reg_lambda
+        self.subsample = subsample
+        self.colsample = colsample
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.ensemble = ensemble
+        self.cv = cv
+        self.validation_fraction = validation_fraction
+        self.calibration = calibration
+        self.engine_params = engine_params
+        self.device = device
+        self.warm_start = warm_start
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- fit ------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+    ) -> Self:
+        """Fit the boosters.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows. Missing values and categorical columns are passed to the engine.
+        y : array of shape (n,)
+            Their true classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+        costs : array of shape (n, k, k), (n, k) or (n,), optional
+            Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
+            decision, or the price of an error on that row. Whole matrices may be uncertain:
+            `costboost.costs.interval` or `costboost.costs.samples`.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        check_parameters(self, self._rules)
+        settings = Settings.of(self)
+        matrix, y, features = self._read_table(X, y)
+        classes, codes = np.unique(y, return_inverse=True)
+        check_classes(classes, settings.owner)
+        weights = check_weights(sample_weight, len(codes), settings.owner)
+        last = getattr(self, "_memory", None) if settings.warm_start else None
+        if last is not None:
+            self._check_same_rows(last, weights, classes)
+        known = Pricing(self.cost_matrix, classes, settings.owner)
+        block = Block(matrix, known.resolve(costs, X, len(codes), codes), weights).weighted()
+        plan = make_plan(block, weights, settings) if last is None else last.plan
+        source = MemorySource(block, features, plan, has_row_costs=costs is not None)
+        fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)))
+        return self.adopt(fitted, _Memory(plan, len(weights), len(block)))
+
+    def fit_parquet(
+        self,
+        paths: Any,
+        target: str,
+        costs: Any = None,
+        sample_weight: str | None = None,
+        features: Sequence[str] | None = None,
+        batch_rows: int | None = None,
+    ) -> Self:
+        """Fit on Parquet files that are larger than memory, by XGBoost's external memory.
+
+        Needs ``engine="xgboost", ensemble=1``, and grows the trees of `fit`. Features are quantised
+        into the folder for temporary files (``TMPDIR``), 2.5 bytes each (5.5 if some are missing);
+        memory holds a few batches and, for each row, labels, scores and gradients. To stop early,
+        ``validation_fraction`` of the rows are held out, but at most a million.
+
+        Parameters
+        ----------
+        paths : str, path, or sequence of them
+            A pattern such as ``"folder/*.parquet"``, a folder, a file, or several of them.
+        target : str
+            Column of the true classes.
+        costs : str, mapping or callable, optional
+            Costs of the rows, in place of ``cost_matrix``: a column with the price of an error; a
+            mapping with numbers or names of columns as entries, ``{"fn": "amount", "fp": 5}`` for
+            two classes or ``{(truth, decision): ...}``; a callable of a pandas frame with all
+            columns of a batch, which returns what ``fit`` takes as ``costs``.
+        sample_weight : str, optional
+            Column of weights.
+        features : sequence of str, optional
+            Columns of features: numbers, booleans, text or dictionaries. By default all but the
+            target and the weight. A column that ``costs`` names is a feature too (an amount is
+            known when deciding); if it is known only afterwards, list the features without it.
+        batch_rows : int, optional
+            Rows to read at once. By default so many that their features take 16 MB.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Examples
+        --------
+        >>> import os, tempfile
+        >>> import pandas as pd
+        >>> from costboost.datasets import make_fraud
+        >>> data = make_fraud(2000, random_state=0)
+        >>> frame = pd.DataFrame(data.X).add_prefix("x").assign(amount=data.amount, fraud=data.y)
+        >>> model = CostBoostClassifier(engine="xgboost", ensemble=1, random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     frame.to_parquet(os.path.join(folder, "january.parquet"))
+        ...     model = model.fit_parquet(folder, "fraud", costs={"fn": "amount", "fp": 5})
+        >>> model.estimated_savings_.value > 0.2
+        True
+        """
+        from costboost.gbm.sources.parquet.source import ParquetSource
+
+        check_parameters(self, self._rules)
+        settings = Settings.of(self)
+        source = ParquetSource(
+            paths, target, costs, sample_weight, features, batch_rows, self.cost_matrix, settings
+        )
+        fitted = train(source, settings)
+        # A warm start on the same rows in memory trains on all of them.
+        plan = Plan([Fold()], list(source.seeds))
+        return self.adopt(fitted, _Memory(plan, source.n_rows, source.n_rows))
+
+    def predict_parquet(
+        self,
+        paths: Any,
+        output: str | Path,
+        costs: Any = None,
+        proba: bool = False,
+        keep: Sequence[str] = (),
+        batch_rows: int | None = None,
+    ) -> Path:
+        """Decide on the rows of Parquet files, in batches, into a Parquet file.
+
+        Parameters
+        ----------
+        paths : str, path, or sequence of them
+            As in `fit_parquet`; the files have the features by the names they had in ``fit``.
+        output : str or path
+            The file to write; it appears when it is complete.
+        costs : mapping or callable, optional
+            The rows' own cost matrices where they are known, as in `fit_parquet`.
+        proba : bool, default=False
+            Whether to write the probabilities too.
+        keep : sequence of str, default=()
+            Columns to copy, such as a key.
+        batch_rows : int, optional
+            Rows to read at once. By default so many that their columns take about 16 MB.
+
+        Returns
+        -------
+        Path
+            The file: a row per row read, in the same order, with the columns ``keep``,
+            ``decision`` and, if asked for, ``probability_<class>``.
+        """
+        from costboost.gbm.sources.parquet.scoring import predict_parquet
+
+        return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
+
+    def adopt(self, fitted: Fitted, memory: _Memory | None = None) -> Self:
+        """Become the classifier that a training has found, all at once.
+
+        Parameters
+        ----------
+        fitted : Fitted
+            What the training found.
+        memory : object, optional
+            What a warm start must know of it.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        estimates, features = fitted.estimates, fitted.features
+        found = {
+            "classes_": fitted.classes,
+            "cost_matrix_": fitted.cost_matrix,
+            "heads_": fitted.heads,
+            "n_iter_": max(head.n_rounds for head in fitted.heads.values()),
+            "n_features_in_": features.n_features,
+            "feature_names_in_": features.names,
+            "estimated_savings_": estimates.savings,
+            "estimated_savings_without_costs_": estimates.savings_without_costs,
+            "estimated_cost_": estimates.cost,
+            "_memory": memory,
+        }
+        before = self.__dict__
+        kept = {
+            name: value
+            for name, value in before.items()
+            if not (name in _PRIVATE_STATE or (name.endswith("_") and not name.startswith("_")))
+        }
+        known = {name: value for name, value in found.items() if value is not None}
+        self.__dict__ = {**kept, **known, "_frame": features.encoder}
+        try:
+            if len(estimates.decisions):
+                remedy = "give the boosters more rows or rounds"
+                self._warn_if_collapsed(estimates.decisions, remedy)
+        except CollapseWarning:  # where warnings are errors
+            self.__dict__ = before
+            raise
+        return self
+
+    def _read_table(self, X: Any, y: Any) -> tuple[AnyArray, AnyArray, Features]:
+        """Features, labels, and what the columns are; read by a copy, so that a failure is none."""
+        reader = type(self)(**self.get_params(deep=False))
+        matrix, labels = reader._read_training(X, y, categories=True, missing=True)
+        names = getattr(reader, "feature_names_in_", None)
+        return matrix, labels, Features(reader.n_features_in_, names, reader._frame)
+
+    def _boosters_to_continue(self, n_boosters: int) -> dict[str, tuple[Model, ...]]:
+        """Boosters of the last fit by the name of their head, for a warm start."""
+        heads = getattr(self, "heads_", {}) if self.warm_start else {}
+        return {name: h.models for name, h in heads.items() if len(h.models) == n_boosters}
+
+    def _check_same_rows(self, last: _Memory, weights: Floats, classes: AnyArray) -> None:
+        used = len(weights), int(np.count_nonzero(weights))
+        if used != (last.n_rows, last.n_weighted) or not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"{type(self).__name__}(warm_start=True) continues boosters on the rows that they "
+                f"were trained on: {last.n_rows} rows ({last.n_weighted} with weight) of the "
+                f"classes {self.classes_.tolist()}; got {used[0]} rows ({used[1]}) of "
+                f"{classes.tolist()}. Set warm_start=False to train anew."
+            )
+        n_boosters = len(last.plan.folds)
+        if self.cv is None and self.ensemble > 1 and self.ensemble != n_boosters:
+            raise ValueError(
+                f"The 'ensemble' parameter of {type(self).__name__} cannot change in a warm start: "
+                f"there are {n_boosters} boosters to continue, got {self.ensemble}. Set "
+                "warm_start=False to train anew."
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        # Only a warm start needs to know again which rows each booster has seen.
+        return state if self.warm_start else {k: v for k, v in state.items() if k != "_memory"}

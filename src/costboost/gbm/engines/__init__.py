@@ -1,0 +1,1 @@
+"""The libraries that grow the trees, behind one interface: `base`, `lightgbm`, `xgboost`."""

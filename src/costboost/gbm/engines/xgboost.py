@@ -1,0 +1,253 @@
+"""XGBoost as an engine: its parameters, its objective and its metric, for one machine or many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from numpy.typing import ArrayLike
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch
+from costboost.gbm.folds import Fold
+from costboost.gbm.targets import Part, Target
+
+__all__ = ["XGBoostEngine", "XGBoostModel", "feature_types", "first_hessian"]
+
+
+class XGBoostEngine(Engine):
+    """Boosters by XGBoost, grown leaf by leaf on histograms."""
+
+    def train(self, table: TargetTable, fold: Fold, job: Job) -> tuple[XGBoostModel, Floats | None]:
+        """Train one booster."""
+        types = feature_types(table.X.shape[1], table.categorical)
+
+        def data(rows: Ints | None, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
+            picked: Any = slice(None) if rows is None else rows
+            return xgb.QuantileDMatrix(
+                table.X[picked],
+                label=table.columns.labels[picked],
+                weight=table.columns.weights[picked],
+                ref=reference,
+                **self.matrix_options(types),
+                nthread=self.threads,
+            )
+
+        train, watch = data(fold.rows), Watch.over(table, fold, job)
+        held_out = None if watch is None else data(fold.held_out, train)
+        part = None if table.target.is_log_loss else table.part(fold.rows)
+        booster = self.boost(table.target, train, part, held_out, watch, job)
+        return XGBoostModel(booster, types), None if watch is None else watch.best_scores
+
+    def boost(
+        self,
+        target: Target,
+        train: xgb.DMatrix,
+        part: Part | None,
+        held_out: xgb.DMatrix | None,
+        watch: Watch | None,
+        job: Job,
+    ) -> xgb.Booster:
+        """Train a booster on matrices, wherever their rows are.
+
+        Parameters
+        ----------
+        target : Target
+            What to train for.
+        train : xgboost.DMatrix
+            The training rows, with labels and weights.
+        part : Part or None
+            The target on these rows; None for log loss.
+        held_out : xgboost.DMatrix or None
+            Held-out rows, if there is a watch.
+        watch : Watch or None
+            Their loss.
+        job : Job
+            How long.
+
+        Returns
+        -------
+        xgboost.Booster
+            The booster, cut at its best round.
+        """
+        options: dict[str, Any] = {}
+        if watch is not None:
+            options = {
+                "evals": [(held_out, "held_out")],
+                "custom_metric": _held_out_loss(watch, target.is_log_loss),
+                "verbose_eval": False,
+            }
+        if part is not None:
+            options["obj"] = lambda scores, _: part.derivatives(scores)
+        booster = xgb.train(
+            self.parameters_for(target, job.fresh_seed),
+            train,
+            num_boost_round=job.rounds_to_go,
+            xgb_model=None if job.start is None else job.start.booster,
+            callbacks=[_AfterRound(watch, job)],
+            **options,
+        )
+        if watch is not None and watch.best_round < booster.num_boosted_rounds():
+            booster = booster[: watch.best_round]
+        return booster
+
+    def parameters_for(self, target: Target, seed: int) -> dict[str, Any]:
+        """XGBoost's parameters of a training.
+
+        Parameters
+        ----------
+        target : Target
+            What to train for.
+        seed : int
+            Seed of row and column samples.
+
+        Returns
+        -------
+        dict
+            Parameters for ``xgboost.train``; those of the user win.
+        """
+        growth = self.growth
+        parameters: dict[str, Any] = {
+            "tree_method": "hist",
+            "grow_policy": "lossguide",
+            "max_leaves": growth.max_leaves,
+            "max_depth": 0,
+            "learning_rate": growth.learning_rate,
+            "reg_lambda": growth.reg_lambda,
+            "subsample": growth.subsample,
+            "colsample_bytree": growth.colsample,
+            # A leaf of min_samples_leaf rows has about this Hessian in the first round.
+            "min_child_weight": growth.min_samples_leaf * first_hessian(target.masses),
+            "disable_default_eval_metric": 1,
+            "verbosity": 0,
+            "device": self.device,
+            "seed": seed,
+        }
+        if self.threads is not None:
+            parameters["nthread"] = self.threads
+        if target.n_scores > 1:
+            parameters["num_class"] = target.n_scores
+        if target.is_log_loss:
+            parameters["objective"] = (
+                "binary:logistic" if target.n_scores == 1 else "multi:softprob"
+            )
+        else:
+            parameters["base_score"] = 0.0
+        return {**parameters, **self.parameters}
+
+    def matrix_options(self, types: list[str] | None) -> dict[str, Any]:
+        """Options of a quantised matrix with features of these types."""
+        return {
+            "max_bin": self.parameters.get("max_bin"),
+            "feature_types": types,
+            "enable_categorical": types is not None,
+        }
+
+
+def first_hessian(masses: ArrayLike) -> float:
+    """Mean Hessian of a row in the first round: it turns rows of a leaf into XGBoost's weight.
+
+    With shares p of the labels it is the mean over labels of p (1 - p).
+
+    Parameters
+    ----------
+    masses : array of shape (k,)
+        Sum of the weights of each label.
+
+    Returns
+    -------
+    float
+        The mean Hessian.
+
+    Examples
+    --------
+    >>> first_hessian([30.0, 10.0])
+    0.1875
+    """
+    shares = np.asarray(masses) / np.sum(np.asarray(masses))
+    return float((1.0 - np.square(shares).sum()) / len(shares))
+
+
+def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
+    """XGBoost's types of the columns; None if all are numbers."""
+    if not categorical:
+        return None
+    return ["c" if j in set(categorical) else "q" for j in range(n_features)]
+
+
+class XGBoostModel(Model):
+    """An XGBoost booster.
+
+    Parameters
+    ----------
+    booster : xgboost.Booster
+        The booster, all of whose rounds count.
+    types : list of str or None
+        Types of the columns.
+    """
+
+    def __init__(self, booster: xgb.Booster, types: list[str] | None) -> None:
+        self.booster = booster
+        self.types = types
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of rounds kept."""
+        return int(self.booster.num_boosted_rounds())
+
+    def _matrix(self, X: AnyArray) -> xgb.DMatrix:
+        return xgb.DMatrix(X, feature_types=self.types, enable_categorical=self.types is not None)
+
+    def scores(self, X: AnyArray) -> Floats:
+        """Raw scores."""
+        scores = self.booster.predict(self._matrix(X), output_margin=True)
+        return np.asarray(scores, dtype=np.float64)
+
+    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
+        """Raw scores after each round."""
+        rows = self._matrix(X)
+        for t in range(self.n_rounds):
+            scores = self.booster.predict(rows, output_margin=True, iteration_range=(0, t + 1))
+            yield np.asarray(scores, dtype=np.float64)
+
+    def contributions(self, X: AnyArray) -> Floats:
+        """SHAP values, last the base."""
+        return np.asarray(
+            self.booster.predict(self._matrix(X), pred_contribs=True), dtype=np.float64
+        )
+
+    def importances(self, n_features: int) -> Floats:
+        """Total gain of each feature."""
+        gains = np.zeros(n_features)
+        names = self.booster.feature_names or [f"f{j}" for j in range(n_features)]
+        place = {name: j for j, name in enumerate(names)}
+        for name, gain in self.booster.get_score(importance_type="total_gain").items():
+            gains[place[name]] = np.sum(gain)
+        return gains
+
+
+def _held_out_loss(watch: Watch, is_log_loss: bool) -> Callable[..., tuple[str, float]]:
+    """The held-out loss, as XGBoost's custom metric."""
+
+    def loss(outputs: AnyArray, _: xgb.DMatrix) -> tuple[str, float]:
+        # With an objective of its own XGBoost hands over probabilities, else raw scores.
+        return "loss", watch.see(outputs, is_probability=is_log_loss)
+
+    return loss
+
+
+class _AfterRound(xgb.callback.TrainingCallback):
+    """Report, and stop when the loss has stopped falling."""
+
+    def __init__(self, watch: Watch | None, job: Job) -> None:
+        self.watch = watch
+        self.job = job
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Whether to stop."""
+        if self.watch is None:
+            self.job.tell(model.num_boosted_rounds(), None)
+            return False
+        return self.watch.is_over

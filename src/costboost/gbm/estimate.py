@@ -1,0 +1,67 @@
+"""What the decisions will save, with an interval, from rows that no booster was trained on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from costboost._typing import Floats
+
+__all__ = ["Estimate", "estimate_savings"]
+
+_NORMAL_95 = 1.959963984540054
+
+
+class Estimate(NamedTuple):
+    """A value with its 95 % interval."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+def estimate_savings(paid: Floats, prices: Floats, weights: Floats) -> Estimate:
+    r"""Savings and their interval.
+
+    With :math:`a_i` what row i paid and :math:`b_i` what the best constant decision pays,
+    savings are :math:`s = 1 - \sum w_i a_i / \sum w_i b_i`. A ratio of sums has, to first order,
+    the variance of the sum of :math:`w_i (a_i - (1 - s) b_i) / \sum_j w_j b_j`, which gives
+    the interval :math:`s \pm 1.96` standard errors.
+
+    Parameters
+    ----------
+    paid : array of shape (n,)
+        Reduced price of the decision taken on each row.
+    prices : array of shape (n, d)
+        Reduced price of every decision on each row.
+    weights : array of shape (n,)
+        Weights of the rows.
+
+    Returns
+    -------
+    Estimate
+        Savings with their interval; if the best constant decision is free, 0 for certain.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> prices = np.array([[5.0, 0.0], [0.0, 1.0]] * 50)
+    >>> paid = np.tile([0.0, 0.0, 0.0, 1.0], 25)  # half of the false alarms
+    >>> print(estimate_savings(paid, prices, np.ones(100)))
+    0.500 (0.361 to 0.639)
+    """
+    totals = weights @ prices
+    constant = int(totals.argmin())
+    if totals[constant] <= 0:
+        return Estimate(0.0, 0.0, 0.0)
+    base = prices[:, constant]
+    ratio = float(weights @ paid) / float(totals[constant])
+    residual = weights * (paid - ratio * base) / totals[constant]
+    # Over n - 1, as for the variance of any mean.
+    n = max(len(paid), 2)
+    error = float(np.sqrt(np.square(residual).sum() * n / (n - 1)))
+    return Estimate(1.0 - ratio, 1.0 - ratio - _NORMAL_95 * error, 1.0 - ratio + _NORMAL_95 * error)

@@ -1,0 +1,262 @@
+"""Heads: boosters trained for one target on different rows; together they score and decide."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, softmax
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs import Costs
+from costboost.losses import Loss
+from costboost.gbm.decisions import decide, probability
+from costboost.gbm.engines.base import Model, to_scores
+from costboost.gbm.targets import LogLossPart
+from costboost.losses import MC, BinaryLoss
+
+__all__ = [
+    "Head",
+    "LossHead",
+    "PriceHead",
+    "ProbabilityHead",
+    "has_link",
+    "temperature",
+    "to_proba",
+]
+
+# Largest temperature; the smallest is its inverse.
+_MOST_TEMPERATURE = 2.0
+
+
+@dataclass(frozen=True, eq=False)
+class Head(ABC):
+    """Boosters for one target.
+
+    Attributes
+    ----------
+    models : tuple of Model
+        The boosters.
+    temperature : float
+        Factor that calibrates their scores.
+    """
+
+    models: tuple[Model, ...] = ()
+    temperature: float = 1.0
+
+    @property
+    def decides_by_cost(self) -> bool:
+        """Whether the decision is that of smallest expected cost, under any costs."""
+        return False
+
+    @abstractmethod
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
+        """Codes of the decisions.
+
+        Parameters
+        ----------
+        scores : array of shape (n,) or (n, n_scores)
+            Scores of the rows.
+        costs : Costs, optional
+            Costs of these rows, for heads that can use them.
+
+        Returns
+        -------
+        int array of shape (n,)
+            The decisions.
+        """
+
+    @abstractmethod
+    def proba(self, scores: Floats) -> Floats:
+        """Probabilities of the classes, (n, k), if there is a link to them."""
+
+    def decision_values(self, scores: Floats) -> Floats:
+        """What the decision goes by: the scores, unless the head says otherwise."""
+        return scores
+
+    def trained(self, models: Sequence[Model]) -> Self:
+        """The head with these boosters, not calibrated."""
+        return replace(self, models=tuple(models), temperature=1.0)
+
+    def calibrated(self, scores: Floats, labels: Ints, weights: Floats) -> Self:
+        """The head with the temperature that suits held-out scores, where it has one."""
+        return self
+
+    @property
+    def boosters(self) -> list[Any]:
+        """The engine's own boosters."""
+        return [model.booster for model in self.models]
+
+    @property
+    def n_rounds(self) -> int:
+        """Rounds of the longest booster."""
+        return max(model.n_rounds for model in self.models)
+
+    def average(self, scores: list[Floats]) -> Floats:
+        """One score from those of the boosters."""
+        return self.temperature * _mean(scores)
+
+    def scores(self, X: AnyArray) -> Floats:
+        """Scores of all boosters together."""
+        return self.average([model.scores(X) for model in self.models])
+
+    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
+        """The scores by round; boosters that have stopped keep their last ones."""
+        stages = [model.staged_scores(X) for model in self.models]
+        last = [next(stage) for stage in stages]
+        for _ in range(self.n_rounds):
+            yield self.average(last)
+            last = [next(stage, old) for stage, old in zip(stages, last, strict=True)]
+
+    def contributions(self, X: AnyArray) -> Floats:
+        """SHAP values of the boosters, averaged."""
+        return self.temperature * _mean([model.contributions(X) for model in self.models])
+
+    def importances(self, n_features: int) -> Floats:
+        """Share of each feature in the total gain, averaged over the boosters."""
+        gains = _mean([model.importances(n_features) for model in self.models])
+        total = gains.sum()
+        return gains / total if total > 0 else gains
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityHead(Head):
+    """Boosters that know the probabilities of the classes, which are averaged.
+
+    An average of log-odds would let one booster that is wrongly sure of itself rule out a class;
+    where missing that class is costly, the arithmetic mean of probabilities spends less.
+
+    Attributes
+    ----------
+    costs : Costs
+        One matrix for all rows: it decides on rows whose own costs are unknown.
+    """
+
+    costs: Costs | None = None
+
+    @property
+    def decides_by_cost(self) -> bool:
+        """Always."""
+        return True
+
+    def average(self, scores: list[Floats]) -> Floats:
+        """Log-odds, or logarithms, of the mean calibrated probability."""
+        if len(scores) == 1:
+            return super().average(scores)
+        proba = _mean([to_proba(self.temperature * booster) for booster in scores])
+        return to_scores(proba[:, 1] if proba.shape[1] == 2 else proba)
+
+    def calibrated(self, scores: Floats, labels: Ints, weights: Floats) -> Self:
+        """With the temperature of smallest log loss on held-out rows."""
+        return replace(self, temperature=temperature(scores, labels, weights))
+
+    def proba(self, scores: Floats) -> Floats:
+        """Probabilities of the classes."""
+        return to_proba(scores)
+
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
+        """The decision of smallest expected cost, by the rows' own matrices if they are known."""
+        known = costs if costs is not None and costs.matrix is not None else self._static
+        return known.decide(to_proba(scores))
+
+    def decision_values(self, scores: Floats) -> Floats:
+        """Two decisions: what the second is expected to save; more: minus the expected costs."""
+        expected = self._static.expected(to_proba(scores))
+        return expected[:, 0] - expected[:, 1] if expected.shape[1] == 2 else -expected
+
+    @property
+    def _static(self) -> Costs:
+        assert self.costs is not None
+        return self.costs
+
+
+@dataclass(frozen=True, eq=False)
+class PriceHead(Head):
+    """Boosters that have learned which decision is cheapest; they cannot use other costs."""
+
+    def proba(self, scores: Floats) -> Floats:
+        """There are none."""
+        raise TypeError("Boosters that learned decisions know no probabilities.")
+
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
+        """The sign of the score, or the largest score."""
+        return np.asarray(scores >= 0 if scores.ndim == 1 else scores.argmax(axis=1), np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class LossHead(Head):
+    """Boosters of a loss of the library, with the costs inside.
+
+    Attributes
+    ----------
+    loss : BinaryLoss or MulticlassLoss
+        The loss.
+    matrix : array of shape (k, d)
+        The mean costs, in the unit in which the loss was trained.
+    """
+
+    loss: Loss | None = None
+    matrix: Floats | None = None
+
+    def proba(self, scores: Floats) -> Floats:
+        """Probabilities by the link of the loss."""
+        assert self.loss is not None
+        return probability(scores, self.loss, cost_matrix=self.matrix)
+
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
+        """As the loss decides."""
+        assert self.loss is not None
+        return decide(scores, self.loss, cost_matrix=self.matrix)
+
+
+def has_link(loss: Any) -> bool:
+    """Whether scores that minimise the loss, costs inside, tell the probabilities of classes."""
+    return isinstance(loss, BinaryLoss | MC)
+
+
+def temperature(scores: Floats, labels: Ints, weights: Floats) -> float:
+    """The factor of held-out scores that has the smallest log loss.
+
+    One number for all classes (temperature scaling, Guo et al. 2017): it moves no boundary
+    between equally costly classes, and has too little freedom to overfit. It is bounded, because
+    held-out rows without an error would have it grow for ever, and the probability of a rare,
+    costly class vanish.
+
+    Parameters
+    ----------
+    scores : array of shape (n,) or (n, k)
+        Held-out scores.
+    labels : int array of shape (n,)
+        True classes.
+    weights : array of shape (n,)
+        Sample weights.
+
+    Returns
+    -------
+    float
+        Between 1/2 and 2; below 1 if the boosters are too sure of themselves.
+    """
+    part = LogLossPart(labels, weights)
+    best = minimize_scalar(
+        lambda log_t: part.loss(np.exp(log_t) * scores),
+        bounds=(-np.log(10.0), np.log(10.0)),
+        method="bounded",
+        options={"xatol": 1e-3},
+    )
+    # The loss has one valley, so the best factor within bounds is the best one, clipped.
+    return float(np.clip(np.exp(best.x), 1.0 / _MOST_TEMPERATURE, _MOST_TEMPERATURE))
+
+
+def to_proba(scores: Floats) -> Floats:
+    """Scores as probabilities, (n, k)."""
+    if scores.ndim == 1:
+        return np.stack([expit(-scores), expit(scores)], axis=1)
+    return np.asarray(softmax(scores, axis=1))
+
+
+def _mean(arrays: list[Floats]) -> Floats:
+    return np.asarray(sum(arrays[1:], start=arrays[0]) / len(arrays))

@@ -1,0 +1,99 @@
+"""What a source of training rows must tell and do."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats
+from costboost.gbm.blocks import Block, Features
+from costboost.gbm.engines.base import Engine, Job, Model
+from costboost.gbm.folds import HoldOut
+from costboost.gbm.settings import Settings
+from costboost.gbm.targets import Target
+from costboost.gbm.totals import Totals
+
+__all__ = ["Source", "Trainer", "hold_out_rule"]
+
+# Trains booster number i: its model, and its scores of the rows that it held out.
+Trainer: TypeAlias = Callable[[int, Job], "tuple[Model, Floats | None]"]
+
+
+class Source(ABC):
+    """Training rows.
+
+    Attributes
+    ----------
+    classes : array of shape (k,)
+        The classes.
+    features : Features
+        The columns.
+    has_row_costs : bool
+        Whether the rows have costs of their own that ``predict`` may not be told.
+    totals : Totals
+        Sums over all rows that have weight.
+    seeds : sequence of int
+        Seed of each booster to train: one, or one per fold.
+    tells_rounds : bool
+        Whether its trainings report their rounds.
+    """
+
+    classes: AnyArray
+    features: Features
+    has_row_costs: bool
+    totals: Totals
+    seeds: Sequence[int]
+    tells_rounds: bool = True
+
+    @abstractmethod
+    def engine(self, settings: Settings) -> Engine:
+        """The engine that trains on these rows."""
+
+    @abstractmethod
+    def held_out(self, number: int | None = None) -> Block | None:
+        """Costs and weights of held-out rows; None if there are none.
+
+        Parameters
+        ----------
+        number : int, optional
+            The booster that held them out; by default all, one after the other.
+
+        Returns
+        -------
+        Block or None
+            The rows, in the order of the trainer's scores.
+        """
+
+    @abstractmethod
+    def trainer(self, engine: Engine, target: Target) -> Trainer:
+        """A function that trains the boosters of one target."""
+
+
+def hold_out_rule(
+    settings: Settings, n_rows: int, n_costs: int, rng: np.random.RandomState
+) -> HoldOut:
+    """Which rows a single booster holds out, to stop early, calibrate and estimate savings.
+
+    Parameters
+    ----------
+    settings : Settings
+        Whether to stop early, and the share of rows.
+    n_rows : int
+        Number of all rows.
+    n_costs : int
+        Numbers in the cost matrix of a row.
+    rng : RandomState
+        Draws the seed, if rows are held out.
+
+    Returns
+    -------
+    HoldOut
+        The rule; it holds out no row if there are too few.
+    """
+    if not settings.early_stopping or n_rows * settings.validation_fraction < 1:
+        return HoldOut()
+    seed = int(rng.randint(Settings.largest_seed))
+    return HoldOut.bounded(settings.validation_fraction, n_rows, n_costs, seed)

@@ -1,0 +1,284 @@
+"""What the workers of a cluster do: read partitions, follow a target, score held-out rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+import xgboost as xgb
+from distributed import get_worker
+from xgboost import collective
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost._validation import check_weights
+from costboost.costs import Costs
+from costboost.gbm.blocks import Block, Features, Pricing
+from costboost.gbm.engines.base import Model, to_scores
+from costboost.gbm.folds import HoldOut, strata
+from costboost.gbm.targets import Part, Target
+from costboost.gbm.totals import Totals
+
+__all__ = [
+    "Partition",
+    "Reader",
+    "Shard",
+    "derivatives",
+    "found_labels",
+    "group_counts",
+    "mean_loss",
+    "prepared",
+    "worker_threads",
+]
+
+# X, y, costs and sample weights of a partition; None stands for what is not given.
+Partition: TypeAlias = "tuple[Any, Any, Any, Any]"
+
+
+def found_labels(y: Any) -> AnyArray:
+    """Labels that occur in a partition.
+
+    Parameters
+    ----------
+    y : array or Series of shape (n,)
+        Labels.
+
+    Returns
+    -------
+    array
+        Sorted.
+    """
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must have shape (n,), one label per row of X; got {labels.shape}.")
+    if pd.isna(labels).any():
+        raise ValueError("y holds missing labels. Drop these rows of X and y.")
+    return np.unique(labels)
+
+
+@dataclass(frozen=True, eq=False)
+class Reader:
+    """Reads partitions.
+
+    Attributes
+    ----------
+    features : Features
+        The columns of all partitions.
+    pricing : Pricing
+        What the rows cost.
+    """
+
+    features: Features
+    pricing: Pricing
+
+    @property
+    def needs_features(self) -> bool:
+        """Whether the costs are a function of the features."""
+        return callable(self.pricing.cost_matrix)
+
+    def block(self, number: int, part: Partition, *, features: bool) -> Block:
+        """The rows of a partition that have weight.
+
+        Parameters
+        ----------
+        number : int
+            Which partition, for messages.
+        part : tuple of X, y, costs, sample_weight
+            The partition; None stands for what is not given.
+        features : bool
+            Whether to read the features, in single precision.
+
+        Returns
+        -------
+        Block
+            The rows.
+        """
+        X, y, costs, weights = part
+        n, classes = len(y), self.pricing.classes
+        for name, other in (("X", X), ("costs", costs), ("sample_weight", weights)):
+            if other is not None and len(other) != n:
+                raise ValueError(
+                    f"y, costs and sample_weight must have the partitions of X: partition {number} "
+                    f"of y has {n} rows, that of {name} {len(other)}. Make it a column of the same "
+                    "frame, or repartition."
+                )
+        if not n:  # whatever the costs are, they are none
+            matrix = np.empty((0, self.features.n_features), dtype=np.float32)
+            codes = np.empty(0, dtype=np.intp)
+            nothing = Costs(classes, 1.0 - np.eye(len(classes)), codes=codes)
+            return Block(matrix, nothing, np.empty(0))
+        w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+        if w.any():  # a partition may weigh nothing, all together may not
+            w = check_weights(w, n, self.pricing.owner)
+        codes = np.searchsorted(classes, np.asarray(y))
+        matrix = np.asarray(self.features.read(X), dtype=np.float32) if features else None
+        return Block(matrix, self.pricing.resolve(costs, X, n, codes), w).weighted()
+
+
+def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
+    """How many rows of a partition each group has (see `costboost.gbm.folds.strata`).
+
+    Parameters
+    ----------
+    number : int
+        Which partition.
+    *part : array, frame or None
+        X, y, costs and weights of the partition.
+    reader : Reader
+        Reads it.
+
+    Returns
+    -------
+    int array of shape (2 k,)
+        Number of rows.
+    """
+    costs = reader.block(number, part, features=False).costs  # type: ignore[arg-type]
+    return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """The rows of a partition.
+
+    Attributes
+    ----------
+    train : Block
+        Training rows; of their costs only the prices under the truth are kept.
+    held_out : Block
+        Held-out rows.
+    totals : Totals or None
+        Sums over all of them; None if there are none.
+    """
+
+    train: Block
+    held_out: Block
+    totals: Totals | None
+
+    def summary(self) -> tuple[Totals | None, Block]:
+        """The sums, and costs and weights of the held-out rows: small enough to travel."""
+        return self.totals, self.held_out.without_features()
+
+    def columns(self, target: Target, *, held_out: bool) -> tuple[AnyArray, ...]:
+        """Features, labels (or gains) and weights of some rows, as XGBoost carries them."""
+        rows = self.held_out if held_out else self.train
+        columns = target.columns(rows.costs, rows.weights)
+        labels = columns.labels if columns.gains is None else columns.gains
+        assert rows.X is not None
+        return rows.X, labels.astype(np.float32), columns.weights.astype(np.float32)
+
+    def scores(self, model: Model) -> Floats:
+        """Scores of the held-out rows."""
+        assert self.held_out.X is not None
+        with xgb.config_context(nthread=worker_threads()):
+            return model.scores(self.held_out.X)
+
+
+def prepared(number: int, *part: Any, reader: Reader, rule: HoldOut, before: Ints) -> Shard:
+    """Read a partition and hold out some of its rows.
+
+    Parameters
+    ----------
+    number : int
+        Which partition.
+    *part : array, frame or None
+        X, y, costs and weights of the partition.
+    reader : Reader
+        Reads it.
+    rule : HoldOut
+        Which rows are held out.
+    before : int array of shape (2 k,)
+        Rows of each group in the partitions before.
+
+    Returns
+    -------
+    Shard
+        Rows of weight 0 are left out.
+    """
+    block = reader.block(number, part, features=True)  # type: ignore[arg-type]
+    held = rule.mask(strata(block.costs), before)
+    totals = Totals.of(block, int(held.sum())) if len(block) else None
+    return Shard(block.take(~held).with_prices(), block.take(held), totals)
+
+
+def worker_threads() -> int:
+    """Threads of the Dask worker that asks; 1 elsewhere."""
+    try:
+        return int(get_worker().state.nthreads)
+    except ValueError:
+        return 1
+
+
+class _Carried:
+    """The target on the rows of a worker's matrix, made in the first round and kept.
+
+    Workers that are threads of one process share this object, so it keeps a part per matrix.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        # By identity; the matrix is kept too, or another one could get its number.
+        self._parts: dict[int, tuple[xgb.DMatrix, Part]] = {}
+
+    def of(self, data: xgb.DMatrix) -> Part:
+        if id(data) not in self._parts:
+            labels = data.get_label()
+            if labels.size > data.num_row():
+                labels = labels.reshape(data.num_row(), -1)
+            columns = self.target.carried(labels, data.get_weight())
+            self._parts[id(data)] = data, self.target.part(columns)
+        return self._parts[id(data)][1]
+
+
+def derivatives(target: Target) -> Callable[[AnyArray, xgb.DMatrix], tuple[AnyArray, AnyArray]]:
+    """XGBoost's custom objective for a target that is no log loss.
+
+    Parameters
+    ----------
+    target : Target
+        What to train for.
+
+    Returns
+    -------
+    callable
+        From scores and matrix to gradient and Hessian, on the rows of one worker.
+    """
+    carried = _Carried(target)
+
+    def gradient(scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
+        if not data.num_row():
+            empty = np.zeros_like(scores, dtype=np.float32)
+            return empty, empty
+        return carried.of(data).derivatives(scores)
+
+    return gradient
+
+
+def mean_loss(target: Target) -> Callable[[AnyArray, xgb.DMatrix], tuple[str, float]]:
+    """XGBoost's custom metric: the mean loss over the rows of all workers.
+
+    Parameters
+    ----------
+    target : Target
+        What is trained for.
+
+    Returns
+    -------
+    callable
+        From outputs and matrix to the name and the value, the same on every worker.
+    """
+    carried = _Carried(target)
+
+    def loss(outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
+        sums = np.zeros(2)
+        if data.num_row() and carried.of(data).weight > 0:
+            part = carried.of(data)
+            # With an objective of its own XGBoost hands over probabilities, else raw scores.
+            scores = to_scores(outputs) if target.is_log_loss else np.asarray(outputs, np.float64)
+            weight = float(data.get_weight().sum(dtype=np.float64))
+            sums[:] = weight * part.loss(scores), weight
+        total: Any = collective.allreduce(sums, collective.Op.SUM)
+        return "loss", float(total[0] / total[1])
+
+    return loss

@@ -1,0 +1,131 @@
+"""A table in memory: one block of rows, shared out in folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from costboost._typing import AnyArray, Floats
+from costboost.gbm.blocks import Block, Features
+from costboost.gbm.engines.base import Engine, Job, Model, TargetTable
+from costboost.gbm.folds import Fold, folds, own_folds, strata
+from costboost.gbm.settings import Settings
+from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
+from costboost.gbm.targets import Target
+from costboost.gbm.totals import Totals
+
+__all__ = ["MemorySource", "Plan", "make_plan"]
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Which booster trains on which rows.
+
+    Attributes
+    ----------
+    folds : list of Fold
+        Rows of each booster, counted among those that have weight.
+    seeds : list of int
+        Seeds of the boosters.
+    """
+
+    folds: list[Fold]
+    seeds: list[int]
+
+
+def make_plan(block: Block, weights: Floats, settings: Settings) -> Plan:
+    """Share out the rows.
+
+    Parameters
+    ----------
+    block : Block
+        The rows that have weight.
+    weights : array of shape (n,)
+        Weights of all rows that the user passed.
+    settings : Settings
+        How many boosters, or whose folds.
+
+    Returns
+    -------
+    Plan
+        Folds and seeds.
+    """
+    rng = check_random_state(settings.random_state)
+    n = len(block)
+    if settings.cv is not None:
+        assert block.X is not None
+        place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
+        codes = np.asarray(block.costs.codes)
+        parts = own_folds(settings.cv, block.X, codes, place, settings.owner)
+    elif (n_folds := min(settings.ensemble, n // 2)) >= 2:
+        parts = folds(strata(block.costs), n_folds, rng)
+    else:
+        n_costs = len(block.costs.classes) * block.costs.reduced.shape[1]
+        held = hold_out_rule(settings, n, n_costs, rng).mask(strata(block.costs))
+        parts = [Fold(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else Fold()]
+    return Plan(parts, [int(rng.randint(Settings.largest_seed)) for _ in parts])
+
+
+class MemorySource(Source):
+    """A table in memory.
+
+    Parameters
+    ----------
+    block : Block
+        The rows that have weight.
+    features : Features
+        Their columns.
+    plan : Plan
+        Which booster trains on which of them.
+    has_row_costs : bool
+        Whether they have costs of their own.
+    """
+
+    def __init__(
+        self, block: Block, features: Features, plan: Plan, *, has_row_costs: bool
+    ) -> None:
+        self.block = block
+        self.classes = block.costs.classes
+        self.features = features
+        self.plan = plan
+        self.seeds = plan.seeds
+        self.has_row_costs = has_row_costs
+        self.totals = Totals.of(block)
+
+    def engine(self, settings: Settings) -> Engine:
+        """The engine that the user chose."""
+        return settings.make_engine(len(self.block))
+
+    def held_out(self, number: int | None = None) -> Block | None:
+        """Costs and weights of the held-out rows of one fold, or of all."""
+        some = self.plan.folds if number is None else [self.plan.folds[number]]
+        rows = [fold.held_out for fold in some if fold.held_out is not None]
+        return self.block.without_features().take(np.concatenate(rows)) if rows else None
+
+    def trainer(self, engine: Engine, target: Target) -> Trainer:
+        """Trains on the rows of a fold."""
+        X = self.block.X
+        assert X is not None
+        columns = target.columns(self.block.costs, self.block.weights)
+        table = TargetTable(X, self.features.categorical, target, columns)
+
+        def train(number: int, job: Job) -> tuple[Model, Floats | None]:
+            fold = self.plan.folds[number]
+            model, scores = job.start, None
+            if model is None or job.rounds_to_go:
+                model, scores = engine.train(_learnable(table, fold, self.block.weights), fold, job)
+            if scores is None and fold.held_out is not None:
+                scores = model.scores(X[fold.held_out])
+            return model, scores
+
+        return train
+
+
+def _learnable(table: TargetTable, fold: Fold, weights: AnyArray) -> TargetTable:
+    """The table; by sample weights alone if nothing is at stake on the training rows of a fold."""
+    used = table.columns.weights if fold.rows is None else table.columns.weights[fold.rows]
+    if used.any():
+        return table
+    return replace(table, columns=replace(table.columns, weights=weights))

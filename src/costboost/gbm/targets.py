@@ -1,0 +1,338 @@
+"""What boosters are trained for: the columns an engine trains on, and the loss of scores.
+
+A target knows no rows. `Target.columns` turns the costs and weights of any block into labels,
+weights and gains, so tables in memory, Parquet files and Dask partitions share one rule.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import log_expit, log_softmax, softmax
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs import Costs
+from costboost.losses import Loss
+from costboost.gbm.objectives import Derivatives, loss_rows
+from costboost.gbm.totals import Totals, gains
+from costboost.losses import BinaryLoss, Ls
+
+__all__ = ["Columns", "LossTarget", "Part", "PriceTarget", "ProbabilityTarget", "Target"]
+
+# Rows whose gradients are computed at once, in double precision.
+_GRADIENT_ROWS = 2**16
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What an engine trains on, beside the features.
+
+    Attributes
+    ----------
+    labels : int array of shape (n,)
+        True classes or cheapest decisions, as codes.
+    weights : array of shape (n,)
+        Weights of the rows.
+    gains : array of shape (n, d), or None
+        What each decision saves, where that is learned for more than two decisions.
+    costs : Costs or None
+        Costs of the rows, where the loss has them inside.
+    """
+
+    labels: Ints
+    weights: AnyArray
+    gains: AnyArray | None = None
+    costs: Costs | None = None
+
+    def take(self, rows: Any) -> Columns:
+        """The columns of some rows."""
+        return Columns(
+            self.labels[rows],
+            self.weights[rows],
+            None if self.gains is None else self.gains[rows],
+            None if self.costs is None else self.costs.take(rows),
+        )
+
+
+class Part(ABC):
+    """A target on some rows.
+
+    Attributes
+    ----------
+    weight : float
+        What the rows weigh together; 0 if they cannot tell a good score from a bad one.
+    """
+
+    weight: float
+
+    @abstractmethod
+    def loss(self, scores: Floats) -> float:
+        """Mean loss of the rows, by their weights: what stops a training."""
+
+    def derivatives(self, scores: AnyArray) -> Derivatives:
+        """Gradient and Hessian of the weighted loss, for targets other than log loss."""
+        raise TypeError(f"{type(self).__name__} is trained by the engine's own log loss.")
+
+
+class Target(ABC):
+    """What to train for.
+
+    Attributes
+    ----------
+    name : str
+        What its boosters know, for messages and as the name of their head.
+    n_scores : int
+        Scores of a row: 1, or one per class or decision.
+    is_log_loss : bool
+        Whether the engine's own log loss of labels and weights is trained. If not, the engine
+        follows the derivatives of `part`.
+    masses : array
+        Weight of all rows by label.
+    learns_gains : bool
+        Whether `columns` has gains, for more than two decisions.
+    """
+
+    name: ClassVar[str]
+    n_scores: int
+    is_log_loss: bool
+    masses: Floats
+    learns_gains: bool = False
+
+    @abstractmethod
+    def columns(self, costs: Costs, weights: Floats) -> Columns:
+        """The columns of a block, row by row.
+
+        Parameters
+        ----------
+        costs : Costs
+            Costs and true classes of the rows.
+        weights : array of shape (n,)
+            Their sample weights.
+
+        Returns
+        -------
+        Columns
+            What to train on.
+        """
+
+    @abstractmethod
+    def part(self, columns: Columns) -> Part:
+        """Loss and derivatives of the rows that have these columns."""
+
+    def carried(self, labels: AnyArray, weights: AnyArray) -> Columns:
+        """Columns from the label and weight fields of an engine's matrix.
+
+        Parameters
+        ----------
+        labels : array of shape (n,) or (n, d)
+            Labels, or gains where `columns` has any.
+        weights : array of shape (n,)
+            Weights.
+
+        Returns
+        -------
+        Columns
+            As `columns` made them, in the precision of the engine.
+        """
+        return Columns(labels.astype(np.intp), weights.astype(np.float64))
+
+
+class LogLossPart(Part):
+    """Log loss of labels and weights."""
+
+    def __init__(self, labels: Ints, weights: AnyArray) -> None:
+        self.labels = labels
+        self.weights = weights
+        self.weight = float(weights.sum())
+
+    def loss(self, scores: Floats) -> float:
+        """Mean log loss."""
+        if scores.ndim == 1:
+            losses = -log_expit(np.where(self.labels > 0, scores, -scores))
+        else:
+            logs = log_softmax(scores, axis=1)
+            losses = -np.take_along_axis(logs, self.labels[:, None], axis=1)[:, 0]
+        return _mean(losses, self.weights)
+
+
+class ProbabilityTarget(Target):
+    """The true class: log loss, so the scores are log-probabilities.
+
+    Parameters
+    ----------
+    totals : Totals
+        Sums over all rows.
+    """
+
+    name = "probability"
+    is_log_loss = True
+
+    def __init__(self, totals: Totals) -> None:
+        k = len(totals.weight)
+        self.n_scores = 1 if k == 2 else k
+        self.masses = totals.weight
+
+    def columns(self, costs: Costs, weights: Floats) -> Columns:
+        """True classes and sample weights."""
+        return Columns(np.asarray(costs.codes), weights)
+
+    def part(self, columns: Columns) -> Part:
+        """Log loss of the true classes."""
+        return LogLossPart(columns.labels, columns.weights)
+
+
+class PriceTarget(Target):
+    r"""The cheapest decision, when the costs of a row are not known at decision time.
+
+    The gain of decision d on row i is :math:`v_{id} = \max_e C_{ie} - C_{id}`, and the loss is the
+    cross entropy of the gains,
+
+    .. math:: L = -\sum_i w_i \sum_d v_{id} \log q_d(x_i), \qquad q = \mathrm{softmax}(F).
+
+    Its minimiser is :math:`q_d(x) \propto E[v_d \mid x]`, so the largest score belongs to the
+    decision of smallest expected cost given x. For two decisions it is log loss of the effective
+    label with the price of an error as weight; for more it is data space expansion (DSE, Lozano
+    and Abe 2008) in boosted form.
+
+    Parameters
+    ----------
+    totals : Totals
+        Sums over all rows: gains are measured in units of their mean, so that the engine's
+        regularisation keeps its meaning.
+    """
+
+    name = "decision"
+
+    def __init__(self, totals: Totals) -> None:
+        d = len(totals.label_gain)
+        self.is_log_loss = d == 2
+        self.learns_gains = d > 2
+        self.n_scores = 1 if d == 2 else d
+        self.unit = totals.mean_gain
+        # With two decisions gains are weights of the labels, with more they are the labels.
+        self.masses = totals.label_gain if d == 2 else totals.label_weight
+
+    def columns(self, costs: Costs, weights: Floats) -> Columns:
+        """Cheapest decisions weighted by their gain, or the gains of all decisions."""
+        gain = gains(costs) / self.unit
+        if self.is_log_loss:
+            return Columns(costs.labels, weights * gain.sum(axis=1))
+        return Columns(costs.labels, weights, gain)
+
+    def part(self, columns: Columns) -> Part:
+        """Cross entropy of the gains."""
+        if columns.gains is None:
+            return LogLossPart(columns.labels, columns.weights)
+        return GainPart(columns.gains, columns.weights)
+
+    def carried(self, labels: AnyArray, weights: AnyArray) -> Columns:
+        """Labels of two dimensions are gains."""
+        if self.is_log_loss:
+            return super().carried(labels, weights)
+        return Columns(labels.argmax(axis=1), weights.astype(np.float64), labels)
+
+
+class GainPart(Part):
+    """Cross entropy of the gains of decisions.
+
+    Parameters
+    ----------
+    gain : array of shape (n, d)
+        Gains, in any precision; sums and derivatives are computed in double.
+    weights : array of shape (n,)
+        Sample weights.
+    """
+
+    def __init__(self, gain: AnyArray, weights: AnyArray) -> None:
+        self.gain = gain
+        self.weights = weights
+        self.weight = float(weights.sum()) if gain.any() else 0.0
+
+    def loss(self, scores: Floats) -> float:
+        """Mean cross entropy."""
+        return _mean(-(self.gain * log_softmax(scores, axis=1)).sum(axis=1), self.weights)
+
+    def derivatives(self, scores: AnyArray) -> Derivatives:
+        """Gradient ``w (V q_d - v_d)`` and Hessian ``w V q_d (1 - q_d)``, V the sum of v."""
+        gradient = np.empty(self.gain.shape, dtype=np.float32)
+        hessian = np.empty(self.gain.shape, dtype=np.float32)
+        for start in range(0, len(gradient), _GRADIENT_ROWS):
+            some = slice(start, start + _GRADIENT_ROWS)
+            q = softmax(np.asarray(scores[some], dtype=np.float64), axis=1)
+            v = np.asarray(self.gain[some], dtype=np.float64)
+            w, total = self.weights[some, None], v.sum(axis=1, keepdims=True)
+            gradient[some] = w * (total * q - v)
+            hessian[some] = np.maximum(w * total * q * (1.0 - q), 1e-16)
+        return gradient, hessian
+
+
+class LossTarget(Target):
+    """A loss of the library, costs inside.
+
+    Parameters
+    ----------
+    loss : BinaryLoss or MulticlassLoss
+        The loss.
+    totals : Totals
+        Sums over all rows: costs are measured in units of what is at stake on a row, so that the
+        engine's regularisation keeps its meaning.
+    classes : array of shape (k,)
+        The classes.
+    """
+
+    name = "decision"
+    is_log_loss = False
+
+    def __init__(self, loss: Loss, totals: Totals, classes: AnyArray) -> None:
+        self.loss = loss
+        self.unit = totals.mean_stakes
+        self.masses = totals.weight
+        self.n_scores = 1 if isinstance(loss, BinaryLoss) else len(totals.label_weight)
+        self.static = None if totals.matrix is None else Costs(classes, totals.matrix)
+
+    def columns(self, costs: Costs, weights: Floats) -> Columns:
+        """True classes, sample weights and the costs themselves."""
+        return Columns(np.asarray(costs.codes), weights, costs=costs.divided(self.unit))
+
+    def part(self, columns: Columns) -> LossPart:
+        """The loss of the rows."""
+        assert columns.costs is not None
+        return LossPart(self.loss, columns.costs, columns.weights)
+
+    def carried(self, labels: AnyArray, weights: AnyArray) -> Columns:
+        """The costs are those of the matrix of all rows."""
+        assert self.static is not None
+        codes = labels.astype(np.intp)
+        known = Costs(self.static.classes, self.static.matrix, codes=codes)
+        return self.columns(known, weights.astype(np.float64))
+
+
+class LossPart(Part):
+    """A loss of the library on some rows."""
+
+    def __init__(self, loss: Loss, costs: Costs, weights: Floats) -> None:
+        self.rows = loss_rows(loss, costs, weights)
+        self.weights = weights
+        self.weight = float(weights.sum())
+
+    def loss(self, scores: Floats) -> float:
+        """Mean loss."""
+        if _is_centred(self.rows.loss):
+            scores = scores - scores.mean(axis=1, keepdims=True)
+        return _mean(self.rows.value(scores), self.weights)
+
+    def derivatives(self, scores: AnyArray) -> Derivatives:
+        """Gradient and Hessian by the compiled kernels."""
+        return self.rows.derivatives(scores)
+
+
+def _is_centred(loss: Loss) -> bool:
+    """Whether the loss, like its derivatives, is taken at scores that sum to 0."""
+    return type(loss) is Ls
+
+
+def _mean(values: Floats, weights: AnyArray) -> float:
+    return float(np.average(values, weights=weights))

@@ -1,0 +1,225 @@
+"""One training, whatever the source of the rows: heads, calibration, estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs import Costs
+from costboost.losses import named_loss
+from costboost.gbm.blocks import Block, Features
+from costboost.gbm.engines.base import Job, Model
+from costboost.gbm.estimate import Estimate, estimate_savings
+from costboost.gbm.heads import Head, LossHead, PriceHead, ProbabilityHead
+from costboost.gbm.progress import HeldOutCost, booster_progress
+from costboost.gbm.settings import Settings
+from costboost.gbm.sources.base import Source
+from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
+from costboost.gbm.totals import Totals
+from costboost.losses import BinaryLoss
+
+__all__ = ["Estimates", "Fitted", "Task", "tasks_for", "train"]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A head to be trained.
+
+    Attributes
+    ----------
+    target : Target
+        What its boosters are trained for; its name is that of the head.
+    head : Head
+        The head, without boosters: it can decide by given scores already.
+    """
+
+    target: Target
+    head: Head
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What the decisions on held-out rows cost and saved; None where no row tells.
+
+    Attributes
+    ----------
+    savings : Estimate or None
+        Savings of ``predict`` when it is told all costs that ``fit`` knew.
+    savings_without_costs : Estimate or None
+        Savings when it is not told the costs of the rows, if that makes a difference.
+    cost : float or None
+        Mean cost of a row, beside `savings`.
+    decisions : int array of shape (m,)
+        The decisions behind `savings`.
+    """
+
+    savings: Estimate | None = None
+    savings_without_costs: Estimate | None = None
+    cost: float | None = None
+    decisions: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a training found: all that a fitted classifier is made of.
+
+    Attributes
+    ----------
+    classes : array of shape (k,)
+        The classes.
+    features : Features
+        The columns.
+    cost_matrix : array of shape (k, d)
+        Costs, averaged over the rows where they differ.
+    heads : dict of str to Head
+        The trained heads; ``"probability"``, ``"decision"`` or both, in this order.
+    estimates : Estimates
+        What they cost on held-out rows.
+    """
+
+    classes: AnyArray
+    features: Features
+    cost_matrix: Floats
+    heads: dict[str, Head]
+    estimates: Estimates
+
+
+def train(
+    source: Source, settings: Settings, start: Mapping[str, Sequence[Model]] | None = None
+) -> Fitted:
+    """Train the heads that the settings ask for.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    settings : Settings
+        The parameters.
+    start : mapping of str to sequence of Model, optional
+        Boosters to continue, by the name of their head.
+
+    Returns
+    -------
+    Fitted
+        Trained, calibrated and priced heads.
+    """
+    totals = source.totals
+    totals.check(settings.owner)
+    tasks = tasks_for(settings, totals, source.classes, has_row_costs=source.has_row_costs)
+    engine = source.engine(settings)
+    heads: dict[str, Head] = {}
+    held_out_scores: dict[str, Floats] = {}
+    verbose = settings.verbose if source.tells_rounds else 0
+    n_boosters = len(tasks) * len(source.seeds)
+    with booster_progress(settings.owner, n_boosters, settings.n_estimators, verbose) as bar:
+        for task in tasks:
+            before = (start or {}).get(task.target.name, ())
+            trainer = source.trainer(engine, task.target)
+            models, scores = [], []
+            for number, seed in enumerate(source.seeds):
+                job = Job(
+                    settings.n_estimators,
+                    settings.stopping_patience,
+                    seed,
+                    before[number] if before else None,
+                    bar(_held_out_cost(task.head, source.held_out(number)) if verbose else None),
+                )
+                model, seen = trainer(number, job)
+                models.append(model)
+                if seen is not None:
+                    scores.append(seen)
+            heads[task.target.name] = task.head.trained(models)
+            if scores:
+                held_out_scores[task.target.name] = np.concatenate(scores)
+    held_out = source.held_out() if held_out_scores else None
+    if held_out is not None:
+        if settings.calibration is not None:
+            heads = _calibrated(heads, held_out_scores, held_out)
+        estimates = _estimated(heads, held_out_scores, held_out)
+    else:
+        estimates = Estimates()
+    return Fitted(source.classes, source.features, totals.mean_costs, heads, estimates)
+
+
+def tasks_for(
+    settings: Settings, totals: Totals, classes: AnyArray, *, has_row_costs: bool
+) -> list[Task]:
+    """What to train for: the probabilities of the classes, the decision, or both.
+
+    Parameters
+    ----------
+    settings : Settings
+        The parameters ``loss`` and ``decision``.
+    totals : Totals
+        Sums over all rows.
+    classes : array of shape (k,)
+        The classes.
+    has_row_costs : bool
+        Whether the rows have costs of their own that ``predict`` may not be told.
+
+    Returns
+    -------
+    list of Task
+        The head of probabilities first.
+    """
+    matrix = totals.mean_costs
+    if settings.loss != "auto":
+        loss = named_loss(settings.loss, settings.owner)
+        if isinstance(loss, BinaryLoss) and len(classes) > 2:
+            raise ValueError(
+                f"The 'loss' parameter of {settings.owner}, {settings.loss!r}, is for two classes, "
+                f"and there are {len(classes)}. Use 'auto' or a multi-class loss, such as 'gll'."
+            )
+        target = LossTarget(loss, totals, classes)
+        return [Task(target, LossHead(loss=loss, matrix=matrix / target.unit))]
+    tasks = []
+    if settings.decision != "learned":
+        head = ProbabilityHead(costs=Costs(classes, matrix))
+        tasks.append(Task(ProbabilityTarget(totals), head))
+    if settings.decision == "learned" or (settings.decision == "auto" and has_row_costs):
+        tasks.append(Task(PriceTarget(totals), PriceHead()))
+    return tasks
+
+
+def _held_out_cost(head: Head, held_out: Block | None) -> HeldOutCost | None:
+    """Mean cost of the held-out rows as a function of their scores."""
+    if held_out is None:
+        return None
+    costs = held_out.costs
+    return lambda scores: float(costs.paid(head.decide(scores, costs)).mean())
+
+
+def _calibrated(
+    heads: dict[str, Head], scores: dict[str, Floats], held_out: Block
+) -> dict[str, Head]:
+    """Every head with the temperature that suits its held-out scores."""
+    codes = np.asarray(held_out.costs.codes)
+    return {
+        name: head.calibrated(scores[name], codes, held_out.weights) for name, head in heads.items()
+    }
+
+
+def _estimated(heads: dict[str, Head], scores: dict[str, Floats], held_out: Block) -> Estimates:
+    """Costs and savings of the decisions on held-out rows."""
+    costs, weights = held_out.costs, held_out.weights
+    # What `predict` goes by when it is told all that `fit` knew.
+    names = list(heads)
+    told = names[-1] if costs.matrix is None else names[0]
+
+    def decided(name: str) -> Ints:
+        return heads[name].decide(heads[name].temperature * scores[name], costs)
+
+    def savings(decisions: Ints) -> Estimate:
+        paid = np.take_along_axis(costs.reduced, decisions[:, None], axis=1)[:, 0]
+        return estimate_savings(paid, costs.reduced, weights)
+
+    decisions = decided(told)
+    return Estimates(
+        savings(decisions),
+        savings(decided(names[-1])) if len(heads) == 2 else None,
+        float(np.average(costs.paid(decisions), weights=weights)),
+        decisions,
+    )
