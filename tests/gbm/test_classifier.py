@@ -791,7 +791,7 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(engine, stop, how, mon
 
     monkeypatch.setattr("costboost.gbm.train.PriceTarget", Failing)
     if how != "warm start":  # another table, with other classes
-        X, y = pd.DataFrame(X[:, :2], columns=["a", "b"]), np.where(y, "yes", "no")
+        X, y = pd.DataFrame(X[:, :2], columns=["a", "b"]), np.where(y, 1, -1)
     with pytest.raises(stop):
         model.set_params(n_estimators=30).fit(X, y, costs=row_costs())
     after = {**model.__dict__, "n_estimators": before["n_estimators"]}

@@ -220,9 +220,10 @@ def test_labels_of_text_and_booleans(tmp_path, scratch):
         folder = tmp_path / name
         folder.mkdir()
         paths = written(folder, frame.assign(label=labels))
-        model = small().fit_parquet(paths, "label", costs={"fn": 9, "fp": 1}, batch_rows=400)
+        prices = {"fn": 9, "fp": 1, "positive": labels.max()}
+        model = small().fit_parquet(paths, "label", costs=prices, batch_rows=400)
         X = frame.drop(columns="label")
-        theirs = small(cost_matrix={"fn": 9, "fp": 1}).fit(X, labels)
+        theirs = small(cost_matrix=prices).fit(X, labels)
         assert model.classes_.tolist() == theirs.classes_.tolist()
         np.testing.assert_allclose(model.cost_matrix_, theirs.cost_matrix_)
 
@@ -326,7 +327,7 @@ def changed(**columns):
         (lambda f: f, {"features": []}, "at least one"),
         (lambda f: f, {"batch_rows": 0}, "'batch_rows' parameter.*integer >= 1, got 0"),
         (lambda f: f, {"costs": {"fn": "amount"}}, "'costs' parameter.*must give both 'fn'"),
-        (lambda f: f, {"costs": {"fn": "city", "fp": 1}}, "must hold numbers and holds"),
+        (lambda f: f, {"costs": {"fn": "city", "fp": 1}}, "must hold numbers, got str"),
         (lambda f: f, {"costs": {"fn": "price", "fp": 1}}, "needs the column 'price'"),
         (lambda f: f, {"costs": {"fn": 0, "fp": 0}}, "nothing to learn"),
         (lambda f: f, {"costs": lambda rows: np.ones(3)}, "'costs' parameter"),
@@ -395,12 +396,17 @@ def test_predict_parquet(tmp_path, engine):
     frame = table(900)
     frame["label"] = np.where(frame["label"], "yes", "no")
     X = frame.drop(columns="label")
-    costs = per_row(fn=frame["amount"], fp=5)
+    costs = per_row(fn=frame["amount"], fp=5, positive="yes")
     model = small(engine=engine).fit(X, frame["label"], costs=costs)
     paths = written(tmp_path, frame.assign(key=frame.index))
     output = tmp_path / "decisions.out"
     found = model.predict_parquet(
-        paths, output, costs={"fn": "amount", "fp": 5}, proba=True, keep=["key"], batch_rows=250
+        paths,
+        output,
+        costs={"fn": "amount", "fp": 5, "positive": "yes"},
+        proba=True,
+        keep=["key"],
+        batch_rows=250,
     )
     assert found == output
     result = pd.read_parquet(output)

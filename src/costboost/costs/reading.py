@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats, Ints
-from costboost.costs.checks import parameter
-from costboost.costs.context import Context
+from costboost.costs.checks import is_frame, parameter
+from costboost.costs.context import Context, object_array
 from costboost.costs.forms import decision_labels, read_matrix
 from costboost.costs.known import KnownCosts
 from costboost.costs.labelled import labelled
@@ -60,8 +60,10 @@ def resolve(
             )
         if truth is not None and not is_matrix(costs, truth, context):
             return _from_prices(costs, truth, context)
-        if truth is None and np.ndim(costs) == 1 and not isinstance(costs, Mapping):
-            _refuse_prices(np.shape(costs), context)
+        if truth is None and not isinstance(costs, Mapping) and not is_frame(costs):
+            shape = np.shape(object_array(costs))
+            if len(shape) < 3 and shape != (len(context.classes), len(context.columns)):
+                _refuse_prices(shape, context)
         found = _from_form(costs, context)
     return found if truth is None else found.known(truth)
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import Floats
 from costboost._validation import Constraint, check_parameters
+from costboost.costs import savings
 from costboost.dask import serving
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.settings import RULES, Settings
@@ -21,11 +22,14 @@ from costboost.gbm.sources.dask.guard import client_for, gather
 from costboost.gbm.sources.dask.partitions import aligned, as_table, like
 from costboost.gbm.sources.dask.source import DaskSource
 from costboost.gbm.train import train
+from costboost.metrics.scorer import needs_costs
 
 __all__ = ["DaskCostBoostClassifier"]
 
 _RESULTS = (
     "classes_",
+    "decisions_",
+    "costs_",
     "cost_matrix_",
     "heads_",
     "n_iter_",
@@ -219,14 +223,14 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         dask array or Series of shape (n,)
-            Class labels; a Series with the index of X if X is a DataFrame.
+            Labels of ``decisions_``; a Series with the index of X if X is a DataFrame.
         """
         check_is_fitted(self)
         table = as_table(X, type(self).__name__)
         rows, given = aligned(table, type(self).__name__, costs=costs)
         model = delayed(self._local)
         parts = [delayed(serving.decisions)(model, *part) for part in zip(rows, given, strict=True)]
-        return like(table, parts, None, self.classes_.dtype)
+        return like(table, parts, None, self.decisions_.dtype)
 
     def predict_proba(self, X: Any) -> Any:
         """Calibrated class probabilities, computed when asked for.
@@ -275,6 +279,11 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         owner = type(self).__name__
+        if costs is None and needs_costs(self._local):
+            raise ValueError(
+                f"{owner} was fitted with costs of single rows, so score needs the costs of these "
+                "rows: pass costs=."
+            )
         table = as_table(X, owner)
         parts = aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
         model = delayed(self._local)
@@ -283,9 +292,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
             client_for(self.client, owner), paid, "adding up the costs", owner
         )
         cost, *constants = np.sum(found, axis=0)
-        if min(constants) > 0:
-            return float(1.0 - cost / min(constants))
-        return float(-cost / max(constants)) if cost > 0 else 0.0
+        return savings(float(cost), np.asarray(constants))
 
     def to_local(self) -> CostBoostClassifier:
         """The fitted classifier for data in memory, which needs no cluster and no Dask.

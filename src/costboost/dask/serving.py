@@ -33,7 +33,7 @@ def decisions(model: CostBoostClassifier, X: Any, costs: Any) -> Any:
     array or Series
         As X.
     """
-    labels = np.empty(0, dtype=model.classes_.dtype)
+    labels = np.empty(0, dtype=model.decisions_.dtype)
     if len(X):
         with xgb.config_context(nthread=worker_threads()):
             labels = model.predict(X, costs=costs)
@@ -85,9 +85,8 @@ def costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: 
     array of shape (1 + d,)
         Reduced costs: of the decisions, and of every constant one.
     """
-    k = len(model.classes_)
     if not len(X):
-        return np.zeros(1 + k)
+        return np.zeros(1 + len(model.decisions_))
     truth = np.asarray(y)
     strange = np.setdiff1d(truth, model.classes_)
     if len(strange):
@@ -97,11 +96,11 @@ def costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: 
         )
     # Boosters that learned decisions cannot use costs.
     told = costs is not None and np.ndim(costs) == 3 and hasattr(model, "predict_proba")
-    taken = np.searchsorted(
-        model.classes_, np.asarray(decisions(model, X, costs if told else None))
-    )
+    labels = np.asarray(decisions(model, X, costs if told else None))
+    order = np.argsort(model.decisions_)
+    taken = order[np.searchsorted(model.decisions_, labels, sorter=order)]
     codes = np.searchsorted(model.classes_, truth)
     pricing = Pricing(model.cost_matrix, model.classes_, type(model).__name__)
-    prices = pricing.resolve(costs, X, len(X), codes).reduced
-    w = np.ones(len(X)) if weights is None else np.asarray(weights, dtype=np.float64)
-    return np.array([w @ prices[np.arange(len(X)), taken], *(w @ prices)])
+    w = None if weights is None else np.asarray(weights, dtype=np.float64)
+    total, constants = pricing.resolve(costs, X, codes).regret_totals(taken, w)
+    return np.array([total, *constants])

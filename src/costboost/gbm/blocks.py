@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_array
 
 from costboost._frames import FrameEncoder
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs
+from costboost.costs import Costs, KnownCosts
+from costboost.costs.forms import decisions_of, varies
 from costboost.costs.uncertain import scenarios
 
 __all__ = ["Block", "Features", "Pricing", "check_classes", "joined"]
@@ -61,13 +62,27 @@ class Pricing:
         The classes.
     owner : str
         Estimator that error messages name.
+    as_classes : bool
+        Whether the decisions must be the classes.
     """
 
     cost_matrix: Any
     classes: AnyArray
     owner: str
+    as_classes: bool = False
 
-    def resolve(self, costs: Any, X: Any, n_samples: int, codes: Ints | None = None) -> Costs:
+    @property
+    def needs_columns(self) -> bool:
+        """Whether the costs depend on columns of the rows: expressions, or a function."""
+        return varies(self.cost_matrix)
+
+    def nothing(self) -> KnownCosts:
+        """Costs of no rows, which add up with those of others."""
+        decisions = decisions_of(self.cost_matrix, self.classes, self.owner)
+        free = np.zeros((len(self.classes), len(decisions)))
+        return KnownCosts(self.classes, np.empty(0, dtype=np.intp), free, decisions)
+
+    def resolve(self, costs: Any, X: Any, codes: Ints) -> KnownCosts:
         """Costs of some rows; uncertain ones by their means.
 
         Parameters
@@ -75,25 +90,23 @@ class Pricing:
         costs : array or None
             Costs of these rows; None leaves it to `cost_matrix`.
         X : table or None
-            The rows, for a callable `cost_matrix`.
-        n_samples : int
-            How many rows.
-        codes : int array of shape (n_samples,), optional
+            The rows, for functions and expressions.
+        codes : int array of shape (n,)
             Their true classes.
 
         Returns
         -------
-        Costs
+        KnownCosts
             The costs, checked.
         """
         return Costs.resolve(
             scenarios(self.cost_matrix).expected if costs is None else None,
             None if costs is None else scenarios(costs).expected,
             classes=self.classes,
-            n_samples=n_samples,
             X=X,
             codes=codes,
             owner=self.owner,
+            as_classes=self.as_classes,
         )
 
 
@@ -105,14 +118,14 @@ class Block:
     ----------
     X : array of shape (n, n_features), or None
         Features; None where only costs were asked for.
-    costs : Costs
+    costs : KnownCosts
         Costs and true classes.
     weights : array of shape (n,)
         Sample weights.
     """
 
     X: AnyArray | None
-    costs: Costs
+    costs: KnownCosts
     weights: Floats
 
     def __len__(self) -> int:
@@ -133,7 +146,7 @@ class Block:
         costs = self.costs
         if costs.matrix is None or costs.matrix.ndim == 2:
             return self
-        known = Costs(costs.classes, prices=costs.prices, codes=costs.codes)
+        known = KnownCosts(costs.classes, costs.codes, None, costs.decisions, prices=costs.prices)
         return Block(self.X, known, self.weights)
 
     def without_features(self) -> Block:
@@ -156,16 +169,9 @@ def joined(blocks: Sequence[Block]) -> Block:
     """
     if len(blocks) == 1:
         return blocks[0].without_features()
-    first = blocks[0].costs
-    matrix, prices = first.matrix, None
-    if matrix is None:
-        prices = np.concatenate([np.asarray(block.costs.prices) for block in blocks])
-    elif matrix.ndim == 3:
-        matrix = np.concatenate([np.asarray(block.costs.matrix) for block in blocks])
-    codes = np.concatenate([np.asarray(block.costs.codes) for block in blocks])
     return Block(
         None,
-        Costs(first.classes, matrix, prices=prices, codes=codes),
+        KnownCosts.concat([block.costs for block in blocks]),
         np.concatenate([block.weights for block in blocks]),
     )
 

@@ -21,6 +21,7 @@ from costboost.gbm.prediction import HeadClassifier
 from costboost.gbm.settings import RULES, Settings
 from costboost.gbm.sources.memory import MemorySource, Plan, make_plan
 from costboost.gbm.train import Fitted, train
+from costboost.losses import named_loss
 
 __all__ = ["CostBoostClassifier"]
 
@@ -68,8 +69,10 @@ class CostBoostClassifier(HeadClassifier):
     cost_matrix : array, frame, mapping, callable or None, default=None
         What each decision costs: a (k, k) array, rows = truth, columns = decision, in the order of
         ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
-        ``{"fn": 5, "fp": 1}``; a callable ``X -> (n, k, k)``; None if every mistake costs 1.
-        Entries may be uncertain: `costboost.costs.interval` or `costboost.costs.samples`.
+        ``{"fn": 5, "fp": 1, "positive": "fraud"}``; a callable ``X -> (n, k, d)``; None if every
+        mistake costs 1. The decisions of frames and pairs need not be classes. Entries are
+        numbers, expressions over columns such as ``"amount + 15"``, or uncertain:
+        `costboost.costs.interval` or `costboost.costs.samples`.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.
@@ -81,6 +84,9 @@ class CostBoostClassifier(HeadClassifier):
     risk : {"expected", "worst"}, default="expected"
         With uncertain costs: the decision whose expected cost is smallest on average over the
         costs, or whose expected cost is smallest under the costs that are worst for it.
+    cost_columns : {"features", "exclude"}, default="features"
+        Whether columns that expressions in ``cost_matrix`` name are features too. Exclude an amount
+        that is known only after the decision, or that must not influence the probability.
     n_estimators : int, default=1000
         Number of boosting rounds of a booster, at most.
     learning_rate : float, default=0.05
@@ -125,7 +131,11 @@ class CostBoostClassifier(HeadClassifier):
     ----------
     classes_ : array of shape (k,)
         The classes.
-    cost_matrix_ : array of shape (k, k)
+    decisions_ : array of shape (d,)
+        The decisions, which ``predict`` returns; the classes unless the costs name others.
+    costs_ : CostSummary
+        The costs of the fit; ``print`` says them in words.
+    cost_matrix_ : array of shape (k, d)
         The costs, averaged over the rows where they differ.
     estimated_savings_ : Estimate
         ``(value, low, high)``: savings of the decisions on held-out rows, with a 95 % interval;
@@ -192,6 +202,7 @@ class CostBoostClassifier(HeadClassifier):
         engine: Literal["lightgbm", "xgboost"] = "lightgbm",
         decision: Literal["auto", "bayes", "learned"] = "auto",
         risk: Literal["expected", "worst"] = "expected",
+        cost_columns: Literal["features", "exclude"] = "features",
         n_estimators: int = 1000,
         learning_rate: float = 0.05,
         max_leaves: int = 15,
@@ -217,6 +228,7 @@ class CostBoostClassifier(HeadClassifier):
         self.engine = engine
         self.decision = decision
         self.risk = risk
+        self.cost_columns = cost_columns
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_leaves = max_leaves
@@ -257,7 +269,7 @@ class CostBoostClassifier(HeadClassifier):
             Their true classes.
         sample_weight : array of shape (n,), optional
             Weights of the rows.
-        costs : array of shape (n, k, k), (n, k) or (n,), optional
+        costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
             Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
             decision, or the price of an error on that row. Whole matrices may be uncertain:
             `costboost.costs.interval` or `costboost.costs.samples`.
@@ -276,10 +288,14 @@ class CostBoostClassifier(HeadClassifier):
         last = getattr(self, "_memory", None) if settings.warm_start else None
         if last is not None:
             self._check_same_rows(last, weights, classes)
-        known = Pricing(self.cost_matrix, classes, settings.owner)
-        block = Block(matrix, known.resolve(costs, X, len(codes), codes), weights).weighted()
+        known = Pricing(self.cost_matrix, classes, settings.owner, settings.loss != "auto")
+        prices = known.resolve(costs, X, codes)
+        if settings.loss != "auto" and prices.matrix is not None and prices.reduced.any():
+            named_loss(settings.loss, settings.owner).check_costs(prices.matrix, settings.owner)
+        block = Block(matrix, prices, weights).weighted()
         plan = make_plan(block, weights, settings) if last is None else last.plan
-        source = MemorySource(block, features, plan, has_row_costs=costs is not None)
+        has_row_costs = costs is not None and prices.is_per_row
+        source = MemorySource(block, features, plan, has_row_costs=has_row_costs)
         fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)))
         return self.adopt(fitted, _Memory(plan, len(weights), len(block)))
 
@@ -404,7 +420,10 @@ class CostBoostClassifier(HeadClassifier):
         estimates, features = fitted.estimates, fitted.features
         found = {
             "classes_": fitted.classes,
-            "cost_matrix_": fitted.cost_matrix,
+            "decisions_": fitted.costs.decisions,
+            "costs_": fitted.costs,
+            "cost_matrix_": fitted.costs.mean,
+            "_needs_costs": fitted.has_row_costs,
             "heads_": fitted.heads,
             "n_iter_": max(head.n_rounds for head in fitted.heads.values()),
             "n_features_in_": features.n_features,
@@ -421,7 +440,8 @@ class CostBoostClassifier(HeadClassifier):
             if not (name in _PRIVATE_STATE or (name.endswith("_") and not name.startswith("_")))
         }
         known = {name: value for name, value in found.items() if value is not None}
-        self.__dict__ = {**kept, **known, "_frame": features.encoder}
+        state = {"_frame": features.encoder, "_fitted_costs": self.cost_matrix}
+        self.__dict__ = {**kept, **known, **state}
         try:
             if len(estimates.decisions):
                 remedy = "give the boosters more rows or rounds"
@@ -434,7 +454,8 @@ class CostBoostClassifier(HeadClassifier):
     def _read_table(self, X: Any, y: Any) -> tuple[AnyArray, AnyArray, Features]:
         """Features, labels, and what the columns are; read by a copy, so that a failure is none."""
         reader = type(self)(**self.get_params(deep=False))
-        matrix, labels = reader._read_training(X, y, categories=True, missing=True)
+        table = reader._without_cost_columns(X)
+        matrix, labels = reader._read_training(table, y, categories=True, missing=True)
         names = getattr(reader, "feature_names_in_", None)
         return matrix, labels, Features(reader.n_features_in_, names, reader._frame)
 

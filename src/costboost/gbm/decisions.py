@@ -57,7 +57,12 @@ def decide(
     proba = probability(F, known, cost_matrix=cost_matrix)
     k = proba.shape[1]
     prices = Costs.resolve(
-        cost_matrix, costs, classes=np.arange(k), n_samples=len(F), owner="decide"
+        cost_matrix,
+        costs,
+        classes=np.arange(k),
+        n_samples=len(F),
+        owner="decide",
+        as_classes=True,
     )
     return prices.decide(proba)
 

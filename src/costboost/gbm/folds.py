@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost.costs import Costs
+from costboost.costs import KnownCosts
 
 __all__ = ["Fold", "HoldOut", "folds", "own_folds", "strata"]
 
@@ -26,13 +26,13 @@ class Fold:
     held_out: Ints | None = None
 
 
-def strata(costs: Costs) -> Ints:
+def strata(costs: KnownCosts) -> Ints:
     """Groups of rows that folds share out evenly, (n,): class, and whether anything is at stake.
 
     Where few rows have a price, folds by class alone may have no such row, and nothing to learn
     from or to stop by.
     """
-    return np.asarray(2 * np.asarray(costs.codes) + costs.reduced.any(axis=1), dtype=np.intp)
+    return np.asarray(2 * costs.codes + costs.reduced.any(axis=1), dtype=np.intp)
 
 
 def folds(groups: Ints, n_folds: int, rng: np.random.RandomState) -> list[Fold]:

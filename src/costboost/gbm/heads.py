@@ -12,19 +12,17 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs
-from costboost.losses import Loss
+from costboost.costs import Costs, KnownCosts
 from costboost.gbm.decisions import decide, probability
 from costboost.gbm.engines.base import Model, to_scores
 from costboost.gbm.targets import LogLossPart
-from costboost.losses import MC, BinaryLoss
+from costboost.losses import Loss
 
 __all__ = [
     "Head",
     "LossHead",
     "PriceHead",
     "ProbabilityHead",
-    "has_link",
     "temperature",
     "to_proba",
 ]
@@ -54,14 +52,14 @@ class Head(ABC):
         return False
 
     @abstractmethod
-    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
         """Codes of the decisions.
 
         Parameters
         ----------
         scores : array of shape (n,) or (n, n_scores)
             Scores of the rows.
-        costs : Costs, optional
+        costs : KnownCosts, optional
             Costs of these rows, for heads that can use them.
 
         Returns
@@ -74,8 +72,8 @@ class Head(ABC):
     def proba(self, scores: Floats) -> Floats:
         """Probabilities of the classes, (n, k), if there is a link to them."""
 
-    def decision_values(self, scores: Floats) -> Floats:
-        """What the decision goes by: the scores, unless the head says otherwise."""
+    def decision_values(self, scores: Floats, costs: Costs | None = None) -> Floats:
+        """What the decision goes by: the scores, unless the head decides by costs."""
         return scores
 
     def trained(self, models: Sequence[Model]) -> Self:
@@ -158,14 +156,15 @@ class ProbabilityHead(Head):
         """Probabilities of the classes."""
         return to_proba(scores)
 
-    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
         """The decision of smallest expected cost, by the rows' own matrices if they are known."""
-        known = costs if costs is not None and costs.matrix is not None else self._static
+        is_known = costs is not None and costs.matrix is not None
+        known = costs.unknown if is_known and costs is not None else self._static
         return known.decide(to_proba(scores))
 
-    def decision_values(self, scores: Floats) -> Floats:
+    def decision_values(self, scores: Floats, costs: Costs | None = None) -> Floats:
         """Two decisions: what the second is expected to save; more: minus the expected costs."""
-        expected = self._static.expected(to_proba(scores))
+        expected = (costs or self._static).expected(to_proba(scores))
         return expected[:, 0] - expected[:, 1] if expected.shape[1] == 2 else -expected
 
     @property
@@ -182,7 +181,7 @@ class PriceHead(Head):
         """There are none."""
         raise TypeError("Boosters that learned decisions know no probabilities.")
 
-    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
         """The sign of the score, or the largest score."""
         return np.asarray(scores >= 0 if scores.ndim == 1 else scores.argmax(axis=1), np.intp)
 
@@ -207,15 +206,10 @@ class LossHead(Head):
         assert self.loss is not None
         return probability(scores, self.loss, cost_matrix=self.matrix)
 
-    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
         """As the loss decides."""
         assert self.loss is not None
         return decide(scores, self.loss, cost_matrix=self.matrix)
-
-
-def has_link(loss: Any) -> bool:
-    """Whether scores that minimise the loss, costs inside, tell the probabilities of classes."""
-    return isinstance(loss, BinaryLoss | MC)
 
 
 def temperature(scores: Floats, labels: Ints, weights: Floats) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Ints
-from costboost.costs import Costs
+from costboost.costs import Costs, KnownCosts
 from costboost.gbm.decisions import decide
 from costboost.gbm.reading import API, EngineName, adapter_for, checked_codes, checked_weights
 from costboost.losses import Loss, named_loss
@@ -95,7 +95,7 @@ class CostMetric:
         self.costs = costs
         self.cost_matrix = cost_matrix
         self.measure = measure
-        self._priced: Costs | None = None
+        self._priced: KnownCosts | None = None
         self.__name__ = measure  # XGBoost's name of the metric
 
     def value(
@@ -122,7 +122,12 @@ class CostMetric:
         codes = checked_codes(labels, k, len(F), "cost_metric")
         if self._priced is None or not _same(self._priced, codes, k):
             self._priced = Costs.resolve(
-                self.cost_matrix, self.costs, classes=np.arange(k), codes=codes, owner="cost_metric"
+                self.cost_matrix,
+                self.costs,
+                classes=np.arange(k),
+                codes=codes,
+                owner="cost_metric",
+                as_classes=True,
             )
         # A cost-blind loss decides by the rows' own matrices; the others have learned theirs.
         by_rows = not self.loss.carries_costs and np.ndim(self.costs) == 3
@@ -130,28 +135,11 @@ class CostMetric:
         decisions = decide(F, self.loss, cost_matrix=self.cost_matrix, costs=known)
         return self._measured(self._priced, decisions, checked_weights(weights))
 
-    def _measured(self, costs: Costs, decisions: Ints, weights: AnyArray | None) -> float:
-        """The measure of k² rows instead of n.
-
-        Rows with the same effective label and decision count as one, at their mean prices: both
-        measures are sums of prices, and within such rows the same decision is the cheapest.
-        """
-        k = len(costs.classes)
-        prices = costs.prices if self.measure == "cost" else costs.reduced
-        if prices is None:
-            raise ValueError("cost_metric needs the labels of the rows.")
-        w = np.ones(len(decisions)) if weights is None else weights
-        cell = costs.labels * k + decisions
-        mass = np.bincount(cell, w, minlength=k * k)
-        sums = np.stack([np.bincount(cell, w * p, minlength=k * k) for p in prices.T], axis=1)
-        cells = np.flatnonzero(mass)
-        return _MEASURES[self.measure](
-            cells // k,
-            cells % k,
-            costs=sums[cells] / mass[cells, None],
-            labels=costs.classes,
-            sample_weight=mass[cells],
-        )
+    def _measured(self, costs: KnownCosts, decisions: Ints, weights: AnyArray | None) -> float:
+        """The measure of these decisions."""
+        if self.measure == "savings":
+            return costs.savings(decisions, weights)
+        return float(np.average(costs.paid(decisions), weights=weights))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_priced": None}
@@ -160,9 +148,9 @@ class CostMetric:
         return f"{type(self).__name__}({self.loss!r}, measure={self.measure!r})"
 
 
-def _same(costs: Costs, codes: Ints, k: int) -> bool:
+def _same(costs: KnownCosts, codes: Ints, k: int) -> bool:
     """Whether costs belong to rows of these codes."""
-    return len(costs.classes) == k and np.array_equal(np.asarray(costs.codes), codes)
+    return len(costs.classes) == k and np.array_equal(costs.codes, codes)
 
 
 class LightGBMMetric(CostMetric):

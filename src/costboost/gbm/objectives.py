@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from costboost._typing import AnyArray, Floats
 from costboost.boosting.problem import BinaryProblem
-from costboost.costs import Costs
+from costboost.costs import Costs, KnownCosts
 from costboost.gbm.reading import API, EngineName, adapter_for, checked_codes, checked_weights
 from costboost.losses import Loss, named_loss
 from costboost.losses.kernels import store
@@ -100,7 +100,11 @@ def objective(
 
 
 def check_costs(
-    loss: Loss, costs: Costs, owner: str = "objective", *, link_matrix: Floats | None = None
+    loss: Loss,
+    costs: Costs | KnownCosts,
+    owner: str = "objective",
+    *,
+    link_matrix: Floats | None = None,
 ) -> None:
     """Refuse costs under which a loss has nothing to learn, before it is trained.
 
@@ -108,7 +112,7 @@ def check_costs(
     ----------
     loss : Loss
         The loss.
-    costs : Costs
+    costs : Costs or KnownCosts
         Costs of all training rows. Prices without a matrix are not judged.
     owner : str, default="objective"
         Class or function that the error message names.
@@ -182,7 +186,12 @@ class Objective:
         k = 2 if F.ndim == 1 else F.shape[1]
         codes = checked_codes(labels, k, len(F), "objective")
         costs = Costs.resolve(
-            self.cost_matrix, self.costs, classes=np.arange(k), codes=codes, owner="objective"
+            self.cost_matrix,
+            self.costs,
+            classes=np.arange(k),
+            codes=codes,
+            owner="objective",
+            as_classes=True,
         )
         check_costs(self.loss, costs)
         return loss_rows(self.loss, costs, weights, labels)
@@ -236,7 +245,7 @@ _ADAPTERS: dict[tuple[str, str], Any] = {
 
 
 def loss_rows(
-    loss: Loss, costs: Costs, weights: AnyArray | None, labels: AnyArray | None = None
+    loss: Loss, costs: KnownCosts, weights: AnyArray | None, labels: AnyArray | None = None
 ) -> LossRows:
     """Rows of known costs and truths, made ready for a loss.
 
@@ -244,7 +253,7 @@ def loss_rows(
     ----------
     loss : Loss
         The loss.
-    costs : Costs
+    costs : KnownCosts
         Costs and truths of the rows.
     weights : array of shape (n,) or None
         Sample weights.
@@ -256,7 +265,7 @@ def loss_rows(
     LossRows
         Values and derivatives of the loss at any scores.
     """
-    given = np.asarray(costs.codes) if labels is None else labels
+    given = costs.codes if labels is None else labels
     return LossRows(loss, costs, given, weights)
 
 
@@ -277,7 +286,7 @@ class LossRows:
     """
 
     def __init__(
-        self, loss: Loss, costs: Costs, labels: AnyArray, weights: AnyArray | None
+        self, loss: Loss, costs: KnownCosts, labels: AnyArray, weights: AnyArray | None
     ) -> None:
         self.loss = loss
         self.labels = labels.copy()

@@ -12,10 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._typing import AnyArray, Floats
 from costboost.base import TableClassifier
 from costboost.costs import Costs
+from costboost.costs.forms import columns_of
 from costboost.costs.uncertain import decide_worst, scenarios
 from costboost.gbm import LOSSES
-from costboost.gbm.blocks import Pricing
-from costboost.gbm.heads import Head, has_link
+from costboost.gbm.heads import Head
 
 __all__ = ["HeadClassifier"]
 
@@ -24,7 +24,8 @@ def _has_probabilities(model: HeadClassifier) -> bool:
     """Whether the boosters know, or will know, probabilities of the classes."""
     if isinstance(model.loss, str) and model.loss == "auto":
         return model.decision != "learned"
-    return has_link(LOSSES.get(model.loss) if isinstance(model.loss, str) else model.loss)
+    loss = LOSSES.get(model.loss) if isinstance(model.loss, str) else model.loss
+    return bool(getattr(loss, "has_probabilities", False))
 
 
 class HeadClassifier(TableClassifier):
@@ -41,11 +42,8 @@ class HeadClassifier(TableClassifier):
     decision: str
     risk: str
     heads_: dict[str, Head]
-    cost_matrix_: Floats
+    cost_columns: str
     n_features_in_: int
-
-    def _pricing(self) -> Pricing:
-        return Pricing(self.cost_matrix, self.classes_, type(self).__name__)
 
     # -- predict --------------------------------------------------------------------------------
 
@@ -56,57 +54,62 @@ class HeadClassifier(TableClassifier):
         ----------
         X : table of shape (n, d)
             The rows.
-        costs : array of shape (n, k, k), optional
-            The rows' own cost matrices, truth by decision, where they are known; they may be
-            uncertain. Without them a callable ``cost_matrix`` gives the costs; else, if the rows
-            had costs of their own in ``fit``, the boosters that learned them decide, else
-            ``cost_matrix`` does.
+        costs : array of shape (n, k, d), matrix, frame or mapping, optional
+            The costs to decide by: a matrix per row, or one for all rows (a what-if); they may be
+            uncertain. Without them, expressions and functions in ``cost_matrix`` give the costs
+            of each row. Else, if the rows had costs of their own in ``fit``, the boosters that
+            learned them decide, else ``cost_matrix`` does.
 
         Returns
         -------
         array of shape (n,)
-            Class labels.
+            Labels of ``decisions_``.
         """
         check_is_fitted(self)
-        if costs is not None and not _has_probabilities(self):
-            raise ValueError(
-                f"{type(self).__name__}(loss={self.loss!r}, decision={self.decision!r}) has "
-                "learned decisions and no probabilities, so predict cannot use costs. Leave them "
-                "out, or fit with loss='auto' and decision='auto' or 'bayes'."
-            )
-        told = costs is not None or (callable(self.cost_matrix) and _has_probabilities(self))
+        if costs is not None or self._costs_changed():
+            self._check_probabilities("predict")
+        told = _has_probabilities(self) and self._decides_by_costs(costs)
         head = self._deciding_head
         if not told and not (head.decides_by_cost and self.risk == "worst"):
-            return self.classes_[head.decide(head.scores(self._checked(X)))]
+            return self.decisions_[head.decide(head.scores(self._checked(X)))]
         proba = self.predict_proba(X)
-        worst = scenarios(costs if costs is not None else self.cost_matrix, X)
+        form = self.cost_matrix if costs is None else costs
+        worst = scenarios(form, X)
         if self.risk == "worst" and worst.is_uncertain:
-            # What a function of X returns are costs of single rows, too.
+            # What a function of X returns are costs of single rows.
+            rows = costs is not None or callable(form)
             cases = [
-                Costs.resolve(
-                    None if told else case,
-                    case if told else None,
-                    classes=self.classes_,
-                    n_samples=len(proba),
-                    X=X,
-                    owner=type(self).__name__,
-                )
+                self._resolved(None if rows else case, case if rows else None, len(proba), X)
                 for case in worst.worst
             ]
-            return self.classes_[decide_worst(proba, cases)]
-        if told:
-            return self.classes_[self._pricing().resolve(costs, X, len(proba)).decide(proba)]
-        return self.classes_[Costs(self.classes_, self.cost_matrix_).decide(proba)]
+            return cases[0].decisions[decide_worst(proba, cases)]
+        known = self._decision_costs(costs, len(proba), X)
+        return known.decisions[known.decide(proba)]
 
-    def _tellable(self, costs: Any) -> Any:
+    def _check_probabilities(self, what: str) -> None:
+        if not _has_probabilities(self):
+            raise ValueError(
+                f"{type(self).__name__}(loss={self.loss!r}, decision={self.decision!r}) has "
+                f"learned decisions and no probabilities, so {what} cannot use costs. Leave them "
+                "out, or fit with loss='auto' and decision='auto' or 'bayes'."
+            )
+
+    def _usable_costs(self, costs: Any) -> Any:
         return costs if _has_probabilities(self) else None
 
-    def _certain(self, costs: Any) -> Any:
-        return scenarios(costs).expected
+    def _costs_of(self, head: Head, X: Any, n_samples: int) -> Costs | None:
+        """The costs that a head decides by; None if it has learned them."""
+        return self._decision_costs(None, n_samples, X) if head.decides_by_cost else None
+
+    def _without_cost_columns(self, X: Any) -> Any:
+        """The features: X without columns that only say what decisions cost."""
+        if self.cost_columns == "features" or not hasattr(X, "columns"):
+            return X
+        return X[[name for name in X.columns if name not in columns_of(self.cost_matrix)]]
 
     def _checked(self, X: Any) -> AnyArray:
         check_is_fitted(self)
-        return np.asarray(self._read(X, missing=True))
+        return np.asarray(self._read(self._without_cost_columns(X), missing=True))
 
     @property
     def _first_head(self) -> Head:
@@ -147,13 +150,14 @@ class HeadClassifier(TableClassifier):
 
         Returns
         -------
-        array of shape (n,) or (n, k)
-            Two classes: what deciding for the second is expected to save, positive if it is the
-            cheaper decision. More classes: minus the expected cost of each decision. Boosters
-            that learned the costs return their scores.
+        array of shape (n,) or (n, d)
+            Two decisions: what the second is expected to save, positive if it is the cheaper one.
+            More decisions: minus the expected cost of each. Boosters that learned the costs
+            return their scores.
         """
         head = self._deciding_head
-        return head.decision_values(head.scores(self._checked(X)))
+        scores = head.scores(self._checked(X))
+        return head.decision_values(scores, self._costs_of(head, X, len(scores)))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """The output of `decision_function` after each round.
@@ -169,8 +173,10 @@ class HeadClassifier(TableClassifier):
             Scores; boosters that stopped early keep their last ones.
         """
         head = self._deciding_head
-        for scores in head.staged_scores(self._checked(X)):
-            yield head.decision_values(scores)
+        rows = self._checked(X)
+        costs = self._costs_of(head, X, len(rows))
+        for scores in head.staged_scores(rows):
+            yield head.decision_values(scores, costs)
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
         """The decisions after each round, without costs of single rows.
@@ -183,11 +189,11 @@ class HeadClassifier(TableClassifier):
         Yields
         ------
         array of shape (n,)
-            Class labels.
+            Labels of ``decisions_``.
         """
         head = self._deciding_head
         for scores in head.staged_scores(self._checked(X)):
-            yield self.classes_[head.decide(scores)]
+            yield self.decisions_[head.decide(scores)]
 
     # -- inspection -----------------------------------------------------------------------------
 

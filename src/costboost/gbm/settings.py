@@ -32,6 +32,7 @@ RULES: dict[str, Constraint] = {
     "engine": one_of("lightgbm", "xgboost"),
     "decision": one_of("auto", "bayes", "learned"),
     "risk": one_of("expected", "worst"),
+    "cost_columns": one_of("features", "exclude"),
     "min_samples_leaf": Constraint(
         "an integer >= 1 or 'auto'", lambda v: v == "auto" or (is_integer(v) and v >= 1)
     ),

@@ -14,11 +14,10 @@ import numpy as np
 from scipy.special import log_expit, log_softmax, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs
-from costboost.losses import Loss
+from costboost.costs import Costs, KnownCosts
 from costboost.gbm.objectives import Derivatives, loss_rows
 from costboost.gbm.totals import Totals, gains
-from costboost.losses import BinaryLoss, Ls
+from costboost.losses import Loss
 
 __all__ = ["Columns", "LossTarget", "Part", "PriceTarget", "ProbabilityTarget", "Target"]
 
@@ -38,14 +37,14 @@ class Columns:
         Weights of the rows.
     gains : array of shape (n, d), or None
         What each decision saves, where that is learned for more than two decisions.
-    costs : Costs or None
+    costs : KnownCosts or None
         Costs of the rows, where the loss has them inside.
     """
 
     labels: Ints
     weights: AnyArray
     gains: AnyArray | None = None
-    costs: Costs | None = None
+    costs: KnownCosts | None = None
 
     def take(self, rows: Any) -> Columns:
         """The columns of some rows."""
@@ -102,12 +101,12 @@ class Target(ABC):
     learns_gains: bool = False
 
     @abstractmethod
-    def columns(self, costs: Costs, weights: Floats) -> Columns:
+    def columns(self, costs: KnownCosts, weights: Floats) -> Columns:
         """The columns of a block, row by row.
 
         Parameters
         ----------
-        costs : Costs
+        costs : KnownCosts
             Costs and true classes of the rows.
         weights : array of shape (n,)
             Their sample weights.
@@ -175,9 +174,9 @@ class ProbabilityTarget(Target):
         self.n_scores = 1 if k == 2 else k
         self.masses = totals.weight
 
-    def columns(self, costs: Costs, weights: Floats) -> Columns:
+    def columns(self, costs: KnownCosts, weights: Floats) -> Columns:
         """True classes and sample weights."""
-        return Columns(np.asarray(costs.codes), weights)
+        return Columns(costs.codes, weights)
 
     def part(self, columns: Columns) -> Part:
         """Log loss of the true classes."""
@@ -215,7 +214,7 @@ class PriceTarget(Target):
         # With two decisions gains are weights of the labels, with more they are the labels.
         self.masses = totals.label_gain if d == 2 else totals.label_weight
 
-    def columns(self, costs: Costs, weights: Floats) -> Columns:
+    def columns(self, costs: KnownCosts, weights: Floats) -> Columns:
         """Cheapest decisions weighted by their gain, or the gains of all decisions."""
         gain = gains(costs) / self.unit
         if self.is_log_loss:
@@ -290,12 +289,12 @@ class LossTarget(Target):
         self.loss = loss
         self.unit = totals.mean_stakes
         self.masses = totals.weight
-        self.n_scores = 1 if isinstance(loss, BinaryLoss) else len(totals.label_weight)
+        self.n_scores = loss.n_scores(len(totals.label_weight))
         self.static = None if totals.matrix is None else Costs(classes, totals.matrix)
 
-    def columns(self, costs: Costs, weights: Floats) -> Columns:
+    def columns(self, costs: KnownCosts, weights: Floats) -> Columns:
         """True classes, sample weights and the costs themselves."""
-        return Columns(np.asarray(costs.codes), weights, costs=costs.divided(self.unit))
+        return Columns(costs.codes, weights, costs=costs.divided(self.unit))
 
     def part(self, columns: Columns) -> LossPart:
         """The loss of the rows."""
@@ -306,32 +305,24 @@ class LossTarget(Target):
         """The costs are those of the matrix of all rows."""
         assert self.static is not None
         codes = labels.astype(np.intp)
-        known = Costs(self.static.classes, self.static.matrix, codes=codes)
-        return self.columns(known, weights.astype(np.float64))
+        return self.columns(self.static.known(codes), weights.astype(np.float64))
 
 
 class LossPart(Part):
     """A loss of the library on some rows."""
 
-    def __init__(self, loss: Loss, costs: Costs, weights: Floats) -> None:
+    def __init__(self, loss: Loss, costs: KnownCosts, weights: Floats) -> None:
         self.rows = loss_rows(loss, costs, weights)
         self.weights = weights
         self.weight = float(weights.sum())
 
     def loss(self, scores: Floats) -> float:
         """Mean loss."""
-        if _is_centred(self.rows.loss):
-            scores = scores - scores.mean(axis=1, keepdims=True)
         return _mean(self.rows.value(scores), self.weights)
 
     def derivatives(self, scores: AnyArray) -> Derivatives:
         """Gradient and Hessian by the compiled kernels."""
         return self.rows.derivatives(scores)
-
-
-def _is_centred(loss: Loss) -> bool:
-    """Whether the loss, like its derivatives, is taken at scores that sum to 0."""
-    return type(loss) is Ls
 
 
 def _mean(values: Floats, weights: AnyArray) -> float:

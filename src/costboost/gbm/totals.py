@@ -6,14 +6,15 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from costboost._typing import Floats, Ints
-from costboost.costs import Costs
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs import CostSummary, KnownCosts
+from costboost.costs.known import mean_prices
 from costboost.gbm.blocks import Block
 
 __all__ = ["Totals", "gains"]
 
 
-def gains(costs: Costs) -> Floats:
+def gains(costs: KnownCosts) -> Floats:
     """What each decision saves against the costliest one on its row, (n, d)."""
     return np.asarray(costs.reduced.max(axis=1, keepdims=True) - costs.reduced)
 
@@ -48,6 +49,12 @@ class Totals:
         Weighted sum of costs, truth by decision.
     cost_weights : array of shape (k,)
         The weights of these sums.
+    cost_low, cost_high : array of shape (k, d)
+        Smallest and largest cost, truth by decision.
+    classes, decisions : array
+        Labels of the rows and columns of the costs.
+    texts : dict
+        Expressions that costs were written as, by their place (truth, decision).
     matrix : array of shape (k, d), or None
         The one matrix of all rows, if there is one.
     """
@@ -60,6 +67,11 @@ class Totals:
     stakes: float
     cost_sums: Floats
     cost_weights: Floats
+    cost_low: Floats
+    cost_high: Floats
+    classes: AnyArray
+    decisions: AnyArray
+    texts: dict[tuple[int, int], str]
     matrix: Floats | None = None
 
     @classmethod
@@ -82,13 +94,14 @@ class Totals:
         if not block.costs.is_per_row and n:
             block = _one_row_per_class(block)
         costs, w = block.costs, block.weights
-        codes = np.asarray(costs.codes)
+        codes = costs.codes
         k, d = len(costs.classes), costs.reduced.shape[1]
 
         def by(groups: Ints, values: Floats, n: int) -> Floats:
             return np.asarray(np.bincount(groups, values, minlength=n), dtype=np.float64)
 
         weight = by(codes, w, k)
+        spans = costs.summary
         if costs.matrix is not None and costs.matrix.ndim == 3:
             sums, counted = np.tensordot(w, costs.matrix, 1), np.full(k, w.sum())
         else:
@@ -103,14 +116,23 @@ class Totals:
             float(w @ costs.reduced.max(axis=1)) if len(w) else 0.0,
             sums,
             counted,
+            spans.low,
+            spans.high,
+            costs.classes,
+            costs.decisions,
+            costs.texts,
             None if costs.is_per_row else costs.matrix,
         )
 
     def __add__(self, other: Totals) -> Totals:
-        sums = {f.name: getattr(self, f.name) for f in fields(self)}
-        for name in sums.keys() - {"matrix"}:
-            sums[name] = sums[name] + getattr(other, name)
-        return Totals(**sums)
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name in found:
+            mine, others = found[name], getattr(other, name)
+            if name in ("cost_low", "cost_high"):
+                found[name] = (np.fmin if name == "cost_low" else np.fmax)(mine, others)
+            elif name not in ("classes", "decisions", "texts", "matrix"):
+                found[name] = mine + others
+        return Totals(**found)
 
     @property
     def rows(self) -> int:
@@ -132,17 +154,21 @@ class Totals:
         """One matrix for all rows, (k, d): what a decision costs on average under each truth."""
         if self.matrix is not None:
             return self.matrix.copy()
-        k, d = self.cost_sums.shape
-        empty = self.cost_weights <= 0
-        mean: Floats = self.cost_sums / np.where(empty, 1.0, self.cost_weights)[:, None]
-        if empty.any():
-            total = float(self.weight.sum())
-            if k == d:
-                mistakes = self.cost_sums.sum() - np.trace(self.cost_sums)
-                mean[empty] = (mistakes / (total * (k - 1)) * (1.0 - np.eye(k)))[empty]
-            else:
-                mean[empty] = self.cost_sums.sum(axis=0) / total
-        return mean
+        is_square = self.classes.tolist() == self.decisions.tolist()
+        return mean_prices(self.cost_weights, self.cost_sums, is_square=is_square)
+
+    @property
+    def summary(self) -> CostSummary:
+        """Smallest, mean and largest costs, which print themselves in words."""
+        return CostSummary(
+            self.classes,
+            self.decisions,
+            self.cost_low,
+            self.mean_costs,
+            self.cost_high,
+            self.rows if self.matrix is None else None,
+            self.texts,
+        )
 
     def check(self, owner: str) -> None:
         """Raise a ValueError if there is nothing to learn from the rows.
@@ -161,8 +187,6 @@ class Totals:
 
 def _one_row_per_class(block: Block) -> Block:
     """With one matrix for all rows, a row of each class stands for all of its rows."""
-    found, first, codes = np.unique(
-        np.asarray(block.costs.codes), return_index=True, return_inverse=True
-    )
+    found, first, codes = np.unique(block.costs.codes, return_index=True, return_inverse=True)
     weights = np.bincount(codes, block.weights, minlength=len(found))
     return Block(None, block.costs.take(first), np.asarray(weights, dtype=np.float64))

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs
-from costboost.losses import named_loss
+from costboost.costs import Costs, CostSummary
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Job, Model
 from costboost.gbm.estimate import Estimate, estimate_savings
@@ -19,7 +18,7 @@ from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
 from costboost.gbm.totals import Totals
-from costboost.losses import BinaryLoss
+from costboost.losses import named_loss
 
 __all__ = ["Estimates", "Fitted", "Task", "tasks_for", "train"]
 
@@ -72,8 +71,10 @@ class Fitted:
         The classes.
     features : Features
         The columns.
-    cost_matrix : array of shape (k, d)
-        Costs, averaged over the rows where they differ.
+    costs : CostSummary
+        Costs of the rows: decisions, smallest, mean and largest.
+    has_row_costs : bool
+        Whether the rows had costs of their own that ``predict`` may not be told.
     heads : dict of str to Head
         The trained heads; ``"probability"``, ``"decision"`` or both, in this order.
     estimates : Estimates
@@ -82,7 +83,8 @@ class Fitted:
 
     classes: AnyArray
     features: Features
-    cost_matrix: Floats
+    costs: CostSummary
+    has_row_costs: bool
     heads: dict[str, Head]
     estimates: Estimates
 
@@ -141,7 +143,9 @@ def train(
         estimates = _estimated(heads, held_out_scores, held_out)
     else:
         estimates = Estimates()
-    return Fitted(source.classes, source.features, totals.mean_costs, heads, estimates)
+    return Fitted(
+        source.classes, source.features, totals.summary, source.has_row_costs, heads, estimates
+    )
 
 
 def tasks_for(
@@ -168,16 +172,19 @@ def tasks_for(
     matrix = totals.mean_costs
     if settings.loss != "auto":
         loss = named_loss(settings.loss, settings.owner)
-        if isinstance(loss, BinaryLoss) and len(classes) > 2:
+        if loss.is_binary and len(classes) > 2:
             raise ValueError(
                 f"The 'loss' parameter of {settings.owner}, {settings.loss!r}, is for two classes, "
                 f"and there are {len(classes)}. Use 'auto' or a multi-class loss, such as 'gll'."
             )
+        for known, matters in ((totals.matrix, True), (matrix, loss.has_probabilities)):
+            if known is not None and matters:
+                loss.check_costs(known, settings.owner)
         target = LossTarget(loss, totals, classes)
         return [Task(target, LossHead(loss=loss, matrix=matrix / target.unit))]
     tasks = []
     if settings.decision != "learned":
-        head = ProbabilityHead(costs=Costs(classes, matrix))
+        head = ProbabilityHead(costs=Costs(classes, matrix, totals.decisions))
         tasks.append(Task(ProbabilityTarget(totals), head))
     if settings.decision == "learned" or (settings.decision == "auto" and has_row_costs):
         tasks.append(Task(PriceTarget(totals), PriceHead()))
@@ -196,7 +203,7 @@ def _calibrated(
     heads: dict[str, Head], scores: dict[str, Floats], held_out: Block
 ) -> dict[str, Head]:
     """Every head with the temperature that suits its held-out scores."""
-    codes = np.asarray(held_out.costs.codes)
+    codes = held_out.costs.codes
     return {
         name: head.calibrated(scores[name], codes, held_out.weights) for name, head in heads.items()
     }
@@ -213,8 +220,7 @@ def _estimated(heads: dict[str, Head], scores: dict[str, Floats], held_out: Bloc
         return heads[name].decide(heads[name].temperature * scores[name], costs)
 
     def savings(decisions: Ints) -> Estimate:
-        paid = np.take_along_axis(costs.reduced, decisions[:, None], axis=1)[:, 0]
-        return estimate_savings(paid, costs.reduced, weights)
+        return estimate_savings(costs.regret(decisions), costs.reduced, weights)
 
     decisions = decided(told)
     return Estimates(

@@ -57,7 +57,7 @@ def make_plan(block: Block, weights: Floats, settings: Settings) -> Plan:
     if settings.cv is not None:
         assert block.X is not None
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
-        codes = np.asarray(block.costs.codes)
+        codes = block.costs.codes
         parts = own_folds(settings.cv, block.X, codes, place, settings.owner)
     elif (n_folds := min(settings.ensemble, n // 2)) >= 2:
         parts = folds(strata(block.costs), n_folds, rng)

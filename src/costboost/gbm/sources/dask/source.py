@@ -82,10 +82,12 @@ class DaskSource(Source):
         self.features = _columns(table)
         self.classes = self._classes(parts[1])
         self.has_row_costs = costs is not None
-        reader = Reader(self.features, Pricing(cost_matrix, self.classes, owner))
+        reader = Reader(
+            self.features, Pricing(cost_matrix, self.classes, owner, settings.loss != "auto")
+        )
         if costs is None and not reader.needs_features:
             # A mistake in the matrix is found here, not by the workers.
-            reader.pricing.resolve(None, None, 0)
+            reader.pricing.resolve(None, None, np.empty(0, dtype=np.intp))
         rng = check_random_state(settings.random_state)
         before, n_rows = self._counted(parts, reader)
         rule = hold_out_rule(settings, n_rows, len(self.classes) ** 2, rng)

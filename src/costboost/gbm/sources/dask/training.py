@@ -14,7 +14,6 @@ from xgboost import collective
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import check_weights
-from costboost.costs import Costs
 from costboost.gbm.blocks import Block, Features, Pricing
 from costboost.gbm.engines.base import Model, to_scores
 from costboost.gbm.folds import HoldOut, strata
@@ -76,7 +75,7 @@ class Reader:
     @property
     def needs_features(self) -> bool:
         """Whether the costs are a function of the features."""
-        return callable(self.pricing.cost_matrix)
+        return self.pricing.needs_columns
 
     def block(self, number: int, part: Partition, *, features: bool) -> Block:
         """The rows of a partition that have weight.
@@ -105,16 +104,14 @@ class Reader:
                     "frame, or repartition."
                 )
         if not n:  # whatever the costs are, they are none
-            matrix = np.empty((0, self.features.n_features), dtype=np.float32)
-            codes = np.empty(0, dtype=np.intp)
-            nothing = Costs(classes, 1.0 - np.eye(len(classes)), codes=codes)
-            return Block(matrix, nothing, np.empty(0))
+            matrix: AnyArray | None = np.empty((0, self.features.n_features), dtype=np.float32)
+            return Block(matrix, self.pricing.nothing(), np.empty(0))
         w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
         if w.any():  # a partition may weigh nothing, all together may not
             w = check_weights(w, n, self.pricing.owner)
         codes = np.searchsorted(classes, np.asarray(y))
         matrix = np.asarray(self.features.read(X), dtype=np.float32) if features else None
-        return Block(matrix, self.pricing.resolve(costs, X, n, codes), w).weighted()
+        return Block(matrix, self.pricing.resolve(costs, X, codes), w).weighted()
 
 
 def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
@@ -134,7 +131,7 @@ def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
     int array of shape (2 k,)
         Number of rows.
     """
-    costs = reader.block(number, part, features=False).costs  # type: ignore[arg-type]
+    costs = reader.block(number, part, features=False).costs
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
 
@@ -196,7 +193,7 @@ def prepared(number: int, *part: Any, reader: Reader, rule: HoldOut, before: Int
     Shard
         Rows of weight 0 are left out.
     """
-    block = reader.block(number, part, features=True)  # type: ignore[arg-type]
+    block = reader.block(number, part, features=True)
     held = rule.mask(strata(block.costs), before)
     totals = Totals.of(block, int(held.sum())) if len(block) else None
     return Shard(block.take(~held).with_prices(), block.take(held), totals)

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from costboost._typing import AnyArray, Bools, Floats
-from costboost._validation import is_real
-from costboost.costs._forms import parameter, static_matrix
+from costboost._typing import Floats
+from costboost.costs.checks import parameter
+from costboost.costs.expressions import Expression
+from costboost.costs.forms import columns_of
 from costboost.gbm.sources.parquet.files import ParquetFiles, kind_of
 
 __all__ = ["ColumnCosts", "numbers"]
@@ -54,7 +55,7 @@ class ColumnCosts:
     ----------
     costs : None, str, mapping or callable
         None, no costs of single rows; a column with the price of an error; one of the mappings
-        that ``cost_matrix`` may be, with numbers or names of columns as entries; a callable
+        that ``cost_matrix`` may be, with numbers or expressions over columns; a callable
         ``frame -> costs`` in a form that ``fit`` takes, of a pandas frame with all columns.
     files : ParquetFiles
         The files.
@@ -73,31 +74,25 @@ class ColumnCosts:
         elif isinstance(costs, str):
             self.columns = [costs]
         elif isinstance(costs, Mapping):
-            entries = {key: entry for key, entry in costs.items() if key != "positive"}
-            self.columns = [entry for entry in entries.values() if isinstance(entry, str)]
-            for key, entry in entries.items():
-                if not (is_real(entry) or isinstance(entry, str)):
-                    raise TypeError(
-                        f"{parameter('costs', self.owner)} must map {key!r} to a finite number or "
-                        f"the name of a column, got {entry!r}. For anything else pass a callable."
-                    )
+            self.columns = columns_of(costs)
         elif callable(costs):
             self.columns = files.columns
         else:
             raise TypeError(
                 f"{parameter('costs', self.owner)} must be None, the name of a column, a mapping "
-                f"such as {{'fn': 'amount', 'fp': 5}} or a callable frame -> (n, k, k), got "
+                f"such as {{'fn': 'amount', 'fp': 5}} or a callable frame -> (n, k, d), got "
                 f"{type(costs).__name__}. One matrix for all rows goes into cost_matrix."
             )
-        if not callable(costs):
-            for name, kind in files.types(self.columns).items():
+        kinds = files.types([] if callable(costs) else self.columns)
+        if isinstance(costs, str):
+            for name, kind in kinds.items():
                 if kind_of(kind) != "number":
                     raise ValueError(
                         f"{parameter('costs', self.owner)} names the column {name!r}, which must "
                         f"hold numbers and holds {kind}. Convert it, or name another."
                     )
 
-    def read(self, table: Any, start: int, classes: AnyArray) -> Any:
+    def read(self, table: Any, start: int) -> Any:
         """The costs of a batch.
 
         Parameters
@@ -106,41 +101,36 @@ class ColumnCosts:
             A batch with at least `columns`.
         start : int
             Number of its first row.
-        classes : array of shape (k,)
-            The classes.
 
         Returns
         -------
-        None or array
+        None, array or mapping
             In a form that ``fit`` takes.
         """
         if self.costs is None:
             return None
         if isinstance(self.costs, str):
             return numbers(table, self.costs, start, "costs", self.owner)
+        frame = table.select(self.columns).to_pandas() if self.columns else None
         if not isinstance(self.costs, Mapping):
-            return self.costs(table.to_pandas())
-        matrices: Floats | None = None
-        for key, entry in self.costs.items():
-            if key == "positive":
-                continue
-            is_column = isinstance(entry, str)
-            price = numbers(table, entry, start, "costs", self.owner) if is_column else entry
-            places = self._places(key, classes)
-            if matrices is None:
-                matrices = np.zeros((table.num_rows, *places.shape))
-            matrices[:, places] = np.reshape(price, (-1, 1))
-        return matrices
-
-    def _places(self, key: Any, classes: AnyArray) -> Bools:
-        """Cells of the matrix that a key fills, (k, d); none if its class has no rows."""
-        # What the key alone fills in a matrix of zeros; the checks of the form come for free.
-        alone = {
-            other: value if other == "positive" else float(other == key)
-            for other, value in self.costs.items()
+            return self.costs(frame)
+        return {
+            key: self._priced(entry, frame, start) if _is_expression(key, entry) else entry
+            for key, entry in self.costs.items()
         }
-        try:
-            return np.asarray(static_matrix(alone, classes, self.owner) != 0)
-        except ValueError as error:
-            told = str(error).replace("'cost_matrix'", "'costs'")
-            raise ValueError(told) from None
+
+    def _priced(self, text: str, frame: Any, start: int) -> Floats:
+        """The prices of a batch by an expression."""
+        prices = Expression(text)(frame)
+        wrong = np.flatnonzero(~np.isfinite(prices))
+        if len(wrong):
+            raise ValueError(
+                f"{parameter('costs', self.owner)} has the expression {text!r}, which must give "
+                f"finite numbers and is {prices[wrong[0]]} in row {start + wrong[0]} of the files, "
+                "counted from 0. Fill its columns, or leave the row out."
+            )
+        return prices
+
+
+def _is_expression(key: Any, entry: Any) -> bool:
+    return key != "positive" and isinstance(entry, str)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -143,7 +143,9 @@ class ParquetTable:
             )
         others = [target] if sample_weight is None else [target, sample_weight]
         self.features = feature_columns(files, features, others)
-        self.priced = ColumnCosts(costs, files)
+        # Expressions in cost_matrix are read like those in costs.
+        is_mapped = costs is None and isinstance(cost_matrix, Mapping)
+        self.priced = ColumnCosts(cost_matrix if is_mapped else costs, files)
         self.n_rows = batch_size(batch_rows, len(self.features), self.owner)
         kinds = files.types(self.features)
         named = [name for name in self.features if kind_of(kinds[name]) == "category"]
@@ -203,14 +205,13 @@ class ParquetTable:
         Block
             Rows; there may be none in it.
         """
-        shown = callable(self._pricing.cost_matrix) and self.priced.costs is None
+        shown = self._pricing.needs_columns and self.priced.costs is None
         columns = [self.target, *self.priced.columns, *(self.features if features or shown else [])]
         columns += [] if self.weight is None else [self.weight]
         for start, table in self.files.batches(list(dict.fromkeys(columns)), self.n_rows):
             costs = self._pricing.resolve(
-                self.priced.read(table, start, self.classes),
+                self.priced.read(table, start),
                 table.select(self.features).to_pandas() if shown else None,
-                table.num_rows,
                 self._codes(table[self.target]),
             )
             X = self._matrix(table, start) if features else None

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.costs.checks import parameter
+from costboost.costs.forms import varies
 from costboost.gbm.sources.parquet._arrow import parquet
 from costboost.gbm.sources.parquet._arrow import pyarrow as pa
 from costboost.gbm.sources.parquet.files import ParquetFiles
@@ -83,7 +84,9 @@ def predict_parquet(
             f"{str(output)!r}. Choose another name."
         )
     features = names.tolist()
-    priced = ColumnCosts(costs, files)
+    is_mapped = costs is None and isinstance(model.cost_matrix, Mapping)
+    is_priced = is_mapped and varies(model.cost_matrix) and hasattr(model, "predict_proba")
+    priced = ColumnCosts(model.cost_matrix if is_priced else costs, files)
     columns = list(dict.fromkeys([*features, *priced.columns, *keep]))
     n_rows = batch_size(batch_rows, len(columns), owner)
     return _write(model, files, written, features, priced, columns, list(keep), proba, n_rows)
@@ -105,7 +108,7 @@ def _write(
     try:
         for start, table in files.batches(columns, n_rows):
             frame = table.select(features).to_pandas()
-            known = priced.read(table, start, model.classes_)
+            known = priced.read(table, start)
             result = {name: table[name] for name in keep}
             result["decision"] = pa.array(model.predict(frame, costs=known))
             if proba:
