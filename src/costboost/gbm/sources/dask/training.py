@@ -113,8 +113,8 @@ class Reader:
         if w.any():  # a partition may weigh nothing, all together may not
             w = check_weights(w, n, self.pricing.owner)
         codes = np.searchsorted(classes, np.asarray(y))
-        matrix = np.asarray(self.features.read(X), dtype=np.float32) if features else None
-        return Block(matrix, self.pricing.resolve(costs, X, n, codes), w).weighted()
+        table = np.asarray(self.features.read(X), dtype=np.float32) if features else None
+        return Block(table, self.pricing.resolve(costs, X, n, codes), w).weighted()
 
 
 def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
@@ -134,7 +134,7 @@ def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
     int array of shape (2 k,)
         Number of rows.
     """
-    costs = reader.block(number, part, features=False).costs  # type: ignore[arg-type]
+    costs = reader.block(number, part, features=False).costs
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
 
@@ -196,7 +196,7 @@ def prepared(number: int, *part: Any, reader: Reader, rule: HoldOut, before: Int
     Shard
         Rows of weight 0 are left out.
     """
-    block = reader.block(number, part, features=True)  # type: ignore[arg-type]
+    block = reader.block(number, part, features=True)
     held = rule.mask(strata(block.costs), before)
     totals = Totals.of(block, int(held.sum())) if len(block) else None
     return Shard(block.take(~held).with_prices(), block.take(held), totals)
