@@ -278,6 +278,7 @@ class CostBoostClassifier(HeadClassifier):
             self._check_same_rows(last, weights, classes)
         known = Pricing(self.cost_matrix, classes, settings.owner)
         block = Block(matrix, known.resolve(costs, X, len(codes), codes), weights).weighted()
+        del matrix  # lets go of rows without weight
         plan = make_plan(block, weights, settings) if last is None else last.plan
         source = MemorySource(block, features, plan, has_row_costs=costs is not None)
         fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray, Floats, Ints
 from costboost.base import TableClassifier
 from costboost.costs import Costs
 from costboost.costs.uncertain import decide_worst, scenarios
@@ -76,27 +76,35 @@ class HeadClassifier(TableClassifier):
             )
         told = costs is not None or (callable(self.cost_matrix) and _has_probabilities(self))
         head = self._deciding_head
-        if not told and not (head.decides_by_cost and self.risk == "worst"):
-            return self.classes_[head.decide(head.scores(self._checked(X)))]
-        proba = self.predict_proba(X)
-        worst = scenarios(costs if costs is not None else self.cost_matrix, X)
-        if self.risk == "worst" and worst.is_uncertain:
-            # What a function of X returns are costs of single rows, too.
-            cases = [
-                Costs.resolve(
-                    None if told else case,
-                    case if told else None,
-                    classes=self.classes_,
-                    n_samples=len(proba),
-                    X=X,
-                    owner=type(self).__name__,
-                )
-                for case in worst.worst
-            ]
-            return self.classes_[decide_worst(proba, cases)]
+        if self.risk == "worst" and (told or head.decides_by_cost):
+            cases = scenarios(costs if costs is not None else self.cost_matrix, X)
+            if cases.is_uncertain:
+                return self._named(self._decide_worst(X, cases.worst, told))
         if told:
-            return self.classes_[self._pricing().resolve(costs, X, len(proba)).decide(proba)]
-        return self.classes_[Costs(self.classes_, self.cost_matrix_).decide(proba)]
+            proba = self.predict_proba(X)
+            return self._named(self._pricing().resolve(costs, X, len(proba)).decide(proba))
+        return self._named(head.decide(head.scores(self._checked(X))))
+
+    def _decide_worst(self, X: Any, cases: Sequence[Any], told: bool) -> Ints:
+        """The decisions whose expected cost is smallest in the case that is worst for them."""
+        proba = self.predict_proba(X)
+        priced = [
+            # What a function of X returns are costs of single rows, too.
+            Costs.resolve(
+                None if told else case,
+                case if told else None,
+                classes=self.classes_,
+                n_samples=len(proba),
+                X=X,
+                owner=type(self).__name__,
+            )
+            for case in cases
+        ]
+        return decide_worst(proba, priced)
+
+    def _named(self, decisions: Ints) -> AnyArray:
+        """Labels of decisions from their codes."""
+        return self.classes_[decisions]
 
     def _tellable(self, costs: Any) -> Any:
         return costs if _has_probabilities(self) else None
@@ -187,7 +195,7 @@ class HeadClassifier(TableClassifier):
         """
         head = self._deciding_head
         for scores in head.staged_scores(self._checked(X)):
-            yield self.classes_[head.decide(scores)]
+            yield self._named(head.decide(scores))
 
     # -- inspection -----------------------------------------------------------------------------
 
