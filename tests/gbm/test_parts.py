@@ -158,10 +158,10 @@ def test_held_out_rows_do_not_depend_on_blocks(cuts):
 
 
 def test_held_out_rows_are_bounded():
-    assert HoldOut.bounded(0.2, 10**6, 4, 0).one_in == 5
-    assert HoldOut.bounded(0.9, 100, 4, 0).one_in == 2
-    assert 10**9 / HoldOut.bounded(0.2, 10**9, 4, 0).one_in <= 2**20
-    assert 10**8 * 100**2 / HoldOut.bounded(0.2, 10**8, 100**2, 0).one_in <= 2**24
+    assert HoldOut.bounded(0.2, 10**6, 2, 0).one_in == 5
+    assert HoldOut.bounded(0.9, 100, 2, 0).one_in == 2
+    assert 10**9 / HoldOut.bounded(0.2, 10**9, 2, 0).one_in <= 2**20
+    assert 10**8 * 100**2 / HoldOut.bounded(0.2, 10**8, 100, 0).one_in <= 2**24
 
 
 def test_rows_at_stake_are_spread_over_the_folds():

@@ -293,6 +293,7 @@ class CostBoostClassifier(HeadClassifier):
         if settings.loss != "auto" and prices.matrix is not None and prices.reduced.any():
             named_loss(settings.loss, settings.owner).check_costs(prices.matrix, settings.owner)
         block = Block(matrix, prices, weights).weighted()
+        del matrix  # lets go of rows without weight
         plan = make_plan(block, weights, settings) if last is None else last.plan
         has_row_costs = costs is not None and prices.is_per_row
         source = MemorySource(block, features, plan, has_row_costs=has_row_costs)

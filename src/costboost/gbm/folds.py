@@ -80,7 +80,7 @@ class HoldOut:
     seed: int = 0
 
     @classmethod
-    def bounded(cls, fraction: float, n_rows: int, n_costs: int, seed: int) -> HoldOut:
+    def bounded(cls, fraction: float, n_rows: int, n_classes: int, seed: int) -> HoldOut:
         """The rule for that fraction, or for less if memory could not hold so many rows.
 
         Parameters
@@ -89,8 +89,8 @@ class HoldOut:
             Share of rows to hold out; rounded to one in a whole number, two at least.
         n_rows : int
             Number of all rows.
-        n_costs : int
-            Numbers in the cost matrix of a row.
+        n_classes : int
+            Number of classes, k: the cost matrix of a row has about k² numbers.
         seed : int
             Seed of the draw.
 
@@ -99,7 +99,7 @@ class HoldOut:
         HoldOut
             It holds out at most about 2^20 rows, or 2^24 costs.
         """
-        most = min(_HELD_OUT_ROWS, _HELD_OUT_NUMBERS // n_costs)
+        most = min(_HELD_OUT_ROWS, _HELD_OUT_NUMBERS // n_classes**2)
         return cls(max(round(1.0 / fraction), 2, -(-n_rows // most)), seed)
 
     def mask(self, groups: Ints, before: Ints | None = None) -> Bools:

@@ -86,7 +86,7 @@ class XGBoostEngine(Engine):
             train,
             num_boost_round=job.rounds_to_go,
             xgb_model=None if job.start is None else job.start.booster,
-            callbacks=[_AfterRound(watch, job)],
+            callbacks=[_Callback(watch, job)],
             **options,
         )
         if watch is not None and watch.best_round < booster.num_boosted_rounds():
@@ -238,7 +238,7 @@ def _held_out_loss(watch: Watch, is_log_loss: bool) -> Callable[..., tuple[str, 
     return loss
 
 
-class _AfterRound(xgb.callback.TrainingCallback):
+class _Callback(xgb.callback.TrainingCallback):
     """Report, and stop when the loss has stopped falling."""
 
     def __init__(self, watch: Watch | None, job: Job) -> None:

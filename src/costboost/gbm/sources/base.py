@@ -73,7 +73,7 @@ class Source(ABC):
 
 
 def hold_out_rule(
-    settings: Settings, n_rows: int, n_costs: int, rng: np.random.RandomState
+    settings: Settings, n_rows: int, n_classes: int, rng: np.random.RandomState
 ) -> HoldOut:
     """Which rows a single booster holds out, to stop early, calibrate and estimate savings.
 
@@ -83,8 +83,8 @@ def hold_out_rule(
         Whether to stop early, and the share of rows.
     n_rows : int
         Number of all rows.
-    n_costs : int
-        Numbers in the cost matrix of a row.
+    n_classes : int
+        Number of classes.
     rng : RandomState
         Draws the seed, if rows are held out.
 
@@ -96,4 +96,4 @@ def hold_out_rule(
     if not settings.early_stopping or n_rows * settings.validation_fraction < 1:
         return HoldOut()
     seed = int(rng.randint(Settings.largest_seed))
-    return HoldOut.bounded(settings.validation_fraction, n_rows, n_costs, seed)
+    return HoldOut.bounded(settings.validation_fraction, n_rows, n_classes, seed)

@@ -62,8 +62,8 @@ def make_plan(block: Block, weights: Floats, settings: Settings) -> Plan:
     elif (n_folds := min(settings.ensemble, n // 2)) >= 2:
         parts = folds(strata(block.costs), n_folds, rng)
     else:
-        n_costs = len(block.costs.classes) * block.costs.reduced.shape[1]
-        held = hold_out_rule(settings, n, n_costs, rng).mask(strata(block.costs))
+        rule = hold_out_rule(settings, n, len(block.costs.classes), rng)
+        held = rule.mask(strata(block.costs))
         parts = [Fold(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else Fold()]
     return Plan(parts, [int(rng.randint(Settings.largest_seed)) for _ in parts])
 

@@ -90,7 +90,7 @@ class DaskSource(Source):
             reader.pricing.resolve(None, None, np.empty(0, dtype=np.intp))
         rng = check_random_state(settings.random_state)
         before, n_rows = self._counted(parts, reader)
-        rule = hold_out_rule(settings, n_rows, len(self.classes) ** 2, rng)
+        rule = hold_out_rule(settings, n_rows, len(self.classes), rng)
         self.seeds = [int(rng.randint(Settings.largest_seed))]
         shared = delayed(reader, traverse=False)
         self.shards = client.persist(

@@ -80,7 +80,7 @@ class ParquetSource(Source):
         self.features = self.table.columns()
         self.has_row_costs = costs is not None
         rng = check_random_state(settings.random_state)
-        self.hold_out = hold_out_rule(settings, files.n_rows, len(self.classes) ** 2, rng)
+        self.hold_out = hold_out_rule(settings, files.n_rows, len(self.classes), rng)
         self.seeds = [int(rng.randint(Settings.largest_seed))]
         self.totals, self._held_out = self._survey(owner)
 
