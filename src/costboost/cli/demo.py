@@ -1,7 +1,4 @@
-"""The command line: ``costboost demo`` and ``costboost reproduce``.
-
-Heavy imports stay inside the commands, so that ``costboost --help`` answers at once.
-"""
+"""The command ``costboost demo``: costboost against the usual alternatives, in money."""
 
 from __future__ import annotations
 
@@ -18,48 +15,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from costboost._typing import Floats, Ints
-from costboost.experiments.cli import reproduce
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
 
-__all__ = ["app", "main"]
-
-app = typer.Typer(
-    name="costboost",
-    help="Boosted classifiers that spend the least money.",
-    no_args_is_help=True,
-    add_completion=False,
-)
-app.command()(reproduce)
+__all__ = ["demo"]
 
 
-def main() -> None:
-    """Entry point of the ``costboost`` command."""
-    app()
-
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        from costboost import __version__
-
-        typer.echo(f"costboost {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_print_version, is_eager=True, help="Print the version."
-        ),
-    ] = False,
-) -> None:
-    """Boosted classifiers that spend the least money."""
-
-
-@app.command()
 def demo(
     seed: Annotated[int, typer.Option(help="Seed of the data and of every method.")] = 2026,
     rows: Annotated[int, typer.Option(min=500, help="Rows of the synthetic fraud data.")] = 20_000,

@@ -25,12 +25,12 @@ __all__ = ["reproduce"]
 
 def reproduce(
     paper: Annotated[
-        str | None, typer.Argument(metavar="[PAPER]", help="A paper of --list.", show_default=False)
+        str | None, typer.Argument(metavar="PAPER", help="A paper of --list.", show_default=False)
     ] = None,
     item: Annotated[
         str | None,
         typer.Argument(
-            metavar="[ITEM]", help="A table or figure; all if left out.", show_default=False
+            metavar="ITEM", help="A table or figure; all if left out.", show_default=False
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer splits and rounds.")] = False,
