@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from urllib.error import URLError
 
 import pytest
 from typer.testing import CliRunner
 
 from costboost.cli import app
+from costboost.datasets import files
 from helpers.toy_paper import install
 
 
@@ -81,3 +83,47 @@ def test_a_missing_extra_names_the_install(monkeypatch):
     result = command("--list")
     assert result.exit_code == 2
     assert 'pip install "costboost[experiments]"' in " ".join(result.output.split())
+
+
+# --- what a machine may lack --------------------------------------------------------------------
+
+
+def test_offline_it_fails_once_and_names_the_remedy(tmp_path, monkeypatch):
+    """One download is tried, not one per task."""
+    tried = []
+
+    def offline(**arguments):
+        tried.append(arguments["data_id"])
+        raise URLError("no network")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", offline)
+    monkeypatch.setattr(files, "_folder", lambda data_dir, missing_ok=False: None)
+    result = command("cao2013", "table1", "--quick", "--output", tmp_path, "--jobs", 1)
+    assert result.exit_code == 1
+    words = " ".join(result.output.split())
+    assert words.startswith("cao2013 table1: The data set 'crx' is not on this machine")
+    assert "no network" in words and "--data of costboost reproduce" in words
+    assert len(tried) == 1
+    assert "failed cao2013" not in words
+
+
+def test_a_missing_data_folder_is_a_usage_error(tmp_path):
+    result = command("cao2013", "table1", "--data", tmp_path / "nowhere")
+    assert result.exit_code == 2
+    assert "nowhere" in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_folder_that_cannot_be_written_is_named(toy, tmp_path):
+    (tmp_path / "taken").write_text("a file, not a folder")
+    result = command("toy", "--quick", "--output", tmp_path / "taken", "--jobs", 1)
+    assert result.exit_code == 1
+    words = " ".join(result.output.split())
+    assert "cannot be written" in words and "--output" in words
+    assert "taken/quick/toy-table1.csv" in result.output.replace("\n", "")
+
+
+def test_pages_that_cannot_be_written_are_named(toy, tmp_path):
+    (tmp_path / "taken").write_text("a file, not a folder")
+    result = command("--pages", "--output", tmp_path / "none", "--docs", tmp_path / "taken")
+    assert result.exit_code == 1
+    assert "taken" in result.output.replace("\n", "")

@@ -14,6 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from costboost.experiments.item import Conclusion, Item, Mode
+from costboost.experiments.run import CannotRunError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,7 +45,13 @@ def reproduce(
     ),
     jobs: Annotated[int, typer.Option(help="Processes; -1 is one per core.")] = -1,
     data: Annotated[
-        Path | None, typer.Option(help="Folder with the benchmark files.", show_default=False)
+        Path | None,
+        typer.Option(
+            help="Folder with the benchmark files.",
+            exists=True,
+            file_okay=False,
+            show_default=False,
+        ),
     ] = None,
     docs: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("docs/papers"),
 ) -> None:
@@ -72,15 +79,23 @@ def reproduce(
 
         os.environ[ENVIRONMENT_VARIABLE] = str(data.resolve())
     mode: Mode = "quick" if quick else "full"
-    failed = _run_and_show(console, chosen, mode, output, jobs)
-    if pages:
-        from costboost.experiments.pages import write_pages
-
-        results = output if output.is_dir() else None
-        for page in write_pages(docs, results, mode, tell=lambda line: console.print(escape(line))):
-            console.print(f"wrote {page}")
+    try:
+        failed = _run_and_show(console, chosen, mode, output, jobs)
+        if pages:
+            _write_pages(console, docs, output, mode)
+    except (CannotRunError, OSError) as error:
+        console.print(f"[red]{escape(str(error))}[/red]")
+        raise typer.Exit(1) from error
     if failed:
         raise typer.Exit(1)
+
+
+def _write_pages(console: Console, docs: Path, output: Path, mode: Mode) -> None:
+    from costboost.experiments.pages import write_pages
+
+    results = output if output.is_dir() else None
+    for page in write_pages(docs, results, mode, tell=lambda line: console.print(escape(line))):
+        console.print(f"wrote {page}")
 
 
 def _check_extras() -> None:

@@ -118,6 +118,8 @@ class Item(ABC):
     shares_rows_with : str or None
         Name of the item of the same paper whose rows this one reads; its own tasks are then not
         run.
+    reads_benchmark_files : bool
+        Whether the data sets of the tasks are those of `costboost.datasets.load`.
     minutes : float
         Rough minutes of a full run on two cores, for ``costboost reproduce --list``.
     tau_metric : str or None
@@ -130,6 +132,7 @@ class Item(ABC):
     title: str
     notes: str = ""
     shares_rows_with: str | None = None
+    reads_benchmark_files: bool = False
     minutes: float = 1.0
     tau_metric: str | None = None
 

@@ -15,10 +15,14 @@ from typing import Any
 from costboost.experiments.item import Item, Mode, Task
 from costboost.experiments.store import Store
 
-__all__ = ["Failure", "Report", "progress_bar", "run_item"]
+__all__ = ["CannotRunError", "Failure", "Report", "progress_bar", "run_item"]
 
 # (tasks finished now, what is under way)
 Progress = Callable[[int, str], None]
+
+
+class CannotRunError(Exception):
+    """No task can be run: the data are missing, or the results cannot be kept."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,12 @@ def run_item(
         Processes; -1 is one per core. Results do not depend on it.
     progress : callable, optional
         Called with the number of tasks that ended and their name.
+
+    Raises
+    ------
+    CannotRunError
+        Before any task is tried: a data set is missing or damaged, or the results file is damaged
+        or cannot be written.
     """
     if item.shares_rows_with is not None:
         raise ValueError(
@@ -84,9 +94,7 @@ def run_item(
     tasks = item.tasks(mode)
     _check_plan(item, tasks)
     store = Store(folder, item, mode)
-    store.repair()
-    done = store.done()
-    todo = [task for task in tasks if task not in done]
+    todo = _prepared(item, tasks, store)
     report = Report(planned=len(tasks), found=len(tasks) - len(todo))
     tell = progress or (lambda finished, name: None)
     tell(report.found, f"{item.paper} {item.name}")
@@ -100,6 +108,24 @@ def run_item(
         tell(1, f"{item.paper} {item.name}")
     _write_failures(store, report.failures)
     return report
+
+
+def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:
+    """The tasks left to do, once it is known that they can be done and kept."""
+    from costboost.datasets import load
+
+    try:
+        store.repair()
+        done = store.done()
+        todo = [task for task in tasks if task not in done]
+        if item.reads_benchmark_files:
+            # One by one, in this process: missing data stop the run once, not every task, and
+            # processes do not download the same set at the same time.
+            for name in dict.fromkeys(task.dataset for task in todo):
+                load(name)
+    except (OSError, ValueError) as error:
+        raise CannotRunError(f"{item.paper} {item.name}: {error}") from error
+    return todo
 
 
 def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Iterator[_Outcome]:

@@ -38,6 +38,7 @@ class LossStudy(Item):
     """MCBoost with regression lines and six ways to lose: what the two items share."""
 
     paper = "beijbom2014"
+    reads_benchmark_files = True
     tau_metric = "risk"
     efforts: ClassVar[dict[Mode, Effort]]
     datasets: tuple[str, ...]

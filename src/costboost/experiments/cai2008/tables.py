@@ -35,6 +35,7 @@ class Table3(Item):
     """F of one tree, AdaBoost, AdaCost and the gradient procedure."""
 
     paper = "cai2008"
+    reads_benchmark_files = True
     name = "table3"
     title = "F-measure in per cent, the best of nine costs of a false alarm"
     minutes = 3.0

@@ -67,6 +67,7 @@ class CostTable(Item):
     """Tables 1 to 5: cost, precision, recall, G-mean, F and AUC on one data set."""
 
     paper = PAPER
+    reads_benchmark_files = True
     notes = _NOTES
     tau_metric: str | None = "cost"
 

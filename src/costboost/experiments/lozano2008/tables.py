@@ -38,6 +38,7 @@ class Table1(Item):
     """Rivals against p = 1 and p = 2."""
 
     paper = "lozano2008"
+    reads_benchmark_files = True
     name = "table1"
     title = "Mean test cost with class-frequency costs: p-norm boosting and its rivals"
     minutes = 10.0
