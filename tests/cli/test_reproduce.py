@@ -26,12 +26,12 @@ def command(*arguments):
 def test_command_runs_an_item_and_its_sharer(toy, tmp_path):
     result = command("toy", "--quick", "--output", tmp_path, "--jobs", 1)
     assert result.exit_code == 0, result.output
-    assert "toy table1: 12 tasks done, 0 found, 0 failed" in result.output
+    assert "toy table1: 12 tasks done now, 0 done earlier, 0 failed" in result.output
     assert "holds: One is best. 1 < 2." in result.output
     assert "All is well" in result.output
     assert (tmp_path / "quick" / "figures" / "toy-figure1.png").is_file()
     again = command("toy", "figure1", "--quick", "--output", tmp_path, "--jobs", 1)
-    assert "toy table1: 0 tasks done, 12 found" in again.output
+    assert "toy table1: 0 tasks done now, 12 done earlier" in again.output
 
 
 def test_command_lists_and_writes_pages(toy, tmp_path):
@@ -52,7 +52,7 @@ def test_command_fails_with_a_failed_task(toy, tmp_path, monkeypatch):
     result = command("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1)
     assert result.exit_code == 1
     assert "failed toy/table1/a/two//0: RuntimeError: the toy is broken" in result.output
-    assert "11 tasks done" in result.output
+    assert "11 tasks done now" in result.output
 
 
 def test_command_reports_an_algorithm_that_fails_everywhere(toy, tmp_path, monkeypatch):
@@ -60,7 +60,7 @@ def test_command_reports_an_algorithm_that_fails_everywhere(toy, tmp_path, monke
     result = command("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1)
     assert result.exit_code == 1
     assert "no table without the failed tasks" in result.output
-    assert "8 tasks done, 0 found, 4 failed" in result.output
+    assert "8 tasks done now, 0 done earlier, 4 failed" in result.output
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_fraud_is_rare_and_costs_follow_the_amount(seed: int) -> None:
     np.testing.assert_array_equal(data.costs[:, 1, 0], data.amount)
     assert (data.costs[:, :, 1] == 7).all()
     assert (data.costs[:, 0, 0] == 0).all()
-    # some frauds are too small to be worth a review, and most are not
+    # some frauds are too small to be reviewed, and most are not
     small = (data.amount[data.y == 1] < 7).mean()
     assert 0.01 < small < 0.4
 

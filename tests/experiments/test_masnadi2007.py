@@ -146,7 +146,7 @@ def test_table2_takes_the_least_epsilon_over_the_costs():
     assert table.loc["pima", "AdaC1"] == pytest.approx(expected, abs=0.05)
     median = f"median ε: {reading.PROTOCOLS[reading.OTHERS[-1]]}"
     assert table.loc[median, "CSB0"] == pytest.approx(2 * (170 / 3 + 3), abs=0.05)
-    assert table.loc["lowest on so many of 10 sets: paper", "CS-RealBoost"] == 7
+    assert table.loc["sets with the lowest ε: paper", "CS-RealBoost"] == 7
     assert len(summary) < 400
     assert len(item.figure(summary).axes) == 2
 

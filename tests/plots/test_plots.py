@@ -447,7 +447,7 @@ def test_cost_by_threshold_of_an_estimator(logit):
 
 def test_cost_by_threshold_of_probabilities(plane):
     X, y = plane
-    named = np.where(y > 0, "bad", "ok")  # the dear class is not the second one
+    named = np.where(y > 0, "bad", "ok")  # the costly class is not the second one
     prices = {"fn": 5, "fp": 1, "positive": "bad"}
     clf = LogisticRegression().fit(X, named)
     shown = CostThresholdDisplay.from_estimator(

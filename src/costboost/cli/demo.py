@@ -224,9 +224,10 @@ def _fit_predict(
 
 
 LEGEND = (
-    "Savings: 1 - cost / cost of deciding alike for every row. Seconds: training and deciding, one "
-    "thread. ★: the cheapest. Usual alternatives: LightGBM at probability 0.5, LightGBM with rows "
-    "weighted by what an error costs, and LightGBM calibrated (isotonic) with the cheapest "
+    "Savings: 1 - cost / cost of the best single decision for all rows. Seconds: training and "
+    "deciding, one thread. ★: the cheapest. Usual alternatives: LightGBM at probability 0.5, "
+    "LightGBM with rows weighted by what an error costs, and LightGBM calibrated (isotonic) with "
+    "the cheapest "
     "expected decision. MinCost is that rule with sigmoid calibration. Trees have 8 leaves; "
     "AsyBL and CSLogitBoost learn at rate 0.1, as LightGBM does. CostBoost averages five LightGBM "
     "boosters with its own defaults."

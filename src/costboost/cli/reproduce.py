@@ -19,7 +19,7 @@ from costboost.experiments.run import CannotRunError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from costboost.experiments.run import Report
+    from costboost.experiments.run import Tally
 
 __all__ = ["reproduce"]
 
@@ -38,9 +38,12 @@ def reproduce(
     everything: Annotated[bool, typer.Option("--all", help="Every item of every paper.")] = False,
     listing: Annotated[bool, typer.Option("--list", help="Show what can be run.")] = False,
     pages: Annotated[
-        bool, typer.Option("--pages", help="Write the pages from the results, then the summaries.")
+        bool,
+        typer.Option(
+            "--pages", help="Write the pages from the results, or from the kept summaries."
+        ),
     ] = False,
-    output: Annotated[Path, typer.Option(help="Results folder; a stopped run goes on.")] = Path(
+    output: Annotated[Path, typer.Option(help="Results folder; a stopped run continues.")] = Path(
         "costboost-results"
     ),
     jobs: Annotated[int, typer.Option(help="Processes; -1 is one per core.")] = -1,
@@ -154,18 +157,18 @@ def _run_and_show(
     from costboost.experiments.store import Store
 
     owners = {(source.paper, source.name): source for source in map(owner, items)}
-    reports: dict[tuple[str, str], Report] = {}
+    tallies: dict[tuple[str, str], Tally] = {}
     total = sum(len(source.tasks(mode)) for source in owners.values())
     with progress_bar(total, console) as progress:
         for key, source in owners.items():
-            reports[key] = run_item(source, mode, output, n_jobs=jobs, progress=progress)
+            tallies[key] = run_item(source, mode, output, n_jobs=jobs, progress=progress)
     summaries: dict[str, dict[str, pd.DataFrame]] = {}
     for item in items:
         source = owner(item)
         try:
             summary = _show(console, item, mode, output)
         except Exception as error:
-            if not reports[source.paper, source.name].failures:
+            if not tallies[source.paper, source.name].failures:
                 raise
             console.print(
                 f"[red]{item.paper} {item.name}: no table without the failed tasks "
@@ -178,19 +181,19 @@ def _run_and_show(
         if len(found) > 1:
             _tell(console, paper(name).overall(found))
     for key, source in owners.items():
-        report = reports[key]
+        tally = tallies[key]
         console.print(
-            f"{' '.join(key)}: {report.done} tasks done, {report.found} found, "
-            f"{len(report.failures)} failed; {report.seconds:.0f} s of computing"
+            f"{' '.join(key)}: {tally.done} tasks done now, {tally.found} done earlier, "
+            f"{len(tally.failures)} failed; {tally.seconds:.0f} s of computing"
         )
-        for failure in report.failures:
+        for failure in tally.failures:
             console.print(
                 f"  [red]failed[/red] {escape(failure.task.key)}: {escape(failure.error)}"
             )
-        if report.failures:
+        if tally.failures:
             where = failures_path(Store(output, source, mode).path)
             console.print(f"  traces in {where}; the same command tries them again")
-    return any(report.failures for report in reports.values())
+    return any(tally.failures for tally in tallies.values())
 
 
 def _tell(console: Console, conclusions: Sequence[Conclusion]) -> None:

@@ -44,7 +44,7 @@ class BinaryData:
     """A benchmark set with a positive class."""
 
     X: pd.DataFrame
-    y: Ints  # (n,) 1 = positive, the dear class
+    y: Ints  # (n,) 1 = positive, the costly class
 
 
 def binary_data(

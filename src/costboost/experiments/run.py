@@ -15,10 +15,10 @@ from typing import Any
 from costboost.experiments.item import Item, Mode, Task
 from costboost.experiments.store import Store
 
-__all__ = ["CannotRunError", "Failure", "Report", "progress_bar", "run_item"]
+__all__ = ["CannotRunError", "Failure", "Tally", "progress_bar", "run_item"]
 
 # (tasks finished now, what is under way)
-Progress = Callable[[int, str], None]
+OnProgress = Callable[[int, str], None]
 
 
 class CannotRunError(Exception):
@@ -35,7 +35,7 @@ class Failure:
 
 
 @dataclass
-class Report:
+class Tally:
     """What became of the tasks of an item."""
 
     planned: int
@@ -60,8 +60,8 @@ def run_item(
     folder: str | os.PathLike[str],
     *,
     n_jobs: int = -1,
-    progress: Progress | None = None,
-) -> Report:
+    progress: OnProgress | None = None,
+) -> Tally:
     """Do the tasks of an item that are not done yet.
 
     Every row is on disk as soon as its task ends. A task that fails is reported and tried again by
@@ -95,19 +95,19 @@ def run_item(
     _check_plan(item, tasks)
     store = Store(folder, item, mode)
     todo = _prepared(item, tasks, store)
-    report = Report(planned=len(tasks), found=len(tasks) - len(todo))
+    tally = Tally(planned=len(tasks), found=len(tasks) - len(todo))
     tell = progress or (lambda finished, name: None)
-    tell(report.found, f"{item.paper} {item.name}")
+    tell(tally.found, f"{item.paper} {item.name}")
     for outcome in _outcomes(item, todo, mode, n_jobs):
-        report.seconds += outcome.seconds
+        tally.seconds += outcome.seconds
         if outcome.metrics is None:
-            report.failures.append(Failure(outcome.task, outcome.error, outcome.trace))
+            tally.failures.append(Failure(outcome.task, outcome.error, outcome.trace))
         else:
             store.append(outcome.task, outcome.metrics, outcome.seconds)
-            report.done += 1
+            tally.done += 1
         tell(1, f"{item.paper} {item.name}")
-    _write_failures(store, report.failures)
-    return report
+    _write_failures(store, tally.failures)
+    return tally
 
 
 def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:
@@ -185,16 +185,16 @@ def failures_path(rows: Path) -> Path:
 
 
 @contextmanager
-def progress_bar(total: int, console: Any) -> Iterator[Progress]:
+def progress_bar(total: int, console: Any) -> Iterator[OnProgress]:
     """A bar with the tasks done, the time passed and the time left."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
+        Progress,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
-    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}"),
@@ -204,7 +204,7 @@ def progress_bar(total: int, console: Any) -> Iterator[Progress]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
 
         def tell(finished: int, name: str) -> None:

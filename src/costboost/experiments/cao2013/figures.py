@@ -51,7 +51,7 @@ class GaussianBoundaries(Item):
         "linear perceptrons, 100 rounds, 1000 points per class, 70 % to train, as in the paper; "
         f"AsyBL has regression trees of {TREE_LEAVES} leaves, whose size the paper does not give. "
         "A vote that is not positive ends the boosting. "
-        "Which class is the dear one is not printed; here it is the first, N([-1, 1], ...). The "
+        "Which class is the costly one is not printed; here it is the first, N([-1, 1], ...). The "
         "excess cost is measured on 40 000 fresh points, over 10 draws of the data (2 if quick); "
         "the picture shows the first draw."
     )
@@ -113,7 +113,7 @@ class GaussianBoundaries(Item):
                     "factor": setting.removeprefix("C1/C2="),
                     "cost above Bayes": f"{excess:.1%} ± {sd:.1%}",
                     "decided otherwise": f"{found['disagreement', 'mean']:.1%}",
-                    "decided dear (Bayes)": (f"{found['positive share', 'mean']:.1%} ({best:.1%})"),
+                    "decided costly (Bayes)": f"{found['positive share', 'mean']:.1%} ({best:.1%})",
                     "test cost": f"{found['test cost', 'mean']:.0f}",
                     "rounds": f"{found['rounds', 'mean']:.0f}",
                 }
@@ -145,7 +145,7 @@ class GaussianBoundaries(Item):
             ).plot(ax)
             ax.get_legend().remove()
             ax.set_title(f"{algorithm}, {setting}", fontsize=10)
-        caption = "amber: decided for the dear class; wide grey line: Bayes boundary"
+        caption = "amber: decided for the costly class; wide grey line: Bayes boundary"
         figure.supxlabel(caption, fontsize=9)
         return figure
 

@@ -12,9 +12,9 @@ from costboost.experiments.item import Conclusion
 
 __all__ = ["judge_boundaries", "judge_curves", "judge_overall", "judge_table"]
 
-# Collapsed: nearly every dear row is caught, and fewer than half of the cheap ones are let be.
+# Collapsed: nearly every costly row is caught, and at most half of the others are left alone.
 RECALL, SPECIFICITY = 0.97, 0.5
-# Near the Bayes decision: at most so much dearer.
+# Near the Bayes decision: its cost exceeds that of the Bayes decision by at most this share.
 NEAR = 0.10
 
 
@@ -65,7 +65,7 @@ def judge_table(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
             f"{figures}; AdaBoostC {cost['AdaBoostC']:.1f}.",
         ),
         Conclusion(
-            "AdaC2, AdaC3 and CSB0 to CSB2 call nearly every row dear.",
+            "AdaC2, AdaC3 and CSB0 to CSB2 decide for the costly class on nearly every row.",
             counted(len(collapsed), len(COLLAPSING)),
             "Recall / specificity: "
             + ", ".join(f"{name} {recall[name]:.2f}/{specificity[name]:.2f}" for name in COLLAPSING)
@@ -107,7 +107,7 @@ def judge_overall(summaries: Sequence[pd.DataFrame], setting: str, large: str) -
             f"{_on(beaten['AsyBL'], n)}; of the {2 * n * len(HEURISTIC)} single comparisons "
             f"{pairs} are won. Cheapest of the paper's twelve: {_winners(costs)}. "
             f"With trees of 32 leaves: {by_large}; cheapest {_winners(larger)}.",
-            "In the paper AsyB is the cheapest on all five sets; its AsyBL is dearer than "
+            "In the paper AsyB is the cheapest on all five sets; its AsyBL costs more than "
             "AdaCost and AdaC1 on crx and than AdaC1 to AdaC3 and the CSB methods on pima. Full "
             f"Newton steps overfit: {SHRUNK} is cheaper than AdaBoostC and all heuristics "
             f"{_on(shrunk, n)}.",
@@ -119,7 +119,7 @@ def judge_overall(summaries: Sequence[pd.DataFrame], setting: str, large: str) -
             f"than both {_on(plain_wins, n)}.",
         ),
         Conclusion(
-            "AdaC2, AdaC3 and the CSB methods collapse to the dear class.",
+            "AdaC2, AdaC3 and the CSB methods collapse to the costly class.",
             counted(sum(collapsed.values()), n * len(COLLAPSING)),
             f"Sets on which each does (recall ≥ {RECALL}, specificity ≤ {SPECIFICITY}): "
             + ", ".join(f"{name} {count} of {n}" for name, count in collapsed.items())

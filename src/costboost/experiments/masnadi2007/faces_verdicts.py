@@ -192,7 +192,7 @@ def _not_optimal(summary: pd.DataFrame, count: int) -> Conclusion:
         f"Least ε after {count} rounds: {'; '.join(words)}. Worse in {worse} of {total} "
         "comparisons.",
         "AdaCost stops where its first votes are not positive, or repeats a rule. AdaC2 and AdaC3 "
-        "decide almost everything for the dear class; by a threshold of its own each of their "
+        "decide almost everything for the costly class; by a threshold of its own each of their "
         "detectors does far better.",
     )
 

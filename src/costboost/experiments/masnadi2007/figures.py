@@ -127,7 +127,7 @@ class Figure3(Item):
     )
     rows = 10_000  # per class
     rounds = 50
-    # Of the curve, so many rounds are kept.
+    # Rounds of the curve that are kept.
     shown = (*range(1, 11), *range(15, 51, 5))
     search = (
         1.0, 1.02, 1.05, 1.08, 1.1, 1.15, 1.2, 1.25, 1.3, 1.4, 1.5, 1.65, 1.8, 2.0, 2.25, 2.5, 3.0,

@@ -61,7 +61,7 @@ class Table2(Item):
         "and the rounds (5, 10, 20 or 50) chosen by three folds inside the training part. The "
         "paper gives neither the rounds (50 as in its Figure 3, and 10, here) nor, in the text "
         "that survives, the range of Ĉ1 (11 values from 1 to 30 here) nor any number of the "
-        "table; the printed counts are from its text. Positive (dear) classes are those that the "
+        "table; the printed counts are from its text. Positive (costly) classes are those that the "
         "sets name: diabetes, malignant, recurrence, liver class 1, mines, still alive, heart "
         "disease, x wins, died. Missing numbers are medians, categories are indicator columns, "
         "columns are standardised. Weak learners: stumps; histograms for CS-RealBoost; lines for "
@@ -160,10 +160,10 @@ class Table2(Item):
         for metric, words in PROTOCOLS.items():
             own = by_set(summary, metric)
             lines[f"median ε: {words}"] = own.median().round(1).to_dict()
-            lines[f"lowest of the paper's on so many sets: {words}"] = count_tops(own).to_dict()
-            lines[f"below all earlier on so many sets: {words}"] = count_wins(own).to_dict()
+            lines[f"sets with the lowest ε of the paper's: {words}"] = count_tops(own).to_dict()
+            lines[f"sets with ε below all earlier: {words}"] = count_wins(own).to_dict()
         printed = self.printed().set_index("algorithm")["value"].astype(int)
-        lines["lowest on so many of 10 sets: paper"] = printed.to_dict()
+        lines["sets with the lowest ε: paper"] = printed.to_dict()
         table = pd.DataFrame(
             [{name: line.get(name, "") for name in wide.columns} for line in lines.values()],
             dtype=object,

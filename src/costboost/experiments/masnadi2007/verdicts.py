@@ -79,7 +79,7 @@ def _unsettled(own: dict[str, pd.DataFrame]) -> Conclusion:
         counted(sum(off), len(off)),
         "Mean distance from the Bayes crossing over rounds 26 to 50: "
         f"{_listed(own, names, 'late distance')}. Swing: {_listed(own, names, 'swing')}.",
-        "These updates multiply the weights by the costs in every round, so that the dear "
+        "These updates multiply the weights by the costs in every round, so that the costly "
         "class gains without end unless the training cost is close to 1. A search finds a "
         "cost whose drift is at the target in round 50, or whose boosting ended there "
         "because a vote was not positive; neither is convergence.",
