@@ -13,6 +13,8 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from costboost.experiments.provenance import source_commit
+
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (
     "costboost",
@@ -61,10 +63,7 @@ def peak_megabytes(code: str) -> float:
 
 
 def provenance(seed: int) -> dict[str, str]:
-    """Where and with what the rows were measured."""
-    commit = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
-    ).stdout.strip()
+    """Where and with what the rows were measured; the commit is the last one that changed src."""
     versions = []
     for package in PACKAGES:
         try:
@@ -73,7 +72,7 @@ def provenance(seed: int) -> dict[str, str]:
             continue
     return {
         "seed": str(seed),
-        "commit": commit,
+        "commit": source_commit(),
         "cores": str(os.cpu_count()),
         "python": platform.python_version(),
         "versions": " ".join(versions),

@@ -105,7 +105,7 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
 def _intro(rows: pd.DataFrame, source: dict[str, str]) -> str:
     sets, problems = rows["data"].nunique(), rows["problem"].nunique()
     splits = rows.groupby("problem")["split"].nunique().max()
-    made = ", ".join(f"{key} {source[key]}" for key in ("python", "commit") if key in source)
+    made = ", ".join([*_python(source), *_commits(rows)])
     versions = source.get("versions", "").replace("==", " ").split()
     pairs = ", ".join(" ".join(versions[i : i + 2]) for i in range(0, len(versions), 2))
     return (
@@ -113,6 +113,20 @@ def _intro(rows: pd.DataFrame, source: dict[str, str]) -> str:
         "the CSV file of the same name (its problems of hidden costs are apart). "
         f"Measured with {made or 'unknown versions'}: {pairs}."
     )
+
+
+def _python(source: dict[str, str]) -> list[str]:
+    return [f"python {source['python']}"] if "python" in source else []
+
+
+def _commits(rows: pd.DataFrame) -> list[str]:
+    """The commits of the source that the rows were measured with; a run may have been resumed."""
+    counts = rows.get("commit", pd.Series(dtype=str)).value_counts()
+    alone = len(counts) == 1
+    return [
+        f"source at commit {commit}" + ("" if alone else f" ({n:,} rows)")
+        for commit, n in counts.items()
+    ]
 
 
 def _summary(parts: dict[str, pd.DataFrame], headline: str) -> Iterable[str]:

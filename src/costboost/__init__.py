@@ -1,18 +1,53 @@
-"""Cost-sensitive boosting: what a mistake costs goes in, the cheapest decisions come out."""
+"""Cost-sensitive boosting: what a mistake costs goes in, the cheapest decisions come out.
 
-from costboost import algorithms, costs, decisions, metrics, wrappers
-from costboost.algorithms import *  # noqa: F403
-from costboost.errors import CollapseWarning, CostWarning
-from costboost.gbm.classifier import CostBoostClassifier
-from costboost.wrappers import MinCostClassifier, TargetRateClassifier
+Public names are loaded when they are first used, so ``import costboost`` is quick.
+"""
+
+# ruff: noqa: F403, F405 (the algorithms are listed once for checkers, in their own package)
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from costboost import algorithms, costs, decisions, metrics, wrappers
+    from costboost.algorithms import *
+    from costboost.errors import CollapseWarning, CostWarning
+    from costboost.gbm.classifier import CostBoostClassifier
+    from costboost.wrappers import MinCostClassifier, TargetRateClassifier
 
 __version__ = "0.1.0"
 
 __all__ = [
-    *algorithms.__all__,
+    "AdaBoostCClassifier",
+    "AdaBoostM2Classifier",
+    "AdaC1Classifier",
+    "AdaC2Classifier",
+    "AdaC3Classifier",
+    "AdaCostClassifier",
+    "AdaCostM2Classifier",
+    "AdaMECClassifier",
+    "AsyBClassifier",
+    "AsyBLClassifier",
+    "AsymmetricAdaBoostClassifier",
+    "AverageCostClassifier",
+    "CSAdaBoostClassifier",
+    "CSB0Classifier",
+    "CSB1Classifier",
+    "CSB2Classifier",
+    "CSB2M2Classifier",
+    "CSLogitBoostClassifier",
+    "CSRealBoostClassifier",
     "CollapseWarning",
     "CostBoostClassifier",
     "CostWarning",
+    "CostingClassifier",
+    "DSEClassifier",
+    "GBSEClassifier",
+    "GradientCSBClassifier",
+    "LpCSBClassifier",
+    "MCBoostClassifier",
     "MinCostClassifier",
     "TargetRateClassifier",
     "__version__",
@@ -22,3 +57,28 @@ __all__ = [
     "metrics",
     "wrappers",
 ]
+
+# Where public names live; those that are not listed are classes of costboost.algorithms.
+_PACKAGES = ("algorithms", "costs", "decisions", "metrics", "wrappers")
+_MODULES = {
+    "CollapseWarning": "costboost.errors",
+    "CostBoostClassifier": "costboost.gbm.classifier",
+    "CostWarning": "costboost.errors",
+    "MinCostClassifier": "costboost.wrappers",
+    "TargetRateClassifier": "costboost.wrappers",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name at its first use (PEP 562)."""
+    if name in _PACKAGES:
+        return import_module(f"costboost.{name}")
+    if name not in __all__:
+        raise AttributeError(f"module 'costboost' has no attribute {name!r}")
+    found = getattr(import_module(_MODULES.get(name, "costboost.algorithms")), name)
+    globals()[name] = found  # the next use does not come here
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -41,7 +41,7 @@ def test_fraud_is_rare_and_costs_follow_the_amount(seed: int) -> None:
     np.testing.assert_array_equal(data.costs[:, 1, 0], data.amount)
     assert (data.costs[:, :, 1] == 7).all()
     assert (data.costs[:, 0, 0] == 0).all()
-    # some frauds are too small to be worth a review, and most are not
+    # some frauds are too small to be reviewed, and most are not
     small = (data.amount[data.y == 1] < 7).mean()
     assert 0.01 < small < 0.4
 
@@ -198,7 +198,9 @@ def test_no_folder_names_the_options(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.delenv("COSTBOOST_DATA", raising=False)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(files, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
-    with pytest.raises(FileNotFoundError, match="data_dir, or set the environment variable"):
+    with pytest.raises(
+        FileNotFoundError, match=r"data_dir of .* the environment variable COSTBOOST_DATA"
+    ):
         load("bankmarketing")
 
 
@@ -214,7 +216,9 @@ def test_missing_pandas_names_the_command(toy: Path, monkeypatch: pytest.MonkeyP
 
 
 def test_every_described_file_is_there(data_dir: Path) -> None:
-    assert len(available(data_dir)) == 38
+    described = json.loads((data_dir / "metadata.json").read_text("utf-8"))
+    assert available(data_dir) == sorted(described)
+    assert len(described) >= 38
 
 
 SCALE = {"kddcup99"}  # read once, below
@@ -288,7 +292,7 @@ def test_openml_serves_machines_without_the_files(
 
     asked = []
 
-    def fetch_openml(*, data_id: int, as_frame: bool) -> object:
+    def fetch_openml(*, data_id: int, as_frame: bool, n_retries: int) -> object:
         asked.append((data_id, as_frame))
         target = pd.Series(["tested_negative", "tested_positive"])
         return sklearn.utils.Bunch(data=pd.DataFrame({"a": [1.0, 2.0]}), target=target)
@@ -305,3 +309,19 @@ def test_openml_serves_machines_without_the_files(
     assert pima.costs is None
     with pytest.raises(FileNotFoundError, match=r"COSTBOOST_DATA.*OpenML"):
         files.load("bankmarketing")
+
+
+@pytest.mark.parametrize("name", ["toy.csv.gz", "metadata.json"])
+def test_a_damaged_file_is_named(tmp_path, name):
+    about = {
+        "numeric": ["x"], "categorical": [], "has_costs": False, "split": False, "positive": "1",
+        "note": "", "what": "toy", "licence": "none",
+    }  # fmt: skip
+    (tmp_path / "metadata.json").write_text(json.dumps({"toy": about}))
+    with gzip.open(tmp_path / "toy.csv.gz", "wt") as stream:
+        stream.write("x,target\n" + "1.5,1\n2.5,0\n" * 200)
+    assert load("toy", tmp_path).X.shape == (400, 1)
+    path = tmp_path / name
+    path.write_bytes(path.read_bytes()[:40])
+    with pytest.raises(ValueError, match=rf"{name} is damaged: .* Copy it again\."):
+        load("toy", tmp_path)

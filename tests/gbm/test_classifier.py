@@ -1016,24 +1016,3 @@ def test_credit_card_clients(data_dir):
         (untold, model.estimated_savings_without_costs_),
     ):
         assert abs(realised - value) < high - low
-
-
-# --- the guide --------------------------------------------------------------------------------
-
-BLOCKS = re.findall(
-    r"^```python\n(.*?)^```$",
-    (ROOT / "docs" / "classifier.md").read_text("utf-8"),
-    flags=re.DOTALL | re.MULTILINE,
-)
-
-
-def test_guide_runs(capsys, tmp_path, monkeypatch):
-    """The blocks, one after the other: each builds on those before it."""
-    monkeypatch.chdir(tmp_path)
-    assert len(BLOCKS) >= 8
-    names: dict[str, object] = {"__name__": "guide"}
-    for block in BLOCKS:
-        exec(compile(block, "docs/classifier.md", "exec"), names)
-    savings = [int(part) for part in re.findall(r"saved (-?\d+)%", capsys.readouterr().out)]
-    assert len(savings) >= 3
-    assert all(0 < percent <= 100 for percent in savings)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import os
 import pickle
-import re
 import signal
 import threading
 import time
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -434,28 +432,3 @@ def test_without_a_client(fraud, monkeypatch):
     monkeypatch.setattr("costboost.gbm.sources.dask.guard.get_client", nothing)
     with pytest.raises(RuntimeError, match="found no Dask client"):
         DaskCostBoostClassifier().fit(rows(fraud[0]), rows(fraud[1]))
-
-
-# --- the page ----------------------------------------------------------------------------------
-
-
-def test_the_page_runs(client, tmp_path, monkeypatch, capsys):
-    page = Path(__file__).resolve().parents[2] / "docs" / "dask.md"
-    blocks = re.findall(
-        r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.DOTALL | re.MULTILINE
-    )
-    blocks = [block for block in blocks if "LocalCluster" not in block]  # the fixture is one
-    assert len(blocks) == 4
-    table = frame_of(1500).rename(columns={"kind": "country", "size": "amount", "price": "loss"})
-    table = table.assign(country=table["country"].astype(str), fraud=table.pop("label") == "yes")
-    monkeypatch.chdir(tmp_path)
-    Path("folder").mkdir()
-    for i in range(2):
-        table[i::2].to_parquet(f"folder/{i}.parquet")
-    names = {"client": client}
-    for block in blocks:
-        exec(compile(block, "dask.md", "exec"), names)
-    printed = capsys.readouterr().out
-    assert re.match(r"0\.\d+ \(0\.\d+ to 0\.\d+\)\n", printed)  # the estimated savings
-    assert Path("model.pickle").exists()
-    assert names["served"].predict(names["data"].X[:5]).shape == (5,)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import pickle
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -573,23 +572,3 @@ def test_import_is_light():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT / "src"
     )
     assert done.stdout.strip() == "set()"
-
-
-# --- documentation --------------------------------------------------------------------------
-
-GUIDE = (ROOT / "docs" / "gbm.md").read_text("utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", GUIDE, flags=re.DOTALL | re.MULTILINE)
-
-
-def test_guide_runs(capsys):
-    """The blocks, one after the other: each builds on those before it."""
-    assert len(BLOCKS) >= 6
-    names: dict[str, object] = {"__name__": "guide"}
-    try:
-        for block in BLOCKS:
-            exec(compile(block, "docs/gbm.md", "exec"), names)
-    finally:
-        LOSSES.pop("cost_regression", None)
-    savings = [int(part) for part in re.findall(r"saved (-?\d+)%", capsys.readouterr().out)]
-    assert len(savings) >= 7
-    assert all(0 < percent <= 100 for percent in savings)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -19,7 +20,7 @@ from numpy.typing import NDArray
 
 from costboost._typing import AnyArray, Floats
 from costboost.costs import per_row
-from costboost.datasets.openml import OPENML, fetch
+from costboost.datasets.openml import OPENML, REMEDY, fetch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,18 +142,24 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     numeric, categorical = about["numeric"], about["categorical"]
     floats = [*numeric, *(COST_COLUMNS if about["has_costs"] else ())]
     words = ["target", *(["split"] if about["split"] else [])]
-    # Only an empty field is a missing value: "NA" or "None" may be a category.
-    frame = pd.read_csv(
-        folder / f"{name}.csv.gz",
-        usecols=[*floats, *categorical, *words],
-        dtype={
-            **dict.fromkeys(floats, "float64"),
-            **dict.fromkeys(categorical, "category"),
-            **dict.fromkeys(words, "str"),
-        },
-        keep_default_na=False,
-        na_values=[""],
-    )
+    path = folder / f"{name}.csv.gz"
+    try:
+        # Only an empty field is a missing value: "NA" or "None" may be a category.
+        frame = pd.read_csv(
+            path,
+            usecols=[*floats, *categorical, *words],
+            dtype={
+                **dict.fromkeys(floats, "float64"),
+                **dict.fromkeys(categorical, "category"),
+                **dict.fromkeys(words, "str"),
+            },
+            keep_default_na=False,
+            na_values=[""],
+        )
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise ValueError(
+            f"The benchmark file {path} is damaged: {str(error).strip()}. Copy it again."
+        ) from error
     y = _labels(frame["target"].to_numpy(dtype=str))
     classes = np.unique(y)
     positive = _positive(about["positive"], classes)
@@ -191,10 +198,9 @@ def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False
         if missing_ok:
             return None
         raise FileNotFoundError(
-            "The benchmark files of costboost.datasets.load were not found. Pass their folder as "
-            f"data_dir, or set the environment variable {ENVIRONMENT_VARIABLE} to it: a folder "
-            f"with {METADATA} and one <name>.csv.gz per set. Without it, these sets come from "
-            f"OpenML: {', '.join(OPENML)}."
+            f"The benchmark files of costboost.datasets.load were not found. {REMEDY} It has "
+            f"{METADATA} and one <name>.csv.gz per set. Without it, these sets come from OpenML: "
+            f"{', '.join(OPENML)}."
         )
     if not (named / METADATA).is_file():
         raise FileNotFoundError(
@@ -205,7 +211,11 @@ def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False
 
 
 def _metadata(folder: Path) -> dict[str, dict[str, Any]]:
-    content: dict[str, dict[str, Any]] = json.loads((folder / METADATA).read_text("utf-8"))
+    path = folder / METADATA
+    try:
+        content: dict[str, dict[str, Any]] = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"The file {path} is damaged: {error}. Copy it again.") from error
     return content
 
 

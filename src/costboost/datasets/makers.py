@@ -76,7 +76,7 @@ def make_fraud(
     The chance of fraud depends on the features through interactions (large against the customer's
     habit *and* abroad, many small payments in one day, young accounts at night), so that neither a
     linear model nor a single threshold on the amount is enough. A fraud smaller than
-    ``review_cost`` is not worth flagging.
+    ``review_cost`` costs more to flag than to miss.
 
     Parameters
     ----------
@@ -120,11 +120,11 @@ def make_fraud(
 
     night = (hour < 6.0) | (hour > 23.0)
     young = account_age < 90.0
-    dear = np.log(amount / usual)
+    excess = np.log(amount / usual)
     log_odds_of_fraud = (
         -6.9
-        + 1.3 * np.maximum(dear, 0.0) ** 2
-        + 2.2 * abroad * (dear > 0.5)
+        + 1.3 * np.maximum(excess, 0.0) ** 2
+        + 2.2 * abroad * (excess > 0.5)
         + 5.0 * merchant_risk
         + 1.4 * (night & young)
         + 2.6 * ((payments_today >= 5) & (amount < 20.0))  # testing a stolen card
@@ -213,7 +213,7 @@ def make_gaussians_2d(
     """Two overlapping, correlated Gaussians in the plane, equally frequent.
 
     The synthetic problem of Cao et al. (2013, section 1). The paper does not say which class is the
-    dear one; here the first it prints, ``N([-1, 1], [[5.2, 2], [2, 3.7]])``, is +1 (its ``C1`` is
+    costly one; here the first it prints, ``N([-1, 1], [[5.2, 2], [2, 3.7]])``, is +1 (its ``C1`` is
     the cost of an error on class 1) and ``N([1, -1], [[3.3, 1.5], [1.5, 4.6]])`` is -1.
 
     Parameters

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from http.client import HTTPException
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["OPENML", "fetch"]
+__all__ = ["OPENML", "REMEDY", "fetch"]
+
+REMEDY = (
+    "Name the folder of the benchmark files: data_dir of costboost.datasets.load, the environment "
+    "variable COSTBOOST_DATA, or --data of costboost reproduce."
+)
 
 
 class Entry(NamedTuple):
@@ -55,11 +62,24 @@ def fetch(name: str) -> dict[str, Any]:
     -------
     dict
         The fields of a `costboost.datasets.Dataset`.
+
+    Raises
+    ------
+    FileNotFoundError
+        The download failed.
     """
     from sklearn.datasets import fetch_openml
 
     entry = OPENML[name]
-    bunch = fetch_openml(data_id=entry.data_id, as_frame=True)
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A network error occurred", UserWarning)
+            bunch = fetch_openml(data_id=entry.data_id, as_frame=True, n_retries=1)
+    except (OSError, HTTPException, ValueError) as error:
+        raise FileNotFoundError(
+            f"The data set {name!r} is not on this machine, and the download from OpenML failed: "
+            f"{error}. {REMEDY}"
+        ) from error
     y = bunch.target.to_numpy(dtype=str)
     classes = np.unique(y)
     return {

@@ -1,7 +1,10 @@
 """The papers' tables and figures, run again: ``costboost reproduce``.
 
 Needs ``pip install "costboost[experiments]"``. :mod:`costboost.experiments.item` says what an
-experiment is; there is one module per paper.
+experiment is. Each paper has a folder, and the folders have the same files: ``methods`` (the
+algorithms, and how much of the protocol is run), ``tables`` and ``figures`` (the items),
+``verdicts`` (what the paper states, checked on our figures) and ``printed.csv`` (the paper's
+numbers).
 """
 
 from __future__ import annotations

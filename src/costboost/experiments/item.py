@@ -25,6 +25,8 @@ Verdict = Literal["holds", "holds in part", "does not hold"]
 GROUP = ["dataset", "algorithm", "setting", "metric"]
 SUMMARY_COLUMNS = [*GROUP, "statistic", "value", "n"]
 PRINTED_COLUMNS = [*GROUP, "value"]
+# A paper that was renamed keeps its seeds, and with them its published figures.
+_SEEDED_AS = {"cai2008": "cai"}
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class Task:
     @property
     def seed(self) -> int:
         """Seed in [0, 2**31), the same for all algorithms: they see the same splits and costs."""
-        shared = (self.paper, self.item, self.dataset, self.setting, str(self.split))
+        paper = _SEEDED_AS.get(self.paper, self.paper)
+        shared = (paper, self.item, self.dataset, self.setting, str(self.split))
         return zlib.crc32("\x1f".join(shared).encode()) & 0x7FFFFFFF
 
     @property
@@ -115,6 +118,8 @@ class Item(ABC):
     shares_rows_with : str or None
         Name of the item of the same paper whose rows this one reads; its own tasks are then not
         run.
+    reads_benchmark_files : bool
+        Whether the data sets of the tasks are those of `costboost.datasets.load`.
     minutes : float
         Rough minutes of a full run on two cores, for ``costboost reproduce --list``.
     tau_metric : str or None
@@ -127,6 +132,7 @@ class Item(ABC):
     title: str
     notes: str = ""
     shares_rows_with: str | None = None
+    reads_benchmark_files: bool = False
     minutes: float = 1.0
     tau_metric: str | None = None
 
@@ -141,11 +147,11 @@ class Item(ABC):
     def printed(self) -> pd.DataFrame:
         """The paper's numbers: dataset, algorithm, setting, metric, value.
 
-        Read from ``printed/<paper>.csv`` beside this module; empty if the paper prints none.
+        Read from ``printed.csv`` in the paper's folder; empty if the paper prints none.
         """
         import pandas as pd
 
-        source = files("costboost.experiments") / "printed" / f"{self.paper}.csv"
+        source = files("costboost.experiments") / self.paper / "printed.csv"
         if not source.is_file():
             return pd.DataFrame(columns=PRINTED_COLUMNS)
         with source.open(encoding="utf-8") as stream:
@@ -165,7 +171,7 @@ class Item(ABC):
         ----------
         rows : DataFrame
             Raw rows: paper, item, dataset, algorithm, setting, split, seed, metric, value, seconds,
-            versions.
+            versions, commit.
 
         Returns
         -------

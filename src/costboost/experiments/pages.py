@@ -193,7 +193,8 @@ def _conclusion_lines(conclusions: Sequence[Conclusion]) -> list[str]:
 def run_line(run: Run) -> str:
     """What ran, in a sentence."""
     kind = "Full run" if run.mode == "full" else "Quick run"
-    return f"{kind}: {run.tasks} tasks, {run.seconds:.0f} s of computing."
+    source = f"source at commit {run.commit}" if run.commit else "commit not recorded"
+    return f"{kind}: {run.tasks} tasks, {run.seconds:.0f} s of computing, {source}."
 
 
 def tau_line(taus: pd.DataFrame) -> str:

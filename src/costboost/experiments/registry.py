@@ -12,35 +12,34 @@ from costboost.experiments.item import Conclusion, Item
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["PAPERS", "Paper", "find", "items", "owner", "paper"]
+__all__ = ["ALIASES", "PAPERS", "Paper", "find", "items", "owner", "paper"]
 
 Overall = Callable[[Mapping[str, "pd.DataFrame"]], list[Conclusion]]
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and the modules with its items.
+    """A paper; its package in this folder has its name.
 
-    A module has ``ITEMS``, a list of items. It may have ``overall``, a function from the summaries
-    (item name -> summary, as far as they exist) to conclusions that need several items.
+    The package has ``ITEMS``, a list of items. It may have ``overall``, a function from the
+    summaries (item name -> summary, as far as they exist) to conclusions that need several items.
     """
 
     name: str
     citation: str
-    modules: tuple[str, ...]
 
     def items(self) -> list[Item]:
         """The paper's tables and figures, in its order."""
-        return [item for module in self._imported() for item in module.ITEMS]
+        return list(self._package().ITEMS)
 
     def overall(self, summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
         """What the paper states about several items together."""
-        functions = [getattr(module, "overall", None) for module in self._imported()]
-        return [found for f in functions if f is not None for found in f(summaries)]
+        function: Overall | None = getattr(self._package(), "overall", None)
+        return [] if function is None else function(summaries)
 
-    def _imported(self) -> list[Any]:
+    def _package(self) -> Any:
         try:
-            return [import_module(f"costboost.experiments.{module}") for module in self.modules]
+            return import_module(f"costboost.experiments.{self.name}")
         except ImportError as error:
             if (error.name or "").startswith("costboost"):
                 raise
@@ -56,39 +55,37 @@ PAPERS = (
         "lozano2008",
         "A. C. Lozano and N. Abe, “Multi-class cost-sensitive boosting with p-norm loss "
         "functions”, KDD 2008.",
-        ("lozano2008",),
     ),
     Paper(
-        "cai",
+        "cai2008",
         "Q.-T. Cai, Y.-Q. Song and C.-S. Zhang, “Cost-sensitive boosting algorithms as gradient "
         "descent”, ICASSP 2008.",
-        ("cai",),
     ),
     Paper(
         "masnadi2007",
         "H. Masnadi-Shirazi and N. Vasconcelos, “Cost-sensitive boosting”, SVCL-TR 2007/06, "
         "University of California, San Diego, 2007.",
-        ("masnadi2007", "masnadi2007_faces"),
     ),
     Paper(
         "beijbom2014",
         "O. Beijbom, M. Saberian, D. Kriegman and N. Vasconcelos, “Guess-averse loss functions "
         "for cost-sensitive multiclass boosting”, ICML 2014.",
-        ("beijbom2014",),
     ),
     Paper(
         "cao2013",
         "Y. Cao, Q.-G. Miao, J.-C. Liu and L. Gao, “Fisher consistent cost sensitive boosting "
         "algorithm”, Journal of Software 24(11), 2013, 2584–2596.",
-        ("cao2013",),
     ),
 )
+# Names that papers had in earlier versions.
+ALIASES = {"cai": "cai2008"}
 
 
 def paper(name: str) -> Paper:
-    """The paper of that name."""
+    """The paper of that name, or of that earlier name."""
+    wanted = ALIASES.get(name, name)
     for candidate in PAPERS:
-        if candidate.name == name:
+        if candidate.name == wanted:
             return candidate
     raise ValueError(
         f"PAPER must be one of {', '.join(known.name for known in PAPERS)}; got {name!r}."

@@ -15,10 +15,14 @@ from typing import Any
 from costboost.experiments.item import Item, Mode, Task
 from costboost.experiments.store import Store
 
-__all__ = ["Failure", "Report", "progress_bar", "run_item"]
+__all__ = ["CannotRunError", "Failure", "Tally", "progress_bar", "run_item"]
 
 # (tasks finished now, what is under way)
-Progress = Callable[[int, str], None]
+OnProgress = Callable[[int, str], None]
+
+
+class CannotRunError(Exception):
+    """No task can be run: the data are missing, or the results cannot be kept."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Failure:
 
 
 @dataclass
-class Report:
+class Tally:
     """What became of the tasks of an item."""
 
     planned: int
@@ -56,8 +60,8 @@ def run_item(
     folder: str | os.PathLike[str],
     *,
     n_jobs: int = -1,
-    progress: Progress | None = None,
-) -> Report:
+    progress: OnProgress | None = None,
+) -> Tally:
     """Do the tasks of an item that are not done yet.
 
     Every row is on disk as soon as its task ends. A task that fails is reported and tried again by
@@ -75,6 +79,12 @@ def run_item(
         Processes; -1 is one per core. Results do not depend on it.
     progress : callable, optional
         Called with the number of tasks that ended and their name.
+
+    Raises
+    ------
+    CannotRunError
+        Before any task is tried: a data set is missing or damaged, or the results file is damaged
+        or cannot be written.
     """
     if item.shares_rows_with is not None:
         raise ValueError(
@@ -84,22 +94,38 @@ def run_item(
     tasks = item.tasks(mode)
     _check_plan(item, tasks)
     store = Store(folder, item, mode)
-    store.repair()
-    done = store.done()
-    todo = [task for task in tasks if task not in done]
-    report = Report(planned=len(tasks), found=len(tasks) - len(todo))
+    todo = _prepared(item, tasks, store)
+    tally = Tally(planned=len(tasks), found=len(tasks) - len(todo))
     tell = progress or (lambda finished, name: None)
-    tell(report.found, f"{item.paper} {item.name}")
+    tell(tally.found, f"{item.paper} {item.name}")
     for outcome in _outcomes(item, todo, mode, n_jobs):
-        report.seconds += outcome.seconds
+        tally.seconds += outcome.seconds
         if outcome.metrics is None:
-            report.failures.append(Failure(outcome.task, outcome.error, outcome.trace))
+            tally.failures.append(Failure(outcome.task, outcome.error, outcome.trace))
         else:
             store.append(outcome.task, outcome.metrics, outcome.seconds)
-            report.done += 1
+            tally.done += 1
         tell(1, f"{item.paper} {item.name}")
-    _write_failures(store, report.failures)
-    return report
+    _write_failures(store, tally.failures)
+    return tally
+
+
+def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:
+    """The tasks left to do, once it is known that they can be done and kept."""
+    from costboost.datasets import load
+
+    try:
+        store.repair()
+        done = store.done()
+        todo = [task for task in tasks if task not in done]
+        if item.reads_benchmark_files:
+            # One by one, in this process: missing data stop the run once, not every task, and
+            # processes do not download the same set at the same time.
+            for name in dict.fromkeys(task.dataset for task in todo):
+                load(name)
+    except (OSError, ValueError) as error:
+        raise CannotRunError(f"{item.paper} {item.name}: {error}") from error
+    return todo
 
 
 def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Iterator[_Outcome]:
@@ -159,16 +185,16 @@ def failures_path(rows: Path) -> Path:
 
 
 @contextmanager
-def progress_bar(total: int, console: Any) -> Iterator[Progress]:
+def progress_bar(total: int, console: Any) -> Iterator[OnProgress]:
     """A bar with the tasks done, the time passed and the time left."""
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
+        Progress,
         TextColumn,
         TimeElapsedColumn,
         TimeRemainingColumn,
     )
-    from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}"),
@@ -178,7 +204,7 @@ def progress_bar(total: int, console: Any) -> Iterator[Progress]:
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=console, transient=True) as bar:
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
 
         def tell(finished: int, name: str) -> None:

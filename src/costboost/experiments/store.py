@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from costboost.experiments.item import Item, Mode, Task
+from costboost.experiments.provenance import source_commit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
 __all__ = ["Store", "versions"]
 
 TASK = ["paper", "item", "dataset", "algorithm", "setting", "split"]
-COLUMNS = [*TASK, "seed", "metric", "value", "of", "seconds", "versions"]
-_WORDS = ("paper", "item", "dataset", "algorithm", "setting", "metric", "value", "versions")
+COLUMNS = [*TASK, "seed", "metric", "value", "of", "seconds", "versions", "commit"]
+_HEADER = ",".join(COLUMNS)
+_WORDS = (
+    "paper", "item", "dataset", "algorithm", "setting", "metric", "value", "versions", "commit"
+)  # fmt: skip
 _RECORDED = ("numpy", "scipy", "scikit-learn", "lightgbm", "pandas")
 
 
@@ -60,26 +64,35 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str], item: Item, mode: Mode) -> None:
         self.path = Path(folder) / mode / f"{item.paper}-{item.name}.csv"
+        self._commit: str | None = None
 
     def repair(self) -> None:
         """Cut off what a killed run left half written; make the file if there is none."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        content = self.path.read_bytes() if self.path.is_file() else b""
-        whole = content[: content.rfind(b"\n") + 1]
-        if not whole:
-            self.path.write_text(",".join(COLUMNS) + "\n", encoding="utf-8")
-        elif len(whole) < len(content):
-            with self.path.open("r+b") as stream:
-                stream.truncate(len(whole))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            content = self.path.read_bytes() if self.path.is_file() else b""
+            whole = content[: content.rfind(b"\n") + 1]
+            if not whole:
+                self.path.write_text(f"{_HEADER}\n", encoding="utf-8")
+            elif len(whole) < len(content):
+                with self.path.open("r+b") as stream:
+                    stream.truncate(len(whole))
+        except OSError as error:
+            raise OSError(
+                f"The results file {self.path} cannot be written: {error.strerror or error}. "
+                "Name a folder that you may write to (--output)."
+            ) from error
 
     def append(self, task: Task, metrics: Mapping[str, float], seconds: float) -> None:
         """Add the rows of one task, in one write, and see them to the disk."""
+        if self._commit is None:  # once a run; what follows is computed by this source
+            self._commit = source_commit()
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         identity = [getattr(task, field) for field in TASK]
+        tail = [len(metrics), f"{seconds:.3f}", versions(), self._commit]
         for metric, value in metrics.items():
-            tail = [repr(float(value)), len(metrics), f"{seconds:.3f}", versions()]
-            writer.writerow([*identity, task.seed, metric, *tail])
+            writer.writerow([*identity, task.seed, metric, repr(float(value)), *tail])
         with self.path.open("ab") as stream:
             stream.write(text.getvalue().encode())
             stream.flush()
@@ -91,14 +104,25 @@ class Store:
 
         if not self.path.is_file():
             return pd.DataFrame(columns=COLUMNS)
-        with self.path.open("rb") as stream:
-            content = stream.read()
-        frame = pd.read_csv(
-            io.BytesIO(content[: content.rfind(b"\n") + 1]),
-            dtype=dict.fromkeys(_WORDS, str),
-            keep_default_na=False,
-        )
-        frame["value"] = frame["value"].map(float).astype("float64")  # exactly what was written
+        content = self.path.read_bytes()
+        content = content[: content.rfind(b"\n") + 1]
+        if content and content.split(b"\n", 1)[0] != _HEADER.encode():
+            raise ValueError(
+                f"The results file {self.path} must begin with the columns {_HEADER}; it is of an "
+                "earlier version or not a results file. Move it away, or use another folder "
+                "(--output)."
+            )
+        try:
+            frame = pd.read_csv(
+                io.BytesIO(content), dtype=dict.fromkeys(_WORDS, str), keep_default_na=False
+            )
+            # Exactly what was written.
+            frame["value"] = frame["value"].map(float).astype("float64")
+        except ValueError as error:
+            raise ValueError(
+                f"The results file {self.path} is damaged: {str(error).strip()}. Delete it to "
+                "run its tasks again, or use another folder (--output)."
+            ) from error
         # A task that was cut short and done again has some of its rows twice.
         frame = frame.drop_duplicates([*TASK, "metric"], keep="last")
         whole = frame.groupby(TASK)["metric"].transform("size") == frame["of"]

@@ -36,6 +36,7 @@ class Run:
     planned: int
     seconds: float  # computing, summed over processes
     versions: str
+    commit: str  # of the source that ran; empty if it was not recorded
 
 
 def summarise(item: Item, rows: pd.DataFrame) -> pd.DataFrame:
@@ -66,6 +67,7 @@ def describe_run(item: Item, owner: Item, rows: pd.DataFrame, mode: Mode) -> Run
         planned=len(owner.tasks(mode)),
         seconds=round(float(tasks["seconds"].sum()), 1),
         versions=" / ".join(sorted(set(tasks["versions"]))),
+        commit=" / ".join(sorted(set(tasks["commit"]) - {""})),
     )
 
 
@@ -108,7 +110,7 @@ def read_runs(folder: Path) -> dict[tuple[str, str], Run]:
     path = folder / _RUNS
     if not path.is_file():
         return {}
-    frame = pd.read_csv(path, keep_default_na=False)
+    frame = pd.read_csv(path, keep_default_na=False, dtype={"commit": str})
     runs = [Run(*row) for row in frame.itertuples(index=False, name=None)]
     return {(run.paper, run.item): run for run in runs}
 

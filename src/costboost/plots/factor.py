@@ -18,7 +18,7 @@ __all__ = ["CostFactorDisplay"]
 
 
 class CostFactorDisplay:
-    """A line per method: what it costs as one kind of mistake becomes dearer.
+    """A line per method: what it costs as one kind of mistake costs more.
 
     Make it by `from_rows` or from numbers.
 

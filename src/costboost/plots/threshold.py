@@ -204,14 +204,14 @@ class CostThresholdDisplay:
             The display, drawn.
         """
         _check_measure(measure)
-        thresholds, bills = cost_by_threshold(
+        thresholds, totals = cost_by_threshold(
             y_true, y_score, cost_matrix=cost_matrix, costs=costs, positive=positive,
             labels=labels,
         )  # fmt: skip
         if measure == "mean_cost":
-            bills = bills / np.size(y_score)
+            totals = totals / np.size(y_score)
         return cls(
-            thresholds, bills, measure=measure, name=name, score_name=score_name, in_use=in_use
+            thresholds, totals, measure=measure, name=name, score_name=score_name, in_use=in_use
         ).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:

@@ -92,22 +92,22 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         Least share of the positives that each stage detects. A cascade of k stages detects about
         its k-th power.
     false_alarm_rate : float, default=1e-4
-        Share of negatives passing all stages at which no stage is added.
+        No stage is added once at most this share of the negatives passes all stages.
     delta : float or None, default=None
-        How probable it may be that a stage misses its detection rate; None promises nothing.
-        Needs many positives: `TargetRateClassifier` says how many.
+        Allowed probability that a stage misses its detection rate; None gives no guarantee. A
+        guarantee needs many positives: `TargetRateClassifier` says how many.
     max_negatives : int, default=1000
-        Most negatives a stage is trained on.
+        Largest number of negatives that a stage is trained on.
     min_negatives : int, default=20
-        Fewest.
+        Smallest number of negatives; training ends when fewer false alarms are left.
     cv : int, default=3
         Folds that measure a stage's rates.
     n_trials : int, default=8
-        Most cost ratios tried for each stage.
+        Largest number of cost ratios tried for each stage.
     random_state : int, RandomState or None, default=None
         Seed of the features, of the draws of negatives and of the folds.
     n_jobs : int or None, default=None
-        Folds fitted at a time.
+        Number of folds fitted in parallel.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Windows to train on: faces and what is none, from scikit-image or from a folder."""
+"""Windows to train on, with and without a face, from scikit-image or from a folder."""
 
 from __future__ import annotations
 

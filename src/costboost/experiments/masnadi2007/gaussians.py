@@ -9,10 +9,10 @@ from scipy.stats import norm
 
 from costboost._typing import Bools, Floats
 from costboost.datasets import bayes_threshold
-from costboost.experiments._protocol import quiet
 from costboost.experiments.masnadi2007.methods import classifier
+from costboost.experiments.protocol import quiet
 
-__all__ = ["DATA", "GRID", "cost_of", "cost_ratio", "crossing", "scores"]
+__all__ = ["DATA", "GRID", "cost_ratio", "crossing", "scores"]
 
 DATA = "gaussians"
 EDGE = 4.0
@@ -83,8 +83,3 @@ def scores(algorithm: str, C1: float, rounds: int, X: Floats, y: Any) -> Floats:
         fitted = classifier(algorithm, C1, rounds).fit(X, y)
     staged = np.array(list(fitted.staged_decision_function(GRID[:, None])))
     return staged[np.minimum(np.arange(rounds), len(staged) - 1)]
-
-
-def cost_of(setting: str) -> float:
-    """5.0 of ``"C1=5"``."""
-    return float(setting.removeprefix("C1="))

@@ -1,0 +1,68 @@
+"""The command line: one file per command, loaded when the command is run.
+
+`COMMANDS` is the whole list. A row names a command, the function that runs it and its line in
+``costboost --help``; the help page is printed without loading any of them.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from costboost.cli.lazy import Command, LazyGroup
+
+__all__ = ["COMMANDS", "app", "main"]
+
+COMMANDS = (
+    Command(
+        "demo",
+        "costboost.cli.demo:demo",
+        "Compare costboost with the usual alternatives, in money, on data it brings along.",
+    ),
+    Command(
+        "reproduce",
+        "costboost.cli.reproduce:reproduce",
+        "Run a paper's table or figure again, and print ours beside the paper's.",
+    ),
+)
+
+
+class _Commands(LazyGroup):
+    """The commands of ``costboost``."""
+
+    table = COMMANDS
+
+
+app = typer.Typer(
+    name="costboost",
+    cls=_Commands,
+    help="Boosted classifiers that spend the least money.",
+    no_args_is_help=True,
+    add_completion=False,
+)
+
+
+def main() -> None:
+    """Entry point of the ``costboost`` command."""
+    app(prog_name="costboost")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from costboost import __version__
+
+        typer.echo(f"costboost {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    """Boosted classifiers that spend the least money."""

@@ -1,0 +1,11 @@
+"""Lozano and Abe 2008, “Multi-class cost-sensitive boosting with p-norm loss functions”."""
+
+from __future__ import annotations
+
+from costboost.experiments.item import Item
+from costboost.experiments.lozano2008.tables import Table1, Table2
+from costboost.experiments.lozano2008.verdicts import overall
+
+__all__ = ["ITEMS", "Table1", "Table2", "overall"]
+
+ITEMS: list[Item] = [Table1(), Table2()]

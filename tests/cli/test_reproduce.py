@@ -1,0 +1,129 @@
+"""The command ``costboost reproduce``."""
+
+from __future__ import annotations
+
+import sys
+from urllib.error import URLError
+
+import pytest
+from typer.testing import CliRunner
+
+from costboost.cli import app
+from costboost.datasets import files
+from helpers.toy_paper import install
+
+
+@pytest.fixture
+def toy(tmp_path, monkeypatch):
+    """The toy module, and a registry that has nothing else."""
+    return install(tmp_path, monkeypatch)
+
+
+def command(*arguments):
+    return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
+
+
+def test_command_runs_an_item_and_its_sharer(toy, tmp_path):
+    result = command("toy", "--quick", "--output", tmp_path, "--jobs", 1)
+    assert result.exit_code == 0, result.output
+    assert "toy table1: 12 tasks done now, 0 done earlier, 0 failed" in result.output
+    assert "holds: One is best. 1 < 2." in result.output
+    assert "All is well" in result.output
+    assert (tmp_path / "quick" / "figures" / "toy-figure1.png").is_file()
+    again = command("toy", "figure1", "--quick", "--output", tmp_path, "--jobs", 1)
+    assert "toy table1: 0 tasks done now, 12 done earlier" in again.output
+
+
+def test_command_lists_and_writes_pages(toy, tmp_path):
+    listed = command("--list")
+    assert listed.exit_code == 0
+    assert "A toy | table" in listed.output and "of table1" in listed.output
+    assert "48" in listed.output
+    pages = command(
+        "--all", "--pages", "--quick", "--output", tmp_path / "r", "--docs", tmp_path / "d",
+        "--jobs", 1,
+    )  # fmt: skip
+    assert pages.exit_code == 0, pages.output
+    assert "Quick run: 12 tasks" in (tmp_path / "d" / "toy.md").read_text()
+
+
+def test_command_fails_with_a_failed_task(toy, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOY_FAILS", "toy/table1/a/two//0")
+    result = command("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1)
+    assert result.exit_code == 1
+    assert "failed toy/table1/a/two//0: RuntimeError: the toy is broken" in result.output
+    assert "11 tasks done now" in result.output
+
+
+def test_command_reports_an_algorithm_that_fails_everywhere(toy, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOY_FAILS", "/three/")
+    result = command("toy", "table1", "--quick", "--output", tmp_path, "--jobs", 1)
+    assert result.exit_code == 1
+    assert "no table without the failed tasks" in result.output
+    assert "8 tasks done now, 0 done earlier, 4 failed" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "Name a PAPER"),
+        (["nobody"], "PAPER must be one of toy; got 'nobody'"),
+        (["toy", "table9"], "ITEM of toy must be one of table1, figure1; got 'table9'"),
+        (["toy", "--all"], "Leave one of them out"),
+    ],
+)
+def test_command_explains_itself(toy, arguments, message):
+    result = command(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.output.split())
+
+
+def test_a_missing_extra_names_the_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = command("--list")
+    assert result.exit_code == 2
+    assert 'pip install "costboost[experiments]"' in " ".join(result.output.split())
+
+
+# --- what a machine may lack --------------------------------------------------------------------
+
+
+def test_offline_it_fails_once_and_names_the_remedy(tmp_path, monkeypatch):
+    """One download is tried, not one per task."""
+    tried = []
+
+    def offline(**arguments):
+        tried.append(arguments["data_id"])
+        raise URLError("no network")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", offline)
+    monkeypatch.setattr(files, "_folder", lambda data_dir, missing_ok=False: None)
+    result = command("cao2013", "table1", "--quick", "--output", tmp_path, "--jobs", 1)
+    assert result.exit_code == 1
+    words = " ".join(result.output.split())
+    assert words.startswith("cao2013 table1: The data set 'crx' is not on this machine")
+    assert "no network" in words and "--data of costboost reproduce" in words
+    assert len(tried) == 1
+    assert "failed cao2013" not in words
+
+
+def test_a_missing_data_folder_is_a_usage_error(tmp_path):
+    result = command("cao2013", "table1", "--data", tmp_path / "nowhere")
+    assert result.exit_code == 2
+    assert "nowhere" in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_folder_that_cannot_be_written_is_named(toy, tmp_path):
+    (tmp_path / "taken").write_text("a file, not a folder")
+    result = command("toy", "--quick", "--output", tmp_path / "taken", "--jobs", 1)
+    assert result.exit_code == 1
+    words = " ".join(result.output.split())
+    assert "cannot be written" in words and "--output" in words
+    assert "taken/quick/toy-table1.csv" in result.output.replace("\n", "")
+
+
+def test_pages_that_cannot_be_written_are_named(toy, tmp_path):
+    (tmp_path / "taken").write_text("a file, not a folder")
+    result = command("--pages", "--output", tmp_path / "none", "--docs", tmp_path / "taken")
+    assert result.exit_code == 1
+    assert "taken" in result.output.replace("\n", "")

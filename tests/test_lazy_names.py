@@ -1,0 +1,56 @@
+"""``import costboost`` is light, and every public name is there when it is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+import costboost
+
+LIGHT = """
+import sys
+import costboost
+dir(costboost), costboost.__all__, costboost.__version__
+print([name for name in ("lightgbm", "numba", "numpy", "scipy", "sklearn") if name in sys.modules])
+"""
+
+
+def test_the_import_loads_nothing_heavy() -> None:
+    command = [sys.executable, "-c", LIGHT]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("name", costboost.__all__)
+def test_a_fresh_process_finds_every_name(name: str) -> None:
+    assert getattr(costboost, name) is not None
+    assert name in dir(costboost)
+
+
+def test_the_table_of_modules_is_true() -> None:
+    assert set(costboost._MODULES) <= set(costboost.__all__)
+    assert set(costboost._PACKAGES) <= set(costboost.__all__)
+    elsewhere = {*costboost._MODULES, *costboost._PACKAGES, "__version__"}
+    assert set(costboost.__all__) - elsewhere == set(costboost.algorithms.__all__)
+    for name, module in costboost._MODULES.items():
+        assert getattr(costboost, name).__module__.startswith(module)
+
+
+def test_a_name_is_the_same_object_wherever_it_is_taken_from() -> None:
+    for name in costboost.algorithms.__all__:
+        assert getattr(costboost, name) is getattr(costboost.algorithms, name)
+
+
+def test_a_star_import_takes_all_of_them() -> None:
+    names: dict[str, object] = {}
+    exec("from costboost import *", names)
+    assert set(costboost.__all__) <= set(names)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'costboost' has no attribute 'AdaC9'"):
+        costboost.AdaC9  # noqa: B018
+    with pytest.raises(ImportError, match="AdaC9"):
+        exec("from costboost import AdaC9")
