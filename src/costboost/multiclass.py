@@ -12,29 +12,35 @@ import numpy as np
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.base import BoostingClassifier
 from costboost.boosting.multiclass import MulticlassProblem
+from costboost.boosting.scheme import Scheme
 from costboost.costs import Costs
 from costboost.errors import CollapseWarning
+from costboost.learners.base import BoundLearner, Rows, one_hot
+from costboost.learners.pairs import BoundPairs
 
-__all__ = ["MulticlassBoostingClassifier"]
+__all__ = ["MulticlassBoostingClassifier", "shares"]
+
+# Scores that differ by less, relative to the largest, are equal.
+_TIE = 1e-12
 
 
 class MulticlassBoostingClassifier(BoostingClassifier):
     """A boosted classifier of any number of classes, which decides for the largest score.
 
-    Parameters and attributes are those of `costboost.base.BoostingClassifier`.
+    Recipes say which `Scheme` runs, how the weak learner is bound to the rows, and what
+    probabilities mean. Equal scores are decided for the decision that costs least when it is made
+    for all training rows.
     """
 
     @abstractmethod
-    def _boost(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
-        """Run the algorithm, `_keep` it, and return the training scores, (n, k)."""
+    def _scheme(
+        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+    ) -> Scheme:
+        """The algorithm on this problem."""
 
-    @abstractmethod
-    def _staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """The scores of validated rows after each round, (n, k) each."""
-
-    @abstractmethod
-    def _scores(self, X: AnyArray) -> Floats:
-        """The scores of validated rows, (n, k)."""
+    def _bind(self, rows: Rows, k: int) -> BoundLearner:
+        """The weak learner on these rows: a relation over k classes, a rule for each."""
+        return BoundPairs(self._learner().bind(rows), k)
 
     @abstractmethod
     def _probabilities(self, scores: Floats) -> Floats:
@@ -49,32 +55,48 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         rng: np.random.RandomState,
     ) -> None:
         problem = MulticlassProblem.from_costs(costs, weights, used)
-        F = self._boost(problem, X, rng)
-        bill = problem.sample_weight @ problem.C
-        self._cheapest = np.eye(len(bill))[bill.argmin()]  # scores of the best constant decision
+        # Decisions, the cheapest one for all rows first.
+        self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
+        F = self._train(problem, X, rng)
         if self.n_iter_:
-            self._warn_if_collapsed(F.argmax(axis=1))
+            self._warn_if_collapsed(self._decide(self._shaped(F)), stacklevel=5)
             return
         warnings.warn(
             f"{type(self).__name__} found no usable rule in its first round; it predicts the "
             "cheapest constant decision.",
             CollapseWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
+
+    def _train(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
+        """Run the algorithm, `_keep` it, and return the training scores, (n, k)."""
+        learner = self._bind(self._bound_rows(X, problem.sample_weight, rng), problem.C.shape[1])
+        scheme = self._scheme(problem, learner, rng)
+        history, ensemble = self._run(scheme, learner, rng)
+        self._keep(ensemble, history.losses)
+        return scheme.F
 
     def _all_scores(self, X: Any) -> Floats:
         rows = self._checked(X)
-        return self._scores(rows) if self.n_iter_ else np.tile(self._cheapest, (len(rows), 1))
+        if self.n_iter_:
+            return self._ensemble.decision_function(rows)
+        return np.tile(one_hot(int(self._by_cost[0]), len(self._by_cost)), (len(rows), 1))
 
     def _shaped(self, scores: Floats) -> Floats:
-        """Two columns become one difference, as scikit-learn wants it for two classes."""
+        """Two columns become one difference, as scikit-learn wants it."""
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _decide(self, scores: Floats) -> Ints:
-        return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        if scores.ndim == 1:
+            bar = -_TIE if self._by_cost[0] == 1 else _TIE
+            return (scores >= bar if bar < 0 else scores > bar).astype(np.intp)
+        ordered = scores[:, self._by_cost]
+        slack = _TIE * np.abs(ordered).max(axis=1, keepdims=True)
+        best = ordered >= ordered.max(axis=1, keepdims=True) - slack
+        return np.asarray(self._by_cost[best.argmax(axis=1)])
 
     def decision_function(self, X: Any) -> Floats:
-        """The scores of the classes.
+        """The scores of the decisions.
 
         Parameters
         ----------
@@ -83,8 +105,8 @@ class MulticlassBoostingClassifier(BoostingClassifier):
 
         Returns
         -------
-        array of shape (n, k), or (n,) for two classes
-            A column per class; for two classes the second minus the first.
+        array of shape (n, d), or (n,) for two decisions
+            A column per decision; for two decisions the second minus the first.
         """
         return self._shaped(self._all_scores(X))
 
@@ -98,10 +120,10 @@ class MulticlassBoostingClassifier(BoostingClassifier):
 
         Yields
         ------
-        array of shape (n, k), or (n,) for two classes
+        array of shape (n, d), or (n,) for two decisions
             Scores after one round more.
         """
-        for scores in self._staged_scores(self._checked(X)):
+        for scores in self._ensemble.staged(self._checked(X)):
             yield self._shaped(scores)
 
     def predict_proba(self, X: Any) -> Floats:
@@ -117,7 +139,14 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         array of shape (n, k)
             A column per class, in the order of ``classes_``.
         """
-        return self._probabilities(self._all_scores(X))
+        scores = self._all_scores(X)
+        if not np.array_equal(self.decisions_, self.classes_):
+            raise ValueError(
+                f"{type(self).__name__} has no class probabilities: it was fitted with the "
+                f"decisions {self.decisions_.tolist()}, which are not the classes. Use "
+                "decision_function, or MinCostClassifier."
+            )
+        return self._probabilities(scores)
 
 
 def shares(scores: Floats) -> Floats:

@@ -59,9 +59,7 @@ DRAWS = {
 TREES = {
     case
     for case, (name, options) in OPTIONS.items()
-    if not issubclass(CLASSES[name], SampledClassifier)
-    and options.get("variant") != "direct"
-    and (name != "MCBoostClassifier" or options.get("estimator") == "tree")
+    if CLASSES[name](**options)._learner().accepts_categories
 }
 
 

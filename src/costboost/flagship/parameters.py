@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from costboost._validation import PARAMETERS, Constraint, integer, is_integer, is_real, one_of
+from costboost._validation import (
+    LEARNING_RATE,
+    N_JOBS,
+    VERBOSE,
+    Constraint,
+    integer,
+    is_integer,
+    is_real,
+    one_of,
+)
 
 __all__ = ["FLAGSHIP"]
 
@@ -19,7 +28,11 @@ def _is_folds(value: Any) -> bool:
 
 
 FLAGSHIP: dict[str, Constraint] = {
-    **PARAMETERS,
+    "n_estimators": integer(1),
+    "max_leaves": integer(2),
+    "learning_rate": LEARNING_RATE,
+    "n_jobs": N_JOBS,
+    "verbose": VERBOSE,
     "engine": one_of("lightgbm", "xgboost"),
     "decision": one_of("auto", "bayes", "learned"),
     "risk": one_of("expected", "worst"),
