@@ -109,16 +109,16 @@ class BinaryBoostingClassifier(BoostingClassifier):
         scheme = self._scheme(problem, self.init or self._default_init)
         history, ensemble = self._run(scheme, bound, rng)
         if not history.rules:
-            self._fall_back(problem, history.stop)
+            self._fall_back(problem, history.stop, self._remedy(problem))
             return
         self._keep(ensemble, history.losses)
         self._warn_if_collapsed(self._decide(scheme.F), stacklevel=5)
 
-    def _fall_back(self, problem: BinaryProblem, reason: str) -> None:
+    def _fall_back(self, problem: BinaryProblem, reason: str, remedy: str = "") -> None:
         """The cheapest constant decision, with the vote AdaBoostC would give it."""
         warnings.warn(
             f"{type(self).__name__} fitted no rule ({reason}); it predicts the cheapest constant "
-            f"decision. {self._remedy(problem)}".rstrip(),
+            f"decision. {remedy}".rstrip(),
             CollapseWarning,
             stacklevel=5,
         )

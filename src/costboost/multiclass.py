@@ -59,7 +59,7 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
         F = self._train(problem, X, rng)
         if self.n_iter_:
-            self._warn_if_collapsed(self._decide(self._shaped(F)), stacklevel=5)
+            self._warn_if_collapsed(self._settled(F).argmax(axis=1), stacklevel=5)
             return
         warnings.warn(
             f"{type(self).__name__} found no usable rule in its first round; it predicts the "
@@ -82,18 +82,28 @@ class MulticlassBoostingClassifier(BoostingClassifier):
             return self._ensemble.decision_function(rows)
         return np.tile(one_hot(int(self._by_cost[0]), len(self._by_cost)), (len(rows), 1))
 
+    def _settled(self, scores: Floats) -> Floats:
+        """Scores without ties: of equal largest ones, that of the cheapest decision is raised.
+
+        By the last digit only. Whoever takes the largest score then decides as `predict` does.
+        """
+        ordered = scores[:, self._by_cost]
+        largest = ordered.max(axis=1)
+        slack = _TIE * np.abs(ordered).max(axis=1)
+        best = ordered >= (largest - slack)[:, None]
+        tied = np.flatnonzero(best.sum(axis=1) > 1)
+        settled = scores.copy()
+        settled[tied, self._by_cost[best[tied].argmax(axis=1)]] = np.nextafter(
+            largest[tied], np.inf
+        )
+        return settled
+
     def _shaped(self, scores: Floats) -> Floats:
         """Two columns become one difference, as scikit-learn wants it."""
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _decide(self, scores: Floats) -> Ints:
-        if scores.ndim == 1:
-            bar = -_TIE if self._by_cost[0] == 1 else _TIE
-            return (scores >= bar if bar < 0 else scores > bar).astype(np.intp)
-        ordered = scores[:, self._by_cost]
-        slack = _TIE * np.abs(ordered).max(axis=1, keepdims=True)
-        best = ordered >= ordered.max(axis=1, keepdims=True) - slack
-        return np.asarray(self._by_cost[best.argmax(axis=1)])
+        return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
 
     def decision_function(self, X: Any) -> Floats:
         """The scores of the decisions.
@@ -108,7 +118,7 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         array of shape (n, d), or (n,) for two decisions
             A column per decision; for two decisions the second minus the first.
         """
-        return self._shaped(self._all_scores(X))
+        return self._shaped(self._settled(self._all_scores(X)))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """The scores after each round.
@@ -124,7 +134,7 @@ class MulticlassBoostingClassifier(BoostingClassifier):
             Scores after one round more.
         """
         for scores in self._ensemble.staged(self._checked(X)):
-            yield self._shaped(scores)
+            yield self._shaped(self._settled(scores))
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities; the class docstring says what theory they rest on.
@@ -146,11 +156,19 @@ class MulticlassBoostingClassifier(BoostingClassifier):
                 f"decisions {self.decisions_.tolist()}, which are not the classes. Use "
                 "decision_function, or MinCostClassifier."
             )
-        return self._probabilities(scores)
+        proba = self._probabilities(scores)
+        # Links keep the order of the scores, so only ties can differ from `predict`.
+        winner, row = self._settled(scores).argmax(axis=1), np.arange(len(proba))
+        tied = proba.argmax(axis=1) != winner
+        proba[row[tied], winner[tied]] = (1.0 + _TIE) * proba[tied].max(axis=1)
+        return proba
 
 
 def shares(scores: Floats) -> Floats:
-    """Non-negative scores as shares of their row's sum; uniform where all are zero."""
+    """Non-negative scores as shares of their row's sum; uniform where all are zero.
+
+    Shares that differ by rounding only are made equal: their logarithms would be.
+    """
     total = scores.sum(axis=1, keepdims=True)
     uniform = np.full_like(scores, 1.0 / scores.shape[1])
-    return np.asarray(np.divide(scores, total, out=uniform, where=total > 0))
+    return np.asarray(np.round(np.divide(scores, total, out=uniform, where=total > 0), 15))

@@ -17,7 +17,7 @@ from costboost.learners import Learner
 from costboost.learners.base import BoundLearner, Ensemble
 from costboost.learners.classes import ClassRule, Labels
 from costboost.learners.mixture import Mixture
-from costboost.multiclass import MulticlassBoostingClassifier
+from costboost.multiclass import MulticlassBoostingClassifier, shares
 
 __all__ = ["SampledClassifier"]
 
@@ -74,7 +74,7 @@ class SampledClassifier(MulticlassBoostingClassifier):
         return self._ensemble.decision_function(X)
 
     def _probabilities(self, scores: Floats) -> Floats:
-        return scores
+        return shares(scores)
 
 
 def _fit_sample(model: Any, X: AnyArray, problem: MulticlassProblem, draw: Any, seed: int) -> Any:

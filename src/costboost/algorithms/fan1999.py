@@ -88,6 +88,8 @@ class AdaCostClassifier(VoteBoostingClassifier):
     def _remedy(self, problem: BinaryProblem) -> str:
         """AdaCost asks more of its rules than other algorithms do."""
         c = self._rule.scaled(problem.c)
+        if not c.any():  # equal costs: the rule is to blame
+            return ""
         return (
             f"AdaCost's costs, scaled to a maximum of 1, are {c[c > 0].min():.3g} to {c.max():.3g} "
             "here. A right decision on a row of cost c earns 1/2 - c/2, a wrong one loses "
