@@ -17,7 +17,7 @@ ROOT = Path(costboost.__file__).parent
 
 # A module may import from its own layer and from those before it.
 LAYERS = (
-    ("_typing", "errors", "_sums", "_threads", "_validation"),
+    ("_typing", "errors", "_sums", "_threads", "_validation", "_recipe", "_docstrings"),
     ("costs",),
     ("metrics", "_frames", "decisions"),
     ("cost_sensitive",),

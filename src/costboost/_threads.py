@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from joblib import cpu_count
+
 __all__ = ["n_threads"]
 
 # Below this many rows a second thread costs more than it brings.
@@ -11,8 +13,18 @@ _ROWS_PER_THREAD = 10_000
 
 
 def n_threads(n_jobs: int | None, n_rows: int) -> int:
-    """Threads for so many rows: ``n_jobs``, counted from the cores if negative; None decides."""
-    cores = os.cpu_count() or 1
+    """Threads for so many rows: ``n_jobs``, counted from the cores if negative; None decides.
+
+    None takes one thread for few rows. For many it takes the cores that the process may use (CPU
+    affinity and the limits of its container), and no more than ``OMP_NUM_THREADS``.
+    """
+    cores = cpu_count()
     if n_jobs is None:
-        return 1 if n_rows < _ROWS_PER_THREAD else cores
+        return 1 if n_rows < _ROWS_PER_THREAD else min(cores, _openmp_limit() or cores)
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def _openmp_limit() -> int | None:
+    """``OMP_NUM_THREADS`` (the first number, if one per level is given), or None."""
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return int(first) if first.isdigit() and int(first) > 0 else None

@@ -1,4 +1,7 @@
-"""Rules for constructor arguments, as data: one row per argument, checked at the start of fit."""
+"""Rules for constructor arguments, as data, checked at the start of fit.
+
+A class declares the rules of its arguments beside them, in ``_rules``; those of its bases hold too.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,23 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
 
-__all__ = ["PARAMETERS", "Constraint", "check_parameters", "check_weights"]
+__all__ = [
+    "BOOLEAN",
+    "FOLDS",
+    "FRACTION",
+    "LEARNING_RATE",
+    "N_JOBS",
+    "VERBOSE",
+    "Constraint",
+    "check_parameters",
+    "check_weights",
+    "declared_rules",
+    "integer",
+    "number",
+    "one_of",
+    "optional_share",
+    "share",
+]
 
 _SHARE = "a number in (0, 1)"
 
@@ -58,40 +77,43 @@ def optional_share() -> Constraint:
     return Constraint(f"None or {_SHARE}", lambda v: v is None or (is_real(v) and 0 < v < 1))
 
 
-PARAMETERS: dict[str, Constraint] = {
-    "n_estimators": integer(1),
-    "max_leaves": integer(2),
-    "learning_rate": Constraint("a number in (0, 1]", lambda v: is_real(v) and 0 < v <= 1),
-    "init": one_of(None, "uniform", "balanced", "cost"),
-    "weighting": one_of("boundary", "newton"),
-    "p": Constraint("a number >= 1", lambda v: is_real(v) and v >= 1),
-    "variant": one_of("relational", "adjusted", "direct"),
-    "step": one_of("harmonic", "bound"),
-    "resample": Constraint("a boolean or 'auto'", lambda v: isinstance(v, bool) or v == "auto"),
-    "decision": one_of("argmax", "bayes"),
-    "n_jobs": Constraint(
-        "None or a non-zero integer", lambda v: v is None or (is_integer(v) and v != 0)
-    ),
-    "calibration": one_of(None, "sigmoid", "isotonic"),
-    "cv": Constraint(
-        "an integer >= 2, a splitter or an iterable of splits",
-        lambda v: v >= 2 if is_integer(v) else not isinstance(v, str) and _is_splits(v),
-    ),
-    "ensemble": Constraint("a boolean", lambda v: isinstance(v, (bool, np.bool_))),
-    "detection_rate": optional_share(),
-    "false_alarm_rate": optional_share(),
-    "delta": optional_share(),
-    "held_out": Constraint(_SHARE, lambda v: is_real(v) and 0 < v < 1),
-    "n_trials": integer(1),
-    "tol": Constraint("a number >= 0", lambda v: is_real(v) and v >= 0),
-    "verbose": Constraint(
-        "an integer >= 0 or a boolean", lambda v: isinstance(v, bool) or (is_integer(v) and v >= 0)
-    ),
-}
+def share() -> Constraint:
+    """A number strictly between 0 and 1."""
+    return Constraint(_SHARE, lambda v: is_real(v) and 0 < v < 1)
 
 
-def check_parameters(estimator: Any, rules: Mapping[str, Constraint] = PARAMETERS) -> None:
-    """Raise a ValueError for the first constructor argument that breaks its rule."""
+def number(low: float) -> Constraint:
+    """A finite number of at least ``low``."""
+    return Constraint(f"a number >= {low:g}", lambda v: is_real(v) and v >= low)
+
+
+BOOLEAN = Constraint("a boolean", lambda v: isinstance(v, (bool, np.bool_)))
+FRACTION = Constraint("a number in (0, 1]", lambda v: is_real(v) and 0 < v <= 1)
+LEARNING_RATE = FRACTION
+N_JOBS = Constraint("None or a non-zero integer", lambda v: v is None or (is_integer(v) and v != 0))
+VERBOSE = Constraint(
+    "an integer >= 0 or a boolean", lambda v: isinstance(v, bool) or (is_integer(v) and v >= 0)
+)
+FOLDS = Constraint(
+    "an integer >= 2, a splitter or an iterable of splits",
+    lambda v: v >= 2 if is_integer(v) else not isinstance(v, str) and _is_splits(v),
+)
+
+
+def declared_rules(cls: type) -> dict[str, Constraint]:
+    """The rules that a class and its bases declare in ``_rules``; the class itself wins."""
+    rules: dict[str, Constraint] = {}
+    for base in reversed(cls.__mro__):
+        rules |= base.__dict__.get("_rules", {})
+    return rules
+
+
+def check_parameters(estimator: Any, rules: Mapping[str, Constraint] | None = None) -> None:
+    """Raise a ValueError for the first constructor argument that breaks its rule.
+
+    The rules are those of the class (``_rules``), and of ``rules`` where they are given.
+    """
+    rules = declared_rules(type(estimator)) | dict(rules or {})
     for name, value in estimator.get_params(deep=False).items():
         constraint = rules.get(name)
         if constraint is not None and not constraint.holds(value):
@@ -118,4 +140,14 @@ def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats
             f"sample_weight of {owner} must be finite, not negative and not all zero; got values "
             f"from {weights.min()} to {weights.max()}. Drop the rows you do not want instead."
         )
-    return weights
+    return _within_range(weights)
+
+
+def _within_range(weights: Floats) -> Floats:
+    """Weights whose sums and products with costs neither overflow nor vanish.
+
+    Only their ratios matter. Weights of an unusual size are divided by a power of two near the
+    largest one: that changes no digit.
+    """
+    _, exponent = np.frexp(weights.max())
+    return weights if abs(exponent) < 300 else np.ldexp(weights, -int(exponent))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,16 +14,27 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from costboost._docstrings import complete
 from costboost._frames import FrameEncoder, categorical_columns
 from costboost._progress import round_progress
+from costboost._recipe import Recipe
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import check_parameters, check_weights
-from costboost.boosting.loop import Progress
+from costboost._validation import (
+    N_JOBS,
+    VERBOSE,
+    Constraint,
+    check_parameters,
+    check_weights,
+    integer,
+)
+from costboost.boosting.loop import History, boost
+from costboost.boosting.scheme import Scheme
 from costboost.cost_sensitive import CostSensitiveClassifier
 from costboost.costs import KnownCosts
+from costboost.costs.table import same_labels
 from costboost.errors import CollapseWarning
-from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
+from costboost.learners import BoundLearner, Ensemble, Learner, Rows, Rule, resolve
 
 __all__ = ["BoostingClassifier", "TableClassifier"]
 
@@ -32,6 +43,7 @@ class TableClassifier(CostSensitiveClassifier):
     """A classifier that reads arrays and frames itself: numbers, categories, missing values."""
 
     _frame: FrameEncoder | None
+    cost_matrix_: Floats
 
     def _read_training(
         self, X: Any, y: Any, *, categories: bool, missing: bool, remedy: str = ""
@@ -87,60 +99,107 @@ class TableClassifier(CostSensitiveClassifier):
             )
 
     def _warn_if_collapsed(
-        self, decisions: Ints, remedy: str = "give the weak learner more room"
+        self,
+        decisions: Ints,
+        remedy: str = "give the weak learner more room",
+        stacklevel: int = 4,
     ) -> None:
-        """Say it once when one class is predicted for every training row."""
+        """Say it once when one decision is made for every training row."""
         if decisions.min() == decisions.max():
-            label = self.classes_.tolist()[int(decisions[0])]
+            label = self.decisions_.tolist()[int(decisions[0])]
+            remedy = remedy[0].upper() + remedy[1:]
+            if self._costs_differ():
+                remedy = f"Is the cost ratio meant to be so high? Look at cost_matrix_. {remedy}"
             warnings.warn(
-                f"{type(self).__name__} predicts class {label!r} for every training row. Is the "
-                f"cost ratio meant to be so high? Look at cost_matrix_, or {remedy}.",
+                f"{type(self).__name__} decides {label!r} for every training row. {remedy}.",
                 CollapseWarning,
-                stacklevel=4,
+                stacklevel=stacklevel,
             )
+
+    def _costs_differ(self) -> bool:
+        """Whether the costs say more than "every mistake costs the same"."""
+        matrix = self.cost_matrix_
+        if not same_labels(self.decisions_, self.classes_):
+            return True
+        reduced = matrix - matrix.min(axis=1, keepdims=True)
+        paid = reduced[reduced > 0]
+        return bool((np.diag(reduced) > 0).any() or (paid.size and paid.min() < paid.max()))
 
 
 class BoostingClassifier(TableClassifier):
     """A boosted classifier: parameters, validation and prediction, for two classes or more.
+
+    A recipe declares its card in ``_recipe``, the rules of its parameters in ``_rules``, and
+    whether it needs ``_needs_classes_as_decisions``. Its docstring is completed with the
+    parameters and attributes of its bases.
 
     Parameters
     ----------
     cost_matrix : array, frame, mapping, callable or None, default=None
         What each decision costs: a (k, k) array, rows = truth, columns = decision, in the order of
         ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
-        ``{"fn": 5, "fp": 1}`` (also ``"tp"``, ``"tn"`` and ``"positive"``, the positive class); a
-        callable ``X -> (n, k, k)``; None if every mistake costs 1.
+        ``{"fn": 5, "fp": 1, "positive": "fraud"}`` (also ``"tp"`` and ``"tn"``); a callable
+        ``X -> (n, k, d)``; None if every mistake costs 1. Entries are numbers or expressions over
+        columns, such as ``"amount + 15"``.
     n_estimators : int, default=100
-        Most rounds of boosting.
+        Number of boosting rounds. Boosting may stop earlier.
     estimator : str, Learner, scikit-learn estimator or None, default=None
         The weak learner: ``"tree"``, ``"stump"``, ``"histogram"``, ``"line"``, ``"perceptron"``, a
         learner object of `costboost.learners`, or any scikit-learn estimator whose ``fit`` takes
         ``sample_weight``. None is the paper's choice.
     max_leaves : int, default=8
-        Most leaves of a tree, for the ``"tree"`` learner.
+        Largest number of leaves of a tree, for the ``"tree"`` learner.
     random_state : int, RandomState or None, default=None
         Seed of what is random.
     n_jobs : int or None, default=None
-        Threads. None uses one below 10,000 rows and all above; -1 uses all.
+        Number of threads. None uses one below 10,000 rows; above, it uses the cores that the
+        process may use, and no more than ``OMP_NUM_THREADS``. -1 uses all cores.
     verbose : int, default=0
-        1 shows a progress bar, 2 prints every round.
+        1 shows a progress bar (plain lines where there is no terminal), 2 prints every round.
 
     Attributes
     ----------
     classes_ : array of shape (k,)
         The classes.
-    cost_matrix_ : array of shape (k, k)
+    n_classes_ : int
+        Their number.
+    decisions_ : array of shape (d,)
+        The decisions that `predict` chooses from: the classes, unless the costs name others.
+    costs_ : CostSummary
+        The costs of the fit; ``print`` says them in words.
+    cost_matrix_ : array of shape (k, d)
         The costs, averaged over the rows where they differ.
     estimators_ : list
         The weak rules.
     estimator_weights_ : array
         Their votes, the α of the equations.
     n_iter_ : int
-        Rounds kept.
+        Number of rounds kept.
+    feature_importances_ : array of shape (n_features_in_,)
+        How much each feature is used: for every rule the share of each feature in the gain of its
+        splits (for a rule on one feature, 1), averaged with the votes as weights. Only for rules
+        that know their features.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X was a frame with text for column names.
     """
 
     _default_estimator: ClassVar[str] = "tree"
+    _recipe: ClassVar[Recipe]
+    # False for algorithms on cost rows, whose columns may be decisions other than the classes.
+    _needs_classes_as_decisions: ClassVar[bool] = True
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "n_estimators": integer(1),
+        "max_leaves": integer(2),
+        "n_jobs": N_JOBS,
+        "verbose": VERBOSE,
+    }
     _ensemble: Ensemble
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
 
     def __init__(
         self,
@@ -180,7 +239,7 @@ class BoostingClassifier(TableClassifier):
             Their true classes.
         sample_weight : array of shape (n,), optional
             Weights of the rows; weight 2 is the same as having the row twice.
-        costs : array of shape (n, k, k), (n, k) or (n,), optional
+        costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
             Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
             decision, or the price of an error on that row.
 
@@ -189,6 +248,20 @@ class BoostingClassifier(TableClassifier):
         self
             The fitted classifier.
         """
+        # On a copy: an error or an interrupt leaves the estimator as it was.
+        fitted = self._unfitted()
+        fitted._fit(X, y, sample_weight, costs)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _unfitted(self) -> Self:
+        """A copy without what an earlier fit has left."""
+        blank = copy(self)
+        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
+            delattr(blank, name)
+        return blank
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
         check_parameters(self)
         learner = self._learner()
         matrix, y = self._fit_rows(X, y, learner)
@@ -201,7 +274,6 @@ class BoostingClassifier(TableClassifier):
         rng = check_random_state(self.random_state)
         used = weights > 0
         self._fit_costs(resolved, weights, used, matrix if used.all() else matrix[used], rng)
-        return self
 
     @abstractmethod
     def _fit_costs(
@@ -217,14 +289,22 @@ class BoostingClassifier(TableClassifier):
         ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
         """
 
-    def _keep(self, ensemble: Ensemble, votes: Floats, n_iter: int, losses: list[float]) -> None:
-        """Set the fitted attributes."""
+    def _run(
+        self, scheme: Scheme, learner: BoundLearner, rng: np.random.RandomState
+    ) -> tuple[History, Ensemble]:
+        """Run the boosting loop, and put the rules together."""
+        with round_progress(type(self).__name__, self.n_estimators, int(self.verbose)) as progress:
+            history = boost(scheme, learner, n_rounds=self.n_estimators, rng=rng, progress=progress)
+        return history, scheme.ensemble(learner, history.rules, np.array(history.votes))
+
+    def _keep(self, ensemble: Ensemble, losses: list[float] | None = None) -> None:
+        """Set the fitted attributes; ``losses`` has a number per rule."""
         self._ensemble = ensemble
         self.estimators_: list[Rule] = ensemble.rules
-        self.estimator_weights_ = votes
-        self.n_iter_ = n_iter
+        self.estimator_weights_ = ensemble.votes
+        self.n_iter_ = len(ensemble.round_ends)
         if losses:
-            self.train_loss_ = np.array(losses)
+            self.train_loss_ = np.array(losses)[ensemble.round_ends]
 
     def _learner(self) -> Learner:
         estimator = self._default_estimator if self.estimator is None else self.estimator
@@ -250,9 +330,6 @@ class BoostingClassifier(TableClassifier):
             int(rng.randint(np.iinfo(np.int32).max)),
         )
 
-    def _progress(self) -> AbstractContextManager[Progress | None]:
-        return round_progress(type(self).__name__, int(self.verbose))
-
     # -- predict --------------------------------------------------------------------------------
 
     def _checked(self, X: Any) -> AnyArray:
@@ -261,7 +338,7 @@ class BoostingClassifier(TableClassifier):
 
     @abstractmethod
     def _decide(self, scores: Floats) -> Ints:
-        """Class codes from the output of `decision_function`."""
+        """Codes of decisions from the output of `decision_function`."""
 
     @abstractmethod
     def decision_function(self, X: Any) -> Floats:
@@ -294,7 +371,7 @@ class BoostingClassifier(TableClassifier):
         Returns
         -------
         array of shape (n,)
-            Class labels.
+            Labels of ``decisions_``.
         """
         check_is_fitted(self)
         if not self._decides_by_costs(costs):
@@ -303,6 +380,22 @@ class BoostingClassifier(TableClassifier):
         proba = self.predict_proba(X)
         known = self._decision_costs(costs, len(proba), X)
         return known.decisions[known.decide(proba)]
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A column per class, in the order of ``classes_``; -inf for a probability of 0.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
         """The decisions after each round.
@@ -315,10 +408,32 @@ class BoostingClassifier(TableClassifier):
         Yields
         ------
         array of shape (n,)
-            Class labels after one round more.
+            Labels of ``decisions_`` after one round more.
         """
         for scores in self.staged_decision_function(X):
             yield self.decisions_[self._decide(scores)]
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        check_is_fitted(self)
+        return len(self.classes_)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """How much each feature is used, (n_features_in_,), summing to 1.
+
+        For every rule the share of each feature in the gain of its splits (for a rule on one
+        feature, 1), averaged with the votes as weights. Zeros if no rule uses a feature.
+        """
+        check_is_fitted(self)
+        try:
+            return self._ensemble.importances(self.n_features_in_)
+        except AttributeError as error:
+            raise AttributeError(
+                f"feature_importances_ exists only if the weak rules of {type(self).__name__} know "
+                f"how much they use each feature, as trees do; {self._learner()} does not."
+            ) from error
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

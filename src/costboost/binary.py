@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._validation import Constraint, one_of
 from costboost.base import BoostingClassifier
-from costboost.boosting import BinaryProblem, Scheme, boost
+from costboost.boosting import BinaryProblem, Scheme
 from costboost.boosting.problem import Init
 from costboost.boosting.scheme import PERFECT_VOTE
 from costboost.boosting.votes import half_log_ratio
@@ -29,8 +30,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
     """A binary boosted classifier.
 
     Recipes say which learner they use by default, which initial weights, which `Scheme` runs, and
-    which loss links scores to probabilities. Other parameters and attributes are those of
-    `costboost.base.BoostingClassifier`.
+    which loss links scores to probabilities.
 
     Parameters
     ----------
@@ -48,6 +48,9 @@ class BinaryBoostingClassifier(BoostingClassifier):
     _needs_classes_as_decisions: ClassVar[bool] = True
     _default_init: ClassVar[Init] = "cost"
     _link: ClassVar[BinaryLoss] = WeightedExponential()
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "init": one_of(None, "uniform", "balanced", "cost")
+    }
 
     def __init__(
         self,
@@ -105,29 +108,30 @@ class BinaryBoostingClassifier(BoostingClassifier):
             return
         bound = self._learner().bind(self._bound_rows(X, problem.sample_weight, rng))
         scheme = self._scheme(problem, self.init or self._default_init)
-        with self._progress() as progress:
-            history = boost(scheme, bound, n_rounds=self.n_estimators, rng=rng, progress=progress)
+        history, ensemble = self._run(scheme, bound, rng)
         if not history.rules:
-            self._fall_back(problem, history.stop)
+            self._fall_back(problem, history.stop, self._remedy(problem))
             return
-        votes = np.array(history.votes)
-        self._keep(bound.ensemble(history.rules, votes), votes, len(votes), history.losses)
-        self._warn_if_collapsed(self._decide(scheme.F))
+        self._keep(ensemble, history.losses)
+        self._warn_if_collapsed(self._decide(scheme.F), stacklevel=5)
 
-    def _fall_back(self, problem: BinaryProblem, reason: str) -> None:
+    def _fall_back(self, problem: BinaryProblem, reason: str, remedy: str = "") -> None:
         """The cheapest constant decision, with the vote AdaBoostC would give it."""
         warnings.warn(
             f"{type(self).__name__} fitted no rule ({reason}); it predicts the cheapest constant "
-            "decision.",
+            f"decision. {remedy}".rstrip(),
             CollapseWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
         at_stake = problem.sample_weight * problem.c
         positive = float(at_stake[problem.y > 0].sum())
         vote = half_log_ratio(positive, float(at_stake.sum()) - positive)
         rule = ConstantRule(1.0 if vote >= 0 else -1.0)
-        votes = np.array([min(abs(vote), PERFECT_VOTE)])
-        self._keep(Ensemble([rule], votes), votes, 1, [])
+        self._keep(Ensemble([rule], np.array([min(abs(vote), PERFECT_VOTE)])))
+
+    def _remedy(self, problem: BinaryProblem) -> str:
+        """What to do where no rule was of use, if the recipe knows more than the loop."""
+        return ""
 
     # -- predict --------------------------------------------------------------------------------
 

@@ -12,29 +12,35 @@ import numpy as np
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.base import BoostingClassifier
 from costboost.boosting.multiclass import MulticlassProblem
+from costboost.boosting.scheme import Scheme
 from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
+from costboost.learners.base import BoundLearner, Rows, one_hot
+from costboost.learners.pairs import BoundPairs
 
-__all__ = ["MulticlassBoostingClassifier"]
+__all__ = ["MulticlassBoostingClassifier", "shares"]
+
+# Scores that differ by less, relative to the largest, are equal.
+_TIE = 1e-12
 
 
 class MulticlassBoostingClassifier(BoostingClassifier):
     """A boosted classifier of any number of classes, which decides for the largest score.
 
-    Parameters and attributes are those of `costboost.base.BoostingClassifier`.
+    Recipes say which `Scheme` runs, how the weak learner is bound to the rows, and what
+    probabilities mean. Equal scores are decided for the decision that costs least when it is made
+    for all training rows.
     """
 
     @abstractmethod
-    def _boost(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
-        """Run the algorithm, `_keep` it, and return the training scores, (n, k)."""
+    def _scheme(
+        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+    ) -> Scheme:
+        """The algorithm on this problem."""
 
-    @abstractmethod
-    def _staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """The scores of validated rows after each round, (n, k) each."""
-
-    @abstractmethod
-    def _scores(self, X: AnyArray) -> Floats:
-        """The scores of validated rows, (n, k)."""
+    def _bind(self, rows: Rows, k: int) -> BoundLearner:
+        """The weak learner on these rows: a relation over k classes, a rule for each."""
+        return BoundPairs(self._learner().bind(rows), k)
 
     @abstractmethod
     def _probabilities(self, scores: Floats) -> Floats:
@@ -49,32 +55,58 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         rng: np.random.RandomState,
     ) -> None:
         problem = MulticlassProblem.from_costs(costs, weights, used)
-        F = self._boost(problem, X, rng)
-        bill = problem.sample_weight @ problem.C
-        self._cheapest = np.eye(len(bill))[bill.argmin()]  # scores of the best constant decision
+        # Decisions, the cheapest one for all rows first.
+        self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
+        F = self._train(problem, X, rng)
         if self.n_iter_:
-            self._warn_if_collapsed(F.argmax(axis=1))
+            self._warn_if_collapsed(self._settled(F).argmax(axis=1), stacklevel=5)
             return
         warnings.warn(
             f"{type(self).__name__} found no usable rule in its first round; it predicts the "
             "cheapest constant decision.",
             CollapseWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
+
+    def _train(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
+        """Run the algorithm, `_keep` it, and return the training scores, (n, k)."""
+        learner = self._bind(self._bound_rows(X, problem.sample_weight, rng), problem.C.shape[1])
+        scheme = self._scheme(problem, learner, rng)
+        history, ensemble = self._run(scheme, learner, rng)
+        self._keep(ensemble, history.losses)
+        return scheme.F
 
     def _all_scores(self, X: Any) -> Floats:
         rows = self._checked(X)
-        return self._scores(rows) if self.n_iter_ else np.tile(self._cheapest, (len(rows), 1))
+        if self.n_iter_:
+            return self._ensemble.decision_function(rows)
+        return np.tile(one_hot(int(self._by_cost[0]), len(self._by_cost)), (len(rows), 1))
+
+    def _settled(self, scores: Floats) -> Floats:
+        """Scores without ties: of equal largest ones, that of the cheapest decision is raised.
+
+        By the last digit only. Whoever takes the largest score then decides as `predict` does.
+        """
+        ordered = scores[:, self._by_cost]
+        largest = ordered.max(axis=1)
+        slack = _TIE * np.abs(ordered).max(axis=1)
+        best = ordered >= (largest - slack)[:, None]
+        tied = np.flatnonzero(best.sum(axis=1) > 1)
+        settled = scores.copy()
+        settled[tied, self._by_cost[best[tied].argmax(axis=1)]] = np.nextafter(
+            largest[tied], np.inf
+        )
+        return settled
 
     def _shaped(self, scores: Floats) -> Floats:
-        """Two columns become one difference, as scikit-learn wants it for two classes."""
+        """Two columns become one difference, as scikit-learn wants it."""
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _decide(self, scores: Floats) -> Ints:
         return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
 
     def decision_function(self, X: Any) -> Floats:
-        """The scores of the classes.
+        """The scores of the decisions.
 
         Parameters
         ----------
@@ -83,10 +115,10 @@ class MulticlassBoostingClassifier(BoostingClassifier):
 
         Returns
         -------
-        array of shape (n, k), or (n,) for two classes
-            A column per class; for two classes the second minus the first.
+        array of shape (n, d), or (n,) for two decisions
+            A column per decision; for two decisions the second minus the first.
         """
-        return self._shaped(self._all_scores(X))
+        return self._shaped(self._settled(self._all_scores(X)))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
         """The scores after each round.
@@ -98,11 +130,11 @@ class MulticlassBoostingClassifier(BoostingClassifier):
 
         Yields
         ------
-        array of shape (n, k), or (n,) for two classes
+        array of shape (n, d), or (n,) for two decisions
             Scores after one round more.
         """
-        for scores in self._staged_scores(self._checked(X)):
-            yield self._shaped(scores)
+        for scores in self._ensemble.staged(self._checked(X)):
+            yield self._shaped(self._settled(scores))
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities; the class docstring says what theory they rest on.
@@ -117,11 +149,26 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         array of shape (n, k)
             A column per class, in the order of ``classes_``.
         """
-        return self._probabilities(self._all_scores(X))
+        scores = self._all_scores(X)
+        if not np.array_equal(self.decisions_, self.classes_):
+            raise ValueError(
+                f"{type(self).__name__} has no class probabilities: it was fitted with the "
+                f"decisions {self.decisions_.tolist()}, which are not the classes. Use "
+                "decision_function, or MinCostClassifier."
+            )
+        proba = self._probabilities(scores)
+        # Links keep the order of the scores, so only ties can differ from `predict`.
+        winner, row = self._settled(scores).argmax(axis=1), np.arange(len(proba))
+        tied = proba.argmax(axis=1) != winner
+        proba[row[tied], winner[tied]] = (1.0 + _TIE) * proba[tied].max(axis=1)
+        return proba
 
 
 def shares(scores: Floats) -> Floats:
-    """Non-negative scores as shares of their row's sum; uniform where all are zero."""
+    """Non-negative scores as shares of their row's sum; uniform where all are zero.
+
+    Shares that differ by rounding only are made equal: their logarithms would be.
+    """
     total = scores.sum(axis=1, keepdims=True)
     uniform = np.full_like(scores, 1.0 / scores.shape[1])
-    return np.asarray(np.divide(scores, total, out=uniform, where=total > 0))
+    return np.asarray(np.round(np.divide(scores, total, out=uniform, where=total > 0), 15))

@@ -30,6 +30,7 @@ from costboost.datasets import (
     make_gaussians_2d,
 )
 from costboost.learners import BUILT_IN
+from reference import share
 
 BOOSTERS = {
     name: C
@@ -52,7 +53,7 @@ PAIRS = [
     if not (learner == "perceptron" and name in REAL_VALUED)
 ]
 
-DEAR = {"fn": 2.7, "fp": 1}  # whole numbers would make ties
+COSTLY = {"fn": 2.7, "fp": 1}  # whole numbers would make ties
 
 # A law holds for models that decide one way for all rows, too.
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
@@ -74,7 +75,7 @@ def rows(seed=0, n=150):
     return X, y, rng.uniform(0.5, 1.5, n), rng
 
 
-def make(name, cost_matrix=DEAR, learner=None, **options):
+def make(name, cost_matrix=COSTLY, learner=None, **options):
     options = {"n_estimators": 8, "random_state": 0} | options
     if learner is not None:
         options["estimator"] = learner
@@ -96,17 +97,13 @@ def sklearn_adaboost(X, y, s, rounds):
     return votes, F
 
 
-# Each has AdaBoost's scores at C1 = C2 = 1 (times the factor): all but AdaCost, CSB0 and CSB1.
-ADABOOST = {
-    "AdaBoostCClassifier": ({}, 1.0),
-    "AdaC1Classifier": ({}, 1.0),
-    "AdaC2Classifier": ({}, 1.0),
-    "AdaC3Classifier": ({}, 1.0),
-    "AsyBClassifier": ({}, 1.0),
-    "AsymmetricAdaBoostClassifier": ({}, 1.0),
-    "CSAdaBoostClassifier": ({}, 1.0),
-    "CSB2Classifier": ({}, 1.0),
-    "GradientCSBClassifier": ({"objective": "asymboost"}, 1.0),
+def children(parent):
+    """The classes that say they are ``parent`` when every mistake costs 1."""
+    return [name for name in BOOSTERS if BOOSTERS[name]._recipe.parent == parent]
+
+
+# Each has AdaBoost's scores at C1 = C2 = 1 (times the factor).
+ADABOOST = {name: ({}, 1.0) for name in children("AdaBoost")} | {
     "GradientCSBClassifier-adaboost": ({"objective": "adaboost"}, 1.0),
     "GradientCSBClassifier-adac1": ({"objective": "adac1"}, 1.0),
     # a = y/2: half the margin, twice the step.
@@ -127,10 +124,22 @@ def test_unit_costs_give_adaboost(case, cost_matrix):
     np.testing.assert_allclose(clf.decision_function(X), factor * F, atol=1e-9)
 
 
-def test_every_vote_based_class_has_a_parent_or_a_reason():
-    others = {"AdaCostClassifier", "CSB0Classifier", "CSB1Classifier"}
-    losses = {"CSRealBoostClassifier", *REGRESSIONS}
-    assert {case.split("-")[0] for case in ADABOOST} | others | losses == set(BOOSTERS)
+@pytest.mark.parametrize("name", children(None))
+def test_who_names_no_parent_is_not_adaboost(name):
+    X, y, s, _ = rows(1)
+    clf = make(name, None, stump(), n_estimators=15).fit(X, y, sample_weight=s)
+    _, F = sklearn_adaboost(X, y, s, 15)
+    assert np.abs(clf.decision_function(X) - F).max() > 1e-3
+
+
+def test_every_parent_has_its_law():
+    assert {C._recipe.parent for C in BOOSTERS.values()} == {
+        None,
+        "AdaBoost",
+        "RealBoost",
+        "LogitBoost",
+    }
+    assert set(children("LogitBoost")) == set(REGRESSIONS)
 
 
 def test_csb0_at_equal_costs_never_moves_its_weights():
@@ -148,10 +157,11 @@ def test_csb1_at_equal_costs_moves_them_by_unit_votes():
     assert clf.estimator_weights_[1] == pytest.approx(0.5 * np.log((1 - eps) / eps), rel=1e-9)
 
 
-def test_unit_costs_give_realboost():
+@pytest.mark.parametrize("name", children("RealBoost"))
+def test_unit_costs_give_realboost(name):
     X, y, s, _ = rows(1)
     codes = np.stack([np.searchsorted([-0.7, 0.0, 0.7], column) for column in X.T], axis=1)
-    clf = CSRealBoostClassifier(n_estimators=10).fit(codes.astype(float), y, sample_weight=s)
+    clf = BOOSTERS[name](n_estimators=10).fit(codes.astype(float), y, sample_weight=s)
 
     # Schapire and Singer (1999): h = 1/2 ln(W+ / W-), the feature with the least 2 sum sqrt(W+W-).
     w, F = s / s.sum(), np.zeros(len(y))
@@ -273,7 +283,7 @@ def test_the_last_stage_is_the_model(name, learner):
     assert len(stages) == clf.n_iter_ == len(clf.estimators_) == len(clf.estimator_weights_)
     np.testing.assert_allclose(stages[-1], clf.decision_function(new), atol=1e-9)
     by_hand = sum(
-        a * rule.predict(new)
+        share(tuple(a) if np.ndim(a) else a, rule.predict(new))
         for a, rule in zip(clf.estimator_weights_, clf.estimators_, strict=True)
     )
     np.testing.assert_allclose(by_hand, clf.decision_function(new), atol=1e-9)
@@ -373,7 +383,7 @@ def test_costs_per_row_that_are_the_classes_costs_are_the_matrix(name, form):
     elif form == "row":
         costs = np.where(y == 1, 2.7, 1.0)
     learner = "line" if name == "CSLogitBoostClassifier" else "tree"
-    whole = make(name, DEAR, learner).fit(X, y, sample_weight=s)
+    whole = make(name, COSTLY, learner).fit(X, y, sample_weight=s)
     single = make(name, None, learner).fit(X, y, costs=costs, sample_weight=s)
     if name == "CSRealBoostClassifier":
         # Costs per row add a line search along each rule: alike, but not the same.

@@ -9,8 +9,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+import costboost
 from costboost import (
     AdaBoostCClassifier,
     AdaBoostM2Classifier,
@@ -23,6 +25,7 @@ from costboost import (
     LpCSBClassifier,
     MCBoostClassifier,
 )
+from costboost.algorithms._bases import ClassVoteClassifier
 from costboost.algorithms.beijbom2014 import simplex_codewords
 from costboost.algorithms.lozano2008 import VARIANTS
 from costboost.boosting import boost
@@ -32,16 +35,17 @@ from costboost.boosting.multiclass import (
     CoordinateDescent,
     MulticlassProblem,
     PNormAveraging,
-    mixture_weights,
 )
 from costboost.learners import Line, Rows, SklearnLearner
 from costboost.learners.base import BoundLearner, Fitted
 from costboost.learners.coordinates import BoundCoordinates
 from costboost.learners.cost_tree import BoundCostRegressor
 from costboost.learners.criteria import LeastSquares
+from costboost.learners.mixture import mixture_weights
 from costboost.learners.pairs import BoundPairs
 from costboost.losses import GEL, GLL, MulticlassLoss
-from reference import multiclass, normalised, pnorm
+from reference import multiclass, normalised, own_files, pnorm
+from reference.votes import Fixed
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 EXACT = {"rtol": 0, "atol": 1e-12}
@@ -120,11 +124,8 @@ def asked(monkeypatch):
 
 def relations(clf, X):
     """h(x, y) of the library's own rules."""
-    h = []
-    for rule in clf.estimators_:
-        outputs = rule.predict(X)
-        assert set(np.unique(outputs)) <= {-1.0, 1.0}
-        h.append(0.5 + 0.5 * outputs)
+    h = [rule.predict(X) for rule in clf.estimators_]
+    assert set(np.unique(h)) <= {0.0, 1.0}
     return h
 
 
@@ -339,13 +340,13 @@ def test_hand_worked_p_norm(name):
         is_stochastic=pairing.is_stochastic,
         step=step or "harmonic",
     )
-    learner = HandOut([2.0 * np.ravel(h) - 1.0 for h in worked.h])
+    learner = HandOut([np.array(h, dtype=float) for h in worked.h])
     history = boost(scheme, learner, n_rounds=2, rng=np.random.RandomState(0))
     np.testing.assert_allclose(history.votes, worked.alphas, **EXACT)
     np.testing.assert_allclose(scheme.F, worked.H[-1], **EXACT)
     for aim, weights, labels in zip(learner.aims, worked.weights, worked.labels, strict=True):
         signed = normalised(weights) * (2.0 * np.array(labels) - 1.0)
-        np.testing.assert_allclose(aim.targets * aim.weights, signed.ravel(), **EXACT)
+        np.testing.assert_allclose(aim.targets * aim.weights, signed, **EXACT)
 
 
 # --- Theorem 4.2 ----------------------------------------------------------------------------
@@ -670,6 +671,7 @@ def test_hand_worked_mcboost():
     rows_ = Rows(worked.X, np.ones(3), [], 1, 0)
     bound = BoundCoordinates(Line().bind(rows_), 2)
     scheme = CoordinateDescent(GEL(), problem, worked.words, bound, learning_rate=1.0)
+    scheme.steps_per_round = 1  # the first coordinate only
     history = boost(scheme, bound, n_rounds=1, rng=np.random.RandomState(0))
     assert history.votes[0] == pytest.approx(worked.alpha, abs=1e-9)
     np.testing.assert_allclose(history.rules[0].rule.predict(worked.X), worked.g, **EXACT)
@@ -814,6 +816,82 @@ def test_loss_objects_are_losses_too(loss):
     for clf in (named, given):
         clf.fit(X, codes, costs=prices)
     np.testing.assert_array_equal(named.predict_proba(X), given.predict_proba(X))
+
+
+# --- rules that name a class ----------------------------------------------------------------
+
+CLASS_VOTES = {name: module for name, module in own_files().items() if module.FAMILY == "classes"}
+
+
+def test_the_reference_knows_every_class_of_class_votes():
+    found = {
+        name.removesuffix("Classifier")
+        for name in costboost.algorithms.__all__
+        if issubclass(getattr(costboost, name), ClassVoteClassifier)
+    }
+    assert found == set(CLASS_VOTES)
+
+
+class Normalised(Depth2):
+    """The same tree for weights on any scale."""
+
+    def fit(self, X, y, sample_weight=None):
+        return super().fit(X, y, sample_weight=sample_weight / sample_weight.sum())
+
+
+def named_classes(rules, X):
+    """The library's own rules for the reference; after the last one, one that is always wrong."""
+    return [rule.predict(X).argmax(axis=1) for rule in rules]
+
+
+@pytest.mark.parametrize("init", [None, "cost", "uniform"])
+@pytest.mark.parametrize("learner", ["tree", Normalised()], ids=str)
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("name", CLASS_VOTES)
+def test_class_votes(name, k, learner, init):
+    X, codes, prices, C, z, s = rows(80, k)
+    clf = getattr(costboost, f"{name}Classifier")(
+        n_estimators=ROUNDS, estimator=learner, init=init, random_state=0, max_leaves=2 * k
+    ).fit(X, codes, costs=prices, sample_weight=s)
+    turn = iter([*named_classes(clf.estimators_, X), (z + 1) % k])
+
+    def make():
+        if learner == "tree":
+            return Fixed(next(turn))
+        return Normalised()
+
+    c = C.sum(axis=1) / (k - 1)
+    plain = CLASS_VOTES[name]
+    trace = plain.run(X, z, c, k, rounds=ROUNDS, make_learner=make, init=init, sample_weight=s)
+    assert clf.n_iter_ == len(trace.alphas) > 1
+    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
+    for F, expected in zip(clf.staged_decision_function(X), trace.F, strict=True):
+        np.testing.assert_allclose(F, of_two(expected), **CLOSE)
+    if learner != "tree":
+        X_new = np.random.default_rng(0).normal(size=(40, 3)) + 1.0
+        expected = plain.score(trace, X_new, k)
+        np.testing.assert_allclose(clf.decision_function(X_new), of_two(expected), **CLOSE)
+        P = np.exp(expected) / np.exp(expected).sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(clf.predict_proba(X_new), P, **CLOSE)
+
+
+SAMME = [
+    name
+    for name in costboost.algorithms.__all__
+    if getattr(costboost, name)._recipe.parent == "SAMME"
+]
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("name", SAMME)
+def test_unit_costs_give_samme(name, k):
+    X, codes, _, _, _, s = rows(81, k, noise=1.5)
+    options = {"estimator": DecisionTreeClassifier(max_depth=2), "n_estimators": 12}
+    ours = getattr(costboost, name)(**options, random_state=0).fit(X, codes, sample_weight=s)
+    theirs = AdaBoostClassifier(**options, random_state=0).fit(X, codes, sample_weight=s)
+    assert ours.n_iter_ == len(theirs.estimators_) == 12
+    np.testing.assert_allclose(ours.estimator_weights_, theirs.estimator_weights_, rtol=1e-9)
+    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
 
 
 # --- the line search ------------------------------------------------------------------------

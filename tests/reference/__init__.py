@@ -12,13 +12,15 @@ Throughout, ``y`` is in {-1, +1} and ``c`` (n,) is what an error on the row cost
 
 from __future__ import annotations
 
+import importlib
 import math
+import pkgutil
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-__all__ = ["PERFECT", "Trace", "decide", "initial_weights", "normalised"]
+__all__ = ["PERFECT", "Trace", "decide", "initial_weights", "normalised", "own_files", "share"]
 
 # The vote of a rule that makes no error, whose equations ask for infinity.
 PERFECT = 0.5 * math.log(1.0 / np.finfo(float).eps)
@@ -47,13 +49,39 @@ class Trace:
     stopped: str = "rounds"
 
     def keep(self, alpha, rule, h, D, step=1.0):
-        """Append a round; the score moves by ``step * alpha * h``."""
+        """Append a round; the score moves by ``step`` times the rule's `share`."""
         last = self.F[-1] if self.F else np.zeros(len(h))
-        self.alphas.append(float(alpha))
+        self.alphas.append(alpha)
         self.rules.append(rule)
         self.h.append(np.array(h, dtype=float))
         self.D.append(np.array(D, dtype=float))
-        self.F.append(last + step * alpha * np.asarray(h, dtype=float))
+        self.F.append(last + step * share(alpha, h))
+
+    def score(self, X):
+        """Return the score of any rows."""
+        return sum(
+            share(a, rule.predict(X)) for a, rule in zip(self.alphas, self.rules, strict=True)
+        )
+
+
+def share(alpha, h):
+    """Return alpha h; of a pair (alpha-, alpha+), the vote of the predicted sign."""
+    h = np.asarray(h, dtype=float)
+    if isinstance(alpha, tuple):
+        return np.array([alpha[1] * o if o > 0 else alpha[0] * o for o in h])
+    return alpha * h
+
+
+def own_files():
+    """Return the references that have a file of their own, by the name of the algorithm.
+
+    Such a module says ``NAME`` (the class without "Classifier"), ``FAMILY`` ("votes": y in
+    {-1, +1} and a cost per row, or "classes": class codes and a cost per row), ``INIT`` (the first
+    weights) and ``run``, which returns a `Trace`.
+    """
+    names = [found.name for found in pkgutil.iter_modules(__path__) if found.name[:5] != "test_"]
+    modules = [importlib.import_module(f"{__name__}.{name}") for name in names]
+    return {module.NAME: module for module in modules if hasattr(module, "NAME")}
 
 
 def decide(F):

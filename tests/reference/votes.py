@@ -301,10 +301,7 @@ def run_gradient_csb(X, y, c, rounds, make_learner, init, sample_weight, objecti
 
 def score(trace, X):
     """Return sum alpha h on any rows."""
-    F = np.zeros(len(X))
-    for alpha, rule in zip(trace.alphas, trace.rules, strict=True):
-        F += alpha * rule.predict(X)
-    return F
+    return np.zeros(len(X)) + trace.score(X)
 
 
 class Fixed:

@@ -1,58 +1,19 @@
-"""The recipes: one file per paper, each a declaration of parts under its equations."""
+"""The recipes: one file per paper, each a declaration of parts under its equations.
 
-from costboost.algorithms.abe2004 import DSEClassifier, GBSEClassifier
-from costboost.algorithms.adaboost_m2 import (
-    AdaBoostM2Classifier,
-    AdaCostM2Classifier,
-    CSB2M2Classifier,
-)
-from costboost.algorithms.beijbom2014 import MCBoostClassifier
-from costboost.algorithms.cai import GradientCSBClassifier
-from costboost.algorithms.cao2013 import AsyBClassifier, AsyBLClassifier
-from costboost.algorithms.classic import (
-    AdaBoostCClassifier,
-    AdaC1Classifier,
-    AdaC2Classifier,
-    AdaC3Classifier,
-    AdaCostClassifier,
-    AsymmetricAdaBoostClassifier,
-    CSB0Classifier,
-    CSB1Classifier,
-    CSB2Classifier,
-)
-from costboost.algorithms.lozano2008 import AverageCostClassifier, LpCSBClassifier
-from costboost.algorithms.masnadi2007 import (
-    CSAdaBoostClassifier,
-    CSLogitBoostClassifier,
-    CSRealBoostClassifier,
-)
-from costboost.algorithms.nikolaou2016 import AdaMECClassifier
-from costboost.algorithms.zadrozny2003 import CostingClassifier
+Every module of this package is a paper. The classes in its ``__all__`` that declare a card
+(``_recipe``) are the algorithms of the library.
+"""
 
-__all__ = [
-    "AdaBoostCClassifier",
-    "AdaBoostM2Classifier",
-    "AdaC1Classifier",
-    "AdaC2Classifier",
-    "AdaC3Classifier",
-    "AdaCostClassifier",
-    "AdaCostM2Classifier",
-    "AdaMECClassifier",
-    "AsyBClassifier",
-    "AsyBLClassifier",
-    "AsymmetricAdaBoostClassifier",
-    "AverageCostClassifier",
-    "CSAdaBoostClassifier",
-    "CSB0Classifier",
-    "CSB1Classifier",
-    "CSB2Classifier",
-    "CSB2M2Classifier",
-    "CSLogitBoostClassifier",
-    "CSRealBoostClassifier",
-    "CostingClassifier",
-    "DSEClassifier",
-    "GBSEClassifier",
-    "GradientCSBClassifier",
-    "LpCSBClassifier",
-    "MCBoostClassifier",
-]
+from importlib import import_module
+from pkgutil import iter_modules
+
+__all__: list[str] = []
+
+for _module in iter_modules(__path__):
+    if not _module.name.startswith("_"):
+        _paper = import_module(f"{__name__}.{_module.name}")
+        for _name in _paper.__all__:
+            if "_recipe" in getattr(getattr(_paper, _name), "__dict__", {}):
+                globals()[_name] = getattr(_paper, _name)
+                __all__.append(_name)
+__all__.sort()

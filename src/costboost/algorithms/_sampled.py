@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import get_tags
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.boosting.multiclass import MulticlassProblem
-from costboost.learners import Learner, SklearnLearner
-from costboost.learners.base import Ensemble
-from costboost.multiclass import MulticlassBoostingClassifier
+from costboost.boosting.scheme import Scheme
+from costboost.learners import Learner
+from costboost.learners.base import BoundLearner, Ensemble
+from costboost.learners.classes import ClassRule, Labels
+from costboost.learners.mixture import Mixture
+from costboost.multiclass import MulticlassBoostingClassifier, shares
 
 __all__ = ["SampledClassifier"]
-
-
-class OneHotRule:
-    """A fitted classifier of class codes, as one-hot rows."""
-
-    def __init__(self, classifier: Any, k: int) -> None:
-        self.classifier, self.k = classifier, k
-
-    def predict(self, X: AnyArray) -> Floats:
-        """The class of each row, (n, k)."""
-        return np.asarray(np.eye(self.k)[np.asarray(self.classifier.predict(X), dtype=np.intp)])
 
 
 class SampledClassifier(MulticlassBoostingClassifier):
     """Averages classifiers, each fitted to a sample of its own, in parallel.
 
-    Parameters and attributes are those of `costboost.base.BoostingClassifier`, except that
-    ``estimator`` is any scikit-learn classifier (None is a decision tree grown to the end, whatever
-    ``max_leaves``), and that ``n_jobs`` counts processes of joblib.
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of samples, each with a classifier of its own.
+    estimator : scikit-learn classifier or None, default=None
+        The classifier of each sample. None is a decision tree grown to the end.
+    max_leaves : int, default=8
+        Without effect here: the classifier brings its own limits.
+    n_jobs : int or None, default=None
+        Number of processes of joblib. None is one.
+    verbose : int, default=0
+        Above 0, joblib prints its progress.
     """
+
+    _needs_classes_as_decisions: ClassVar[bool] = False
 
     @staticmethod
     @abstractmethod
     def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:
-        """A sample: row numbers and the class each is to be taken for."""
+        """A sample: row numbers and the decision each is to be taken for."""
 
     def _learner(self) -> Learner:
         model = DecisionTreeClassifier() if self.estimator is None else self.estimator
@@ -52,41 +53,34 @@ class SampledClassifier(MulticlassBoostingClassifier):
                 f"estimator of {type(self).__name__} must be None or a scikit-learn classifier "
                 f"instance; got {self.estimator!r}."
             )
-        return SklearnLearner(model)
+        return Labels(model)
 
-    def _boost(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
+    def _scheme(
+        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+    ) -> Scheme:
+        raise NotImplementedError("samples do not depend on one another: there are no rounds")
+
+    def _train(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
         k = problem.C.shape[1]
         model = self._learner().estimator  # type: ignore[attr-defined]
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_estimators)
         fitted = Parallel(n_jobs=self.n_jobs, verbose=10 * int(self.verbose))(
             delayed(_fit_sample)(model, X, problem, self._draw, int(seed)) for seed in seeds
         )
-        rules = [OneHotRule(classifier, k) for classifier in fitted]
-        votes = np.full(len(rules), 1.0 / len(rules))
-        self._keep(Ensemble(rules, votes), votes, len(rules), [])
+        rules = [ClassRule(classifier, k) for classifier in fitted]
+        average = Ensemble(rules, np.full(len(rules), 1.0 / len(rules)))
+        self._keep(Mixture(average, 1.0 / np.arange(1.0, len(rules) + 1.0), k))
+        self.estimator_weights_ = average.votes
         return self._ensemble.decision_function(X)
-
-    def _scores(self, X: AnyArray) -> Floats:
-        return self._ensemble.decision_function(X)
-
-    def _staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        for t, F in enumerate(self._ensemble.staged(X), start=1):
-            yield F * (self.n_iter_ / t)
 
     def _probabilities(self, scores: Floats) -> Floats:
-        return scores
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        inner = get_tags(self._learner().estimator)  # type: ignore[attr-defined]
-        tags.input_tags.allow_nan = inner.input_tags.allow_nan
-        return tags
+        return shares(scores)
 
 
 def _fit_sample(model: Any, X: AnyArray, problem: MulticlassProblem, draw: Any, seed: int) -> Any:
     rng = np.random.RandomState(seed)
-    rows, classes = draw(problem, rng)
+    rows, decisions = draw(problem, rng)
     classifier = clone(model)
     if "random_state" in classifier.get_params(deep=False):
         classifier.set_params(random_state=seed)
-    return classifier.fit(X[rows], classes)
+    return classifier.fit(X[rows], decisions)

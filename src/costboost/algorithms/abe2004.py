@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from costboost._recipe import Recipe
 from costboost._typing import Bools, Floats, Ints
 from costboost.algorithms._sampled import SampledClassifier
 from costboost.algorithms.lozano2008 import AveragingClassifier, Variant
@@ -28,11 +29,10 @@ class GBSEClassifier(AveragingClassifier):
     .. math:: w_{x,y} = \sum_{y'} H_{t-1}(y'|x)\, C_{x,y'} - C_{x,y}, \qquad
         H_t = (1 - \tfrac1t) H_{t-1} + \tfrac1t f_t
 
-    A class that costs less than the ensemble now pays on the row has label 1, a dearer one label
+    A class that costs less than the ensemble now pays on the row has label 1, a costlier one label
     0, with weight \|w\|. The relation h that a binary learner finds on the pairs becomes a
     distribution: the classes it claims share the row; a row without a claim is uniform. The
-    average H is the score; `predict_proba` returns it, uncalibrated. Parameters are those of
-    `costboost.base.BoostingClassifier`; default ``max_leaves=16``.
+    average H is the score; `predict_proba` returns it, uncalibrated.
 
     References
     ----------
@@ -49,6 +49,11 @@ class GBSEClassifier(AveragingClassifier):
     True
     """
 
+    _recipe = Recipe(
+        idea="decisions cheaper than what the ensemble pays are wanted",
+        source="Abe et al. 2004",
+    )
+
     _variant = Variant(_gbse_pairs, is_stochastic=True)
 
     def _parts(self) -> tuple[Variant, float, Literal["harmonic", "bound"], bool]:
@@ -64,8 +69,7 @@ class DSEClassifier(SampledClassifier):
 
     and fits a multi-class learner that predicts y from x; the rules vote. A rule without mistakes
     on the weighted pairs has the smallest expected cost. `predict_proba` returns the shares of the
-    votes, uncalibrated. Parameters are those of `costboost.CostingClassifier`; each sample has as
-    many pairs as there are rows.
+    votes, uncalibrated. Each sample has as many pairs as there are rows.
 
     References
     ----------
@@ -81,6 +85,11 @@ class DSEClassifier(SampledClassifier):
     >>> bool(clf.score(X[1::2], y[1::2]) > 0.7)
     True
     """
+
+    _recipe = Recipe(
+        idea="every class right to some degree, sampled",
+        source="Abe et al. 2004",
+    )
 
     @staticmethod
     def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:

@@ -6,16 +6,19 @@ cost-sensitive multiclass boosting", ICML 2014.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost._recipe import Recipe
 from costboost._typing import AnyArray, Floats
-from costboost.boosting import boost
+from costboost._validation import LEARNING_RATE, Constraint, one_of
+from costboost.boosting import Scheme
 from costboost.boosting.multiclass import CoordinateDescent, MulticlassProblem
 from costboost.costs import Costs
+from costboost.learners.base import BoundLearner, Rows
 from costboost.learners.coordinates import BoundCoordinates
 from costboost.losses import MulticlassLoss, named_loss
 from costboost.multiclass import MulticlassBoostingClassifier
@@ -65,9 +68,8 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
 
     `predict_proba` returns :math:`P_k \propto e^{2 S_k}` (Eq. 33), which is the posterior for
     ``"mc"``; for ``"gll"`` :math:`e^{S_k}`, the posterior with unit costs. For the other losses,
-    and costs that differ, it orders classes but is not calibrated. Other parameters are those of
-    `costboost.base.BoostingClassifier`; features should be on comparable scales only for
-    learners that care (lines do not).
+    and costs that differ, it orders classes but is not calibrated. Features
+    should be on comparable scales only for learners that care (lines do not).
 
     Parameters
     ----------
@@ -106,7 +108,18 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
     True
     """
 
+    _recipe = Recipe(
+        idea="coordinate descent on guess-averse losses of simplex scores: GEL, GLL, MC, Ls, Lt, "
+        "your own",
+        source="Beijbom et al. 2014",
+        link="by loss",
+    )
+
     _default_estimator: ClassVar[str] = "line"
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "learning_rate": LEARNING_RATE,
+        "decision": one_of("argmax", "bayes"),
+    }
 
     def __init__(
         self,
@@ -137,36 +150,17 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
     def _loss(self) -> MulticlassLoss:
         return named_loss(self.loss, type(self).__name__, binary=False)
 
-    def _boost(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
-        k = problem.C.shape[1]
-        self.codewords_ = simplex_codewords(k)
-        first = self._learner().bind(self._bound_rows(X, problem.sample_weight, rng))
-        bound = BoundCoordinates(first, k - 1)
-        scheme = CoordinateDescent(
-            self._loss(), problem, self.codewords_, bound, learning_rate=self.learning_rate
+    def _bind(self, rows: Rows, k: int) -> BoundLearner:
+        return BoundCoordinates(self._learner().bind(rows), k - 1)
+
+    def _scheme(
+        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+    ) -> Scheme:
+        assert isinstance(learner, BoundCoordinates)
+        self.codewords_ = simplex_codewords(problem.C.shape[1])
+        return CoordinateDescent(
+            self._loss(), problem, self.codewords_, learner, learning_rate=self.learning_rate
         )
-        with self._progress() as progress:
-            history = boost(
-                scheme,
-                bound,
-                n_rounds=self.n_estimators * (k - 1),
-                rng=rng,
-                progress=progress,
-            )
-        votes = np.array(history.votes)
-        ensemble = bound.ensemble(history.rules, votes)
-        losses = [history.losses[end] for end in ensemble.round_ends]
-        self._keep(ensemble, votes, len(ensemble.round_ends), losses)
-        return scheme.F
-
-    def _scores(self, X: AnyArray) -> Floats:
-        return 0.5 * self._ensemble.decision_function(X) @ self.codewords_.T
-
-    def _staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        ends = set(self._ensemble.round_ends.tolist())  # type: ignore[attr-defined]
-        for t, f in enumerate(self._ensemble.staged(X)):
-            if t in ends:
-                yield 0.5 * f @ self.codewords_.T
 
     def _probabilities(self, scores: Floats) -> Floats:
         return self._loss().softmax(scores)

@@ -6,13 +6,15 @@ Journal of Software 24(11), 2013, 2584-2596.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from costboost._recipe import Recipe
+from costboost._validation import BOOLEAN, Constraint
 from costboost.algorithms._bases import ShrunkBoostingClassifier, VoteBoostingClassifier
-from costboost.algorithms.classic import cost_ratio_vote
 from costboost.boosting import BinaryProblem, NewtonDescent, Scheme, VoteRule
 from costboost.boosting.problem import Init
-from costboost.boosting.votes import adaboost_factor
+from costboost.boosting.votes import adaboost_factor, cost_ratio_vote
 from costboost.losses import AsymmetricLogistic
 
 __all__ = ["AsyBClassifier", "AsyBLClassifier"]
@@ -31,9 +33,9 @@ class AsyBClassifier(VoteBoostingClassifier):
     own costs the vote is :math:`\tfrac12 \ln(\sum_{right} cD / \sum_{wrong} cD)`. The masses are
     those of the derivation: the paper's γ⁻ and ε⁻ are misprinted (both say y = 1). As printed, the
     cost is in D already when it enters the vote a second time; this is kept. The loss
-    :math:`E[c\,e^{-yF}]` has the minimiser :math:`F^* = \tfrac12 \log(P_+C_1/P_-C_2)` (Eq. 1),
-    from which `predict_proba` is read. With equal costs it is AdaBoost. The parameters are those
-    of `costboost.binary.BinaryBoostingClassifier`; default ``init="cost"``.
+    :math:`E[c\,e^{-yF}]` has the minimiser :math:`F^* = \tfrac12 \log(P_+C_1/P_-C_2)` (Eq. 1), from
+    which `predict_proba` is read. With equal costs it is AdaBoost. By default ``init`` is
+    ``"cost"``.
 
     References
     ----------
@@ -50,6 +52,13 @@ class AsyBClassifier(VoteBoostingClassifier):
     True
     """
 
+    _recipe = Recipe(
+        idea="cost-weighted exponential loss, cost-weighted vote",
+        source="Cao et al. 2013",
+        link="yes",
+        parent="AdaBoost",
+    )
+
     _rule = VoteRule(vote=cost_ratio_vote, factor=adaboost_factor)
 
 
@@ -64,19 +73,20 @@ class AsyBLClassifier(ShrunkBoostingClassifier):
 
     (Algorithm 2), f the regression of z with weights :math:`p_c(1-p_c)`, y' = (y + 1)/2. The
     minimiser is :math:`F^* = \tfrac12 \log(P_+C_1/P_-C_2)` (Eq. 2), so p_c is the probability that
-    `predict_proba` returns. With equal costs it is LogitBoost. Responses are clipped to
-    :math:`\pm 2(1 + \max(C_1/C_2, C_2/C_1))`, which is LogitBoost's 4 for equal costs; their rows
-    get up to fourfold weight in return. Unlike the paper's, a step that does not lower the training
-    loss is halved until it does (if none does, the boosting ends): full Newton steps diverge when
-    the costs are far apart. Trees at full step soon overfit: lower ``learning_rate``.
-
-    Other parameters are those of `costboost.binary.BinaryBoostingClassifier`; default
-    ``init="uniform"``. Rows with their own costs have their own shift.
+    `predict_proba` returns. With equal costs it is LogitBoost. Responses are clipped to :math:`\pm
+    2(1 + \max(C_1/C_2, C_2/C_1))`, which is LogitBoost's 4 for equal costs; their rows get up to
+    fourfold weight in return. Unlike the paper's, a step that does not lower the training loss is
+    halved until it does (if none does, the boosting ends): full Newton steps diverge when the costs
+    are far apart. Trees at full step soon overfit: lower ``learning_rate``. By default ``init`` is
+    ``"uniform"``. Rows with their own costs have their own shift.
 
     Parameters
     ----------
     learning_rate : float, default=1.0
         Share of each Newton step that is taken.
+    guarded : bool, default=True
+        Whether responses are clipped and steps halved, as described above. False is the algorithm
+        as printed, which may diverge when the costs are far apart.
 
     Attributes
     ----------
@@ -98,8 +108,42 @@ class AsyBLClassifier(ShrunkBoostingClassifier):
     True
     """
 
+    _recipe = Recipe(
+        idea="asymmetric logistic loss by Newton steps",
+        source="Cao et al. 2013",
+        link="yes",
+        parent="LogitBoost",
+    )
+
     _default_init: ClassVar[Init] = "uniform"
     _link = AsymmetricLogistic()
+    _rules: ClassVar[Mapping[str, Constraint]] = {"guarded": BOOLEAN}
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        n_estimators: int = 100,
+        estimator: Any = None,
+        max_leaves: int = 8,
+        learning_rate: float = 1.0,
+        init: Init | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        guarded: bool = True,
+    ) -> None:
+        super().__init__(
+            cost_matrix=cost_matrix,
+            n_estimators=n_estimators,
+            estimator=estimator,
+            max_leaves=max_leaves,
+            learning_rate=learning_rate,
+            init=init,
+            random_state=random_state,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
+        self.guarded = guarded
 
     def _scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         return NewtonDescent(
@@ -109,4 +153,5 @@ class AsyBLClassifier(ShrunkBoostingClassifier):
             weighting="newton",
             even_start=False,
             learning_rate=self.learning_rate,
+            guarded=self.guarded,
         )

@@ -6,26 +6,24 @@ KDD 2008, doi:10.1145/1401890.1401953.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
-from sklearn.base import is_regressor
 
-from costboost._typing import AnyArray, Bools, Floats
-from costboost.boosting import boost
+from costboost._recipe import Recipe
+from costboost._typing import Bools, Floats
+from costboost._validation import Constraint, number, one_of
+from costboost.boosting import Scheme
 from costboost.boosting.multiclass import (
     MulticlassProblem,
     Pairing,
     PNormAveraging,
-    mixture_weights,
     pseudo_loss_pairs,
-    stochastic,
 )
-from costboost.learners import Learner, SklearnLearner, Tree
-from costboost.learners.base import BoundLearner
-from costboost.learners.cost_tree import CostRegressor
-from costboost.learners.pairs import BoundPairs
+from costboost.learners import Learner
+from costboost.learners.base import BoundLearner, Rows
+from costboost.learners.classes import cost_learner
 from costboost.multiclass import MulticlassBoostingClassifier, shares
 
 __all__ = ["AverageCostClassifier", "LpCSBClassifier"]
@@ -59,9 +57,18 @@ VARIANTS: dict[str, Variant] = {
 class AveragingClassifier(MulticlassBoostingClassifier):
     """A recipe that averages rules into H(y|x): a `Variant`, a norm and a step.
 
-    Parameters are those of `costboost.base.BoostingClassifier`; ``max_leaves``, 16 by default,
-    holds for the tree of each class.
+    Parameters
+    ----------
+    max_leaves : int, default=16
+        Largest number of leaves of the tree of each decision.
+
+    Attributes
+    ----------
+    train_loss_ : array of shape (n_iter_,)
+        The mean p-norm cost on the training rows after each round.
     """
+
+    _needs_classes_as_decisions: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -94,27 +101,25 @@ class AveragingClassifier(MulticlassBoostingClassifier):
         learner = super()._learner()
         if self._parts()[0].pairing is not None:
             return learner
-        if isinstance(learner, CostRegressor):
-            return learner
-        if isinstance(learner, Tree):
-            return CostRegressor(max_leaves=learner.max_leaves)
-        if isinstance(learner, SklearnLearner) and is_regressor(learner.estimator):
-            return CostRegressor(regressor=learner.estimator)
-        raise ValueError(
-            f"estimator of {type(self).__name__} must be None, 'tree' or a scikit-learn regressor "
-            "with several outputs when variant='direct', because it learns the costs of all "
-            f"classes at once; got {self.estimator!r}."
-        )
+        direct = cost_learner(learner)
+        if direct is None:
+            raise ValueError(
+                f"estimator of {type(self).__name__} must be None, 'tree' or a scikit-learn "
+                "regressor with several outputs when variant='direct', because it learns the costs "
+                f"of all classes at once; got {self.estimator!r}."
+            )
+        return direct
 
-    def _bind(self, X: AnyArray, weights: Floats, k: int, rng: Any) -> BoundLearner:
-        rows = self._bound_rows(X, weights, rng)
-        bound = self._learner().bind(rows)
-        return bound if self._parts()[0].pairing is None else BoundPairs(bound, k)
+    def _bind(self, rows: Rows, k: int) -> BoundLearner:
+        if self._parts()[0].pairing is None:
+            return self._learner().bind(rows)
+        return super()._bind(rows, k)
 
-    def _boost(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
+    def _scheme(
+        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+    ) -> Scheme:
         variant, p, step, resample = self._parts()
-        bound = self._bind(X, problem.sample_weight, problem.C.shape[1], rng)
-        scheme = PNormAveraging(
+        return PNormAveraging(
             problem,
             p,
             pairing=variant.pairing,
@@ -122,47 +127,6 @@ class AveragingClassifier(MulticlassBoostingClassifier):
             step=step,
             rng=rng if resample else None,
         )
-        with self._progress() as progress:
-            history = boost(scheme, bound, n_rounds=self.n_estimators, rng=rng, progress=progress)
-        alphas = np.array(history.votes)
-        self._start_weight, mixture = mixture_weights(alphas)
-        # A step of 1 forgets the rules before it; a trace of weight keeps them readable.
-        ensemble = bound.ensemble(history.rules, np.maximum(mixture, 1e-300))
-        self._keep(ensemble, alphas, len(alphas), history.losses)
-        return scheme.F
-
-    def _hypotheses(self, X: AnyArray) -> Iterator[Floats]:
-        """h_t(x, y) or f_t(y|x) of each round, (n, k)."""
-        variant = self._parts()[0]
-        for rule in self._ensemble.rules:
-            if variant.pairing is None:
-                yield rule.predict(X)
-            else:
-                # The output ±1 of a tree is its share of a sum, so it may be off by rounding.
-                h = np.where(rule.predict(X) > 0, 1.0, 0.0)
-                yield stochastic(h) if variant.is_stochastic else h
-
-    def _staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        k = len(self.classes_)
-        H = np.full((X.shape[0], k), 1.0 / k)
-        for alpha, h in zip(self.estimator_weights_, self._hypotheses(X), strict=True):
-            H = (1.0 - alpha) * H + alpha * h
-            yield H
-
-    def _scores(self, X: AnyArray) -> Floats:
-        variant = self._parts()[0]
-        k = len(self.classes_)
-        start = self._start_weight / k
-        if not variant.is_stochastic:
-            F = self._ensemble.decision_function(X)
-            if variant.pairing is None:
-                return start + F
-            # Outputs are ±1, h is 0 or 1.
-            return np.asarray(start + 0.5 * (self._ensemble.votes.sum() + F))
-        H = np.full((X.shape[0], k), start)
-        for vote, h in zip(self._ensemble.votes, self._hypotheses(X), strict=True):
-            H += vote * h
-        return H
 
     def _probabilities(self, scores: Floats) -> Floats:
         return shares(scores)
@@ -202,8 +166,7 @@ class LpCSBClassifier(AveragingClassifier):
 
     H is a preference, not a class probability: the p-norm is minimised by
     :math:`H_y \propto (E\,C_y)^{-1/(p-1)}`. `predict_proba` returns H normalised, which orders
-    classes but is not calibrated. Other parameters are those of
-    `costboost.base.BoostingClassifier`.
+    classes but is not calibrated.
 
     Parameters
     ----------
@@ -217,13 +180,6 @@ class LpCSBClassifier(AveragingClassifier):
         Whether each round draws a cost-proportionate sample of the pairs; "auto" does for p = 1
         only, as the paper has it. Sampling costs less for larger p too on most data: the average
         is then also a bagged one. The direct variant learns from all rows.
-    max_leaves : int, default=16
-        Most leaves of the tree of each class.
-
-    Attributes
-    ----------
-    train_loss_ : array of shape (n_iter_,)
-        The mean p-norm cost on the training rows after each round.
 
     References
     ----------
@@ -240,6 +196,18 @@ class LpCSBClassifier(AveragingClassifier):
     >>> bool(clf.score(X[1::2], y[1::2]) > 0.7)
     True
     """
+
+    _recipe = Recipe(
+        idea="boosting on the p-norm of the hypothesis: relational, adjusted or direct",
+        source="Lozano & Abe 2008",
+    )
+
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "p": number(1),
+        "variant": one_of("relational", "adjusted", "direct"),
+        "step": one_of("harmonic", "bound"),
+        "resample": Constraint("a boolean or 'auto'", lambda v: isinstance(v, bool) or v == "auto"),
+    }
 
     def __init__(
         self,
@@ -281,8 +249,7 @@ class AverageCostClassifier(AveragingClassifier):
 
     A class that costs less than the row's average is wanted, one that costs more is not. The
     weights never change, so every round draws a sample of the pairs. The average of the rules is
-    the score; `predict_proba` returns it, uncalibrated. Parameters are those of
-    `costboost.base.BoostingClassifier`; default ``max_leaves=16``.
+    the score; `predict_proba` returns it, uncalibrated.
 
     References
     ----------
@@ -298,5 +265,10 @@ class AverageCostClassifier(AveragingClassifier):
     >>> bool(clf.score(X[1::2], y[1::2]) > 0.7)
     True
     """
+
+    _recipe = Recipe(
+        idea="decisions cheaper than the row's average are wanted",
+        source="Margineantu 2001",
+    )
 
     _variant = VARIANTS["adjusted"]

@@ -6,10 +6,13 @@ Machine Intelligence 33(2), 2011, 294-309, doi:10.1109/TPAMI.2010.71 (technical 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from costboost._recipe import Recipe
+from costboost._validation import BOOLEAN, Constraint, one_of
 from costboost.algorithms._bases import ShrunkBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, NewtonDescent, Scheme
 from costboost.boosting.problem import Init
@@ -41,13 +44,12 @@ class CSAdaBoostClassifier(ShrunkBoostingClassifier):
     The minimiser is :math:`F^* = \log(P_+C_1/P_-C_2)/(C_1 + C_2)` (Eq. 36), from which
     `predict_proba` is read. With C1 = C2 = 1 it is AdaBoost. The paper starts from
     ``init="balanced"``, which answers for equal priors; the default here is ``"uniform"``, which
-    answers for the real bill. Other parameters are those of
-    `costboost.binary.BinaryBoostingClassifier`.
+    answers for the real costs.
 
-    Once the rules can separate the training rows, the dear class loses its weight first, as its
+    Once the rules can separate the training rows, the costly class loses its weight first, as its
     exponent is the larger one, and further rounds favour the cheap class: take few rounds or a
-    small ``learning_rate`` (breast cancer data, misses ten times dearer, 5 folds: cost 143 after 5
-    rounds, 240 after 100; with ``learning_rate=0.1`` 110 after 50).
+    small ``learning_rate`` (breast cancer data, misses ten times as costly, 5 folds: cost 143 after
+    5 rounds, 240 after 100; with ``learning_rate=0.1`` 110 after 50).
 
     Parameters
     ----------
@@ -73,6 +75,13 @@ class CSAdaBoostClassifier(ShrunkBoostingClassifier):
     >>> bool(clf.score(X[400:], y[400:]) > 0.8)
     True
     """
+
+    _recipe = Recipe(
+        idea="cost-sensitive exponential loss, stump and vote chosen together",
+        source="Masnadi-Shirazi & Vasconcelos 2011",
+        link="yes",
+        parent="AdaBoost",
+    )
 
     _default_estimator: ClassVar[str] = "stump"
     _default_init: ClassVar[Init] = "uniform"
@@ -109,7 +118,7 @@ class CSRealBoostClassifier(ShrunkBoostingClassifier):
     Loss and minimiser are those of `CSAdaBoostClassifier`. With C1 = C2 = 1 it is RealBoost. For
     rows with their own costs, cells weigh rows by their cost and G takes the mean costs; a line
     search along G then makes sure that the loss falls. Default ``init="uniform"`` (the paper's is
-    ``"balanced"``). Other parameters are those of `costboost.binary.BinaryBoostingClassifier`.
+    ``"balanced"``).
 
     Parameters
     ----------
@@ -135,6 +144,13 @@ class CSRealBoostClassifier(ShrunkBoostingClassifier):
     >>> bool(clf.fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.8)
     True
     """
+
+    _recipe = Recipe(
+        idea="the same loss with real-valued histogram rules",
+        source="Masnadi-Shirazi & Vasconcelos 2011",
+        link="yes",
+        parent="RealBoost",
+    )
 
     _default_estimator: ClassVar[str] = "histogram"
     _default_init: ClassVar[Init] = "uniform"
@@ -178,8 +194,7 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
 
     The minimiser is :math:`F^* = \log(P_+C_1/P_-C_2)/(C_1 + C_2)` (Eq. 36), so p_c is the
     probability that `predict_proba` returns. With C1 = C2 = 1 it is LogitBoost. Rows with their own
-    costs have their own γ and η. Other parameters are those of
-    `costboost.binary.BinaryBoostingClassifier`; default ``init="uniform"``.
+    costs have their own γ and η. By default ``init`` is ``"uniform"``.
 
     Parameters
     ----------
@@ -187,6 +202,9 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
         Weights of the regression.
     learning_rate : float, default=1.0
         Share of each Newton step that is taken.
+    guarded : bool, default=True
+        Whether responses are clipped and steps halved, as described above. False is the algorithm
+        as printed, which may diverge when the costs are far apart.
 
     Attributes
     ----------
@@ -208,9 +226,20 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
     True
     """
 
+    _recipe = Recipe(
+        idea="cost-sensitive logistic loss by Newton steps",
+        source="Masnadi-Shirazi & Vasconcelos 2011",
+        link="yes",
+        parent="LogitBoost",
+    )
+
     _default_estimator: ClassVar[str] = "line"
     _default_init: ClassVar[Init] = "uniform"
     _link = CostLogistic()
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "weighting": one_of("boundary", "newton"),
+        "guarded": BOOLEAN,
+    }
 
     def __init__(
         self,
@@ -224,6 +253,7 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        guarded: bool = True,
     ) -> None:
         super().__init__(
             cost_matrix=cost_matrix,
@@ -237,6 +267,7 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
             verbose=verbose,
         )
         self.weighting = weighting
+        self.guarded = guarded
 
     def _scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         return NewtonDescent(
@@ -246,4 +277,5 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
             weighting=self.weighting,
             even_start=True,
             learning_rate=self.learning_rate,
+            guarded=self.guarded,
         )

@@ -6,9 +6,16 @@ really need them?", Machine Learning 104, 2016, 359-384, doi:10.1007/s10994-016-
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from costboost.algorithms.classic import AdaBoostCClassifier
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from costboost._recipe import Recipe
+from costboost._typing import Floats
+from costboost._validation import Constraint, integer
+from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 from costboost.wrappers.min_cost import Calibration, MinCostClassifier
 
 __all__ = ["AdaMECClassifier"]
@@ -42,11 +49,11 @@ class AdaMECClassifier(MinCostClassifier):
         ``"tp"``, ``"tn"`` and ``"positive"``, the positive class); a callable ``X -> (n, 2, 2)``;
         None if every mistake costs 1.
     n_estimators : int, default=100
-        Most rounds of boosting.
+        Number of boosting rounds. Boosting may stop earlier.
     estimator : str, Learner, scikit-learn estimator or None, default=None
         The weak learner, as in `costboost.base.BoostingClassifier`. None is a tree.
     max_leaves : int, default=8
-        Most leaves of a tree, for the ``"tree"`` learner.
+        Largest number of leaves of a tree, for the ``"tree"`` learner.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
         Platt's scaling, isotonic regression, or none: AdaBoost's own link
         :math:`1/(1 + e^{-2F})`, which is too sure of itself.
@@ -68,6 +75,8 @@ class AdaMECClassifier(MinCostClassifier):
         The classes; the second one is the positive class of the equations.
     cost_matrix_ : array of shape (2, 2)
         The costs, averaged over the rows where they differ.
+    feature_importances_ : array of shape (n_features_in_,)
+        How much each feature is used, averaged over the boosted classifiers.
     estimator_ : CalibratedClassifierCV or AdaBoostCClassifier
         The calibrated scores; its ``calibrated_classifiers_`` hold the boosted classifiers.
 
@@ -85,6 +94,16 @@ class AdaMECClassifier(MinCostClassifier):
     >>> bool(clf.score(X[400:], y[400:]) > 0.8)
     True
     """
+
+    _recipe = Recipe(
+        idea="AdaBoost, calibrated, then the cheapest decision",
+        source="Nikolaou et al. 2016",
+        link="yes",
+    )
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "n_estimators": integer(1),
+        "max_leaves": integer(2),
+    }
 
     def __init__(
         self,
@@ -120,3 +139,11 @@ class AdaMECClassifier(MinCostClassifier):
             random_state=self.random_state,
             n_jobs=self._threads(),
         )
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """How much each feature is used, averaged over the boosted classifiers."""
+        check_is_fitted(self)
+        calibrated = getattr(self.estimator_, "calibrated_classifiers_", None)
+        models = [self.estimator_] if calibrated is None else [c.estimator for c in calibrated]
+        return np.asarray(np.mean([model.feature_importances_ for model in models], axis=0))

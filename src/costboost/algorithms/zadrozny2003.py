@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from costboost._recipe import Recipe
 from costboost._typing import Ints
 from costboost.algorithms._sampled import SampledClassifier
 from costboost.boosting.multiclass import MulticlassProblem
@@ -19,13 +20,13 @@ class CostingClassifier(SampledClassifier):
     r"""Costing: average classifiers fitted to rejection samples.
 
     A row enters a sample with probability :math:`c / \max c`, where c is its cost of an error: with
-    more than two classes, the mean cost of its wrong classes. No row enters a sample twice, so
+    more than two decisions, the mean cost of its wrong decisions. No row enters a sample twice, so
     learners do not overfit to duplicates; the accepted rows are few when the costs are far apart,
     which makes a round cheap. `predict_proba` returns the shares of the votes, uncalibrated.
 
-    Parameters and attributes are those of `costboost.base.BoostingClassifier`, except that
-    ``estimator`` is any scikit-learn classifier (None is a decision tree grown to the end, whatever
-    ``max_leaves``), and that ``n_jobs`` counts processes of joblib.
+    Every class with a row at stake is forced into every sample: if none of its rows was accepted,
+    one is added, drawn with equal chances. The paper does not do so, but many learners refuse a
+    sample of one class, and without it a cheap class would be missing from many samples.
 
     References
     ----------
@@ -42,10 +43,14 @@ class CostingClassifier(SampledClassifier):
     True
     """
 
+    _recipe = Recipe(
+        idea="cost-proportionate rejection sampling, averaged",
+        source="Zadrozny et al. 2003",
+    )
+
     @staticmethod
     def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:
-        k = problem.C.shape[1]
-        chance = problem.C.sum(axis=1) / (k - 1) * problem.sample_weight
+        chance = problem.error_cost * problem.sample_weight
         accepted = rng.uniform(size=len(chance)) * chance.max() < chance
         # A row of every class that is at stake but was rejected: some learners refuse one class.
         lacking = (chance > 0) & ~np.isin(problem.z, problem.z[accepted])

@@ -4,7 +4,7 @@ from costboost.boosting.descent import ExponentialDescent, NewtonDescent
 from costboost.boosting.loop import History, boost
 from costboost.boosting.problem import BinaryProblem
 from costboost.boosting.scheme import Scheme, Step
-from costboost.boosting.votes import VoteRule, VoteScheme
+from costboost.boosting.votes import SidedVoteScheme, VoteRule, VoteScheme
 
 __all__ = [
     "BinaryProblem",
@@ -12,6 +12,7 @@ __all__ = [
     "History",
     "NewtonDescent",
     "Scheme",
+    "SidedVoteScheme",
     "Step",
     "VoteRule",
     "VoteScheme",

@@ -24,6 +24,9 @@ __all__ = ["ExponentialDescent", "NewtonDescent"]
 # Clipped responses: how much weight they may get in return.
 _MOST_RETURNED = 4.0
 
+# Printed responses are 1 / P(the observed class): the only bound is that of numbers.
+_SMALLEST_PROBABILITY = 1e-150
+
 # Newton steps: how often one is tried at half its length.
 _MOST_HALVINGS = 60
 # By what share of the loss a step has to lower it.
@@ -180,6 +183,8 @@ class NewtonDescent(Scheme):
         which centre on the cost-sensitive boundary F = 0 (paper 3).
     even_start : bool
         Take p_c = ½ in the first round, as paper 3 prints it, and its step as it is.
+    guarded : bool
+        False takes responses, weights and steps as they are printed: no clipping, no halving.
     """
 
     def __init__(
@@ -191,8 +196,10 @@ class NewtonDescent(Scheme):
         weighting: Literal["newton", "boundary"],
         even_start: bool,
         learning_rate: float,
+        guarded: bool = True,
     ) -> None:
         self._loss = loss
+        self._guarded = guarded
         self._y = problem.y
         self._base = weights
         self.F = np.zeros(len(problem.y))
@@ -220,13 +227,15 @@ class NewtonDescent(Scheme):
             link = np.zeros_like(self.F)
         # z = y / P(the observed class): no cancellation when p_c is near 0 or 1.
         observed = expit(y * link)
-        z = y / np.maximum(observed, 1.0 / self._limit)
+        smallest = 1.0 / self._limit if self._guarded else _SMALLEST_PROBABILITY
+        z = y / np.maximum(observed, smallest)
         if self._weighting == "newton":
             weights = expit(link) * expit(-link)
         else:
             u = 2.0 * self._unit * self.F
             weights = expit(u) * expit(-u)
-        weights = weights / np.clip(observed * self._limit, 1.0 / _MOST_RETURNED, 1.0)
+        if self._guarded:
+            weights = weights / np.clip(observed * self._limit, 1.0 / _MOST_RETURNED, 1.0)
         weights = self._base * weights * self._relative**2
         total = weights.sum()
         if not total > 0:
@@ -236,6 +245,9 @@ class NewtonDescent(Scheme):
     def step(self, outputs: Floats) -> Step:
         """Half the inverse slope, shrunk by the learning rate; halved while the loss would rise."""
         alpha = self._learning_rate / (2.0 * self._slope)
+        if not self._guarded:
+            self._value, self._even_start = self._mean_loss(self.F + alpha * outputs), False
+            return Step(alpha)
         for _ in range(_MOST_HALVINGS):
             value = self._mean_loss(self.F + alpha * outputs)
             if self._even_start or value < self._value * (1.0 - _SMALLEST_GAIN):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,8 +13,8 @@ from costboost.learners.base import BoundLearner
 
 __all__ = ["History", "Progress", "boost"]
 
-# Called after every round that counts: (round, rounds asked for, vote, loss or None).
-Progress = Callable[[int, int, float, "float | None"], None]
+# Called after every rule that counts: (round, rounds asked for, vote, loss or None).
+Progress = Callable[[int, int, Any, "float | None"], None]
 
 
 @dataclass
@@ -23,7 +22,7 @@ class History:
     """What the loop did."""
 
     rules: list[Any] = field(default_factory=list)
-    votes: list[float] = field(default_factory=list)
+    votes: list[Any] = field(default_factory=list)
     losses: list[float] = field(default_factory=list)
     stop: str = "all rounds were run"
 
@@ -38,31 +37,36 @@ def boost(
 ) -> History:
     """Run ``scheme`` for at most ``n_rounds`` rounds.
 
-    It ends early when nothing is left to fit, when a rule's step is not positive (the rule is
+    It ends early when nothing is left to fit, when a rule is no better than chance (the rule is
     dropped) and after a rule without mistakes (the rule is kept).
     """
     history = History()
-    for t in range(n_rounds):
+    steps = scheme.steps_per_round
+    for t in range(n_rounds * steps):
+        number = t // steps + 1
         aim = scheme.aim()
         if aim is None:
             history.stop = "every row is fitted"
             break
         rule, outputs = learner.fit(aim, int(rng.randint(np.iinfo(np.int32).max)))
-        alpha, is_last, is_skipped = scheme.step(outputs)
-        if is_skipped:
+        step = scheme.step(outputs)
+        if step.is_skipped:
             continue
-        if not 0 < alpha < math.inf:
-            history.stop = f"the rule of round {t + 1} has the vote {alpha:.3g}: no use"
+        if not step.is_useful:
+            history.stop = (
+                f"boosting stopped at round {number}: the weak rule was no better than chance "
+                f"(weight {step.alpha:.3g})"
+            )
             break
-        scheme.move(outputs, alpha)
+        scheme.move(outputs, step.alpha)
         history.rules.append(rule)
-        history.votes.append(alpha)
+        history.votes.append(step.alpha)
         loss = scheme.loss
         if loss is not None:
             history.losses.append(loss)
         if progress is not None:
-            progress(t + 1, n_rounds, alpha, loss)
-        if is_last:
-            history.stop = f"the rule of round {t + 1} makes no mistake"
+            progress(number, n_rounds, step.alpha, loss)
+        if step.is_last:
+            history.stop = f"boosting stopped at round {number}: the weak rule made no mistake"
             break
     return history

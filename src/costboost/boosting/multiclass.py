@@ -1,11 +1,11 @@
-"""Schemes of the multi-class family: p-norm averaging, pair votes, coordinate descent."""
+"""Schemes of the multi-class family: p-norm averaging, votes, coordinate descent."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -13,31 +13,36 @@ from costboost._sums import dot
 from costboost._typing import Bools, Floats, Ints
 from costboost.boosting.linesearch import convex_step
 from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
-from costboost.boosting.votes import VoteRule
+from costboost.boosting.votes import VoteRule, half_log_ratio, right_and_wrong
 from costboost.costs import KnownCosts
-from costboost.learners.base import Aim
-from costboost.learners.coordinates import BoundCoordinates
+from costboost.learners.base import Aim, BoundLearner, Ensemble
+from costboost.learners.coordinates import BoundCoordinates, ProjectedEnsemble
 from costboost.learners.criteria import LeastSquares, Votes
+from costboost.learners.mixture import Mixture, Shape, mixture_weights, stochastic
 from costboost.losses.multiclass import MulticlassLoss
 from costboost.losses.pnorm import PNorm
 
 __all__ = [
+    "ClassVoteRule",
+    "ClassVotes",
     "CoordinateDescent",
     "MulticlassProblem",
     "PNormAveraging",
     "PairVotes",
     "Pairing",
-    "mixture_weights",
-    "stochastic",
+    "samme_vote",
 ]
 
 
 @dataclass(frozen=True)
 class MulticlassProblem:
-    """Right classes, cost rows and sample weights of the training rows."""
+    """Right decisions, cost rows and sample weights of the training rows.
 
-    z: Ints  # (n,) code of the cheapest class
-    C: Floats  # (n, k) reduced cost of deciding each class; C[i, z[i]] = 0
+    Decisions are the classes unless the costs name others; k counts the decisions here.
+    """
+
+    z: Ints  # (n,) code of the cheapest decision
+    C: Floats  # (n, k) reduced cost of each decision; C[i, z[i]] = 0
     sample_weight: Floats  # (n,) positive
 
     @classmethod
@@ -47,8 +52,13 @@ class MulticlassProblem:
 
     @property
     def right(self) -> Bools:
-        """True at each row's right class, (n, k)."""
+        """True at each row's right decision, (n, k)."""
         return np.asarray(np.arange(self.C.shape[1]) == self.z[:, None])
+
+    @property
+    def error_cost(self) -> Floats:
+        """What a wrong decision costs on each row: the mean over the wrong decisions, (n,)."""
+        return np.asarray(self.C.sum(axis=1) / (self.C.shape[1] - 1))
 
 
 # -- pairs (row, class) -------------------------------------------------------------------------
@@ -64,18 +74,6 @@ def pseudo_loss_pairs(w: Floats, right: Bools) -> Floats:
     return signed
 
 
-def stochastic(h: Floats) -> Floats:
-    """A relation in {0, 1} as a distribution: shared by the classes it claims, else uniform."""
-    claimed = h.sum(axis=1, keepdims=True)
-    return np.asarray(np.where(claimed > 0, h / np.maximum(claimed, 1.0), 1.0 / h.shape[1]))
-
-
-def mixture_weights(alphas: Floats) -> tuple[float, Floats]:
-    """Weights of H_0 and of each h_t in H_T, where H_t = (1 - α_t) H_{t-1} + α_t h_t."""
-    kept = np.append(np.cumprod((1.0 - alphas)[::-1])[::-1], 1.0)
-    return float(kept[0]), alphas * kept[1:]
-
-
 class PNormAveraging(Scheme):
     r"""Descent on Σ H(y|x)^p C[x, y] by averaging rules: H ← (1 - α) H + α h (paper 1).
 
@@ -88,7 +86,7 @@ class PNormAveraging(Scheme):
         How a relational learner is asked for the next rule. None asks a multi-class learner for
         the f that minimises Σ w[x, y] f(y|x), w = H^{p-1} C (Fig. 2).
     is_stochastic : bool
-        Turn relations into distributions over the classes.
+        Turn relations into distributions over the decisions.
     step : {"harmonic", "bound"}
         α = 1/t, or the minimiser of the quadratic bound (Eq. 10), clipped to [0, 1]. Below p = 2
         the gradient is not Lipschitz at H = 0, the bound fails, and the step is harmonic.
@@ -112,7 +110,7 @@ class PNormAveraging(Scheme):
         self._p = p
         self._pnorm = PNorm(p)
         self._pairing = pairing
-        self._is_stochastic = is_stochastic
+        self._shape: Shape | None = stochastic if is_stochastic else None
         self._smoothness = self._pnorm.smoothness(problem.C)
         self._harmonic = step == "harmonic" or p < 2.0
         self._rng = rng
@@ -127,22 +125,19 @@ class PNormAveraging(Scheme):
             return Aim(w, self._sample_weight, self._criterion) if w.any() else None
         signed = self._pairing(self.F, self._C, self._right, self._p)
         signed *= self._sample_weight[:, None]
-        weights = np.abs(signed).ravel()
+        weights = np.abs(signed)
         total = weights.sum()
         if not total > 0:
             return None
         weights /= total
         if self._rng is not None:
-            counts = self._rng.multinomial(len(weights), weights)
-            weights = counts / len(weights)
-        return Aim(np.where(signed > 0, 1.0, -1.0).ravel(), weights, self._criterion)
+            counts = self._rng.multinomial(weights.size, weights.ravel())
+            weights = counts.reshape(weights.shape) / weights.size
+        return Aim(np.where(signed > 0, 1.0, -1.0), weights, self._criterion)
 
     def _hypothesis(self, outputs: Floats) -> Floats:
-        """h(x, y) or f(y|x), (n, k), from the learner's outputs."""
-        if self._pairing is None:
-            return outputs
-        h = 0.5 + 0.5 * outputs.reshape(self.F.shape)
-        return stochastic(h) if self._is_stochastic else h
+        """What is averaged, h(x, y) or f(y|x), (n, k)."""
+        return outputs if self._shape is None else self._shape(outputs)
 
     def step(self, outputs: Floats) -> Step:
         """α_t."""
@@ -166,6 +161,11 @@ class PNormAveraging(Scheme):
     def loss(self) -> float:
         """The mean p-norm cost now."""
         return dot(self._sample_weight, self._pnorm.value(self._z, self.F, self._C))
+
+    def ensemble(self, learner: BoundLearner, rules: list[Any], votes: Floats) -> Ensemble:
+        """The average of the rules."""
+        parts = learner.ensemble(rules, mixture_weights(votes)[1])
+        return Mixture(parts, votes, self._C.shape[1], self._shape)
 
 
 class PairVotes(Scheme):
@@ -192,23 +192,84 @@ class PairVotes(Scheme):
 
     def aim(self) -> Aim | None:
         """The pairs of the pseudo-loss with w = D."""
-        signed = pseudo_loss_pairs(self._D, self._right)
-        weights = np.abs(signed).ravel()
-        return Aim(
-            np.where(self._right, 1.0, -1.0).ravel(), weights / weights.sum(), self._criterion
-        )
+        weights = np.abs(pseudo_loss_pairs(self._D, self._right))
+        return Aim(np.where(self._right, 1.0, -1.0), weights / weights.sum(), self._criterion)
 
     def step(self, outputs: Floats) -> Step:
         """The rule's vote on the pseudo-loss."""
-        self._h = 0.5 + 0.5 * outputs.reshape(self.F.shape)
-        u = np.take_along_axis(self._h, self._z[:, None], axis=1) - self._h
+        u = np.take_along_axis(outputs, self._z[:, None], axis=1) - outputs
         self._wrong = 0.5 - 0.5 * u
         alpha = self._rule.vote(self._D.ravel(), self._c.ravel(), self._wrong.ravel())
         return Step(PERFECT_VOTE, is_last=True) if alpha == math.inf else Step(alpha)
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Reweight and normalise."""
-        self.F += alpha * self._h
+        self.F += alpha * outputs
+        self._D *= self._rule.factor(self._c, self._wrong, alpha)
+        self._D /= self._D.sum()
+
+
+# -- rules that name a class --------------------------------------------------------------------
+
+
+def samme_vote(weights: Floats, wrong: Floats, k: int) -> float:
+    """α = ln((1-ε)/ε) + ln(k-1), ε the share of the wrong rows in the weights."""
+    vote = 2.0 * half_log_ratio(*right_and_wrong(weights, wrong)) + math.log(k - 1.0)
+    return vote if abs(vote) > 1e-12 else 0.0
+
+
+@dataclass(frozen=True)
+class ClassVoteRule:
+    """The equations of an algorithm whose rules name one class each.
+
+    Both see the costs ``c`` of an error, divided by the largest one, and ``wrong``, 1.0 where the
+    rule names another class than the row's, (n,).
+
+    Parameters
+    ----------
+    vote : callable
+        ``(D, c, wrong, k) -> α``, with D the distribution, which sums to 1, and k the number of
+        classes; +inf for a rule without mistakes.
+    factor : callable
+        ``(c, wrong, α) -> (n,)``, what the weights are multiplied by after the round.
+    """
+
+    vote: Callable[[Floats, Floats, Floats, int], float]
+    factor: Callable[[Floats, Floats, float], Floats]
+
+
+class ClassVotes(Scheme):
+    """SAMME's skeleton around a `ClassVoteRule`: F[x, y] = Σ α [h(x) = y]."""
+
+    def __init__(
+        self, rule: ClassVoteRule, problem: MulticlassProblem, *, from_costs: bool
+    ) -> None:
+        self._rule = rule
+        self._z = problem.z
+        self._targets = np.where(problem.right, 0.0, 1.0)
+        c = problem.error_cost
+        self._c = c / c.max()
+        D = problem.sample_weight * self._c if from_costs else problem.sample_weight
+        self._D = D / D.sum()
+        self._criterion = Votes()
+        self.F = np.zeros_like(problem.C)
+
+    def aim(self) -> Aim | None:
+        """A price of 1 for each wrong class, weighted by D."""
+        return Aim(self._targets, self._D, self._criterion)
+
+    def step(self, outputs: Floats) -> Step:
+        """The rule's vote; a rule without mistakes gets a large finite one, and is the last."""
+        k = outputs.shape[1]
+        self._wrong = 1.0 - np.take_along_axis(outputs, self._z[:, None], axis=1)[:, 0]
+        alpha = self._rule.vote(self._D, self._c, self._wrong, k)
+        if alpha == math.inf:
+            return Step(2.0 * PERFECT_VOTE + math.log(k - 1.0), is_last=True)
+        return Step(alpha)
+
+    def move(self, outputs: Floats, alpha: float) -> None:
+        """Reweight and normalise."""
+        self.F += alpha * outputs
         self._D *= self._rule.factor(self._c, self._wrong, alpha)
         self._D /= self._D.sum()
 
@@ -243,6 +304,7 @@ class CoordinateDescent(Scheme):
         self._criterion = LeastSquares()
         self._coordinate = -1
         self._passed_over = 0
+        self.steps_per_round = len(self._directions)
         self.F = np.zeros_like(problem.C)  # S
 
     def aim(self) -> Aim | None:
@@ -293,3 +355,7 @@ class CoordinateDescent(Scheme):
         """The weighted mean loss now."""
         problem = self._problem
         return dot(self._s, self._loss_function.value(problem.z, self.F, problem.C))
+
+    def ensemble(self, learner: BoundLearner, rules: list[Any], votes: Floats) -> Ensemble:
+        """The coordinates, projected onto the classes."""
+        return ProjectedEnsemble(self._learner.ensemble(rules, votes), self._directions)

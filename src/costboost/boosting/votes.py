@@ -5,22 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from costboost._sums import dot
 from costboost._typing import Floats
 from costboost.boosting.problem import BinaryProblem, Init
-from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
-from costboost.learners.base import Aim
+from costboost.boosting.scheme import PERFECT_VOTE, Scheme, SidedVote, Step
+from costboost.learners.base import Aim, voted
 from costboost.learners.criteria import Votes
 
 __all__ = [
+    "SidedVoteScheme",
     "VoteRule",
     "VoteScheme",
     "adaboost_factor",
     "adaboost_vote",
+    "cost_ratio_vote",
     "half_log_ratio",
     "margins",
     "right_and_wrong",
@@ -99,11 +101,39 @@ class VoteScheme(Scheme):
         alpha = self._rule.vote(self._D, self._c, self._wrong)
         return Step(PERFECT_VOTE, is_last=True) if alpha == math.inf else Step(alpha)
 
-    def move(self, outputs: Floats, alpha: float) -> None:
+    def move(self, outputs: Floats, alpha: Any) -> None:
         """Reweight and normalise."""
-        self.F += alpha * outputs
-        self._D *= self._rule.factor(self._c, self._wrong, alpha)
+        self.F += voted(alpha, outputs)
+        self._D *= self._factor(outputs, alpha)
         self._D /= self._D.sum()
+
+    def _factor(self, outputs: Floats, alpha: Any) -> Floats:
+        return self._rule.factor(self._c, self._wrong, alpha)
+
+
+class SidedVoteScheme(VoteScheme):
+    """A `VoteRule` applied to the rows predicted -1 and to those predicted +1, each on its own.
+
+    Every rule gets two votes. A side without rows gets the vote 0. A side without mistakes gets a
+    large finite vote, and the boosting goes on as long as the other side has mistakes. It ends
+    where either vote is negative.
+    """
+
+    def step(self, outputs: Floats) -> Step:
+        """The votes of the two sides."""
+        self._wrong = 0.5 - 0.5 * (self._y * outputs)
+        positive = np.where(outputs > 0, self._D, 0.0)
+        vote = SidedVote(self._side(self._D - positive), self._side(positive))
+        return Step(vote, is_last=not dot(self._D, self._wrong) > 0)
+
+    def _side(self, weights: Floats) -> float:
+        if not weights.sum() > 0:
+            return 0.0
+        return min(self._rule.vote(weights, self._c, self._wrong), PERFECT_VOTE)
+
+    def _factor(self, outputs: Floats, alpha: SidedVote) -> Floats:
+        on_negative, on_positive = (self._rule.factor(self._c, self._wrong, a) for a in alpha)
+        return np.where(outputs > 0, on_positive, on_negative)
 
 
 def two_valued(wrong: Floats, right_factor: float, wrong_factor: float) -> Floats:
@@ -129,3 +159,8 @@ def adaboost_vote(D: Floats, c: Floats, wrong: Floats) -> float:
 def adaboost_factor(c: Floats, wrong: Floats, alpha: float) -> Floats:
     """e^{-α y h}."""
     return two_valued(wrong, math.exp(-alpha), math.exp(alpha))
+
+
+def cost_ratio_vote(D: Floats, c: Floats, wrong: Floats) -> float:
+    """α = ½ ln(Σ_right cD / Σ_wrong cD)."""
+    return half_log_ratio(*right_and_wrong(c * D, wrong))

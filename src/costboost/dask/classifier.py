@@ -195,7 +195,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         ``y``, ``costs`` and ``sample_weight`` must have the partitions of ``X``. Arrays of known
         chunks are brought into them; arrays in memory too, if the chunks of ``X`` are known.
         """
-        check_parameters(self, self._rules)
+        check_parameters(self)
         settings = Settings.of(self)
         client = client_for(self.client, settings.owner)
         source = DaskSource(client, X, y, costs, sample_weight, self.cost_matrix, settings)

@@ -279,7 +279,7 @@ class CostBoostClassifier(HeadClassifier):
         self
             The fitted classifier.
         """
-        check_parameters(self, self._rules)
+        check_parameters(self)
         settings = Settings.of(self)
         matrix, y, features = self._read_table(X, y)
         classes, codes = np.unique(y, return_inverse=True)
@@ -357,7 +357,7 @@ class CostBoostClassifier(HeadClassifier):
         """
         from costboost.gbm.sources.parquet.source import ParquetSource
 
-        check_parameters(self, self._rules)
+        check_parameters(self)
         settings = Settings.of(self)
         source = ParquetSource(
             paths, target, costs, sample_weight, features, batch_rows, self.cost_matrix, settings

@@ -9,15 +9,22 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from costboost._threads import n_threads
-from costboost._validation import PARAMETERS, Constraint, integer, is_integer, is_real, one_of
+from costboost._validation import (
+    BOOLEAN,
+    FRACTION,
+    LEARNING_RATE,
+    N_JOBS,
+    VERBOSE,
+    Constraint,
+    integer,
+    is_integer,
+    number,
+    one_of,
+    share,
+)
 from costboost.gbm.engines.base import Engine, Growth
 
 __all__ = ["RULES", "Settings"]
-
-
-def _share(low_open: bool) -> Constraint:
-    words = "a number in (0, 1)" if low_open else "a number in (0, 1]"
-    return Constraint(words, lambda v: (is_real(v) and 0 < v < 1) or (not low_open and v == 1))
 
 
 def _is_folds(value: Any) -> bool:
@@ -25,10 +32,11 @@ def _is_folds(value: Any) -> bool:
 
 
 RULES: dict[str, Constraint] = {
-    **{
-        name: PARAMETERS[name]
-        for name in ("n_estimators", "max_leaves", "learning_rate", "n_jobs", "verbose")
-    },
+    "n_estimators": integer(1),
+    "max_leaves": integer(2),
+    "learning_rate": LEARNING_RATE,
+    "n_jobs": N_JOBS,
+    "verbose": VERBOSE,
     "engine": one_of("lightgbm", "xgboost"),
     "decision": one_of("auto", "bayes", "learned"),
     "risk": one_of("expected", "worst"),
@@ -36,10 +44,10 @@ RULES: dict[str, Constraint] = {
     "min_samples_leaf": Constraint(
         "an integer >= 1 or 'auto'", lambda v: v == "auto" or (is_integer(v) and v >= 1)
     ),
-    "reg_lambda": Constraint("a number >= 0", lambda v: is_real(v) and v >= 0),
-    "subsample": _share(low_open=False),
-    "colsample": _share(low_open=False),
-    "early_stopping": Constraint("a boolean", lambda v: isinstance(v, bool)),
+    "reg_lambda": number(0),
+    "subsample": FRACTION,
+    "colsample": FRACTION,
+    "early_stopping": BOOLEAN,
     "patience": integer(1),
     "ensemble": integer(1),
     "cv": Constraint(
@@ -47,11 +55,11 @@ RULES: dict[str, Constraint] = {
         "ensemble",
         lambda v: _is_folds(v) and not isinstance(v, str),
     ),
-    "validation_fraction": _share(low_open=True),
+    "validation_fraction": share(),
     "calibration": one_of("temperature", None),
     "engine_params": Constraint("None or a dict", lambda v: v is None or isinstance(v, dict)),
     "device": Constraint("a string", lambda v: isinstance(v, str)),
-    "warm_start": Constraint("a boolean", lambda v: isinstance(v, bool)),
+    "warm_start": BOOLEAN,
 }
 
 

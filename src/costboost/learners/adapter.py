@@ -52,6 +52,10 @@ class EstimatorRule:
             mean = np.asarray(self.estimator.predict(X), dtype=np.float64)
         return self.criterion.of_mean(mean)
 
+    def importances(self, n_features: int) -> Floats:
+        """As the estimator has them, (d,)."""
+        return np.asarray(self.estimator.feature_importances_)
+
 
 class BoundSklearn(BoundLearner):
     """Fits a clone per round."""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray, Floats, Ints
 from costboost.learners.criteria import Criterion
 
 __all__ = [
@@ -26,6 +26,8 @@ __all__ = [
     "Rows",
     "Rule",
     "constant",
+    "one_hot",
+    "voted",
 ]
 
 
@@ -64,6 +66,10 @@ class ConstantRule:
         """The constant, once per row."""
         return np.full(X.shape[0], self.value)
 
+    def importances(self, n_features: int) -> Floats:
+        """No feature is used, (d,)."""
+        return np.zeros(n_features)
+
 
 class Fitted(NamedTuple):
     """A weak rule and its outputs on the rows it was fitted to."""
@@ -79,26 +85,65 @@ def constant(aim: Aim) -> Fitted:
     return Fitted(ConstantRule(float(value)), np.full(len(aim.targets), value))
 
 
+def one_hot(index: int, size: int) -> Floats:
+    """A row of zeros with a one."""
+    row = np.zeros(size)
+    row[index] = 1.0
+    return row
+
+
+def voted(vote: Any, outputs: Floats) -> Floats:
+    """A rule's share of the score: α h, or α± h where a pair (α-, α+) votes by the sign of h."""
+    if np.ndim(vote) == 0:
+        return np.asarray(vote * outputs)
+    negative, positive = vote
+    return np.asarray(np.where(outputs > 0, positive, negative) * outputs)
+
+
 class Ensemble:
-    """A weighted sum of rules, F(x) = Σ α_t h_t(x)."""
+    """A weighted sum of rules, F(x) = Σ α_t h_t(x).
+
+    ``votes`` holds a vote per rule, (T,), or a pair (α-, α+) per rule, (T, 2).
+    """
 
     def __init__(self, rules: Sequence[Rule], votes: Floats) -> None:
         self.rules = list(rules)
         self.votes = votes
 
+    @property
+    def round_ends(self) -> Ints:
+        """The last rule of every round, (rounds,)."""
+        return np.arange(len(self.rules))
+
+    def outputs(self, X: AnyArray) -> Iterator[Floats]:
+        """The outputs of every rule in turn."""
+        for rule in self.rules:
+            yield rule.predict(X)
+
     def staged(self, X: AnyArray) -> Iterator[Floats]:
         """F after each round, (n,) each."""
         F: Any = 0.0
-        for rule, vote in zip(self.rules, self.votes, strict=True):
-            F = F + vote * rule.predict(X)
+        for vote, outputs in zip(self.votes, self.outputs(X), strict=True):
+            F = F + voted(vote, outputs)
             yield F
 
     def decision_function(self, X: AnyArray) -> Floats:
         """F after the last round, (n,)."""
         F: Any = np.zeros(X.shape[0]) if not self.rules else 0.0
-        for rule, vote in zip(self.rules, self.votes, strict=True):
-            F = F + vote * rule.predict(X)
+        for vote, outputs in zip(self.votes, self.outputs(X), strict=True):
+            F = F + voted(vote, outputs)
         return np.asarray(F)
+
+    def importances(self, n_features: int) -> Floats:
+        """How much each feature is used, (d,): the rules' importances, weighted by their votes.
+
+        Raises an AttributeError if a rule cannot say which features it uses.
+        """
+        weights = self.votes if self.votes.ndim == 1 else self.votes.mean(axis=1)
+        total = np.zeros(n_features)
+        for weight, rule in zip(weights, self.rules, strict=True):
+            total += weight * rule.importances(n_features)  # type: ignore[attr-defined]
+        return np.asarray(total / total.sum() if total.sum() > 0 else total)
 
 
 class BoundLearner(ABC):

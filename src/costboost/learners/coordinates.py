@@ -10,7 +10,7 @@ import numpy as np
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.learners.base import Aim, BoundLearner, Ensemble, Fitted
 
-__all__ = ["BoundCoordinates", "CoordinateEnsemble"]
+__all__ = ["BoundCoordinates", "CoordinateEnsemble", "ProjectedEnsemble"]
 
 
 class PlacedRule(NamedTuple):
@@ -55,8 +55,12 @@ class CoordinateEnsemble(Ensemble):
         supplies = [iter(part.rules) for part in parts]
         super().__init__([next(supplies[r]) for r in coordinates], votes)
         self.parts, self.coordinates = list(parts), coordinates
-        # The last step of every round.
-        self.round_ends = np.flatnonzero(np.diff(rounds, append=rounds[-1:] + 1))
+        self._rounds = rounds
+
+    @property
+    def round_ends(self) -> Ints:
+        """The last step of every round, (rounds,)."""
+        return np.flatnonzero(np.diff(self._rounds, append=self._rounds[-1:] + 1))
 
     def staged(self, X: AnyArray) -> Iterator[Floats]:
         """The scores after each step, (n, coordinates) each."""
@@ -72,3 +76,28 @@ class CoordinateEnsemble(Ensemble):
         return np.column_stack(
             [p.decision_function(X) if p.rules else np.zeros(len(X)) for p in self.parts]
         )
+
+
+class ProjectedEnsemble(Ensemble):
+    """Coordinates turned into scores, f @ directions, (n, k); stages are whole rounds."""
+
+    def __init__(self, inner: CoordinateEnsemble, directions: Floats) -> None:
+        super().__init__(inner.rules, inner.votes)
+        self.inner = inner
+        self._directions = directions  # (coordinates, k)
+
+    @property
+    def round_ends(self) -> Ints:
+        """The last step of every round, (rounds,)."""
+        return self.inner.round_ends
+
+    def staged(self, X: AnyArray) -> Iterator[Floats]:
+        """The scores after each round, (n, k) each."""
+        ends = set(self.round_ends.tolist())
+        for t, f in enumerate(self.inner.staged(X)):
+            if t in ends:
+                yield f @ self._directions
+
+    def decision_function(self, X: AnyArray) -> Floats:
+        """The scores after the last round, (n, k)."""
+        return np.asarray(self.inner.decision_function(X) @ self._directions)

@@ -51,6 +51,10 @@ class CheapestClassRule:
         predicted = np.asarray(self.regressor.predict(X))
         return np.asarray(np.eye(predicted.shape[1])[predicted.argmin(axis=1)])
 
+    def importances(self, n_features: int) -> Floats:
+        """As the regressor has them, (d,)."""
+        return np.asarray(self.regressor.feature_importances_)
+
 
 class BoundCostRegressor(BoundLearner):
     """Fits a clone per round."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows
+from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows, one_hot
 from costboost.learners.criteria import Criterion
 
 __all__ = ["Line", "LineRule"]
@@ -37,6 +37,10 @@ class LineRule:
     def predict(self, X: AnyArray) -> Floats:
         """The outputs of the line, (n,)."""
         return self.criterion.of_mean(self.slope * X[:, self.feature] + self.intercept)
+
+    def importances(self, n_features: int) -> Floats:
+        """The rule uses one feature, (d,)."""
+        return one_hot(self.feature, n_features)
 
 
 # Rows per block: a block of a few dozen features stays in the cache for its three products.

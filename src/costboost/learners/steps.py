@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost.learners.base import BoundLearner, ConstantRule, Ensemble
+from costboost.learners.base import BoundLearner, ConstantRule, Ensemble, one_hot, voted
 
 __all__ = ["BoundSteps", "StepEnsemble", "StepRule", "first_of_least"]
 
@@ -32,6 +32,10 @@ class StepRule:
         bins[np.isnan(column)] = len(self.edges) + 1
         return self.outputs[bins]
 
+    def importances(self, n_features: int) -> Floats:
+        """The rule uses one feature, (d,)."""
+        return one_hot(self.feature, n_features)
+
 
 class StepEnsemble(Ensemble):
     """A sum of step functions: all rules on one feature are one step function."""
@@ -42,7 +46,9 @@ class StepEnsemble(Ensemble):
         features = sorted({rule.feature for rule, _ in steps})
         self._sums = [_sum_on(feature, steps) for feature in features]
         self._constant = sum(
-            v * r.value for r, v in zip(rules, votes, strict=True) if isinstance(r, ConstantRule)
+            float(voted(v, np.array(r.value)))
+            for r, v in zip(rules, votes, strict=True)
+            if isinstance(r, ConstantRule)
         )
 
     def decision_function(self, X: AnyArray) -> Floats:
@@ -53,7 +59,7 @@ class StepEnsemble(Ensemble):
         return F
 
 
-def _sum_on(feature: int, steps: Sequence[tuple[StepRule, float]]) -> StepRule:
+def _sum_on(feature: int, steps: Sequence[tuple[StepRule, Any]]) -> StepRule:
     """The weighted sum of the step functions of one feature."""
     parts = [(rule, vote) for rule, vote in steps if rule.feature == feature]
     edges = np.unique(np.concatenate([rule.edges for rule, _ in parts]))
@@ -61,7 +67,7 @@ def _sum_on(feature: int, steps: Sequence[tuple[StepRule, float]]) -> StepRule:
     for rule, vote in parts:
         bins = np.searchsorted(rule.edges, edges)
         last = len(rule.edges)
-        outputs += vote * rule.outputs[np.append(bins, [last, last + 1])]
+        outputs += voted(vote, rule.outputs)[np.append(bins, [last, last + 1])]
     return StepRule(feature, edges, outputs)
 
 

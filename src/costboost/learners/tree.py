@@ -22,6 +22,7 @@ from costboost.learners.base import (
     Rows,
     Rule,
     constant,
+    voted,
 )
 from costboost.learners.criteria import Criterion
 
@@ -174,62 +175,82 @@ class BoundTree(BoundLearner):
             booster.rollback_one_iter()
 
         # Constant rules are carried by the first tree, so that the booster is the whole sum.
-        offset = float(
-            sum(
-                vote * rule.value
-                for rule, vote in zip(rules, votes, strict=True)
-                if isinstance(rule, ConstantRule)
-            )
+        pairs = list(zip(rules, votes, strict=True))
+        offset = sum(
+            float(voted(vote, np.array(rule.value)))
+            for rule, vote in pairs
+            if isinstance(rule, ConstantRule)
         )
+        tables: dict[int, Floats] = {}  # the output of every leaf, tree by tree
         grown = {rule.index: rule for rule in rules if isinstance(rule, GrownTree)}
         for index in range(booster.num_trees()):
             means = _leaf_means(booster, index)
-            carried = offset if index == 0 else 0.0
-            outputs = (
-                kept[index] * grown[index].outputs(means) if index in kept else np.zeros_like(means)
-            )
-            for leaf, output in enumerate(outputs + carried):
+            leaves = np.full_like(means, offset if index == 0 else 0.0)
+            if index in kept:
+                tables[index] = grown[index].outputs(means)
+                leaves += voted(kept[index], tables[index])
+            for leaf, output in enumerate(leaves):
                 booster.set_leaf_output(index, leaf, float(output))
 
         # A copy by text lets go of the training rows.
         model = lgb.Booster(model_str=booster.model_to_string(num_iteration=-1))
         finished: list[Rule] = [
-            TreeRule(model, rule.index, float(vote), offset if rule.index == 0 else 0.0)
-            if isinstance(rule, GrownTree)
-            else rule
-            for rule, vote in zip(rules, votes, strict=True)
+            TreeRule(model, rule.index, tables[rule.index]) if isinstance(rule, GrownTree) else rule
+            for rule in rules
         ]
         return TreeEnsemble(finished, votes, model, self._n_threads)
 
 
 def _leaf_means(booster: lgb.Booster, index: int) -> Floats:
     text = booster.model_to_string(num_iteration=1, start_iteration=index)
-    found = re.search(r"^leaf_value=(.*)$", text, flags=re.MULTILINE)
+    return _numbers(text, "leaf_value")
+
+
+def _numbers(text: str, key: str) -> Floats:
+    """A line of numbers in the text of a model."""
+    found = re.search(rf"^{key}=(.*)$", text, flags=re.MULTILINE)
     return np.array(found.group(1).split() if found else [], dtype=np.float64)
+
+
+# Rows whose leaves are asked for at a time: LightGBM answers with a double per tree.
+_BLOCK = 10_000
+
+
+def _leaves(booster: lgb.Booster, X: AnyArray) -> AnyArray:
+    """The leaf of every row in every tree, (trees, n).
+
+    All calls ask for all trees. LightGBM keeps the range of trees of a prediction in the booster,
+    so calls with different ranges (``start_iteration=``) disturb one another in threads.
+    """
+    n = X.shape[0]
+    leaves = np.empty((booster.num_trees(), n), dtype=np.int32)
+    for start in range(0, n, _BLOCK):
+        block = booster.predict(X[start : start + _BLOCK], pred_leaf=True, num_threads=1)
+        leaves[:, start : start + _BLOCK] = np.asarray(block).reshape(-1, len(leaves)).T
+    return leaves
 
 
 @dataclass(frozen=True, repr=False)
 class TreeRule:
-    """One tree of a finished LightGBM model, with its vote taken out again."""
+    """One tree of a finished LightGBM model: the outputs of its leaves, without its vote."""
 
     booster: lgb.Booster
     index: int
-    vote: float
-    offset: float = 0.0
+    leaf_outputs: Floats
 
     def predict(self, X: AnyArray) -> Floats:
         """The outputs of the tree, (n,)."""
-        return self.contribution(X) / self.vote
+        return self.leaf_outputs[_leaves(self.booster, X)[self.index]]
 
-    def contribution(self, X: AnyArray) -> Floats:
-        """Its share α·h of the sum, (n,)."""
-        raw = self.booster.predict(
-            X, start_iteration=self.index, num_iteration=1, raw_score=True, num_threads=1
-        )
-        return np.asarray(raw) - self.offset
+    def importances(self, n_features: int) -> Floats:
+        """The share of each feature in the gain of the tree's splits, (d,)."""
+        text = self.booster.model_to_string(num_iteration=1, start_iteration=self.index)
+        features, gains = _numbers(text, "split_feature"), _numbers(text, "split_gain")
+        gain = np.bincount(features.astype(np.intp), gains, minlength=n_features)
+        return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain, dtype=np.float64)
 
     def __repr__(self) -> str:
-        return f"TreeRule(index={self.index}, vote={self.vote:.6g})"
+        return f"TreeRule(index={self.index}, leaves={len(self.leaf_outputs)})"
 
 
 class TreeEnsemble(Ensemble):
@@ -242,13 +263,14 @@ class TreeEnsemble(Ensemble):
         self.booster = booster
         self.n_threads = n_threads
 
-    def staged(self, X: AnyArray) -> Iterator[Floats]:
-        """F after each round, each tree evaluated once."""
-        F = np.zeros(X.shape[0])
-        for rule, vote in zip(self.rules, self.votes, strict=True):
-            share = rule.contribution(X) if isinstance(rule, TreeRule) else vote * rule.predict(X)
-            F = F + share
-            yield F
+    def outputs(self, X: AnyArray) -> Iterator[Floats]:
+        """The outputs of every rule in turn; the rows are sent through all trees at once."""
+        leaves = _leaves(self.booster, X)
+        for rule in self.rules:
+            if isinstance(rule, TreeRule):
+                yield rule.leaf_outputs[leaves[rule.index]]
+            else:
+                yield rule.predict(X)
 
     def decision_function(self, X: AnyArray) -> Floats:
         """F after the last round, by one native call."""

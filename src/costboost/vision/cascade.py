@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,7 +15,14 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import check_parameters
+from costboost._validation import (
+    FOLDS,
+    N_JOBS,
+    Constraint,
+    check_parameters,
+    integer,
+    optional_share,
+)
 from costboost.algorithms import AsymmetricAdaBoostClassifier
 from costboost.learners import Stump
 from costboost.learners.base import ConstantRule
@@ -141,6 +148,15 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
     >>> bool(cascade.fit(X, y).score(X, y) > 0.9)
     True
     """
+
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "detection_rate": optional_share(),
+        "false_alarm_rate": optional_share(),
+        "delta": optional_share(),
+        "cv": FOLDS,
+        "n_trials": integer(1),
+        "n_jobs": N_JOBS,
+    }
 
     def __init__(
         self,

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from lightgbm import LGBMClassifier
@@ -14,7 +15,15 @@ from sklearn.utils import get_tags
 
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import check_parameters, check_weights
+from costboost._validation import (
+    BOOLEAN,
+    FOLDS,
+    N_JOBS,
+    Constraint,
+    check_parameters,
+    check_weights,
+    one_of,
+)
 from costboost.cost_sensitive import CostSensitiveClassifier
 from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
@@ -97,6 +106,13 @@ class MinCostClassifier(CostSensitiveClassifier):
     >>> clf.predict(X[400:402], costs=per_row(fn=[1, 1], fp=[0, 1e9]))
     array([1, 0])
     """
+
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "calibration": one_of(None, "sigmoid", "isotonic"),
+        "cv": FOLDS,
+        "ensemble": BOOLEAN,
+        "n_jobs": N_JOBS,
+    }
 
     def __init__(
         self,

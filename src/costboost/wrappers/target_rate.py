@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +23,17 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
 from costboost._typing import AnyArray, Bools, Floats
-from costboost._validation import check_parameters, check_weights
+from costboost._validation import (
+    FOLDS,
+    N_JOBS,
+    Constraint,
+    check_parameters,
+    check_weights,
+    integer,
+    number,
+    optional_share,
+    share,
+)
 from costboost.costs.labels import positive_code
 from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
@@ -155,6 +166,17 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "detection_rate": optional_share(),
+        "false_alarm_rate": optional_share(),
+        "delta": optional_share(),
+        "cv": FOLDS,
+        "n_trials": integer(1),
+        "tol": number(0),
+        "held_out": share(),
+        "n_jobs": N_JOBS,
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -240,7 +262,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         if self.estimator is not None:
             return clone(self.estimator)
         # Here because AdaMEC, among the algorithms, stands on this package.
-        from costboost.algorithms.classic import AdaBoostCClassifier
+        from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 
         return AdaBoostCClassifier(estimator="stump", random_state=seed)
 

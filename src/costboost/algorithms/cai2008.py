@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from costboost._recipe import Recipe
 from costboost._typing import Floats
 from costboost.algorithms._bases import ShrunkBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, Scheme
@@ -84,8 +85,6 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
     ``"adacost"`` and own objectives theory gives no link, and that of the cost-weighted
     exponential loss is used.
 
-    Other parameters are those of `costboost.binary.BinaryBoostingClassifier`.
-
     Parameters
     ----------
     objective : str or callable, default="asymboost"
@@ -113,6 +112,14 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
     >>> bool(clf.score(X[400:], y[400:]) > 0.8)
     True
     """
+
+    _recipe = Recipe(
+        idea="one gradient descent for AdaBoost, AdaCost, AdaC1, AsymBoost and your own "
+        "`(w0, a, b)`",
+        source="Cai et al. 2008",
+        link="by objective",
+        parent="AdaBoost",
+    )
 
     def __init__(
         self,

@@ -7,19 +7,15 @@ u = h(x, y*) - h(x, y) in place of y·h(x).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, ClassVar
-
 import numpy as np
 
-from costboost._typing import AnyArray, Floats
-from costboost.algorithms.classic import AdaCostClassifier, csb_factor
-from costboost.boosting import VoteRule, boost
-from costboost.boosting.multiclass import MulticlassProblem, PairVotes
-from costboost.boosting.problem import Init
+from costboost._recipe import Recipe
+from costboost._typing import Floats
+from costboost.algorithms._bases import PairVoteClassifier
+from costboost.algorithms.fan1999 import AdaCostClassifier
+from costboost.algorithms.ting2000 import csb_factor
+from costboost.boosting import VoteRule
 from costboost.boosting.votes import adaboost_vote, margins
-from costboost.learners.pairs import BoundPairs
-from costboost.multiclass import MulticlassBoostingClassifier, shares
 
 __all__ = ["AdaBoostM2Classifier", "AdaCostM2Classifier", "CSB2M2Classifier"]
 
@@ -28,7 +24,7 @@ def _m2_factor(c: Floats, wrong: Floats, alpha: float) -> Floats:
     return np.exp(-alpha * margins(wrong))
 
 
-class AdaBoostM2Classifier(MulticlassBoostingClassifier):
+class AdaBoostM2Classifier(PairVoteClassifier):
     r"""AdaBoost.M2 with cost-proportional initial weights.
 
     A distribution D over the pairs of rows and wrong classes, a relational rule h(x, y) in {0, 1},
@@ -45,15 +41,7 @@ class AdaBoostM2Classifier(MulticlassBoostingClassifier):
     h_t(x, y)`. (Freund and Schapire write β = e^{-2α}.) The weak learner works on all pairs, a rule
     per class. A round whose vote is not positive ends the boosting, and
     so does a rule without mistakes, which is kept. `predict_proba` returns the shares of the
-    votes; theory gives no link. Other parameters are those of
-    `costboost.base.BoostingClassifier`.
-
-    Parameters
-    ----------
-    init : {"cost", "uniform"} or None, default=None
-        Initial D: proportional to the costs (None), or the same for all pairs.
-    max_leaves : int, default=16
-        Most leaves of the tree of each class.
+    votes; theory gives no link.
 
     References
     ----------
@@ -69,60 +57,15 @@ class AdaBoostM2Classifier(MulticlassBoostingClassifier):
     True
     """
 
-    _rule: ClassVar[VoteRule] = VoteRule(vote=adaboost_vote, factor=_m2_factor)
+    _recipe = Recipe(
+        idea="AdaBoost.M2 started from cost-proportional weights",
+        source="Freund & Schapire 1996",
+    )
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 16,
-        init: Init | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            cost_matrix=cost_matrix,
-            n_estimators=n_estimators,
-            estimator=estimator,
-            max_leaves=max_leaves,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.init = init
-
-    def _boost(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
-        if self.init not in (None, "cost", "uniform"):
-            raise ValueError(
-                f"The 'init' parameter of {type(self).__name__} must be None, 'cost' or 'uniform'. "
-                f"Got {self.init!r} instead."
-            )
-        rows = self._bound_rows(X, problem.sample_weight, rng)
-        bound = BoundPairs(self._learner().bind(rows), problem.C.shape[1])
-        scheme = PairVotes(self._rule, problem, from_costs=self.init != "uniform")
-        with self._progress() as progress:
-            history = boost(scheme, bound, n_rounds=self.n_estimators, rng=rng, progress=progress)
-        votes = np.array(history.votes)
-        self._keep(bound.ensemble(history.rules, votes), votes, len(votes), [])
-        return scheme.F
-
-    def _scores(self, X: AnyArray) -> Floats:
-        # Outputs are ±1, h is 0 or 1.
-        F = self._ensemble.decision_function(X)
-        return np.asarray(0.5 * (F + self.estimator_weights_.sum()))
-
-    def _staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        totals = np.cumsum(self.estimator_weights_)
-        for total, F in zip(totals, self._ensemble.staged(X), strict=True):
-            yield 0.5 * (F + total)
-
-    def _probabilities(self, scores: Floats) -> Floats:
-        return shares(scores)
+    _rule = VoteRule(vote=adaboost_vote, factor=_m2_factor)
 
 
-class AdaCostM2Classifier(AdaBoostM2Classifier):
+class AdaCostM2Classifier(PairVoteClassifier):
     r"""AdaCost for several classes, on the pairs of AdaBoost.M2.
 
     .. math::
@@ -132,7 +75,7 @@ class AdaCostM2Classifier(AdaBoostM2Classifier):
 
     with u the margin of a pair as in `AdaBoostM2Classifier`, :math:`\beta = \tfrac12 - \tfrac12 c`
     where u > 0 and :math:`\tfrac12 + \tfrac12 c` where u < 0, and c the pair's cost scaled by the
-    largest. Parameters are those of `AdaBoostM2Classifier`.
+    largest.
 
     References
     ----------
@@ -149,18 +92,22 @@ class AdaCostM2Classifier(AdaBoostM2Classifier):
     True
     """
 
+    _recipe = Recipe(
+        idea="AdaCost on the pairs of AdaBoost.M2",
+        source="Fan et al. 1999",
+    )
+
     _rule = AdaCostClassifier._rule
 
 
-class CSB2M2Classifier(AdaBoostM2Classifier):
+class CSB2M2Classifier(PairVoteClassifier):
     r"""CSB2 for several classes, on the pairs of AdaBoost.M2.
 
     .. math:: D \leftarrow D\, \kappa\, e^{-\alpha u} / Z, \qquad
         \kappa = 1 + (c - 1) \tfrac{1 - u}{2}
 
     with u and α as in `AdaBoostM2Classifier` and c the pair's cost over the smallest positive one:
-    κ is the cost where the pair is wrong (u = -1) and 1 where it is right (u = 1). Parameters are
-    those of `AdaBoostM2Classifier`.
+    κ is the cost where the pair is wrong (u = -1) and 1 where it is right (u = 1).
 
     References
     ----------
@@ -176,6 +123,11 @@ class CSB2M2Classifier(AdaBoostM2Classifier):
     >>> bool(clf.score(X[1::2], y[1::2]) > 0.7)
     True
     """
+
+    _recipe = Recipe(
+        idea="CSB2 on the pairs of AdaBoost.M2",
+        source="Ting 2000",
+    )
 
     _rule = VoteRule(
         vote=adaboost_vote,

@@ -1,0 +1,456 @@
+"""What every algorithm promises beyond scikit-learn: threads, atomic fits, ties, warnings."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from rich.console import Console
+from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+import costboost
+from costboost import _threads
+from costboost._progress import round_progress
+from costboost._validation import check_weights
+from costboost.base import BoostingClassifier
+from costboost.boosting.scheme import SidedVote, Step
+from costboost.errors import CollapseWarning
+from costboost.learners.tree import BoundTree
+from costboost.multiclass import MulticlassBoostingClassifier
+
+ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
+BOOSTERS = {n: C for n, C in ALGORITHMS.items() if issubclass(C, BoostingClassifier)}
+MULTICLASS = {n: C for n, C in BOOSTERS.items() if issubclass(C, MulticlassBoostingClassifier)}
+CASES = [(name, {}) for name in ALGORITHMS] + [
+    ("LpCSBClassifier", {"variant": "adjusted"}),
+    ("LpCSBClassifier", {"variant": "direct"}),
+    ("MCBoostClassifier", {"estimator": "tree"}),
+    ("CSAdaBoostClassifier", {"estimator": "tree"}),
+    ("CSRealBoostClassifier", {"estimator": "tree"}),
+    ("CSLogitBoostClassifier", {"estimator": "tree"}),
+]
+
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+
+
+def rows(k=2, n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % k)
+    X = rng.normal(size=(n, 4))
+    X[:, 0] += 0.8 * y
+    return X, y, rng
+
+
+def fitted(name, options=None, k=2, **more):
+    X, y, rng = rows(k)
+    costs = rng.uniform(1, 4, size=(k, k)) * (1 - np.eye(k))
+    settings = {"n_estimators": 6, "random_state": 0} | (options or {}) | more
+    return ALGORITHMS[name](costs, **settings).fit(X, y)
+
+
+def is_multiclass(name):
+    return name in MULTICLASS
+
+
+# --- threads --------------------------------------------------------------------------------
+
+
+def answers(clf, X):
+    """Everything a fitted classifier says about rows."""
+    said = [clf.predict_proba(X), clf.predict(X)]
+    if hasattr(clf, "decision_function"):
+        said.append(clf.decision_function(X))
+    if hasattr(clf, "staged_decision_function"):
+        said += list(clf.staged_decision_function(X))
+    if hasattr(clf, "estimators_"):
+        said += [rule.predict(X) for rule in clf.estimators_[:2]]
+    return said
+
+
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_eight_threads_are_serial(name, options):
+    clf = fitted(name, options, k=3 if is_multiclass(name) else 2)
+    blocks = np.array_split(np.random.default_rng(1).normal(size=(2000, 4)), 32)
+    serial = [answers(clf, block) for block in blocks]
+    with ThreadPoolExecutor(8) as pool:
+        threaded = list(pool.map(lambda block: answers(clf, block), blocks))
+    for one, other in zip(serial, threaded, strict=True):
+        for mine, theirs in zip(one, other, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+
+
+def test_leaves_are_those_of_the_whole_model():
+    """Blocks of rows and single rules change nothing."""
+    clf = fitted("AdaC2Classifier")
+    X = np.random.default_rng(2).normal(size=(25_000, 4))
+    *_, last = clf.staged_decision_function(X)
+    np.testing.assert_allclose(last, clf.decision_function(X), atol=1e-12)
+    for t, outputs in enumerate(clf._ensemble.outputs(X)):
+        np.testing.assert_array_equal(outputs, clf.estimators_[t].predict(X))
+
+
+# --- a fit happens or does not --------------------------------------------------------------
+
+
+class StopError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("error", [StopError, KeyboardInterrupt])
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_an_interrupted_refit_changes_nothing(name, error, monkeypatch):
+    clf = fitted(name)
+    X, y, _ = rows(seed=1)
+    before, keys = pickle.dumps(clf.predict_proba(X)), set(vars(clf))
+    said = clf.decision_function(X)
+
+    def broken(self, *args, **options):
+        raise error
+
+    monkeypatch.setattr(BoostingClassifier, "_keep", broken)
+    with pytest.raises(error):
+        clf.fit(X[:, :3], np.where(y == 1, "b", "a"))
+    assert set(vars(clf)) == keys
+    np.testing.assert_array_equal(clf.classes_, [0, 1])
+    assert pickle.dumps(clf.predict_proba(X)) == before
+    np.testing.assert_array_equal(clf.decision_function(X), said)
+    fresh = BOOSTERS[name]()
+    with pytest.raises(error):
+        fresh.fit(X, y)
+    with pytest.raises(NotFittedError):
+        fresh.predict(X)
+
+
+def test_a_refit_forgets_what_the_new_fit_has_not():
+    X, y, _ = rows()
+    clf = costboost.CSAdaBoostClassifier(n_estimators=3).fit(X, y)
+    assert hasattr(clf, "train_loss_")
+    with pytest.warns(CollapseWarning):
+        clf.fit(np.zeros_like(X), y)
+    assert clf.n_iter_ == 1 or hasattr(clf, "train_loss_")
+
+
+def test_a_random_state_moves_on():
+    X, y, _ = rows(3)
+    shared = np.random.RandomState(0)
+    one = costboost.DSEClassifier(n_estimators=3, random_state=shared).fit(X, y)
+    first = one.decision_function(X)
+    assert (one.fit(X, y).decision_function(X) != first).any()
+
+
+# --- ties -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MULTICLASS)
+def test_ties_go_to_the_cheapest_decision(name):
+    clf = fitted(name, k=4)
+    _, y, _ = rows(4)
+    cheapest = int(np.argmin(np.bincount(y) @ clf.cost_matrix_))
+    other = (cheapest + 1) % 4
+    scores = np.zeros((4, 4))
+    scores[1] = 2.0
+    scores[2, [cheapest, other]] = 0.3, 0.1 + 0.2  # equal up to rounding
+    scores[3, other] = 1e-6
+    settled = clf._settled(scores)
+    assert clf._decide(settled).tolist() == [cheapest, cheapest, cheapest, other]
+    np.testing.assert_allclose(settled, scores, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("cheap", [0, 1])
+def test_ties_of_two_classes_go_to_the_cheapest_decision(cheap):
+    X, y, _ = rows()
+    costs = [[0, 1], [9, 0]] if cheap == 1 else [[0, 9], [1, 0]]
+    clf = costboost.AdaBoostM2Classifier(costs, n_estimators=2).fit(X, y)
+    scores = np.array([[0.0, 0.0], [1.0, 1.0], [0.3, 0.1 + 0.2], [0.1, 0.2], [0.2, 0.1]])
+    decided = clf._decide(clf._shaped(clf._settled(scores)))
+    assert decided.tolist() == [cheap, cheap, cheap, 1, 0]
+
+
+# --- decisions that are not the classes -----------------------------------------------------
+
+
+class ThreeDecisions:
+    """Costs of two classes and three decisions, as the costs module will hand them out."""
+
+    def __init__(self, costs, decisions, matrix):
+        self._costs, self.decisions = costs, np.array(decisions)
+        self.codes, self.matrix, self.is_per_row = costs.codes, np.array(matrix, float), False
+        self.reduced = (self.matrix - self.matrix.min(axis=1, keepdims=True))[self.codes]
+        self.labels = self.matrix.argmin(axis=1)[self.codes]
+
+    def average(self, weights):
+        return self.matrix
+
+
+REVIEW = [[0.0, 3.5, 8.0], [20.0, 11.0, 0.0]]
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_more_decisions_than_classes(name, monkeypatch):
+    resolve = BOOSTERS[name]._truth_costs
+
+    def three(self, costs, codes, X):
+        return ThreeDecisions(resolve(self, costs, codes, X), ["accept", "review", "block"], REVIEW)
+
+    monkeypatch.setattr(BOOSTERS[name], "_truth_costs", three)
+    X, y, _ = rows(n=300)
+    X[:, 0] += 1.5 * y
+    clf = BOOSTERS[name](n_estimators=8, random_state=0)
+    if clf._needs_classes_as_decisions:
+        with pytest.raises(ValueError, match=r"must have the classes for decisions.*review"):
+            clf.fit(X, y)
+        return
+    clf.fit(X, y)
+    assert clf.decisions_.tolist() == ["accept", "review", "block"]
+    assert clf.decision_function(X).shape == (300, 3)
+    decided = clf.predict(X)
+    assert set(decided) <= set(clf.decisions_)
+    codes = {"accept": 0, "review": 1, "block": 2}
+    paid = np.array(REVIEW)[y, [codes[d] for d in decided]].mean()
+    assert paid < np.array(REVIEW)[y].mean(axis=0).min()
+    with pytest.raises(ValueError, match="has no class probabilities"):
+        clf.predict_proba(X)
+
+
+# --- weights --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_huge_weights_do_not_overflow(name):
+    X, y, rng = rows()
+    s = rng.uniform(0.5, 1.0, len(y))
+    one = ALGORITHMS[name]({"fn": 3e4, "fp": 1e4}, n_estimators=4, random_state=0)
+    with np.errstate(over="raise"):
+        huge = one.fit(X, y, sample_weight=2.0**1000 * s).predict_proba(X)
+    assert np.isfinite(huge).all()
+    if name not in ("AdaMECClassifier", "CSRealBoostClassifier"):  # they count rows
+        usual = one.fit(X, y, sample_weight=s).predict_proba(X)
+        np.testing.assert_allclose(huge, usual, atol=1e-6)
+
+
+def test_usual_weights_are_left_alone():
+    s = np.array([0.0, 1e-30, 3.0, 1e60])
+    assert check_weights(s, 4, "me") is s
+    scaled = check_weights(np.array([1e300, 5e299]), 2, "me")
+    assert scaled[0] / scaled[1] == 2.0
+    assert 0.5 <= scaled.max() < 1.0
+
+
+# --- as printed -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ratio", [1.0, 2.0, 5.0])  # far above they diverge, as printed
+@pytest.mark.parametrize("name", ["AsyBLClassifier", "CSLogitBoostClassifier"])
+def test_without_guards_the_equations_are_the_printed_ones(name, ratio):
+    X, y, rng = rows(n=120)
+    sign, s = 2.0 * y - 1.0, rng.uniform(0.5, 1.5, 120)
+    tree = descent_tree()
+    clf = ALGORITHMS[name](
+        {"fn": ratio, "fp": 1.0}, n_estimators=3, estimator=tree, random_state=0, guarded=False
+    ).fit(X, y, sample_weight=s)
+    gamma, eta = 0.5 * (ratio + 1.0), 0.5 * np.log(1.0 / ratio)
+    if name == "AsyBLClassifier":
+        gamma = 1.0
+    F = np.zeros(len(y))
+    clipped = False
+    for t, staged in enumerate(clf.staged_decision_function(X)):
+        p_c = 1.0 / (1.0 + np.exp(-2.0 * (gamma * F + eta)))
+        if name == "CSLogitBoostClassifier":
+            p_c = np.full(len(y), 0.5) if t == 0 else p_c
+            p = 1.0 / (1.0 + np.exp(-2.0 * F))
+            w = p * (1.0 - p)
+        else:
+            w = p_c * (1.0 - p_c)
+        link = np.zeros(len(y)) if p_c[0] == 0.5 and t == 0 else 2.0 * (gamma * F + eta)
+        z = sign * (1.0 + np.exp(-sign * link))  # (y' - p_c) / (p_c (1 - p_c))
+        clipped |= np.abs(z).max() > 2.0 * (1.0 + ratio)
+        f = descent_tree().fit(X, z, sample_weight=s * w).predict(X)
+        F = F + f / (2.0 * gamma)
+        np.testing.assert_allclose(staged, F, rtol=1e-6, atol=1e-6)
+    assert clf.n_iter_ == 3
+    assert clipped  # the guard would have been at work
+    guarded = ALGORITHMS[name](
+        {"fn": ratio, "fp": 1.0}, n_estimators=3, estimator=tree, random_state=0
+    ).fit(X, y, sample_weight=s)
+    assert np.abs(guarded.decision_function(X) - F).max() > 1e-3
+
+
+def descent_tree():
+    return DecisionTreeRegressor(max_depth=2, random_state=0)
+
+
+# --- importances, probabilities -------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "options"), CASES)
+def test_feature_importances(name, options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 4))
+    y = (X[:, 2] + 0.3 * rng.normal(size=400) > 0).astype(int)
+    clf = ALGORITHMS[name](n_estimators=5, random_state=0, **options)
+    assert not hasattr(clf, "feature_importances_")
+    clf.fit(X, y)
+    found = clf.feature_importances_
+    assert found.shape == (4,)
+    assert found.sum() == pytest.approx(1.0)
+    assert (found >= 0).all()
+    assert found.argmax() == 2
+
+
+def test_importances_are_gains_weighted_by_votes():
+    X, y, _ = rows()
+    clf = costboost.AdaBoostCClassifier(n_estimators=4, max_leaves=3).fit(X, y)
+    total = np.zeros(4)
+    for t, vote in enumerate(clf.estimator_weights_):
+        table = clf.booster_.trees_to_dataframe()
+        splits = table[(table.tree_index == t) & table.split_gain.notna()]
+        for feature, gain in zip(splits.split_feature, splits.split_gain, strict=True):
+            total[int(feature.removeprefix("Column_"))] += vote * gain / splits.split_gain.sum()
+    np.testing.assert_allclose(clf.feature_importances_, total / total.sum(), rtol=1e-4)
+
+
+def test_importances_need_rules_that_know_them():
+    X, y, _ = rows()
+    clf = costboost.AdaC2Classifier(estimator="perceptron", n_estimators=2).fit(X, y)
+    with pytest.raises(AttributeError, match="weak rules of AdaC2Classifier"):
+        _ = clf.feature_importances_
+
+
+@pytest.mark.parametrize("name", BOOSTERS)
+def test_log_probabilities_and_counts(name):
+    clf = fitted(name)
+    X, *_ = rows()
+    assert clf.n_classes_ == 2
+    with np.errstate(divide="ignore"):
+        np.testing.assert_array_equal(clf.predict_log_proba(X), np.log(clf.predict_proba(X)))
+    np.testing.assert_array_equal(clf.decisions_, clf.classes_)
+
+
+# --- warnings -------------------------------------------------------------------------------
+
+
+def collapses(clf, X, y):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        clf.fit(X, y)
+    return [str(w.message) for w in caught if w.category is CollapseWarning]
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_collapse_is_said_once_and_without_ratios_where_none_were_given(name):
+    y = np.repeat([0, 1], [190, 10])
+    said = collapses(ALGORITHMS[name](n_estimators=5), np.zeros((200, 2)), y)
+    assert len(said) == 1, said
+    assert name in said[0]
+    if name in BOOSTERS:
+        assert "ratio" not in said[0]
+
+
+def test_collapse_speaks_of_ratios_where_some_were_given():
+    X, y, _ = rows()
+    said = collapses(costboost.AdaBoostCClassifier({"fn": 1e9, "fp": 1}, max_leaves=2), X, y)
+    assert "cost ratio" in said[0]
+
+
+@pytest.mark.parametrize("ratio", [1.0, 1.01, 0.99])
+def test_adacost_near_equal_costs(ratio):
+    """At equality the limit is taken; close to it the equations ask for too much, and say so."""
+    X, y = load_breast_cancer(return_X_y=True)
+    clf = costboost.AdaCostClassifier({"fn": 1, "fp": ratio}, n_estimators=30)
+    said = collapses(clf, X[::2], y[::2])
+    if ratio == 1.0:
+        assert not said
+        assert clf.score(X[1::2], y[1::2]) > 0.8
+    else:
+        assert len(said) == 1
+        for part in ("no better than chance", "scaled to a maximum of 1", "AdaC2Classifier"):
+            assert part in said[0]
+
+
+# --- votes by sign --------------------------------------------------------------------------
+
+
+def test_a_step_is_useful_if_no_vote_is_against_it():
+    assert Step(0.1).is_useful
+    assert Step(SidedVote(0.0, 0.2)).is_useful
+    for useless in (0.0, -0.1, float("inf"), float("nan")):
+        assert not Step(useless).is_useful
+        assert not Step(SidedVote(useless, -1.0)).is_useful
+    assert not Step(SidedVote(0.0, 0.0)).is_useful
+
+
+def test_two_votes_in_every_kind_of_ensemble():
+    X, y, _ = rows(n=400)
+    new = np.random.default_rng(3).normal(size=(100, 4))
+    for learner in ("tree", "stump", "line", DecisionTreeClassifier(max_depth=2)):
+        clf = costboost.RareBoostClassifier(
+            {"fn": 2, "fp": 1}, n_estimators=5, estimator=learner, random_state=0
+        ).fit(X, y)
+        assert clf.estimator_weights_.shape == (clf.n_iter_, 2)
+        F = np.zeros(100)
+        for (negative, positive), rule in zip(clf.estimator_weights_, clf.estimators_, strict=True):
+            F += np.where(rule.predict(new) > 0, positive, -negative)
+        np.testing.assert_allclose(clf.decision_function(new), F, atol=1e-9)
+
+
+# --- progress and threads -------------------------------------------------------------------
+
+
+def shown(monkeypatch, terminal, rounds, n_rounds, verbose, width=80):
+    from rich import progress as rich_progress
+
+    stream = io.StringIO()
+    console = Console(file=stream, force_terminal=terminal, width=width, color_system=None)
+    monkeypatch.setattr(rich_progress, "get_console", lambda: console)
+    with round_progress("AsymmetricAdaBoostClassifier", n_rounds, verbose) as show:
+        for t in range(1, rounds + 1):
+            show(t, n_rounds, 0.123456789, 0.987654321)
+    return stream.getvalue()
+
+
+def test_a_bar_fits_the_terminal_and_ends_full(monkeypatch):
+    text = shown(monkeypatch, True, 30, 100, 1)
+    lines = [
+        line for line in re.split(r"[\r\n]", re.sub(r"\x1b\[\??\w+", "", text)) if line.strip()
+    ]
+    assert "30/30" in lines[-1]
+    assert max(len(line) for line in lines) <= 80
+    assert "…" not in lines[-1]
+
+
+def test_plain_lines_without_a_terminal(monkeypatch):
+    lines = shown(monkeypatch, False, 100, 100, 1).strip().split("\n")
+    assert len(lines) == 10
+    assert lines[0] == "AsymmetricAdaBoostClassifier round 10/100: vote 0.123 loss 0.9877"
+    assert lines[-1].startswith("AsymmetricAdaBoostClassifier round 100/100")
+    stopped = shown(monkeypatch, False, 7, 100, 1).strip().split("\n")
+    assert stopped == ["AsymmetricAdaBoostClassifier: boosting stopped after 7 of 100 rounds"]
+    assert len(shown(monkeypatch, False, 7, 7, 2).strip().split("\n")) == 7
+
+
+def test_threads_follow_the_limits(monkeypatch):
+    monkeypatch.setattr(_threads, "cpu_count", lambda: 6)
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    assert _threads.n_threads(None, 100) == 1
+    assert _threads.n_threads(None, 10**6) == 6
+    for value, threads in {"2": 2, "64": 6, "3,2": 3, "": 6, "many": 6}.items():
+        monkeypatch.setenv("OMP_NUM_THREADS", value)
+        assert _threads.n_threads(None, 10**6) == threads
+    assert _threads.n_threads(-1, 100) == 6
+    assert _threads.n_threads(4, 100) == 4
+
+
+def test_one_dataset_serves_all_classes():
+    """Siblings share the binned rows."""
+    X, y, _ = rows(3)
+    clf = costboost.AdaBoostM2Classifier(n_estimators=1)
+    bound = clf._bind(costboost.learners.Rows(X, np.ones(len(y)), [], 1, 0), 3)
+    assert all(isinstance(part, BoundTree) for part in bound._learners)
+    assert len({id(part._data) for part in bound._learners}) == 1

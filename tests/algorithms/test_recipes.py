@@ -1,0 +1,119 @@
+"""Every recipe says what it is; tables, stubs and docstrings follow from that."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+
+import costboost
+from costboost._validation import declared_rules
+from costboost.base import BoostingClassifier
+
+ROOT = Path(__file__).parents[2]
+ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
+PAPERS = sorted(
+    path.stem for path in (ROOT / "src/costboost/algorithms").glob("*.py") if path.stem[0] != "_"
+)
+
+
+def generator():
+    path = ROOT / "docs" / "generate_algorithms.py"
+    spec = importlib.util.spec_from_file_location("generate_algorithms", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_readme_and_the_stub_are_up_to_date():
+    """After a new recipe: python docs/generate_algorithms.py."""
+    generate = generator()
+    text = generate.README.read_text(encoding="utf-8")
+    assert generate.readme(text) == text
+    assert generate.stub() == generate.STUB.read_text(encoding="utf-8")
+    for name in ALGORITHMS:
+        assert text.count(f"| `{name}` |") == 1
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_recipe_has_a_card_of_its_own(name):
+    card = vars(ALGORITHMS[name])["_recipe"]
+    assert card.idea
+    assert re.search(r" \d{4}$", card.source)
+    assert len([C for C in ALGORITHMS.values() if C._recipe.idea == card.idea]) == 1
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_a_file_is_a_paper_with_its_year(paper):
+    assert re.fullmatch(r"[a-z]+(19|20)\d\d", paper)
+    module = importlib.import_module(f"costboost.algorithms.{paper}")
+    assert [name for name in module.__all__ if name in ALGORITHMS]
+
+
+def test_names_are_found_without_a_list():
+    assert type(costboost.algorithms.__all__) is list
+    assert costboost.algorithms.__all__ == sorted(costboost.algorithms.__all__)
+    assert {"RareBoostClassifier", "SAMMEC2Classifier", "AdaC2Classifier"} <= set(ALGORITHMS)
+
+
+def sections(text):
+    """The names and stated defaults of the parameters in a docstring."""
+    body = re.search(r"Parameters\n-+\n(.*?)\n\n[A-Z]\w+\n-+\n", text, flags=re.DOTALL).group(1)
+    return dict(re.findall(r"^(\w+) : .*?default=(.+)$", body, flags=re.MULTILINE))
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_help_lists_every_parameter_with_its_default(name):
+    stated = sections(inspect.getdoc(ALGORITHMS[name]))
+    signature = inspect.signature(ALGORITHMS[name]).parameters
+    assert list(stated) == list(signature)
+    for parameter, default in stated.items():
+        assert eval(default, {}) == signature[parameter].default
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, C in ALGORITHMS.items() if issubclass(C, BoostingClassifier)]
+)
+def test_help_lists_the_attributes(name):
+    doc = inspect.getdoc(ALGORITHMS[name])
+    for attribute in ("classes_", "decisions_", "estimator_weights_", "feature_importances_"):
+        assert len(re.findall(rf"^{attribute} : ", doc, flags=re.MULTILINE)) == 1
+
+
+def test_the_nearest_class_documents_a_parameter():
+    class Child(costboost.AdaC2Classifier):
+        """A child.
+
+        Parameters
+        ----------
+        n_estimators : int, default=100
+            Said anew.
+        """
+
+    doc = inspect.getdoc(Child)
+    assert "Said anew." in doc
+    assert "Number of boosting rounds" not in doc
+    assert "The weak learner" in doc
+
+    class Silent(costboost.AdaC2Classifier):
+        pass
+
+    assert Silent.__doc__ is None
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_rules_are_declared_for_what_is_not_free(name):
+    C = ALGORITHMS[name]
+    free = {"cost_matrix", "estimator", "random_state", "loss", "objective"}
+    assert set(inspect.signature(C).parameters) - free <= set(declared_rules(C))
+
+
+def test_the_class_wins_over_its_bases():
+    own = costboost.AdaBoostM2Classifier
+    assert not declared_rules(own)["init"].holds("balanced")
+    assert declared_rules(costboost.AdaC2Classifier)["init"].holds("balanced")
+    with pytest.raises(ValueError, match="'init' parameter of AdaBoostM2Classifier must be one of"):
+        own(init="balanced").fit([[0.0], [1.0]], [0, 1])
