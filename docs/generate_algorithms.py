@@ -1,4 +1,4 @@
-"""Write what follows from the recipes: the README's tables and the stub of the algorithms.
+"""Write what follows from the recipes: tables of the README, lists of public names.
 
     python docs/generate_algorithms.py
 
@@ -19,6 +19,7 @@ from costboost.multiclass import MulticlassBoostingClassifier
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
+PACKAGE = ROOT / "src" / "costboost" / "__init__.py"
 STUB = ROOT / "src" / "costboost" / "algorithms" / "__init__.pyi"
 
 TABLES = {
@@ -72,9 +73,23 @@ def stub() -> str:
     return "\n".join(lines) + "\n"
 
 
+def public_names(text: str) -> str:
+    """The text of the package with its list of public names written anew."""
+    elsewhere = {*costboost._MODULES, *costboost._PACKAGES, "__version__"}
+    names = sorted({*elsewhere, *costboost.algorithms.__all__}, key=_as_ruff_sorts)
+    lines = "\n".join(["__all__ = [", *(f'    "{name}",' for name in names), "]"])
+    return re.sub(r"^__all__ = \[.*?^\]", lines, text, flags=re.DOTALL | re.MULTILINE)
+
+
+def _as_ruff_sorts(name: str) -> tuple[int, str]:
+    """Constants, then classes, then functions and modules."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
+
+
 def main() -> None:
-    """Write both files."""
-    README.write_text(readme(README.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write all three files."""
+    for path, write in ((README, readme), (PACKAGE, public_names)):
+        path.write_text(write(path.read_text(encoding="utf-8")), encoding="utf-8")
     STUB.write_text(stub(), encoding="utf-8")
 
 

@@ -49,6 +49,8 @@ __all__ = [
     "LpCSBClassifier",
     "MCBoostClassifier",
     "MinCostClassifier",
+    "RareBoostClassifier",
+    "SAMMEC2Classifier",
     "TargetRateClassifier",
     "__version__",
     "algorithms",
@@ -73,9 +75,11 @@ def __getattr__(name: str) -> Any:
     """Load a public name at its first use (PEP 562)."""
     if name in _PACKAGES:
         return import_module(f"costboost.{name}")
-    if name not in __all__:
+    found = None
+    if not name.startswith("_"):
+        found = getattr(import_module(_MODULES.get(name, "costboost.algorithms")), name, None)
+    if found is None:
         raise AttributeError(f"module 'costboost' has no attribute {name!r}")
-    found = getattr(import_module(_MODULES.get(name, "costboost.algorithms")), name)
     globals()[name] = found  # the next use does not come here
     return found
 

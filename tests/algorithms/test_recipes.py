@@ -34,6 +34,8 @@ def test_the_readme_and_the_stub_are_up_to_date():
     text = generate.README.read_text(encoding="utf-8")
     assert generate.readme(text) == text
     assert generate.stub() == generate.STUB.read_text(encoding="utf-8")
+    package = generate.PACKAGE.read_text(encoding="utf-8")
+    assert generate.public_names(package) == package
     for name in ALGORITHMS:
         assert text.count(f"| `{name}` |") == 1
 
