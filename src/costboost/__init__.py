@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from costboost import algorithms, costs, decisions, metrics, wrappers
     from costboost.algorithms import *
-    from costboost.errors import CollapseWarning, CostWarning
+    from costboost.errors import CollapseWarning, ColumnWarning, CostWarning
     from costboost.gbm.classifier import CostBoostClassifier
     from costboost.wrappers import MinCostClassifier, TargetRateClassifier
 
@@ -40,6 +40,7 @@ __all__ = [
     "CSLogitBoostClassifier",
     "CSRealBoostClassifier",
     "CollapseWarning",
+    "ColumnWarning",
     "CostBoostClassifier",
     "CostWarning",
     "CostingClassifier",
@@ -64,6 +65,7 @@ __all__ = [
 _PACKAGES = ("algorithms", "costs", "decisions", "metrics", "wrappers")
 _MODULES = {
     "CollapseWarning": "costboost.errors",
+    "ColumnWarning": "costboost.errors",
     "CostBoostClassifier": "costboost.gbm.classifier",
     "CostWarning": "costboost.errors",
     "MinCostClassifier": "costboost.wrappers",

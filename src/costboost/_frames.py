@@ -1,49 +1,145 @@
-"""Data frames with categorical columns, turned into a float matrix the same way every time."""
+"""Frames with columns that are not numbers, turned into a float matrix the same way each time.
+
+Text and categories become codes. Dates, and text that is different on almost every row (an id),
+say nothing about new rows: they are left out, with a warning that names them.
+"""
 
 from __future__ import annotations
 
+import re
+import warnings
 from typing import Any
 
 import numpy as np
-from sklearn.preprocessing import OrdinalEncoder
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs.labels import label_array
+from costboost.errors import ColumnWarning
 
-__all__ = ["FrameEncoder", "categorical_columns"]
+__all__ = ["FrameEncoder", "categorical_columns", "odd_columns", "warn_of"]
 
-# How pandas and polars spell the types of columns that hold categories or text.
-_CATEGORY_TYPES = ("category", "object", "str", "string", "Categorical", "Enum", "String")
+# How pandas and polars spell the types of columns that hold categories, text or times.
+_CATEGORIES = ("category", "Categorical", "Enum")
+_TEXT = ("object", "str", "string", "large_string", "String")
+_TIMES = (
+    *("datetime64", "Datetime", "Date", "Time", "timestamp", "date32", "date64", "time64"),
+    *("timedelta64", "Duration", "duration", "period"),
+)
+
+# Text with more distinct values than this, on more than half of the rows, is an id.
+_ID_VALUES = 50
+_DATE = re.compile(r"\s*(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([T ].*)?\s*")
 
 
 def categorical_columns(X: Any) -> list[int]:
     """Positions of the columns of a pandas or polars frame that are not numbers."""
+    kinds = _kinds(X)
+    return [j for j, kind in enumerate(kinds) if kind in (*_CATEGORIES, *_TEXT, *_TIMES)]
+
+
+def _kinds(X: Any) -> list[str]:
+    """Type of each column; empty if X is no frame."""
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
         return []
     # "large_string[pyarrow]", "Enum(categories=...)": the name before the bracket tells.
-    names = [str(dtype).split("(")[0].split("[")[0] for dtype in X.dtypes]
-    return [j for j, name in enumerate(names) if name in _CATEGORY_TYPES]
+    return [str(dtype).split("(")[0].split("[")[0] for dtype in X.dtypes]
+
+
+def odd_columns(X: Any) -> dict[int, str]:
+    """Columns that say nothing about new rows, by their position, with what they hold."""
+    found: dict[int, str] = {}
+    for j, kind in enumerate(_kinds(X)):
+        if kind in _TIMES:
+            found[j] = "dates or times"
+        elif kind in _TEXT:
+            _, distinct = _factorized(X[X.columns[j]])
+            texts = [x for x in distinct[:200] if isinstance(x, str)]
+            if len(texts) > 1 and all(_DATE.fullmatch(x) for x in texts):
+                found[j] = "dates"
+            elif len(distinct) > max(_ID_VALUES, 0.5 * len(X)):
+                found[j] = f"{len(distinct)} different texts on {len(X)} rows, as an id does"
+    return found
+
+
+def _factorized(column: Any) -> tuple[Ints, list[Any]]:
+    """Index of each value among the distinct ones, -1 if it is missing; the distinct ones."""
+    if hasattr(column, "factorize"):  # pandas
+        codes, distinct = column.factorize()
+        return np.asarray(codes, dtype=np.intp), list(distinct.tolist())
+    values = column.to_list()
+    distinct = list(dict.fromkeys(x for x in values if x is not None and x == x))
+    places = {value: code for code, value in enumerate(distinct)}
+    return np.array([places.get(x, -1) for x in values], dtype=np.intp), distinct
 
 
 class FrameEncoder:
-    """Numbers stay, categories become their codes, missing and unseen ones NaN."""
+    """Numbers stay, categories become their codes, missing and unseen ones NaN.
 
-    def __init__(self, X: Any, categorical: list[int]) -> None:
-        self.categorical = categorical
-        self._codes = OrdinalEncoder(
-            handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan
-        ).fit(self._categories(X))
+    Parameters
+    ----------
+    X : pandas or polars frame
+        The training rows.
+    categorical : list of int
+        Positions of the columns that are not numbers.
+    ignored : sequence of int, default=()
+        Those of them that are left out: 0 on every row.
 
-    def _categories(self, X: Any) -> AnyArray:
-        columns = [np.asarray(X[X.columns[j]], dtype=object) for j in self.categorical]
-        matrix = np.column_stack(columns)
-        matrix[matrix == None] = np.nan  # noqa: E711 - elementwise
-        return matrix
+    Attributes
+    ----------
+    categorical : list of int
+        The columns that are coded.
+    ignored : list of int
+        The columns that are left out.
+    categories : list of arrays
+        The known values of each coded column, sorted; a value's code is its position.
+    """
+
+    def __init__(self, X: Any, categorical: list[int], ignored: Any = ()) -> None:
+        self.ignored = list(ignored)
+        self.categorical = [j for j in categorical if j not in self.ignored]
+        self.categories = [_ordered(_factorized(X[X.columns[j]])[1]) for j in self.categorical]
 
     def transform(self, X: Any) -> Floats:
         """The frame as a float matrix, (n, d)."""
-        encoded = np.empty(X.shape, dtype=np.float64)
-        numeric = [j for j in range(X.shape[1]) if j not in self.categorical]
-        for j in numeric:
-            encoded[:, j] = np.asarray(X[X.columns[j]], dtype=np.float64)
-        encoded[:, self.categorical] = self._codes.transform(self._categories(X))
+        encoded = np.zeros(X.shape, dtype=np.float64)
+        coded = dict(zip(self.categorical, self.categories, strict=True))
+        for j in range(X.shape[1]):
+            column = X[X.columns[j]]
+            if j in coded:
+                encoded[:, j] = _codes(column, coded[j])
+            elif j not in self.ignored:
+                encoded[:, j] = _numbers(column)
         return encoded
+
+
+def _ordered(distinct: list[Any]) -> AnyArray:
+    """Distinct values, sorted."""
+    try:
+        return label_array(sorted(distinct))
+    except TypeError:  # a column of several types
+        return label_array(sorted(distinct, key=lambda x: (type(x).__name__, x)))
+
+
+def _codes(column: Any, known: AnyArray) -> Floats:
+    """Position of each value among the known ones; NaN if it is missing or new."""
+    codes, distinct = _factorized(column)
+    places = {value: float(code) for code, value in enumerate(known.tolist())}
+    return np.array([*(places.get(value, np.nan) for value in distinct), np.nan])[codes]
+
+
+def _numbers(column: Any) -> Floats:
+    if hasattr(column, "isna"):  # pandas: nullable numbers too
+        return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return np.asarray(column, dtype=np.float64)
+
+
+def warn_of(odd: dict[int, str], X: Any, owner: str) -> None:
+    """Name the columns that are left out, and what to do with them."""
+    named = "; ".join(f"{X.columns[j]!r} holds {what}" for j, what in odd.items())
+    warnings.warn(
+        f"{owner} leaves out columns that say nothing about new rows: {named}. Drop them, turn "
+        "dates into numbers (days since a date, hour of the day), or give a column of real "
+        "categories a categorical type.",
+        ColumnWarning,
+        stacklevel=5,
+    )

@@ -26,6 +26,7 @@ __all__ = [
     "Constraint",
     "check_parameters",
     "check_weights",
+    "checked_labels",
     "declared_rules",
     "integer",
     "number",
@@ -39,10 +40,11 @@ _SHARE = "a number in (0, 1)"
 
 @dataclass(frozen=True)
 class Constraint:
-    """A rule in words and as a test."""
+    """A rule in words and as a test, with a hint for values that were probably meant otherwise."""
 
     words: str
     holds: Callable[[Any], bool]
+    hint: Callable[[Any], str] = lambda value: ""
 
 
 def is_integer(value: Any) -> bool:
@@ -72,14 +74,21 @@ def one_of(*options: Any) -> Constraint:
     return Constraint(words, lambda v: (v is None or isinstance(v, str)) and v in options)
 
 
+def _percent(value: Any) -> str:
+    is_percent = is_real(value) and 1 < value < 100
+    return f" Did you mean {value / 100:g}, for {value:g} %?" if is_percent else ""
+
+
 def optional_share() -> Constraint:
     """None or a number strictly between 0 and 1."""
-    return Constraint(f"None or {_SHARE}", lambda v: v is None or (is_real(v) and 0 < v < 1))
+    return Constraint(
+        f"None or {_SHARE}", lambda v: v is None or (is_real(v) and 0 < v < 1), _percent
+    )
 
 
 def share() -> Constraint:
     """A number strictly between 0 and 1."""
-    return Constraint(_SHARE, lambda v: is_real(v) and 0 < v < 1)
+    return Constraint(_SHARE, lambda v: is_real(v) and 0 < v < 1, _percent)
 
 
 def number(low: float) -> Constraint:
@@ -119,8 +128,33 @@ def check_parameters(estimator: Any, rules: Mapping[str, Constraint] | None = No
         if constraint is not None and not constraint.holds(value):
             raise ValueError(
                 f"The {name!r} parameter of {type(estimator).__name__} must be "
-                f"{constraint.words}. Got {value!r} instead."
+                f"{constraint.words}. Got {value!r} instead.{constraint.hint(value)}"
             )
+
+
+def checked_labels(y: Any, owner: str) -> Any:
+    """The labels, none of them missing."""
+    if y is None:
+        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+    values = np.asarray(y)
+    if (
+        values.dtype.kind == "O"
+        and values.ndim == 1
+        and any(map(_is_missing, set(values.tolist())))
+    ):
+        missing = [i for i, x in enumerate(values.tolist()) if _is_missing(x)]
+        raise ValueError(
+            f"y of {owner} must hold a label for every row, and {len(missing)} are missing (Input "
+            f"y contains NaN), the first on row {missing[0]}. Drop these rows."
+        )
+    return y
+
+
+def _is_missing(label: Any) -> bool:
+    """None, NaN, or pandas' NA and NaT."""
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(label, float) and label != label
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats:

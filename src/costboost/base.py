@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from copy import copy
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,9 +14,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._docstrings import complete
-from costboost._frames import FrameEncoder, categorical_columns
+from costboost._frames import FrameEncoder, categorical_columns, odd_columns, warn_of
 from costboost._progress import round_progress
 from costboost._recipe import Recipe
+from costboost._state import unfitted
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import (
@@ -26,6 +26,7 @@ from costboost._validation import (
     Constraint,
     check_parameters,
     check_weights,
+    checked_labels,
     integer,
 )
 from costboost.boosting.loop import History, boost
@@ -49,17 +50,16 @@ class TableClassifier(CostSensitiveClassifier):
         self, X: Any, y: Any, *, categories: bool, missing: bool, remedy: str = ""
     ) -> tuple[AnyArray, AnyArray]:
         """The rows as a float matrix, and the labels; remembers how the columns are coded."""
-        categorical = categorical_columns(X)
+        categorical, odd = categorical_columns(X), odd_columns(X)
         self._frame = None
         if categorical:
-            if not categories:
-                names = [X.columns[j] for j in categorical]
+            names = [X.columns[j] for j in categorical if j not in odd]
+            if names and not categories:
                 raise ValueError(f"X has categorical columns {names}, which {remedy}")
-            self._frame = FrameEncoder(X, categorical)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None."
-            )
+            self._frame = FrameEncoder(X, categorical, odd)
+        if odd:
+            warn_of(odd, X, type(self).__name__)
+        y = checked_labels(y, type(self).__name__)
         matrix, y = self._read(X, missing=missing, y=y)
         check_classification_targets(y)
         return matrix, y
@@ -73,6 +73,12 @@ class TableClassifier(CostSensitiveClassifier):
         }
         if self._frame is None:
             return validate_data(self, X, **({"y": y} if reset else {}), reset=reset, **checks)
+        if not hasattr(X, "columns"):
+            raise ValueError(
+                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
+                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
+                f"columns {list(getattr(self, 'feature_names_in_', []))}."
+            )
         validate_data(self, X, reset=reset, skip_check_array=True)
         matrix = check_array(self._frame.transform(X), estimator=self, **checks)
         if not reset:
@@ -249,17 +255,10 @@ class BoostingClassifier(TableClassifier):
             The fitted classifier.
         """
         # On a copy: an error or an interrupt leaves the estimator as it was.
-        fitted = self._unfitted()
+        fitted = unfitted(self)
         fitted._fit(X, y, sample_weight, costs)
         self.__dict__ = fitted.__dict__
         return self
-
-    def _unfitted(self) -> Self:
-        """A copy without what an earlier fit has left."""
-        blank = copy(self)
-        for name in [name for name in vars(self) if name.endswith("_") and name[0] != "_"]:
-            delattr(blank, name)
-        return blank
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
         check_parameters(self)
@@ -271,6 +270,8 @@ class BoostingClassifier(TableClassifier):
         resolved = self._truth_costs(costs, codes, X)
         self._check_stakes(resolved, weights)
         self.__dict__.update(self._cost_state(resolved, weights, costs))
+        if self.verbose:
+            print(self.costs_)
         rng = check_random_state(self.random_state)
         used = weights > 0
         self._fit_costs(resolved, weights, used, matrix if used.all() else matrix[used], rng)
@@ -331,6 +332,10 @@ class BoostingClassifier(TableClassifier):
         )
 
     # -- predict --------------------------------------------------------------------------------
+
+    def _usable_costs(self, costs: Any) -> Any:
+        # Scores of decisions that are not classes tell no probabilities of classes.
+        return costs if same_labels(self.decisions_, self.classes_) else None
 
     def _checked(self, X: Any) -> AnyArray:
         check_is_fitted(self)

@@ -139,7 +139,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         self._check_probabilities("with_costs")
         other = copy.copy(self)
         other.cost_matrix = cost_matrix
-        other._fitted_costs = cost_matrix
         owner = type(self).__name__
         other.decisions_ = decisions_of(
             cost_matrix, self.classes_, owner, as_classes=self._needs_classes_as_decisions

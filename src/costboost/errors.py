@@ -1,12 +1,12 @@
 """The library's own warnings.
 
-Bad input raises scikit-learn's usual ``ValueError``/``TypeError``; the two classes below exist so
+Bad input raises scikit-learn's usual ``ValueError``/``TypeError``; the classes below exist so
 that users can silence, or turn into errors, exactly the warning they mean.
 """
 
 from __future__ import annotations
 
-__all__ = ["CollapseWarning", "CostWarning"]
+__all__ = ["CollapseWarning", "ColumnWarning", "CostWarning"]
 
 
 class CostWarning(UserWarning):
@@ -15,3 +15,7 @@ class CostWarning(UserWarning):
 
 class CollapseWarning(UserWarning):
     """The fitted model is degenerate: one class for every row, or no usable weak rule."""
+
+
+class ColumnWarning(UserWarning):
+    """A column of the table is left out, because it says nothing about new rows."""

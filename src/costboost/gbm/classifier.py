@@ -292,6 +292,8 @@ class CostBoostClassifier(HeadClassifier):
         prices = known.resolve(costs, X, codes)
         if settings.loss != "auto" and prices.matrix is not None and prices.reduced.any():
             named_loss(settings.loss, settings.owner).check_costs(prices.matrix, settings.owner)
+        if settings.verbose:
+            print(prices.summary)
         block = Block(matrix, prices, weights).weighted()
         del matrix  # lets go of rows without weight
         plan = make_plan(block, weights, settings) if last is None else last.plan

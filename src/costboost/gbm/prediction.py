@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -70,7 +70,7 @@ class HeadClassifier(TableClassifier):
             self._check_probabilities("predict")
         told = _has_probabilities(self) and self._decides_by_costs(costs)
         head = self._deciding_head
-        if not told and not (head.decides_by_cost and self.risk == "worst"):
+        if not told and not head.decides_by_cost:
             return self.decisions_[head.decide(head.scores(self._checked(X)))]
         proba = self.predict_proba(X)
         form = self.cost_matrix if costs is None else costs
@@ -85,6 +85,26 @@ class HeadClassifier(TableClassifier):
             return cases[0].decisions[decide_worst(proba, cases)]
         known = self._decision_costs(costs, len(proba), X)
         return known.decisions[known.decide(proba)]
+
+    def with_costs(self, cost_matrix: Any) -> Self:
+        """The same fitted model, deciding by other costs, without training again.
+
+        Boosters that learned the costs of the fit no longer decide.
+
+        Parameters
+        ----------
+        cost_matrix : array, frame, mapping, callable or None
+            The costs, in any form of the constructor.
+
+        Returns
+        -------
+        classifier
+            A copy that shares the trained boosters.
+        """
+        other = super().with_costs(cost_matrix)
+        if "probability" in self.heads_:
+            other.heads_ = {"probability": self.heads_["probability"]}
+        return other
 
     def _check_probabilities(self, what: str) -> None:
         if not _has_probabilities(self):
@@ -192,8 +212,11 @@ class HeadClassifier(TableClassifier):
             Labels of ``decisions_``.
         """
         head = self._deciding_head
-        for scores in head.staged_scores(self._checked(X)):
-            yield self.decisions_[head.decide(scores)]
+        rows = self._checked(X)
+        costs = self._costs_of(head, X, len(rows))
+        for scores in head.staged_scores(rows):
+            taken = head.decide(scores) if costs is None else costs.decide(head.proba(scores))
+            yield self.decisions_[taken]
 
     # -- inspection -----------------------------------------------------------------------------
 

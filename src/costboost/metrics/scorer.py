@@ -168,9 +168,10 @@ def needs_costs(estimator: Any) -> bool:
 
     Pipelines and searches are asked about the model inside them.
     """
+    if hasattr(estimator, "_needs_costs"):
+        return bool(estimator._needs_costs)
     for name in ("best_estimator_", "estimator_"):
-        estimator = getattr(estimator, name, estimator)
+        if hasattr(estimator, name):
+            return needs_costs(getattr(estimator, name))
     steps = getattr(estimator, "steps", None)
-    if steps:
-        return needs_costs(steps[-1][1])
-    return bool(getattr(estimator, "_needs_costs", False))
+    return needs_costs(steps[-1][1]) if steps else False

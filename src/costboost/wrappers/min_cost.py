@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import get_tags
 
+from costboost._state import unfitted
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import (
@@ -157,6 +158,12 @@ class MinCostClassifier(CostSensitiveClassifier):
         self
             The fitted classifier.
         """
+        fitted = unfitted(self)
+        fitted._fit(X, y, sample_weight, costs)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
         check_parameters(self)
         owner = type(self).__name__
         X, y, codes = check_rows(self, X, y)
@@ -172,7 +179,6 @@ class MinCostClassifier(CostSensitiveClassifier):
             warnings.simplefilter("ignore", CollapseWarning)
             self.estimator_ = self._calibrated(model, codes).fit(X, y, **arguments)
         self._warn_if_collapsed(X, resolved)
-        return self
 
     def _model(self, n_samples: int = 0) -> Any:
         """The classifier that gives the probabilities, unfitted."""

@@ -22,6 +22,7 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
+from costboost._state import unfitted
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._validation import (
     FOLDS,
@@ -223,6 +224,12 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         self
             The fitted classifier.
         """
+        fitted = unfitted(self)
+        fitted._fit(X, y, sample_weight)
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         check_parameters(self)
         self._check_rates()
         X, labels, _ = check_rows(self, X, y)
@@ -255,7 +262,6 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         if held is not None:
             self._set_threshold(*held)
         self._warn_if_collapsed(X)
-        return self
 
     def _model(self, seed: int | None = None) -> Any:
         """The estimator, unfitted."""

@@ -1,0 +1,296 @@
+"""Mix-ups that gave plausible wrong money without a word: each is now right, or an error."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+import costboost
+from costboost import AdaC2Classifier, CostBoostClassifier, LpCSBClassifier, MinCostClassifier
+from costboost.costs import per_row
+from costboost.metrics import make_cost_scorer, savings_score, total_cost
+
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+
+
+def churners(n=600, seed=0):
+    """Customers with a value; "churn" comes first in the alphabet and is the positive class."""
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "c"])
+    leaves = X["a"] + 0.5 * rng.normal(size=n) > 0.8
+    X["value"] = rng.lognormal(4, 1, size=n)
+    return X, np.where(leaves, "churn", "stay"), X["value"].to_numpy()
+
+
+def quick(cost_matrix=None, **options):
+    defaults = {"n_estimators": 30, "ensemble": 2, "random_state": 0, "n_jobs": 1}
+    return CostBoostClassifier(cost_matrix, **{**defaults, **options})
+
+
+PRICES = {"fn": "value", "fp": 10, "positive": "churn"}
+MODELS = {
+    "CostBoost": quick,
+    "MinCost": lambda cost_matrix=None: MinCostClassifier(cost_matrix=cost_matrix, n_jobs=1),
+    "AdaC2": lambda cost_matrix=None: AdaC2Classifier(cost_matrix, n_estimators=10),
+    "LpCSB": lambda cost_matrix=None: LpCSBClassifier(cost_matrix, n_estimators=5),
+}
+
+
+# -- 1: which class is positive
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_the_positive_class_is_never_guessed(make):
+    X, y, value = churners()
+    for arguments in ({"costs": per_row(fn=value, fp=10)}, {"costs": {"fn": 5, "fp": 1}}):
+        with pytest.raises(ValueError, match=r"the positive one.*'churn' and 'stay'"):
+            make().fit(X, y, **arguments)
+    with pytest.raises(ValueError, match="which class is the positive one"):
+        make({"fn": 5, "fp": 1}).fit(X, y)
+    named = make().fit(X, y, costs=per_row(fn=value, fp=10, positive="churn"))
+    assert named.cost_matrix_[0, 1] == pytest.approx(value.mean())
+    assert "deciding 'stay' when the truth is 'churn'" in str(named.costs_)
+
+
+def test_the_estimate_is_that_of_the_positive_class_that_was_meant():
+    X, y, value = churners(2000)
+    model = quick().fit(X, y, costs=per_row(fn=value, fp=10, positive="churn"))
+    new, truth, prices = churners(2000, seed=1)
+    realised = model.score(new, truth, costs=per_row(fn=prices, fp=10, positive="churn"))
+    assert model.estimated_savings_.low - 0.05 < realised < model.estimated_savings_.high + 0.05
+
+
+# -- 2: score without the costs of the fit
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_score_needs_the_costs_of_the_fit(make):
+    X, y, value = churners()
+    costs = per_row(fn=value, fp=10, positive="churn")
+    model = make().fit(X, y, costs=costs)
+    with pytest.raises(ValueError, match=r"fitted with costs of single rows.*pass costs="):
+        model.score(X, y)
+    assert np.isfinite(model.score(X, y, costs=costs))
+    with pytest.raises(ValueError, match="set_score_request"):
+        make_cost_scorer()(model, X, y)
+    # One matrix for all rows is known to the model, by whatever argument it came.
+    assert np.isfinite(make().fit(X, y, costs={"fn": 5, "fp": 1, "positive": "churn"}).score(X, y))
+
+
+def test_pipelines_and_cross_validation_refuse_too():
+    X, y, value = churners()
+    costs = per_row(fn=value, fp=10, positive="churn")
+    pipeline = make_pipeline(StandardScaler().set_output(transform="pandas"), quick())
+    pipeline.fit(X, y, costboostclassifier__costs=costs)
+    with pytest.raises(ValueError, match="pass costs="):
+        pipeline.score(X, y)
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = quick().set_fit_request(costs=True).set_score_request(costs=False)
+        with pytest.raises(ValueError, match="pass costs="):
+            cross_validate(model, X, y, params={"costs": costs}, cv=2, error_score="raise")
+        model = quick().set_fit_request(costs=True).set_score_request(costs=True)
+        scores = cross_val_score(model, X, y, params={"costs": costs}, cv=2, error_score="raise")
+        assert np.isfinite(scores).all()
+        search = GridSearchCV(model, {"max_leaves": [3, 7]}, cv=2, error_score="raise")
+        assert np.isfinite(search.fit(X, y, costs=costs).best_score_)
+
+
+# -- 3: weights in the place of costs
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_the_third_argument_of_fit_is_sample_weight(make):
+    X, y, value = churners()
+    prices = {"fn": 20, "fp": 1, "positive": "churn"}
+    by_place = make(prices).fit(X, y, value)
+    by_name = make(prices).fit(X, y, sample_weight=value)
+    np.testing.assert_array_equal(by_place.predict(X), by_name.predict(X))
+    np.testing.assert_array_equal(by_place.cost_matrix_, [[0, 20], [1, 0]])
+    with pytest.raises(TypeError):
+        make(prices).fit(X, y, value, per_row(fn=value, fp=1, positive="churn"))
+
+
+# -- 4: transposed matrices: tests/costs/test_costs.py (names of the axes)
+
+
+def test_the_costs_are_said_in_words_after_the_fit(capsys):
+    X, y, _ = churners()
+    model = quick(PRICES, verbose=1).fit(X, y)
+    text = str(model.costs_)
+    assert "deciding 'stay' when the truth is 'churn' costs" in text
+    assert "(value)" in text
+    assert text.splitlines()[1] in capsys.readouterr().out
+    assert "<td>value: mean" in model.costs_._repr_html_()
+
+
+# -- 5: folds whose held-out rows are among the training rows
+
+
+def test_overlapping_folds_are_refused():
+    X, y, _ = churners()
+    rows = np.arange(len(y))
+    with pytest.raises(
+        ValueError, match=r"Fold 0 of the 'cv' parameter.*holds out 100 of its training rows"
+    ):
+        quick(cv=[(rows, rows[:100])]).fit(X, y)
+
+
+# -- 6: ids and dates
+
+
+def test_columns_of_ids_and_dates_are_named_and_left_out():
+    X, y, _ = churners()
+    X["customer"] = [f"C{i:05d}" for i in range(len(X))]
+    X["since"] = pd.date_range("2020-01-01", periods=len(X), freq="h").astype(str)
+    X["colour"] = np.where(X["b"] > 0, "red", "blue")
+    with pytest.warns(costboost.ColumnWarning, match=r"'customer'.*'since'|'since'.*'customer'"):
+        model = quick().fit(X, y)
+    plain = quick().fit(X.drop(columns=["customer", "since"]), y)
+    np.testing.assert_allclose(
+        model.predict_proba(X), plain.predict_proba(X[plain.feature_names_in_])
+    )
+
+
+# -- 7: interrupted fits
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, RuntimeError])
+def test_an_interrupted_fit_changes_nothing(make, stop):
+    X, y, _ = churners()
+    calls = []
+
+    def interrupted(rows):
+        calls.append(len(rows))
+        raise stop("in the middle")
+
+    model = make(interrupted)
+    with pytest.raises(stop):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        check_is_fitted(model)
+    model = make().fit(X, y)
+    before, told = dict(model.__dict__), model.predict(X)
+    other = np.where(y == "churn", 2, 1)
+    with pytest.raises(stop):
+        model.set_params(cost_matrix=interrupted).fit(X[["a", "b"]], other)
+    model.set_params(cost_matrix=None)
+    assert model.__dict__.keys() == before.keys()
+    assert all(model.__dict__[name] is before[name] for name in before)
+    np.testing.assert_array_equal(model.predict(X), told)
+
+
+# -- costs said once
+
+
+@pytest.mark.parametrize("name", ["CostBoost", "MinCost"])
+def test_expressions_are_the_same_as_arrays(name):
+    X, y, value = churners()
+    costs = per_row(fn=value, fp=10, positive="churn")
+    by_column = MODELS[name](PRICES).fit(X, y)
+    plain = MODELS[name]().fit(X, y)
+    np.testing.assert_array_equal(by_column.predict_proba(X), plain.predict_proba(X))
+    np.testing.assert_array_equal(by_column.predict(X), plain.predict(X, costs=costs))
+    np.testing.assert_array_equal(by_column.predict(X), plain.predict(X, costs=PRICES))
+    np.testing.assert_allclose(by_column.predict_cost(X), plain.predict_cost(X, costs=costs))
+    assert by_column.score(X, y) == pytest.approx(plain.score(X, y, costs=costs))
+    decided = by_column.predict(X)
+    assert by_column.score(X, y) == pytest.approx(savings_score(y, decided, costs=costs))
+    assert total_cost(y, decided, cost_matrix=PRICES, X=X) == pytest.approx(
+        total_cost(y, decided, costs=costs)
+    )
+    with pytest.raises(ValueError, match=r"'vale'.*did you mean 'value'"):
+        MODELS[name]({**PRICES, "fn": "vale"}).fit(X, y)
+
+
+def test_a_column_of_prices_can_be_kept_out_of_the_features():
+    X, y, _ = churners()
+    model = quick(PRICES, cost_columns="exclude").fit(X, y)
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    plain = quick().fit(X[["a", "b", "c"]], y)
+    np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X[["a", "b", "c"]]))
+    dearer = X.assign(value=X["value"] * 1000)
+    assert (model.predict(dearer) == "churn").sum() > (model.predict(X) == "churn").sum()
+
+
+@pytest.mark.parametrize("name", ["CostBoost", "MinCost"])
+def test_other_costs_without_another_fit(name):
+    X, y, _ = churners()
+    model = MODELS[name]({"fn": 1, "fp": 1, "positive": "churn"}).fit(X, y)
+    proba = model.predict_proba(X)
+    what_if = {"fn": 50, "fp": 1, "positive": "churn"}
+    expected = model.predict(X, costs=what_if)
+    assert (expected == "churn").sum() > (model.predict(X) == "churn").sum()
+    other = model.with_costs(what_if)
+    np.testing.assert_array_equal(other.predict(X), expected)
+    np.testing.assert_array_equal(other.predict_proba(X), proba)
+    np.testing.assert_array_equal(other.cost_matrix_, [[0, 50], [1, 0]])
+    np.testing.assert_array_equal(model.set_params(cost_matrix=what_if).predict(X), expected)
+    by_row = model.with_costs(PRICES)
+    np.testing.assert_array_equal(by_row.predict(X), model.predict(X, costs=PRICES))
+    actions = pd.DataFrame(
+        [[30.0, 3.0, 0.0], [0.0, 3.0, 9.0]], ["churn", "stay"], ["wait", "call", "gift"]
+    )
+    acting = model.with_costs(actions)
+    assert acting.decisions_.tolist() == ["wait", "call", "gift"]
+    brute = np.asarray(["wait", "call", "gift"])[(proba @ actions.to_numpy()).argmin(axis=1)]
+    np.testing.assert_array_equal(acting.predict(X), brute)
+
+
+ACTIONS = pd.DataFrame(
+    [[100.0, 4.0, 0.0], [0.0, 4.0, 20.0]], ["churn", "stay"], ["accept", "review", "block"]
+)
+
+
+@pytest.mark.parametrize("name", ["CostBoost", "MinCost", "LpCSB"])
+def test_decisions_are_columns(name):
+    X, y, value = churners()
+    model = MODELS[name](ACTIONS).fit(X, y)
+    assert model.decisions_.tolist() == ["accept", "review", "block"]
+    decided = model.predict(X)
+    assert set(decided) <= {"accept", "review", "block"}
+    score = model.score(X, y)
+    assert score == pytest.approx(savings_score(y, decided, cost_matrix=ACTIONS))
+    assert score > 0
+    if name != "LpCSB":
+        expected = model.predict_proba(X) @ ACTIONS.to_numpy()
+        np.testing.assert_allclose(model.predict_cost(X), expected)
+        np.testing.assert_array_equal(decided, model.decisions_[expected.argmin(axis=1)])
+    prices = {
+        ("churn", "accept"): value, ("churn", "review"): 4, ("churn", "block"): 0,
+        ("stay", "accept"): 0, ("stay", "review"): 4, ("stay", "block"): 20,
+    }  # fmt: skip
+    rows = MODELS[name]().fit(X, y, costs=prices)
+    assert rows.decisions_.tolist() == ["accept", "review", "block"]
+    assert rows.score(X, y, costs=prices) > 0
+    assert set(rows.predict(X)) <= {"accept", "review", "block"}
+
+
+@pytest.mark.parametrize("name", costboost.algorithms.__all__)
+def test_who_needs_classes_as_decisions_says_so(name):
+    X, y, _ = churners(200)
+    model = getattr(costboost, name)(ACTIONS, n_estimators=3)
+    takes = {"AdaMECClassifier", "AverageCostClassifier", "CostingClassifier"}
+    takes |= {"DSEClassifier", "GBSEClassifier", "LpCSBClassifier"}
+    if name in takes:
+        assert model.fit(X, y).decisions_.tolist() == ["accept", "review", "block"]
+    else:
+        with pytest.raises(ValueError, match=r"decides only for the classes.*CostBoostClassifier"):
+            model.fit(X, y)
+
+
+def test_rows_without_a_price_do_not_break_the_folds():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 3)), rng.integers(2, size=400)
+    for seed in range(6):
+        price = np.zeros(400)
+        price[np.random.default_rng(seed).choice(400, 10, replace=False)] = 5.0
+        model = CostBoostClassifier(n_estimators=5, random_state=seed, n_jobs=1)
+        assert np.isfinite(model.fit(X, y, costs=price).predict_proba(X)).all()
