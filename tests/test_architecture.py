@@ -17,7 +17,7 @@ ROOT = Path(costboost.__file__).parent
 
 # A module may import from its own layer and from those before it.
 LAYERS = (
-    ("_typing", "errors", "_sums", "_threads", "_validation"),
+    ("_typing", "errors", "_sums", "_tables", "_threads", "_validation"),
     ("costs",),
     ("metrics", "_frames"),
     ("losses",),
@@ -32,6 +32,7 @@ LAYERS = (
     ("flagship",),
     ("dask",),
     ("datasets",),
+    ("monitor",),
     ("plots", "vision"),
     ("experiments", "report"),
     ("__init__",),
