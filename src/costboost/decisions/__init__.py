@@ -5,20 +5,32 @@ The functions take plain arrays: probabilities (n, k), cost matrices (k, d) or (
 """
 
 from costboost.decisions.arrays import cheapest, expected_cost, worst_expected_cost
+from costboost.decisions.break_even import break_even
 from costboost.decisions.capacity import Allocation, allocate, capacity_prices
 from costboost.decisions.constraints import Budget, Rate
+from costboost.decisions.explanation import Explanation, explain
+from costboost.decisions.guarantee import CostGuarantee, cost_guarantee, mean_cost_bound
 from costboost.decisions.min_cost import MinCostClassifier
+from costboost.decisions.sensitivity import Sensitivity, sensitivity
 from costboost.decisions.target_rate import TargetRateClassifier
 
 __all__ = [
     "Allocation",
     "Budget",
+    "CostGuarantee",
+    "Explanation",
     "MinCostClassifier",
     "Rate",
+    "Sensitivity",
     "TargetRateClassifier",
     "allocate",
+    "break_even",
     "capacity_prices",
     "cheapest",
+    "cost_guarantee",
     "expected_cost",
+    "explain",
+    "mean_cost_bound",
+    "sensitivity",
     "worst_expected_cost",
 ]

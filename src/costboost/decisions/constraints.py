@@ -265,7 +265,8 @@ def constrained(
         asked = "; ".join(f"{one.words} in [{one.low:g}, {one.high:g}]" for one in sums)
         raise ValueError(
             f"The 'constraints' parameter of {owner} is infeasible{where}: found no decisions of "
-            f"these {n} rows that meet {asked}{' and the capacity' if counts else ''}. Relax a limit."
+            f"these {n} rows that meet {asked}{' and the capacity' if counts else ''}. Relax a "
+            "limit."
         )
     price = np.zeros(d)
     price[limited] = found.prices[: len(counts)]
