@@ -1,4 +1,4 @@
-"""Results as pandas frames, imported only when asked for."""
+"""Results as pandas frames, imported only when asked for, and missing values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["as_frame"]
+__all__ = ["as_frame", "is_missing"]
 
 
 def as_frame(columns: Mapping[str, Any], owner: str) -> pd.DataFrame:
@@ -33,3 +33,19 @@ def as_frame(columns: Mapping[str, Any], owner: str) -> pd.DataFrame:
             f'{owner} returns a pandas frame: pip install "costboost[data]".'
         ) from error
     return pd.DataFrame(dict(columns))
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or pandas' NA, which is not even equal to itself.
+
+    Parameters
+    ----------
+    value : any
+        A value.
+
+    Returns
+    -------
+    bool
+        True if it is missing.
+    """
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)

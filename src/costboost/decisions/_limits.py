@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost._tables import is_missing
 from costboost._typing import AnyArray, Ints
 from costboost._validation import is_integer, is_real
 from costboost.decisions.arrays import of_length, position
@@ -44,7 +45,7 @@ def grouped(per: ArrayLike, n: int, owner: str) -> Groups:
     """Rows by group, groups in sorted order; a missing group is refused."""
     array = of_length(per, n, "per", owner)
     values = array.tolist()
-    missing = [i for i, value in enumerate(values) if value is None or value != value]
+    missing = [i for i, value in enumerate(values) if is_missing(value)]
     if missing:
         raise ValueError(
             f"The 'per' parameter of {owner} must name a group for every row; row {missing[0]} has "
