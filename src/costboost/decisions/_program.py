@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -184,7 +185,7 @@ class Dual:
             bounds=[*zip(low, high, strict=True), (None, None)],
             method="highs",
         )
-        if result.status != 0:
+        if result.status != 0 or result.x is None:
             return None
         return result.x[:-1], float(result.x[-1]) * unit + max(self.values)
 
@@ -284,16 +285,19 @@ def _with_free_rows(
             room_below.append(spent - limit.low)
     rows = [weights[c] for c in above] + [-weights[c] for c in below]
     unit = _unit(expected)
+    # SciPy's type hints know no sparse matrices here.
+    upper: Any = sparse.csr_matrix(np.array(rows)) if rows else None
+    one_each: Any = sparse.kron(sparse.identity(len(distinct)), np.ones((1, d)), format="csr")
     result = linprog(
         distinct[:, :d].ravel() / unit,
-        A_ub=sparse.csr_matrix(np.array(rows)) if rows else None,
+        A_ub=upper,
         b_ub=np.array(room_above + room_below) if rows else None,
-        A_eq=sparse.kron(sparse.identity(len(distinct)), np.ones((1, d)), format="csr"),
+        A_eq=one_each,
         b_eq=supply.astype(np.float64),
         bounds=(0, None),
         method="highs-ds",
     )
-    if result.status != 0:
+    if result.status != 0 or result.x is None:
         return None
     prices = np.zeros(m)
     if rows:
