@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.costs import Costs
+from costboost.costs import Costs, interval, samples, scenarios
 from costboost.decisions import (
     Budget,
     Rate,
@@ -206,6 +206,17 @@ def test_worst_case_of_several_matrices():
     plain = [[max(row @ C[:, j] for C in scenarios) for j in range(3)] for row in p]
     np.testing.assert_allclose(worst, plain)
     assert allocate(worst, capacity={0: 2}).counts[0] <= 2
+
+
+def test_uncertain_costs_of_three_decisions():
+    """Intervals and samples of a (2, 3) matrix: means for the expected cost, all for the worst."""
+    forms = scenarios([[0, interval(2, 4), 10], [samples([10, 60]), 4, 0]])
+    p = np.array([[0.8, 0.2], [0.5, 0.5]])
+    mean = expected_cost(p, np.asarray(forms.expected, dtype=float))
+    np.testing.assert_allclose(mean, [[7.0, 3.2, 8.0], [17.5, 3.5, 5.0]])
+    worst = worst_expected_cost(p, [np.asarray(form, dtype=float) for form in forms.worst])
+    np.testing.assert_allclose(worst, [[12.0, 4.0, 8.0], [30.0, 4.0, 5.0]])
+    assert allocate(worst, ACTIONS, capacity={"review": 1}).labels.tolist() == ["review", "block"]
 
 
 # -- constraints --------------------------------------------------------------------------------

@@ -132,11 +132,11 @@ class Dual:
 
     def value(self, prices: Floats) -> tuple[float, Floats]:
         """The dual function, and what the cheapest decisions at these prices use of each limit."""
-        codes, least = _cheapest(self.expected, self.limits, prices)
         ends = np.where(prices > 0, self.highs, self.lows)
         # A price without an end to go with comes from rounding in the solver.
-        paid = float(sum(price * end for price, end in zip(prices, ends, strict=True)
-                         if price and np.isfinite(end)))  # fmt: skip
+        real = np.where(np.isfinite(ends), prices, 0.0)
+        codes, least = _cheapest(self.expected, self.limits, real)
+        paid = float((real * np.where(np.isfinite(ends), ends, 0.0)).sum())
         return least - paid, np.array([limit.used(codes) for limit in self.limits])
 
     def visit(self, prices: Floats) -> float:

@@ -201,7 +201,7 @@ def _budget(one: Budget, expected: Floats, counted: Floats, words: str, owner: s
                 f"{amount.min()} to {amount.max()}."
             )
         coefficients = np.broadcast_to(amount, len(expected))[:, None] * counted
-    return Sum(f"cost of {words}", coefficients, None, -np.inf, float(one.at_most))
+    return Sum(f"total of {words}", coefficients, None, -np.inf, float(one.at_most))
 
 
 def _rate(
