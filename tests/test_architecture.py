@@ -17,7 +17,10 @@ ROOT = Path(costboost.__file__).parent
 
 # A module may import from its own layer and from those before it.
 LAYERS = (
-    ("_typing", "errors", "_sums", "_threads", "_validation", "_recipe", "_docstrings"),
+    (
+        *("_typing", "errors", "_sums", "_tables", "_threads", "_validation", "_recipe"),
+        *("_docstrings", "_state"),
+    ),
     ("costs",),
     ("metrics", "_frames", "decisions"),
     ("cost_sensitive",),
@@ -32,6 +35,7 @@ LAYERS = (
     ("gbm",),
     ("dask",),
     ("datasets",),
+    ("monitor",),
     ("plots", "vision"),
     ("experiments", "report"),
     ("__init__",),

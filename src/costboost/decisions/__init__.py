@@ -1,5 +1,36 @@
-"""From probabilities and costs to decisions."""
+"""Decisions from probabilities and costs: cheapest, within limits, explained, and checked.
 
+The functions take plain arrays: probabilities (n, k), cost matrices (k, d) or (n, k, d) with rows
+= truth and columns = decision, expected costs (n, d).
+"""
+
+from costboost.decisions.arrays import cheapest, expected_cost, worst_expected_cost
+from costboost.decisions.break_even import break_even
+from costboost.decisions.capacity import Allocation, allocate, capacity_prices
+from costboost.decisions.constraints import Budget, Rate
+from costboost.decisions.explanation import Explanation, explain
+from costboost.decisions.guarantee import CostGuarantee, cost_guarantee, mean_cost_bound
 from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
+from costboost.decisions.sensitivity import Sensitivity, sensitivity
 
-__all__ = ["order_rank", "order_threshold", "rows_needed"]
+__all__ = [
+    "Allocation",
+    "Budget",
+    "CostGuarantee",
+    "Explanation",
+    "Rate",
+    "Sensitivity",
+    "allocate",
+    "break_even",
+    "capacity_prices",
+    "cheapest",
+    "cost_guarantee",
+    "expected_cost",
+    "explain",
+    "mean_cost_bound",
+    "order_rank",
+    "order_threshold",
+    "rows_needed",
+    "sensitivity",
+    "worst_expected_cost",
+]

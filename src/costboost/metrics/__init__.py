@@ -21,8 +21,11 @@ from costboost.metrics.counts import epsilon, g_mean
 from costboost.metrics.curves import cost_by_threshold, cost_curve
 from costboost.metrics.money import mean_cost, savings_score, total_cost
 from costboost.metrics.scorer import make_cost_scorer
+from costboost.metrics.segments import CostBySegment, cost_by
 
 __all__ = [
+    "CostBySegment",
+    "cost_by",
     "cost_by_threshold",
     "cost_curve",
     "epsilon",

@@ -1,0 +1,179 @@
+"""Expected costs and cheapest decisions on plain arrays, and the checks they share.
+
+Rows of a cost matrix are classes (the truth, k of them), columns are decisions (d of them).
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import AnyArray, Floats, Ints
+
+__all__ = ["cheapest", "expected_cost", "worst_expected_cost"]
+
+
+def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
+    """Expected cost of every decision on every row, ``sum_j proba[i, j] * matrix[i, j, d]``.
+
+    Parameters
+    ----------
+    proba : array of shape (n, k)
+        Probability of each class on each row.
+    matrix : array of shape (k, d) or (n, k, d)
+        Costs, truth by decision, for all rows or for each.
+
+    Returns
+    -------
+    array of shape (n, d)
+        The expected costs.
+
+    Examples
+    --------
+    >>> expected_cost([[0.9, 0.1]], [[0, 4, 20], [100, 4, 0]])
+    array([[10.,  4., 18.]])
+    """
+    p, C = probabilities_and_matrix(proba, matrix, "expected_cost")
+    if C.ndim == 2:
+        return np.asarray(p @ C)
+    return np.asarray(np.einsum("nj,njd->nd", p, C))
+
+
+def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floats:
+    """Largest expected cost of every decision over several cost matrices.
+
+    Use it in place of `expected_cost` where costs are uncertain and the worst case counts: the
+    cheapest column, or `allocate` on the result, minimises the worst expected cost.
+
+    Parameters
+    ----------
+    proba : array of shape (n, k)
+        Probability of each class on each row.
+    matrices : sequence of arrays of shape (k, d) or (n, k, d)
+        The scenarios, as in ``costboost.costs.scenarios(...).worst``.
+
+    Returns
+    -------
+    array of shape (n, d)
+        The largest expected cost.
+
+    Examples
+    --------
+    >>> worst_expected_cost([[0.5, 0.5]], [[[0, 8], [6, 0]], [[0, 2], [10, 0]]])
+    array([[5., 4.]])
+    """
+    if not len(matrices):
+        raise ValueError(
+            "The 'matrices' parameter of worst_expected_cost must hold at least one cost matrix, "
+            "got none. Pass the scenarios of your costs."
+        )
+    return np.asarray(
+        np.maximum.reduce([expected_cost(proba, matrix) for matrix in matrices]), np.float64
+    )
+
+
+def cheapest(expected: Floats) -> Ints:
+    """Decision of smallest expected cost.
+
+    A tie of two decisions goes to the second, as in ``Costs.decide``; of more to the first.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision.
+
+    Returns
+    -------
+    int array of shape (n,)
+        Columns.
+
+    Examples
+    --------
+    >>> cheapest(np.array([[1.0, 1.0], [1.0, 2.0]]))
+    array([1, 0])
+    """
+    if expected.shape[1] == 2:
+        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
+    return np.asarray(expected.argmin(axis=1), dtype=np.intp)
+
+
+def probabilities_and_matrix(
+    proba: ArrayLike, matrix: ArrayLike, owner: str
+) -> tuple[Floats, Floats]:
+    """Check that probabilities and costs are finite and belong together."""
+    p = np.asarray(proba, dtype=np.float64)
+    C = np.asarray(matrix, dtype=np.float64)
+    if p.ndim != 2:
+        raise ValueError(
+            f"The 'proba' parameter of {owner} must have shape (n, k), a column per class; got "
+            f"shape {p.shape}. Pass the output of predict_proba."
+        )
+    n, k = p.shape
+    fits = C.ndim in (2, 3) and C.shape[-2] == k and (C.ndim == 2 or len(C) == n)
+    if not fits:
+        raise ValueError(
+            f"The 'matrix' parameter of {owner} must have shape ({k}, d) or ({n}, {k}, d), truth "
+            f"by decision, to go with proba of shape {p.shape}; got {C.shape}."
+        )
+    for name, array in (("proba", p), ("matrix", C)):
+        if not np.isfinite(array).all():
+            raise ValueError(
+                f"The {name!r} parameter of {owner} must be finite, got NaN or infinity. Drop or "
+                "complete those rows."
+            )
+    return p, C
+
+
+def checked_expected(expected: ArrayLike, owner: str) -> Floats:
+    """Expected costs as finite floats of shape (n, d)."""
+    E = np.asarray(expected, dtype=np.float64)
+    if E.ndim != 2 or not E.shape[1]:
+        raise ValueError(
+            f"The 'expected' parameter of {owner} must have shape (n, d), a column per decision; "
+            f"got shape {E.shape}. expected_cost(proba, matrix) makes it."
+        )
+    if not np.isfinite(E).all():
+        raise ValueError(
+            f"The 'expected' parameter of {owner} must be finite, got NaN or infinity. Drop or "
+            "complete those rows."
+        )
+    return E
+
+
+def checked_labels(labels: ArrayLike | None, size: int, name: str, owner: str) -> AnyArray:
+    """Distinct labels of the columns; by default 0 to size - 1."""
+    array = np.arange(size) if labels is None else np.asarray(labels)
+    if array.shape != (size,) or len(set(array.tolist())) != size:
+        raise ValueError(
+            f"The {name!r} parameter of {owner} must hold {size} distinct labels, one per column; "
+            f"got {array.tolist()}."
+        )
+    return array
+
+
+def position(label: Any, labels: AnyArray, what: str, parameter: str, owner: str) -> int:
+    """Index of a label; an unknown one is refused with the nearest known one."""
+    known: list[Any] = labels.tolist()
+    if label in known:
+        return known.index(label)
+    near = difflib.get_close_matches(str(label), [str(one) for one in known], n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise ValueError(
+        f"The {parameter!r} parameter of {owner} names the {what} {label!r}, which is not one of "
+        f"{known}.{hint}"
+    )
+
+
+def of_length(values: ArrayLike, n: int, name: str, owner: str) -> AnyArray:
+    """An array with one element per row."""
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise ValueError(
+            f"The {name!r} parameter of {owner} must have one element per row, shape ({n},); got "
+            f"shape {array.shape}."
+        )
+    return array

@@ -1,0 +1,328 @@
+"""Decisions of a whole batch under limits, and the prices of the limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._tables import as_frame
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.decisions._exchange import Exchange
+from costboost.decisions._limits import Bounds, Groups, bounds, grouped
+from costboost.decisions._program import Limit, solve
+from costboost.decisions.arrays import cheapest, checked_expected, checked_labels
+from costboost.decisions.constraints import Budget, Rate, constrained, read
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Allocation", "allocate", "capacity_prices"]
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Decisions under limits; made by `allocate`.
+
+    Attributes
+    ----------
+    decisions : array of shape (d,)
+        Labels of the decisions.
+    codes : int array of shape (n,)
+        The decision of each row, as an index into `decisions`.
+    expected_cost : float
+        Expected cost of all rows together.
+    cost_by_decision : dict of label to float
+        Its parts: the rows of each decision.
+    counts : dict of label to int
+        The number of rows of each decision.
+    price : dict
+        For each decision with a limit, what one more unit of its upper limit saves in total; 0 if
+        the limit does not bind. Negative if the lower limit binds: one unit less of it saves so
+        much. With ``per``, a dictionary of that kind for each group. With ``constraints`` the
+        values are the dual prices of the linear program.
+    lower_bound : float
+        No decisions within the limits cost less. Equal to `expected_cost` up to rounding unless
+        there are constraints, whose sums cannot be met exactly with whole rows.
+    constraints : list of dict
+        For each constraint (and group): what it is, its limit, the value met, and its dual price.
+    """
+
+    decisions: AnyArray
+    codes: Ints
+    expected_cost: float
+    cost_by_decision: dict[Any, float]
+    counts: dict[Any, int]
+    price: dict[Any, Any]
+    lower_bound: float
+    constraints: list[dict[str, Any]] = field(default_factory=list)
+    _parts: list[dict[str, Any]] = field(default_factory=list, repr=False)
+
+    @property
+    def labels(self) -> AnyArray:
+        """The decision of each row, (n,)."""
+        return np.asarray(self.decisions[self.codes])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per decision, and per group if there are groups.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``group`` (if any), ``decision``, ``rows``, ``at_least``, ``at_most``,
+            ``expected_cost`` and ``price``.
+        """
+        keys = list(self._parts[0]) if self._parts else []
+        return as_frame(
+            {key: [part[key] for part in self._parts] for key in keys}, "Allocation.to_frame"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """The decisions of one group."""
+
+    codes: Ints
+    price: Floats  # (d,)
+    lower_bound: float
+    constraints: list[dict[str, Any]]
+
+
+def allocate(
+    expected: ArrayLike,
+    decisions: ArrayLike | None = None,
+    *,
+    capacity: Mapping[Any, Any] | None = None,
+    constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
+    per: ArrayLike | None = None,
+    proba: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+) -> Allocation:
+    """Decide a batch of rows for the least expected cost within limits.
+
+    With ``capacity`` alone the result is the exact optimum: one limit by partial sort on regret,
+    several by a transportation program, whose solutions are whole rows. Equal rows never overshoot
+    a limit. ``constraints`` are met, too, but only in rows that are whole: see `Rate` and `Budget`
+    for what is guaranteed.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision on each row, from `expected_cost` or ``predict_cost``.
+    decisions : array of shape (d,), optional
+        Labels of the decisions, in the order of the columns; by default 0, 1, ...
+    capacity : mapping of decision to limit, optional
+        How many rows may get a decision: an integer is a number of rows, a float from 0 to 1 a
+        share of the rows, a pair ``(lower, upper)`` has both ends (None is no limit). With
+        ``per``, a mapping of group to limit gives every group its own.
+    constraints : Rate, Budget or sequence of them, optional
+        Limits on expected rates and on sums of money.
+    per : array of shape (n,), optional
+        Group of each row, such as its day. Limits and constraints hold in each group.
+    proba : array of shape (n, k), optional
+        Probability of each class; needed by `Rate`.
+    classes : array of shape (k,), optional
+        Labels of the classes; needed by `Rate` if they are not 0, 1, ...
+
+    Returns
+    -------
+    Allocation
+        The decisions, their expected cost and the prices of the limits.
+
+    Examples
+    --------
+    Four payments; only one can be reviewed:
+
+    >>> expected = [[10, 4, 18], [2, 4, 20], [50, 4, 9], [30, 4, 12]]
+    >>> found = allocate(expected, ["accept", "review", "block"], capacity={"review": 1})
+    >>> found.labels.tolist(), found.expected_cost
+    (['accept', 'accept', 'block', 'review'], 25.0)
+    >>> found.price
+    {'review': 6.0}
+    """
+    owner = "allocate"
+    E = checked_expected(expected, owner)
+    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    sums = read(constraints, E, labels, proba, classes, owner)
+    groups = (
+        Groups([None], np.zeros(len(E), np.intp)) if per is None else grouped(per, len(E), owner)
+    )
+    codes = np.empty(len(E), dtype=np.intp)
+    shares: list[_Share] = []
+    limits: list[Bounds] = []
+    for name, rows in zip(groups.names, groups.rows(), strict=True):
+        limit = bounds(
+            capacity, labels, len(rows), owner, groups=None if per is None else groups, group=name
+        )
+        if sums:
+            solved = constrained(E[rows], limit, [one.take(rows) for one in sums], name, owner)
+            share = _Share(*solved)
+        else:
+            share = _counted(E[rows], limit)
+        codes[rows] = share.codes
+        shares.append(share)
+        limits.append(limit)
+    limited = [j for j, label in enumerate(labels.tolist()) if label in (capacity or {})]
+    return _assembled(E, labels, codes, groups, shares, limits, limited, per is not None)
+
+
+def _assembled(
+    E: Floats,
+    labels: AnyArray,
+    codes: Ints,
+    groups: Groups,
+    shares: list[_Share],
+    limits: list[Bounds],
+    limited: list[int],
+    has_groups: bool,
+) -> Allocation:
+    names = labels.tolist()
+    d = len(names)
+    taken = np.take_along_axis(E, codes[:, None], axis=1)[:, 0]
+    cell = groups.codes * d + codes
+    cost = np.bincount(cell, taken, minlength=len(groups.names) * d).reshape(-1, d)
+    count = np.bincount(cell, minlength=len(groups.names) * d).reshape(-1, d)
+    parts = [
+        {
+            **({"group": group} if has_groups else {}),
+            "decision": names[j],
+            "rows": int(count[g, j]),
+            "at_least": int(limits[g].lower[j]) if j in limited else None,
+            "at_most": int(limits[g].upper[j]) if j in limited else None,
+            "expected_cost": float(cost[g, j]),
+            "price": float(shares[g].price[j]) if j in limited else None,
+        }
+        for g, group in enumerate(groups.names)
+        for j in range(d)
+    ]
+    prices = [{names[j]: float(share.price[j]) for j in limited} for share in shares]
+    met = [
+        {**({"group": group} if has_groups else {}), **one}
+        for group, share in zip(groups.names, shares, strict=True)
+        for one in share.constraints
+    ]
+    return Allocation(
+        decisions=labels,
+        codes=codes,
+        expected_cost=math.fsum(taken),
+        cost_by_decision={names[j]: math.fsum(taken[codes == j]) for j in range(d)},
+        counts={names[j]: int(count[:, j].sum()) for j in range(d)},
+        price=dict(zip(groups.names, prices, strict=True)) if has_groups else prices[0],
+        lower_bound=math.fsum(share.lower_bound for share in shares),
+        constraints=met,
+        _parts=parts,
+    )
+
+
+def _counted(E: Floats, limit: Bounds) -> _Share:
+    """The optimum under limits on counts alone."""
+    exchange = _exchange(E, limit)
+    codes = exchange.codes
+    best = math.fsum(np.take_along_axis(E, codes[:, None], axis=1)[:, 0])
+    return _Share(codes, exchange.marginal(), best, [])
+
+
+def _exchange(E: Floats, limit: Bounds) -> Exchange:
+    n, d = E.shape
+    free = cheapest(E)
+    counts = np.bincount(free, minlength=d)
+    limited = np.flatnonzero((limit.lower > 0) | (limit.upper < n))
+    if ((counts >= limit.lower) & (counts <= limit.upper)).all():
+        return Exchange(E, free, limit)
+    if len(limited) == 1:
+        return Exchange(E, _one_limit(E, free, int(limited[0]), limit), limit)
+    # Only upper limits, whose prices cannot be negative: a row whose cheapest decision has no
+    # limit keeps it at any price.
+    open_to_change = np.ones(n, dtype=np.bool_)
+    if not limit.lower.any():
+        open_to_change = np.isin(free, limited)
+    rows = np.flatnonzero(open_to_change)
+    settled = np.bincount(free[~open_to_change], minlength=d)
+    program = [
+        Limit(
+            np.eye(d)[j],
+            float(limit.lower[j] - settled[j]) if limit.lower[j] else -np.inf,
+            float(limit.upper[j] - settled[j]) if limit.upper[j] < n else np.inf,
+        )
+        for j in limited
+    ]
+    found = solve(E[rows], program)
+    if found is None or len(found.split):  # bounds were checked, and vertices are whole
+        raise RuntimeError("The linear program of allocate failed. Please report these costs.")
+    codes = free
+    codes[rows] = found.codes
+    exchange = Exchange(E, codes, limit)
+    # The solver works to a tolerance; the exchanges do not.
+    spread = float(np.ptp(E)) if E.size else 0.0
+    exchange.improve(1e-13 * spread)
+    return exchange
+
+
+def _one_limit(E: Floats, free: Ints, j: int, limit: Bounds) -> Ints:
+    """Decision j for the rows that gain most by it: a partial sort."""
+    n, d = E.shape
+    others = np.delete(np.arange(d), j)
+    second = others[E[:, others].argmin(axis=1)] if d > 2 else np.full(n, others[0])
+    gain = np.take_along_axis(E, second[:, None], axis=1)[:, 0] - E[:, j]
+    chosen = int(np.clip((free == j).sum(), limit.lower[j], limit.upper[j]))
+    codes = np.where(free == j, second, free)
+    if chosen == n:
+        codes[:] = j
+    elif chosen:
+        codes[np.argpartition(gain, n - chosen)[n - chosen :]] = j
+    return codes
+
+
+def capacity_prices(
+    expected: ArrayLike,
+    decisions: ArrayLike | None = None,
+    *,
+    capacity: Mapping[Any, Any],
+    per: ArrayLike | None = None,
+) -> Floats:
+    """Prices of decisions that keep limits on average, for rows that arrive one by one.
+
+    They are the dual prices of `allocate` on rows at hand, best held-out ones. Add them to the
+    costs, ``matrix + prices``, and take the cheapest decision of each new row: on the rows at hand
+    this is the optimum within the limits (up to rows that tie), and on new rows of the same
+    kind the limits are met on average.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision on each row.
+    decisions : array of shape (d,), optional
+        Labels of the decisions, in the order of the columns; by default 0, 1, ...
+    capacity : mapping of decision to limit
+        As in `allocate`: numbers of rows, shares, or pairs.
+    per : array of shape (n,), optional
+        Group of each row, such as its day: numbers of rows are then per group, on average. Without
+        it they are for all rows together.
+
+    Returns
+    -------
+    array of shape (d,)
+        A price per decision; 0 where no limit binds, negative where more rows than the cheapest
+        ones are asked for, infinite for a limit of 0.
+
+    Examples
+    --------
+    >>> expected = np.array([[10, 4, 18], [2, 4, 20], [50, 4, 9], [30, 4, 12]])
+    >>> prices = capacity_prices(
+    ...     expected, ["accept", "review", "block"], capacity={"review": 0.25}
+    ... )
+    >>> prices
+    array([0., 7., 0.])
+    >>> (expected + prices).argmin(axis=1)
+    array([0, 0, 2, 1])
+    """
+    owner = "capacity_prices"
+    E = checked_expected(expected, owner)
+    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    periods = 1 if per is None else len(grouped(per, len(E), owner).names)
+    limit = bounds(capacity, labels, len(E), owner, periods=periods)
+    return _exchange(E, limit).prices()

@@ -1,0 +1,281 @@
+r"""Decisions explained in money: a part of the saving for each feature.
+
+A row's decision saves something against the runner-up, the cheapest other decision. With the costs
+C of the row, expected costs are linear in the probabilities p, and so is this saving:
+
+.. math:: S(p) = \sum_j p_j \, (C_{j, \text{runner-up}} - C_{j, \text{decision}}).
+
+At the base scores of the model (those of a row it knows nothing about) the same choice would save
+:math:`S(p_{base})`. The features move the scores from the base s₀ to :math:`s_0 + \sum_f \phi_f`
+with the SHAP contributions φ, and the saving along with them. **The rule:** all contributions grow
+together, from none to their full size, and each feature gets what its contribution adds to the
+saving on the way (the Aumann-Shapley value):
+
+.. math::
+
+    \text{part}_f = \int_0^1 \nabla_s S\bigl(p(s_0 + t \textstyle\sum_g \phi_g)\bigr) \cdot \phi_f
+    \; dt, \qquad \sum_f \text{part}_f = S(p) - S(p_{base}).
+
+For two classes this shares out the change of the probability in proportion to the contributions.
+Probabilities that are averaged over several boosters average the parts, too. What rounding and
+integration leave over is shared out in proportion to the sizes of the parts.
+
+A feature that also sets the costs (an amount) acts twice. Its effect on the costs is in the base,
+which is computed with the row's own costs; its part is the effect on the probability.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, softmax
+
+from costboost._tables import as_frame
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.decisions.arrays import (
+    cheapest,
+    checked_labels,
+    expected_cost,
+    of_length,
+    probabilities_and_matrix,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Explanation", "explain"]
+
+_NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """Decisions and what each feature adds to their saving; made by `explain`.
+
+    Attributes
+    ----------
+    decisions : array of shape (d,)
+        Labels of the decisions.
+    codes, runner_up_codes : int arrays of shape (n,)
+        The decision of each row and the cheapest other one, as indices into `decisions`.
+    saving : array of shape (n,)
+        What the decision is expected to save against the runner-up; negative where limits forced
+        it.
+    base : array of shape (n,)
+        What it would save at the base rate of the model, with the row's own costs.
+    parts : array of shape (n, f)
+        What each feature adds: ``base + parts.sum(axis=1) == saving``.
+    feature_names : list of str
+        Names of the features.
+    values : array of shape (n, f), or None
+        Their values.
+    """
+
+    decisions: AnyArray
+    codes: Ints
+    runner_up_codes: Ints
+    saving: Floats
+    base: Floats
+    parts: Floats
+    feature_names: list[str]
+    values: AnyArray | None = None
+
+    @property
+    def labels(self) -> AnyArray:
+        """The decision of each row, (n,)."""
+        return np.asarray(self.decisions[self.codes])
+
+    @property
+    def runner_up(self) -> AnyArray:
+        """The cheapest other decision of each row, (n,)."""
+        return np.asarray(self.decisions[self.runner_up_codes])
+
+    @property
+    def mean_absolute(self) -> Floats:
+        """Mean absolute part of each feature over the rows, (f,)."""
+        return np.asarray(np.abs(self.parts).mean(axis=0))
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per row explained.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``decision``, ``runner_up``, ``saving``, ``base`` and one per feature.
+        """
+        return as_frame(
+            {
+                "decision": self.labels,
+                "runner_up": self.runner_up,
+                "saving": self.saving,
+                "base": self.base,
+                **{name: self.parts[:, f] for f, name in enumerate(self.feature_names)},
+            },
+            "Explanation.to_frame",
+        )
+
+
+def explain(
+    contributions: ArrayLike | Sequence[ArrayLike],
+    matrix: ArrayLike,
+    *,
+    proba: ArrayLike | None = None,
+    decisions: ArrayLike | None = None,
+    codes: ArrayLike | None = None,
+    feature_names: Sequence[str] | None = None,
+    X: Any = None,
+) -> Explanation:
+    """Explain decisions by what each feature adds to their saving.
+
+    Parameters
+    ----------
+    contributions : array of shape (n, f + 1) or (n, k, f + 1), or list of them
+        SHAP contributions to the log-odds of the second class, or to the scores whose softmax is
+        the probability; the last column is the base. A list has one array per booster, whose
+        probabilities are averaged.
+    matrix : array of shape (k, d) or (n, k, d)
+        Costs, truth by decision.
+    proba : array of shape (n, k), optional
+        Probabilities that decide; by default those of the contributions. If the two differ, because
+        the contributions are rounded or those of an average of scores, the difference is
+        shared out in proportion to the sizes of the parts.
+    decisions : array of shape (d,), optional
+        Labels of the decisions; by default 0, 1, ...
+    codes : int array of shape (n,), optional
+        Decisions taken, such as ``allocate(...).codes``; by default the cheapest ones.
+    feature_names : sequence of str, optional
+        Names of the features; by default the columns of X, or x0, x1, ...
+    X : table of shape (n, f), optional
+        Values of the features, to be shown.
+
+    Returns
+    -------
+    Explanation
+        Decision, runner-up, saving and parts of each row.
+
+    Examples
+    --------
+    Two features push the log-odds from -2 to 0; a false alarm costs 1, a miss 4:
+
+    >>> found = explain([[1.5, 0.5, -2.0]], [[0, 1], [4, 0]])
+    >>> found.labels, found.saving, found.base.round(3), found.parts.round(3)
+    (array([1]), array([1.5]), array([-0.404]), array([[1.428, 0.476]]))
+    """
+    owner = "explain"
+    boosters = _boosters(contributions, owner)
+    n, f = len(boosters[0]), boosters[0].shape[-1] - 1
+    own = np.mean([_proba(each.sum(axis=-1)) for each in boosters], axis=0)
+    p, C = probabilities_and_matrix(own if proba is None else proba, matrix, owner)
+    if p.shape != own.shape:
+        raise ValueError(
+            f"The 'proba' parameter of {owner} must have shape {own.shape} to go with the "
+            f"contributions, got {p.shape}."
+        )
+    labels = checked_labels(decisions, C.shape[-1], "decisions", owner)
+    if len(labels) < 2:
+        raise ValueError(f"{owner} needs at least two decisions to compare, got {labels.tolist()}.")
+    expected = expected_cost(p, C)
+    taken = cheapest(expected)
+    if codes is not None:
+        taken = of_length(codes, n, "codes", owner).astype(np.intp)
+    rows = np.arange(n)
+    others = expected.copy()
+    others[rows, taken] = np.inf
+    runner_up: Ints = others.argmin(axis=1)
+    saving = expected[rows, runner_up] - expected[rows, taken]
+    full = np.broadcast_to(C, (n, *C.shape[-2:]))
+    gain = full[rows, :, runner_up] - full[rows, :, taken]  # (n, k)
+    base = np.mean([(_proba(each[..., -1]) * gain).sum(axis=1) for each in boosters], axis=0)
+    parts = np.mean([_parts(each, gain) for each in boosters], axis=0)
+    return Explanation(
+        decisions=labels,
+        codes=taken,
+        runner_up_codes=runner_up,
+        saving=saving,
+        base=base,
+        parts=_adding_up(parts, saving - base),
+        feature_names=_names(feature_names, X, f, owner),
+        values=_values(X, n, f, owner),
+    )
+
+
+def _parts(contributions: Floats, gain: Floats) -> Floats:
+    """The path integral of the saving along the contributions of one booster, (n, f)."""
+    phi, base = contributions[..., :-1], contributions[..., -1]
+    total = phi.sum(axis=-1)
+    if base.ndim == 1:
+        rise = _mean_slope(base, total) * (gain[:, 1] - gain[:, 0])
+        return np.asarray(rise[:, None] * phi)
+    slope = np.zeros_like(base)
+    for node, weight in zip(0.5 * (_NODES + 1.0), 0.5 * _WEIGHTS, strict=True):
+        p = np.asarray(softmax(base + node * total, axis=1))
+        slope += weight * p * (gain - (p * gain).sum(axis=1, keepdims=True))
+    return np.asarray(np.einsum("nk,nkf->nf", slope, phi))
+
+
+def _mean_slope(base: Floats, total: Floats) -> Floats:
+    """Mean slope of the logistic function between base and base + total."""
+    is_flat = np.abs(total) < 1e-4
+    middle = expit(base + 0.5 * total)
+    step = np.where(is_flat, 1.0, total)
+    return np.where(is_flat, middle * (1.0 - middle), (expit(base + total) - expit(base)) / step)
+
+
+def _adding_up(parts: Floats, total: Floats) -> Floats:
+    """Share out what is missing from the total in proportion to the sizes of the parts."""
+    for _ in range(2):  # the second time for the rounding of the first
+        rest = total - parts.sum(axis=1)
+        size = np.abs(parts)
+        whole = size.sum(axis=1, keepdims=True)
+        share = np.where(whole > 0, size / np.where(whole > 0, whole, 1.0), 1.0 / parts.shape[1])
+        parts = parts + rest[:, None] * share
+    return parts
+
+
+def _proba(scores: Floats) -> Floats:
+    if scores.ndim == 1:
+        return np.stack([expit(-scores), expit(scores)], axis=1)
+    return np.asarray(softmax(scores, axis=1))
+
+
+def _boosters(contributions: Any, owner: str) -> list[Floats]:
+    several = isinstance(contributions, list | tuple) and np.ndim(contributions[0]) > 1
+    arrays = [
+        np.asarray(each, np.float64) for each in (contributions if several else [contributions])
+    ]
+    shape = arrays[0].shape
+    fits = len(shape) in (2, 3) and shape[-1] > 1 and all(each.shape == shape for each in arrays)
+    if not fits:
+        raise ValueError(
+            f"The 'contributions' parameter of {owner} must have shape (n, f + 1) or (n, k, f + 1),"
+            f" the same for every booster; got {[each.shape for each in arrays]}."
+        )
+    return arrays
+
+
+def _names(names: Sequence[str] | None, X: Any, f: int, owner: str) -> list[str]:
+    if names is None:
+        names = X.columns if hasattr(X, "columns") else [f"x{j}" for j in range(f)]
+    found = [str(name) for name in names]
+    if len(found) != f:
+        raise ValueError(
+            f"The 'feature_names' parameter of {owner} must hold {f} names, one per feature of the "
+            f"contributions; got {len(found)}."
+        )
+    return found
+
+
+def _values(X: Any, n: int, f: int, owner: str) -> AnyArray | None:
+    if X is None:
+        return None
+    values = np.asarray(X, dtype=object) if hasattr(X, "columns") else np.asarray(X)
+    if values.shape != (n, f):
+        raise ValueError(
+            f"The 'X' parameter of {owner} must have shape ({n}, {f}) to go with the "
+            f"contributions, got {values.shape}."
+        )
+    return values

@@ -1,0 +1,265 @@
+r"""Whether the mean cost is below a limit, with a stated probability of being wrong.
+
+Costs of held-out rows are independent draws from an unknown distribution between two known bounds.
+The test bets against "the mean cost is m or more" (Waudby-Smith & Ramdas 2024): with costs scaled
+to [0, 1], the capital
+
+.. math::
+
+    K_n(m) = \prod_{i = 1}^n \bigl(1 + \lambda_i (m - x_i)\bigr),
+    \qquad 0 \le \lambda_i \le \frac{3}{4 (1 - m)},
+
+where the stake λ_i depends on earlier rows only, does not grow on average if the mean is at least
+m. By Markov's inequality it ends above 1/δ with probability at most δ, for any number of rows and
+any distribution. The upper bound is the smallest m at which it does.
+
+Why this one: costs are small for most rows and large for a few. Hoeffding's bound knows only the
+range, and Hoeffding-Bentkus only mean and range; the stakes adapt to the variance, as empirical
+Bernstein bounds do but with smaller constants.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import Floats
+from costboost._validation import is_real
+
+__all__ = ["CostGuarantee", "cost_guarantee", "mean_cost_bound"]
+
+_STAKE = 0.75  # largest share of the capital that one row can take
+
+
+@dataclass(frozen=True)
+class CostGuarantee:
+    """An answer of `cost_guarantee`.
+
+    Attributes
+    ----------
+    holds : bool
+        Whether the mean cost is below the limit, with probability at least 1 - delta of this
+        answer not being wrong. False means "not shown", not "above".
+    upper_bound : float
+        The mean cost is below it with probability at least 1 - delta.
+    mean : float
+        Mean cost of the rows.
+    limit, delta : float
+        What was asked.
+    n : int
+        Number of rows.
+    """
+
+    holds: bool
+    upper_bound: float
+    mean: float
+    limit: float
+    delta: float
+    n: int
+
+    def __bool__(self) -> bool:
+        return self.holds
+
+
+def cost_guarantee(
+    costs: ArrayLike,
+    limit: float,
+    delta: float = 0.05,
+    *,
+    largest: float,
+    smallest: float = 0.0,
+    random_state: int = 0,
+) -> CostGuarantee:
+    """Ask whether the mean cost is below a limit, being wrong with probability at most delta.
+
+    Parameters
+    ----------
+    costs : array of shape (n,)
+        Costs of the decisions on rows that had no part in training or in choosing the limit.
+    limit : float
+        The mean cost that must not be exceeded.
+    delta : float, default=0.05
+        Largest probability, over the draw of the rows, that the answer is yes although the mean is
+        at or above the limit.
+    largest, smallest : float
+        Bounds of the cost of any row, known beforehand (such as a card limit) and not read off
+        these rows.
+    random_state : int, default=0
+        Seed of the order in which the rows are used. The order matters a little; fixing it keeps
+        the answer the same each time.
+
+    Returns
+    -------
+    CostGuarantee
+        The answer, and the upper bound of the mean cost; true in an ``if`` if the limit holds.
+
+    References
+    ----------
+    I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting",
+    Journal of the Royal Statistical Society B 86(1), 2024, doi:10.1093/jrsssb/qkad009.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> costs = np.where(rng.random(2000) < 0.02, 100.0, 0.0)
+    >>> found = cost_guarantee(costs, limit=4.0, delta=0.05, largest=100.0)
+    >>> found.holds, bool(found.mean < found.upper_bound < 4.0)
+    (True, True)
+    """
+    owner = "cost_guarantee"
+    x = _scaled(costs, smallest, largest, owner)
+    _check_delta(delta, owner)
+    if not is_real(limit):
+        raise ValueError(f"The 'limit' parameter of {owner} must be a number, got {limit!r}.")
+    if limit <= smallest:
+        raise ValueError(
+            f"The 'limit' parameter of {owner} is infeasible: no mean is below {limit:g} if every "
+            f"cost is at least smallest={smallest:g}. Raise the limit."
+        )
+    if limit >= largest:
+        raise ValueError(
+            f"The 'limit' parameter of {owner} says nothing: no mean exceeds {limit:g} if every "
+            f"cost is at most largest={largest:g}. Lower the limit."
+        )
+    m = (limit - smallest) / (largest - smallest)
+    if _upper_bound(np.zeros(len(x)), delta) > m:
+        needed = rows_needed(m, delta)
+        raise ValueError(
+            f"The 'limit' parameter of {owner} is infeasible with {len(x)} rows: even if all cost "
+            f"{smallest:g}, a limit of {limit:g} with delta={delta:g} needs {needed} rows. Add "
+            "rows, or raise the limit or delta."
+        )
+    ordered = np.random.default_rng(random_state).permutation(x)
+    bound = smallest + (largest - smallest) * _upper_bound(ordered, delta)
+    mean = float(np.mean(np.asarray(costs, dtype=np.float64)))
+    return CostGuarantee(bound <= limit, bound, mean, float(limit), float(delta), len(x))
+
+
+def mean_cost_bound(
+    costs: ArrayLike,
+    delta: float = 0.05,
+    *,
+    largest: float,
+    smallest: float = 0.0,
+    random_state: int = 0,
+) -> float:
+    """Upper bound of the mean cost that fails with probability at most delta.
+
+    Parameters
+    ----------
+    costs : array of shape (n,)
+        Costs of the decisions on rows that had no part in training.
+    delta : float, default=0.05
+        Largest probability that the mean exceeds the bound.
+    largest, smallest : float
+        Bounds of the cost of any row, known beforehand.
+    random_state : int, default=0
+        Seed of the order in which the rows are used.
+
+    Returns
+    -------
+    float
+        The bound; `largest` if the rows show nothing better.
+
+    Examples
+    --------
+    >>> round(mean_cost_bound([0.0] * 1000, 0.05, largest=100.0), 2)
+    0.4
+    """
+    x = _scaled(costs, smallest, largest, "mean_cost_bound")
+    _check_delta(delta, "mean_cost_bound")
+    ordered = np.random.default_rng(random_state).permutation(x)
+    return smallest + (largest - smallest) * _upper_bound(ordered, delta)
+
+
+def rows_needed(limit: float, delta: float) -> int:
+    """The fewest rows without any cost that show a mean below a limit, of costs in [0, 1].
+
+    Parameters
+    ----------
+    limit : float
+        The limit, in (0, 1).
+    delta : float
+        Largest probability of being wrong.
+
+    Returns
+    -------
+    int
+        The number of rows.
+
+    Examples
+    --------
+    >>> rows_needed(0.01, 0.05)
+    402
+    """
+    high = math.ceil(math.log(1.0 / delta) / math.log1p(_STAKE * limit / (1.0 - limit)))
+    low = high - 1  # no stake does it with fewer
+    while _upper_bound(np.zeros(high), delta) > limit:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _upper_bound(np.zeros(middle), delta) > limit:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _upper_bound(x: Floats, delta: float) -> float:
+    """The smallest mean that the bets rule out, by bisection: capital grows with m."""
+    wanted = math.log(1.0 / delta)
+    stakes = _stakes(x, delta)
+
+    def is_ruled_out(m: float) -> bool:
+        stake = np.minimum(stakes, _STAKE / max(1.0 - m, 1e-300))
+        return bool(np.log1p(stake * (m - x)).sum() >= wanted)
+
+    low, high = 0.0, 1.0
+    if not is_ruled_out(1.0 - 1e-12):
+        return 1.0
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        if is_ruled_out(middle):
+            high = middle
+        else:
+            low = middle
+    return max(high, float(x.mean()))
+
+
+def _stakes(x: Floats, delta: float) -> Floats:
+    """Stakes from the rows before: large where the variance so far is small."""
+    n = len(x)
+    seen = np.arange(1, n + 1)
+    mean = (0.5 + np.cumsum(x)) / (seen + 1)
+    variance = (0.25 + np.cumsum((x - mean) ** 2)) / (seen + 1)
+    before = np.concatenate([[0.25], variance[:-1]])
+    return np.asarray(np.sqrt(2.0 * math.log(1.0 / delta) / (n * before)))
+
+
+def _scaled(costs: ArrayLike, smallest: float, largest: float, owner: str) -> Floats:
+    values = np.asarray(costs, dtype=np.float64)
+    if values.ndim != 1 or not len(values):
+        raise ValueError(
+            f"The 'costs' parameter of {owner} must be a non-empty array of shape (n,), got shape "
+            f"{values.shape}."
+        )
+    if not (is_real(smallest) and is_real(largest) and smallest < largest):
+        raise ValueError(
+            f"The 'smallest' and 'largest' parameters of {owner} must be numbers in this order, "
+            f"got {smallest!r} and {largest!r}."
+        )
+    if not (values.min() >= smallest and values.max() <= largest):
+        raise ValueError(
+            f"The 'costs' parameter of {owner} must lie between smallest={smallest:g} and largest="
+            f"{largest:g}, got values from {values.min():g} to {values.max():g}. Give bounds that "
+            "hold for any row, or cap the costs."
+        )
+    return np.asarray((values - smallest) / (largest - smallest))
+
+
+def _check_delta(delta: float, owner: str) -> None:
+    if not (is_real(delta) and 0 < delta < 1):
+        raise ValueError(f"The 'delta' parameter of {owner} must be in (0, 1), got {delta!r}.")

@@ -1,0 +1,300 @@
+"""What wrong costs would cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._tables import as_frame
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.decisions.arrays import (
+    cheapest,
+    checked_labels,
+    expected_cost,
+    of_length,
+    position,
+    probabilities_and_matrix,
+)
+from costboost.decisions.break_even import entry_position
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Sensitivity", "sensitivity"]
+
+_FACTORS = (0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Sensitivity:
+    """What stated costs cost if the true ones differ; made by `sensitivity`.
+
+    Attributes
+    ----------
+    rows : list of dict
+        For each entry and factor: ``entry``, ``factor``; ``cost``, what the decisions of the stated
+        costs cost at the true ones; ``known``, what decisions that know the true costs cost;
+        ``regret``, their difference; and the cost of each rival rule.
+    crossings : list of dict
+        For each entry and rival rule: ``entry``, ``rival``, ``cheaper_below`` and
+        ``cheaper_above``, the factors nearest to 1 from which on the rival is the cheaper rule;
+        NaN where there is none.
+    """
+
+    rows: list[dict[str, Any]]
+    crossings: list[dict[str, Any]]
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows as a frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per entry and factor.
+        """
+        return as_frame(_columns(self.rows), "Sensitivity.to_frame")
+
+    def crossings_frame(self) -> pd.DataFrame:
+        """The crossings as a frame.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per entry and rival.
+        """
+        return as_frame(_columns(self.crossings), "Sensitivity.crossings_frame")
+
+
+@dataclass(frozen=True, eq=False)
+class _Wrong:
+    """An entry that may be wrong: the true matrix as a function of the factor."""
+
+    name: Any
+    up: list[tuple[int, int]]  # multiplied by g(factor)
+    down: list[tuple[int, int]]  # divided by it
+    is_ratio: bool
+
+    def scale(self, factor: float) -> float:
+        return float(np.sqrt(factor)) if self.is_ratio else factor
+
+    def true_matrix(self, matrix: Floats, factor: float) -> Floats:
+        true = matrix.copy()
+        for j, a in self.up:
+            true[..., j, a] *= self.scale(factor)
+        for j, a in self.down:
+            true[..., j, a] /= self.scale(factor)
+        return true
+
+
+def sensitivity(
+    proba: ArrayLike,
+    matrix: ArrayLike,
+    truth: ArrayLike | None = None,
+    *,
+    classes: ArrayLike | None = None,
+    decisions: ArrayLike | None = None,
+    factors: Sequence[float] = _FACTORS,
+    entries: Sequence[Any] | None = None,
+    rivals: Mapping[str, ArrayLike] | None = None,
+    decide: Callable[[Floats], Ints] | None = None,
+) -> Sensitivity:
+    """What it costs if stated costs are off by a factor, against having known the true ones.
+
+    The stated costs decide. The true cost of one entry is its stated cost times the factor, and the
+    decisions are paid at the true costs. At factor 1 the regret is 0.
+
+    Parameters
+    ----------
+    proba : array of shape (n, k)
+        Probability of each class on each row.
+    matrix : array of shape (k, d) or (n, k, d)
+        The stated costs, truth by decision.
+    truth : array of shape (n,), optional
+        True labels: costs are then those realised. Without them they are those expected with
+        the probabilities, and the regret is never negative. Realised regret may be: on a sample,
+        wrong costs can be lucky.
+    classes, decisions : arrays of shape (k,) and (d,), optional
+        Labels; by default 0, 1, ...
+    factors : sequence of float
+        True cost by stated cost, positive.
+    entries : sequence of (truth, decision), "fn", "fp", "tp", "tn" or "ratio", optional
+        What may be wrong; by default every entry that is not 0, and for two classes and two
+        decisions the ratio of the costs of the two errors. If the ratio is off by a factor, one
+        error is multiplied by its root and the other divided by it.
+    rivals : mapping of name to array of shape (n,), optional
+        Labels that other rules decide. Every constant decision is always a rival, and, where
+        decisions are classes, ``"most probable class"``, which for two classes is the threshold
+        0.5.
+    decide : callable of (n, k, d) or (k, d) -> (n,), optional
+        Who decides, given costs; by default the cheapest expected cost.
+
+    Returns
+    -------
+    Sensitivity
+        Costs, regrets, and the factors from which on a rival is cheaper.
+
+    Examples
+    --------
+    What if a miss costs ten times as much, or half as much, as stated?
+
+    >>> proba = [[0.95, 0.05], [0.7, 0.3], [0.2, 0.8]]
+    >>> found = sensitivity(proba, [[0, 1], [4, 0]], factors=[0.5, 1, 10], entries=["fn"])
+    >>> [(row["factor"], round(row["regret"], 2)) for row in found.rows]
+    [(0.5, 0.1), (1.0, 0.0), (10.0, 1.05)]
+    >>> found.crossings[1]["rival"], round(found.crossings[1]["cheaper_above"], 2)
+    ('always 1', 4.75)
+    """
+    owner = "sensitivity"
+    p, C = probabilities_and_matrix(proba, matrix, owner)
+    n, k = p.shape
+    names = checked_labels(classes, k, "classes", owner)
+    actions = checked_labels(decisions, C.shape[-1], "decisions", owner)
+    steps = [float(factor) for factor in factors]
+    if not steps or min(steps) <= 0 or not np.isfinite(steps).all():
+        raise ValueError(
+            f"The 'factors' parameter of {owner} must hold positive numbers, got {list(factors)}."
+        )
+    weight = p if truth is None else _indicators(truth, n, names, owner)
+    judge = decide or (lambda table: cheapest(expected_cost(p, table)))
+    own = judge(C)
+    rules = _rivals(rivals, names, actions, p, owner)
+    rows, crossings = [], []
+    for wrong in _wrongs(entries, C, names, actions, owner):
+        for factor in steps:
+            true = wrong.true_matrix(C, factor)
+            cost = _paid(weight, true, own)
+            known = _paid(weight, true, judge(true))
+            rows.append(
+                {
+                    "entry": wrong.name,
+                    "factor": factor,
+                    "cost": cost,
+                    "known": known,
+                    "regret": cost - known,
+                    **{rule: _paid(weight, true, codes) for rule, codes in rules.items()},
+                }
+            )
+        for rule, codes in rules.items():
+            below, above = _crossing(weight, C, wrong, own, codes)
+            crossings.append(
+                {
+                    "entry": wrong.name,
+                    "rival": rule,
+                    "cheaper_below": below,
+                    "cheaper_above": above,
+                }
+            )
+    return Sensitivity(rows, crossings)
+
+
+def _paid(weight: Floats, matrix: Floats, codes: Ints) -> float:
+    """Cost of decisions, rows weighted by truth or by probabilities of the truth."""
+    if matrix.ndim == 2:
+        taken = matrix.T[codes]
+    else:
+        taken = np.take_along_axis(matrix, codes[:, None, None], axis=2)[:, :, 0]
+    return float((weight * taken).sum())
+
+
+def _crossing(
+    weight: Floats, matrix: Floats, wrong: _Wrong, own: Ints, rival: Ints
+) -> tuple[float, float]:
+    """Factors nearest to 1 at which the rival becomes cheaper.
+
+    The rival costs more by ``a + b g + c / g`` with g the scale of the factor, which is a quadratic
+    in g.
+    """
+
+    def part(cells: list[tuple[int, int]]) -> float:
+        only = np.zeros_like(matrix)
+        for j, a in cells:
+            only[..., j, a] = matrix[..., j, a]
+        return _paid(weight, only, rival) - _paid(weight, only, own)
+
+    b, c = part(wrong.up), part(wrong.down)
+    a = _paid(weight, matrix, rival) - _paid(weight, matrix, own) - b - c
+
+    def is_cheaper(g: float) -> bool:
+        return a + b * g + c / g < 0
+
+    roots = np.roots([b, a, c]) if b or c else np.array([])
+    found = sorted(float(g.real) for g in roots if abs(g.imag) < 1e-12 and g.real > 0)
+    below = [g for g in found if g <= 1 and is_cheaper(g * (1 - 1e-6)) and not _beyond(g, 1, found)]
+    above = [g for g in found if g >= 1 and is_cheaper(g * (1 + 1e-6)) and not _beyond(1, g, found)]
+    if is_cheaper(1.0):  # already cheaper at the stated costs
+        below = above = [1.0]
+    power = 2.0 if wrong.is_ratio else 1.0
+    return (
+        max(below) ** power if below else float("nan"),
+        min(above) ** power if above else float("nan"),
+    )
+
+
+def _beyond(low: float, high: float, roots: list[float]) -> bool:
+    """Whether another root lies strictly between."""
+    return any(low < root < high for root in roots)
+
+
+def _wrongs(
+    entries: Sequence[Any] | None, C: Floats, names: AnyArray, actions: AnyArray, owner: str
+) -> list[_Wrong]:
+    binary = len(names) == len(actions) == 2
+    if entries is None:
+        used = np.abs(C).reshape(-1, *C.shape[-2:]).max(axis=0)
+        entries = [
+            (names.tolist()[j], actions.tolist()[a]) for j, a in np.argwhere(used > 0).tolist()
+        ]
+        entries = [*entries, "ratio"] if binary else entries
+    found = []
+    for entry in entries:
+        if isinstance(entry, str) and entry == "ratio":
+            if not binary:
+                raise ValueError(
+                    f"The 'entries' parameter of {owner} has 'ratio', which is defined for two "
+                    f"classes and two decisions; there are {len(names)} and {len(actions)}. Name "
+                    "entries (truth, decision)."
+                )
+            found.append(_Wrong("ratio", [(1, 0)], [(0, 1)], True))
+        else:
+            found.append(
+                _Wrong(entry, [entry_position(entry, names, actions, None, owner)], [], False)
+            )
+    return found
+
+
+def _rivals(
+    rivals: Mapping[str, ArrayLike] | None,
+    names: AnyArray,
+    actions: AnyArray,
+    p: Floats,
+    owner: str,
+) -> dict[str, Ints]:
+    n = len(p)
+    rules = {
+        f"always {label}": np.full(n, j, dtype=np.intp) for j, label in enumerate(actions.tolist())
+    }
+    if names.tolist() == actions.tolist():
+        rules["most probable class"] = p.argmax(axis=1)
+    for name, labels in (rivals or {}).items():
+        decided = of_length(labels, n, f"rivals[{name!r}]", owner).tolist()
+        index = {
+            label: position(label, actions, "decision", "rivals", owner) for label in set(decided)
+        }
+        rules[name] = np.array([index[label] for label in decided], dtype=np.intp)
+    return rules
+
+
+def _indicators(truth: ArrayLike, n: int, names: AnyArray, owner: str) -> Floats:
+    labels = of_length(truth, n, "truth", owner).tolist()
+    index = {label: position(label, names, "class", "truth", owner) for label in set(labels)}
+    weight = np.zeros((n, len(names)))
+    weight[np.arange(n), [index[label] for label in labels]] = 1.0
+    return weight
+
+
+def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:
+    return {key: [row[key] for row in rows] for key in (rows[0] if rows else {})}

@@ -1,0 +1,216 @@
+"""What each feature adds to the saving of a decision, in money."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from costboost._typing import Floats
+from costboost.decisions.explanation import Explanation
+from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, axes, number, tidy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["ExplanationDisplay"]
+
+_GAIN, _LOSS = PALETTE[0], PALETTE[1]
+
+
+class ExplanationDisplay:
+    """Bars of money: one row step by step, or the mean size over many rows.
+
+    Make it by `from_explanation` or from numbers.
+
+    Parameters
+    ----------
+    parts : array of shape (f,)
+        Money of each feature: the parts of one row, or their mean absolute values.
+    names : list of str
+        Names of the bars.
+    base, saving : float or None
+        Where the steps of one row begin and end; None for many rows.
+    title : str, default=""
+        The headline.
+    max_features : int, default=10
+        Features with the smallest parts beyond this number are drawn as one bar.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    bars_ : BarContainer
+        The bars, from the top.
+    names_ : list of str
+        The names drawn, from the top.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from costboost.decisions import explain
+    >>> from costboost.plots import ExplanationDisplay
+    >>> found = explain([[1.5, 0.5, -2.0]], [[0, 1], [4, 0]], feature_names=["amount", "age"])
+    >>> shown = ExplanationDisplay.from_explanation(found, row=0, ax=Figure().subplots())
+    >>> shown.names_
+    ['base rate', 'amount', 'age', 'saving']
+    """
+
+    def __init__(
+        self,
+        parts: Any,
+        names: list[str],
+        *,
+        base: float | None = None,
+        saving: float | None = None,
+        title: str = "",
+        max_features: int = 10,
+    ) -> None:
+        self.parts: Floats = np.asarray(parts, dtype=np.float64)
+        self.names = list(names)
+        self.base = base
+        self.saving = saving
+        self.title = title
+        self.max_features = max_features
+
+    @classmethod
+    def from_explanation(
+        cls,
+        explanation: Explanation,
+        *,
+        row: int | None = None,
+        max_features: int = 10,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw one row of an explanation, or all of them together.
+
+        Parameters
+        ----------
+        explanation : Explanation
+            From `costboost.decisions.explain`.
+        row : int, optional
+            The row to draw; None draws the mean absolute money of each feature over all rows.
+        max_features : int, default=10
+            Features drawn on their own.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        ExplanationDisplay
+            The display, drawn.
+        """
+        names = explanation.feature_names
+        n = len(explanation.saving)
+        if row is None:
+            title = f"mean absolute part of the saving, {n} rows"
+            return cls(
+                explanation.mean_absolute, names, title=title, max_features=max_features
+            ).plot(ax)
+        if not -n <= row < n:
+            raise ValueError(
+                "The 'row' parameter of ExplanationDisplay.from_explanation must be one of the "
+                f"{n} rows explained, got {row!r}."
+            )
+        if explanation.values is not None:
+            values = explanation.values[row].tolist()
+            names = [f"{name} = {_shown(value)}" for name, value in zip(names, values, strict=True)]
+        taken, other = explanation.labels[row], explanation.runner_up[row]
+        return cls(
+            explanation.parts[row],
+            names,
+            base=float(explanation.base[row]),
+            saving=float(explanation.saving[row]),
+            title=f"{taken} rather than {other}",
+            max_features=max_features,
+        ).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        names, parts = self._largest()
+        is_row = self.base is not None and self.saving is not None
+        count = len(names) + 2 * is_row
+        ax = axes(ax, (7.2, 1.1 + 0.34 * count))
+        self.ax_, self.figure_ = ax, ax.figure
+        tidy(ax)
+        ax.grid(False, axis="y")
+        if is_row:
+            self._waterfall(ax, names, parts)
+        else:
+            self._sizes(ax, names, parts)
+        ax.set_yticks(np.arange(len(self.names_)), self.names_)
+        ax.set_ylim(len(self.names_) - 0.4, -0.6)  # the first bar on top
+        ax.spines["left"].set_visible(False)
+        ax.tick_params(axis="y", length=0)
+        ax.set_title(self.title, loc="left", color=INK, fontsize=11)
+        return self
+
+    def _largest(self) -> tuple[list[str], Floats]:
+        """The features with the largest parts, and the rest together."""
+        order = np.argsort(-np.abs(self.parts), kind="stable")
+        kept, rest = order[: self.max_features], order[self.max_features :]
+        names = [self.names[f] for f in kept]
+        parts = self.parts[kept]
+        if len(rest):
+            names.append(f"{len(rest)} other features")
+            parts = np.append(parts, self.parts[rest].sum())
+        return names, parts
+
+    def _waterfall(self, ax: Axes, names: list[str], parts: Floats) -> None:
+        base, saving = float(self.base or 0.0), float(self.saving or 0.0)
+        self.names_ = ["base rate", *names, "saving"]
+        ends = base + np.cumsum(parts)
+        starts = np.concatenate([[0.0], [base], ends[:-1], [0.0]])
+        widths = np.concatenate([[base], parts, [saving]])
+        colors = [MUTED, *(_GAIN if part >= 0 else _LOSS for part in parts), INK]
+        places = np.arange(len(widths))
+        self.bars_ = ax.barh(places, widths, left=starts, color=colors, height=0.62, zorder=3)
+        tops = starts + widths
+        for place, at in zip(places[:-1], tops[:-1], strict=True):  # lead the eye down
+            ax.plot([at, at], [place + 0.31, place + 0.69], color=MUTED, linewidth=0.8, zorder=2)
+        ax.axvline(0.0, color=MUTED, linewidth=0.8, zorder=1)
+        signs = [number(base), *(_signed(part) for part in parts), number(saving)]
+        right = np.maximum(starts, tops)
+        self._write(ax, places, right, signs)
+        low, high = min(0.0, float(np.minimum(starts, tops).min())), float(right.max())
+        room = 0.14 * (high - low or 1.0)
+        ax.set_xlim(low - 0.3 * room, high + room)
+        ax.set_xlabel("expected saving against the runner-up")
+
+    def _sizes(self, ax: Axes, names: list[str], parts: Floats) -> None:
+        self.names_ = names
+        places = np.arange(len(parts))
+        self.bars_ = ax.barh(places, parts, color=_GAIN, height=0.62, zorder=3)
+        self._write(ax, places, parts, [number(part) for part in parts])
+        ax.set_xlim(0.0, 1.14 * (float(parts.max(initial=0.0)) or 1.0))
+        ax.set_xlabel("mean absolute part, in money per row")
+
+    def _write(self, ax: Axes, places: Any, right: Floats, texts: list[str]) -> None:
+        self.texts_ = [
+            ax.annotate(
+                text, (x, y), xytext=(4, 0), textcoords="offset points", va="center",
+                color=INK, fontsize=SMALL, zorder=4,
+            )
+            for x, y, text in zip(right, places, texts, strict=True)
+        ]  # fmt: skip
+
+
+def _signed(value: float) -> str:
+    return f"+{number(value)}" if value >= 0 else number(value)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return number(value) if abs(value) < 1000 else f"{value:,.0f}"
+    return str(value)

@@ -1,0 +1,403 @@
+"""Decisions within limits against trying everything; prices against solving again."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from costboost.costs import Costs, interval, samples, scenarios
+from costboost.decisions import (
+    Budget,
+    Rate,
+    _program,
+    allocate,
+    capacity_prices,
+    cheapest,
+    expected_cost,
+    worst_expected_cost,
+)
+
+ACTIONS = ["accept", "review", "block"]
+
+
+def every_choice(n, d):
+    """All decisions of n rows, (d ** n, n)."""
+    return np.indices((d,) * n).reshape(n, -1).T
+
+
+def brute_force(E, lower, upper):
+    """The least cost of decisions within bounds on counts, by trying all."""
+    n, d = E.shape
+    choices = every_choice(n, d)
+    counts = np.stack([(choices == j).sum(axis=1) for j in range(d)], axis=1)
+    fits = ((counts >= lower) & (counts <= upper)).all(axis=1)
+    return E[np.arange(n), choices[fits]].sum(axis=1).min()
+
+
+def random_case(rng, n, d, kind):
+    """Costs and bounds that can be met; whole numbers have many ties."""
+    E = rng.integers(0, 3, (n, d)).astype(float) if kind == "ties" else rng.normal(size=(n, d))
+    while True:
+        lower = rng.integers(0, n + 1, d) * (rng.random(d) < 0.4)
+        upper = np.where(rng.random(d) < 0.6, rng.integers(0, n + 1, d), n)
+        if (lower <= upper).all() and lower.sum() <= n <= upper.sum():
+            return E, lower, upper
+
+
+def as_capacity(lower, upper):
+    return {j: (int(low), int(up)) for j, (low, up) in enumerate(zip(lower, upper, strict=True))}
+
+
+@pytest.mark.parametrize("kind", ["ties", "distinct"])
+@pytest.mark.parametrize("rows_of_program", [4000, 2], ids=["whole program", "few rows"])
+@pytest.mark.parametrize("seed", range(25))
+def test_equals_brute_force(seed, kind, rows_of_program, monkeypatch):
+    """Also by prices and a program of few rows, which normally needs thousands of rows."""
+    monkeypatch.setattr(_program, "_ROWS", rows_of_program)
+    rng = np.random.default_rng(seed)
+    n, d = (12, 2) if seed % 5 == 0 else (int(rng.integers(5, 9)), 3)
+    E, lower, upper = random_case(rng, n, d, kind)
+    found = allocate(E, capacity=as_capacity(lower, upper))
+    counts = np.bincount(found.codes, minlength=d)
+    assert ((counts >= lower) & (counts <= upper)).all()
+    assert found.expected_cost == pytest.approx(brute_force(E, lower, upper), abs=1e-9)
+    assert found.expected_cost == pytest.approx(E[np.arange(n), found.codes].sum(), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_equals_brute_force_on_twelve_rows(seed):
+    rng = np.random.default_rng(seed)
+    E, lower, upper = random_case(rng, 12, 3, "ties" if seed == 1 else "distinct")
+    found = allocate(E, capacity=as_capacity(lower, upper))
+    assert found.expected_cost == pytest.approx(brute_force(E, lower, upper), abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_are_solved_one_by_one(seed):
+    rng = np.random.default_rng(seed)
+    E = rng.integers(0, 4, (12, 3)) + rng.normal(size=(12, 3)) * (seed % 2)
+    days = rng.permutation(np.repeat(["mon", "tue", "wed"], 4))
+    limit = {"mon": 1, "tue": (1, 2), "wed": 0.5}
+    found = allocate(E, ACTIONS, capacity={"review": limit, "block": 2}, per=days)
+    total = 0.0
+    for day, (low, high) in {"mon": (0, 1), "tue": (1, 2), "wed": (0, 2)}.items():
+        total += brute_force(E[days == day], [0, low, 0], [4, high, 2])
+        assert low <= (found.labels[days == day] == "review").sum() <= high
+    assert found.expected_cost == pytest.approx(total, abs=1e-9)
+    assert list(found.price) == ["mon", "tue", "wed"]
+
+
+@pytest.mark.parametrize("kind", ["ties", "distinct"])
+@pytest.mark.parametrize("seed", range(15))
+def test_price_is_what_one_more_unit_saves(seed, kind):
+    rng = np.random.default_rng(100 + seed)
+    n, d = 6, 3
+    E, lower, upper = random_case(rng, n, d, kind)
+    found = allocate(E, capacity=as_capacity(lower, upper))
+    least = brute_force(E, lower, upper)
+    for j in range(d):
+        step = np.eye(d, dtype=int)[j]
+        more = least - brute_force(E, lower, upper + step) if upper[j] < n else 0.0
+        fewer = least - brute_force(E, np.maximum(lower - step, 0), upper)
+        assert found.price[j] == pytest.approx(more if more > 1e-12 else -fewer, abs=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_prices_make_the_optimum_the_cheapest_decision(seed):
+    """One mechanism: the policy of the prices is the allocation, ties aside."""
+    rng = np.random.default_rng(seed)
+    E = rng.normal(size=(200, 3))
+    capacity = {1: (5, 20), 2: 0.1} if seed % 2 else {1: 0.07}
+    prices = capacity_prices(E, capacity=capacity)
+    found = allocate(E, capacity=capacity)
+    assert ((E + prices).argmin(axis=1) == found.codes).all()
+
+
+def test_prices_keep_limits_on_average_on_new_rows():
+    rng = np.random.default_rng(0)
+    proba = rng.beta(0.5, 5, 40_000)
+    p = np.stack([1 - proba, proba], axis=1)
+    matrix = np.array([[0.0, 4.0, 25.0], [100.0, 6.0, 0.0]])
+    E = expected_cost(p, matrix)
+    days = np.repeat(np.arange(20), 1000)
+    prices = capacity_prices(E[:20_000], ACTIONS, capacity={"review": 50}, per=days)
+    chosen = expected_cost(p[20_000:], matrix + prices).argmin(axis=1)
+    by_day = (chosen == 1).reshape(20, 1000).sum(axis=1)
+    assert abs(by_day.mean() - 50) < 4 * by_day.std() / np.sqrt(20) + 1
+    assert prices[0] == prices[2] == 0 < prices[1]
+
+
+def test_prices_added_to_the_costs_are_the_policy_of_costs():
+    rng = np.random.default_rng(1)
+    p = rng.dirichlet(np.ones(3), 500)
+    matrix = rng.uniform(1, 9, (3, 3)) * (1 - np.eye(3))
+    prices = capacity_prices(expected_cost(p, matrix), capacity={0: 0.1})
+    taken = Costs([0, 1, 2], matrix + prices).decide(p)
+    assert (taken == 0).sum() == 50
+
+
+def test_limit_of_zero_has_no_finite_price():
+    prices = capacity_prices([[3.0, 1.0], [4.0, 0.0]], capacity={1: 0})
+    assert prices.tolist() == [0.0, np.inf]
+
+
+def test_limits_of_all_decisions():
+    E = np.array([[0.0, 1.0, 5.0], [0.0, 2.0, 2.0], [1.0, 0.0, 3.0], [0.0, 4.0, 1.0]])
+    found = allocate(E, capacity={0: (1, 1), 1: (2, 2), 2: (1, 1)})
+    assert found.counts == {0: 1, 1: 2, 2: 1}
+    prices = capacity_prices(E, capacity={0: (1, 1), 1: (2, 2), 2: (1, 1)})
+    own = np.take_along_axis(E + prices, found.codes[:, None], axis=1)[:, 0]
+    np.testing.assert_allclose(own, (E + prices).min(axis=1), atol=1e-12)
+
+
+def test_ties_never_overshoot():
+    E = np.tile([5.0, 1.0, 9.0], (1000, 1))
+    for capacity in ({1: 10}, {1: 10, 2: (3, 7)}, {1: 0.01, 2: (0.003, 1.0)}):
+        assert allocate(E, capacity=capacity).counts[1] == 10
+
+
+def test_without_limits_it_is_the_cheapest_decision():
+    E = np.random.default_rng(0).normal(size=(50, 2))
+    E[:5] = 0.0
+    found = allocate(E)
+    assert (found.codes == cheapest(E)).all()
+    assert found.price == {}
+
+
+def test_shares_are_rounded_to_the_feasible_side():
+    E = np.tile([1.0, 0.0], (100, 1))
+    assert allocate(E, capacity={1: 0.29}).counts[1] == 29  # 0.29 * 100 is below 29
+    assert allocate(E, capacity={1: 0.295}).counts[1] == 29
+    assert allocate(-E, capacity={1: (0.295, 1.0)}).counts[1] == 30
+
+
+def test_frame_and_parts_add_up():
+    rng = np.random.default_rng(0)
+    E = rng.uniform(0, 9, (60, 3))
+    found = allocate(E, ACTIONS, capacity={"review": 3}, per=np.arange(60) % 4)
+    frame = found.to_frame()
+    assert list(frame["group"].unique()) == [0, 1, 2, 3]
+    assert frame["rows"].sum() == 60
+    assert (frame.loc[frame["decision"] == "review", "at_most"] == 3).all()
+    assert frame["expected_cost"].sum() == pytest.approx(found.expected_cost, abs=1e-9)
+    assert sum(found.cost_by_decision.values()) == pytest.approx(found.expected_cost, abs=1e-9)
+    with pytest.raises(AttributeError):
+        found.codes = None
+
+
+def test_chows_rule():
+    """A review at price r: review exactly if the larger probability is below 1 - r (Chow 1970)."""
+    rng = np.random.default_rng(0)
+    for k in (2, 3, 5):
+        p = rng.dirichlet(np.ones(k), 2000)
+        for price in (0.05, 0.2, 0.4):
+            matrix = np.column_stack([1.0 - np.eye(k), np.full(k, price)])
+            codes = cheapest(expected_cost(p, matrix))
+            chow = np.where(p.max(axis=1) < 1 - price, k, p.argmax(axis=1))
+            assert (codes == chow).all()
+
+
+def test_worst_case_of_several_matrices():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(2), 30)
+    scenarios = rng.uniform(0, 9, (4, 2, 3))
+    worst = worst_expected_cost(p, scenarios)
+    plain = [[max(row @ C[:, j] for C in scenarios) for j in range(3)] for row in p]
+    np.testing.assert_allclose(worst, plain)
+    assert allocate(worst, capacity={0: 2}).counts[0] <= 2
+
+
+def test_uncertain_costs_of_three_decisions():
+    """Intervals and samples of a (2, 3) matrix: means for the expected cost, all for the worst."""
+    forms = scenarios([[0, interval(2, 4), 10], [samples([10, 60]), 4, 0]])
+    p = np.array([[0.8, 0.2], [0.5, 0.5]])
+    mean = expected_cost(p, np.asarray(forms.expected, dtype=float))
+    np.testing.assert_allclose(mean, [[7.0, 3.2, 8.0], [17.5, 3.5, 5.0]])
+    worst = worst_expected_cost(p, [np.asarray(form, dtype=float) for form in forms.worst])
+    np.testing.assert_allclose(worst, [[12.0, 4.0, 8.0], [30.0, 4.0, 5.0]])
+    assert allocate(worst, ACTIONS, capacity={"review": 1}).labels.tolist() == ["review", "block"]
+
+
+# -- constraints --------------------------------------------------------------------------------
+
+
+def brute_sums(E, checks):
+    """The least cost of decisions that meet all checks of (choices) -> bools."""
+    choices = every_choice(*E.shape)
+    fits = np.logical_and.reduce([check(choices) for check in checks])
+    if not fits.any():
+        return None
+    return E[np.arange(len(E)), choices[fits]].sum(axis=1).min()
+
+
+@pytest.mark.parametrize("rows_of_program", [4000, 2], ids=["whole program", "few rows"])
+@pytest.mark.parametrize("seed", range(25))
+def test_constraints_hold_and_the_bound_is_one(seed, rows_of_program, monkeypatch):
+    monkeypatch.setattr(_program, "_ROWS", rows_of_program)
+    rng = np.random.default_rng(seed)
+    n = 8
+    p = rng.dirichlet([3, 1], n)
+    E = expected_cost(p, [[0.0, 3.0, 9.0], [20.0, 5.0, 0.0]])
+    hours = rng.uniform(1, 2, n)
+    constraints = [
+        Rate(["review", "block"], given="fraud", at_least=0.7),
+        Rate("block", given="ok", at_most=0.3),
+        Budget("review", at_most=4.0, amount=hours),
+    ]
+    detected = lambda c: (p[:, 1] * (c > 0)).sum(1) >= 0.7 * p[:, 1].sum() - 1e-9  # noqa: E731
+    alarms = lambda c: (p[:, 0] * (c == 2)).sum(1) <= 0.3 * p[:, 0].sum() + 1e-9  # noqa: E731
+    money = lambda c: (hours * (c == 1)).sum(1) <= 4 + 1e-9  # noqa: E731
+    best = brute_sums(E, [detected, alarms, money])
+    arguments = {"constraints": constraints, "proba": p, "classes": ["ok", "fraud"]}
+    if best is None:
+        with pytest.raises(ValueError, match="infeasible"):
+            allocate(E, ACTIONS, **arguments)
+        return
+    found = allocate(E, ACTIONS, **arguments)
+    one = found.codes[None]
+    assert detected(one) and alarms(one) and money(one)
+    assert found.lower_bound <= best + 1e-9
+    assert best <= found.expected_cost + 1e-9
+
+
+def test_constraints_on_many_rows_are_met_closely():
+    rng = np.random.default_rng(0)
+    fraud = rng.beta(0.4, 6, 30_000)
+    p = np.stack([1 - fraud, fraud], axis=1)
+    E = expected_cost(p, [[0.0, 4.0, 15.0], [60.0, 6.0, 0.0]])
+    found = allocate(
+        E,
+        ACTIONS,
+        capacity={"review": 2000},
+        constraints=[
+            Rate(["review", "block"], given=1, at_least=0.7),
+            Rate("block", given=0, at_most=0.15),
+        ],
+        proba=p,
+    )
+    detection, alarms = found.constraints
+    assert detection["value"] + 1e-9 >= 0.7
+    assert alarms["value"] <= 0.15 + 1e-9
+    assert found.counts["review"] <= 2000
+    assert 0 <= found.expected_cost - found.lower_bound + 1e-6 < 3 * np.ptp(E, axis=1).max()
+    assert detection["price"] <= 0 <= alarms["price"]
+
+
+def test_a_budget_on_the_expected_cost_of_a_decision():
+    E = np.array([[10.0, 4.0], [2.0, 4.0], [50.0, 4.0], [30.0, 4.0]])
+    found = allocate(E, constraints=Budget(1, at_most=9.0))
+    assert found.counts[1] == 2
+    assert found.constraints[0]["value"] == 8.0
+
+
+# -- bad input ----------------------------------------------------------------------------------
+
+E4 = np.array([[10.0, 4.0, 18.0], [2.0, 4.0, 20.0], [50.0, 4.0, 9.0], [30.0, 4.0, 12.0]])
+P4 = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
+DAYS = ["mon", "mon", "tue", "tue"]
+
+BAD = {
+    "unknown decision": (
+        {"capacity": {"reveiw": 1}},
+        r"'capacity' parameter of allocate names the decision 'reveiw'.*Did you mean 'review'\?",
+    ),
+    "lower above upper": (
+        {"capacity": {"review": (3, 1)}},
+        r"'review' a lower limit above the upper one: 3 > 1",
+    ),
+    "lower share above upper share": (
+        {"capacity": {"review": (0.9, 0.3)}},
+        r"lower limit above the upper one: 0.9 > 0.3",
+    ),
+    "lower limits above the rows": (
+        {"capacity": {"review": (3, None), "block": (2, None)}},
+        r"infeasible: its lower limits ask for 5 rows and there are 4",
+    ),
+    "upper limits below the rows": (
+        {"capacity": {"accept": 1, "review": 1, "block": 1}},
+        r"infeasible: all decisions are limited.*together to 3 of 4 rows",
+    ),
+    "infeasible in a group": (
+        {"capacity": {"review": (3, None)}, "per": DAYS},
+        r"ask for 3 rows and there are 2 of the group 'mon'",
+    ),
+    "negative": ({"capacity": {"review": -1}}, r"negative limit -1"),
+    "neither share nor count": ({"capacity": {"review": 2.5}}, r"got 2.5, which is neither"),
+    "not a number": ({"capacity": {"review": "many"}}, r"got 'many'"),
+    "missing group": (
+        {"capacity": {"review": {"mon": 1}}, "per": DAYS},
+        r"has for 'review' no limit of the group 'tue'",
+    ),
+    "groups without per": (
+        {"capacity": {"review": {"mon": 1}}},
+        r"a limit per group, and there are no groups. Pass per=",
+    ),
+    "row without a group": (
+        {"capacity": {"review": 1}, "per": np.array(["mon", None, "tue", "tue"], dtype=object)},
+        r"must name a group for every row; row 1 has None",
+    ),
+    "groups of wrong length": (
+        {"capacity": {"review": 1}, "per": ["mon"]},
+        r"'per' parameter of allocate must have one element per row, shape \(4,\); got",
+    ),
+    "labels of wrong length": ({"decisions": ["accept", "review"]}, r"must hold 3 distinct labels"),
+    "rate without probabilities": (
+        {"constraints": Rate("block", given=1, at_least=0.5)},
+        r"needs the probabilities of the classes. Pass proba=",
+    ),
+    "rate of unknown class": (
+        {"constraints": Rate("block", given="frod", at_least=0.5), "proba": P4,
+         "classes": ["ok", "fraud"]},
+        r"names the class 'frod'.*Did you mean 'fraud'\?",
+    ),
+    "rate above one": (
+        {"constraints": Rate("block", given=1, at_least=95), "proba": P4},
+        r"'at_least' of Rate must be from 0 to 1, got 95",
+    ),
+    "rate without limit": ({"constraints": Rate("block", given=1), "proba": P4}, r"got neither"),
+    "rate with limits swapped": (
+        {"constraints": Rate("block", given=1, at_least=0.5, at_most=0.1), "proba": P4},
+        r"lower limit above the upper one",
+    ),
+    "infeasible constraints": (
+        {"constraints": [Rate("block", given=1, at_least=0.9), Rate("block", given=0, at_most=0.1)],
+         "proba": P4},
+        r"infeasible: found no decisions of these 4 rows that meet rate of block given 1",
+    ),
+    "negative budget": ({"constraints": Budget("review", -1.0)}, r"infeasible"),
+    "amounts of wrong length": (
+        {"constraints": Budget("review", 5.0, amount=[1.0, 2.0])},
+        r"'amount' parameter of Budget must have one element per row",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused_with_the_remedy(name):
+    arguments, message = BAD[name]
+    with pytest.raises(ValueError, match=message):
+        allocate(E4, **{"decisions": ACTIONS, **arguments})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [({"capacity": 200}, "must be a mapping"), ({"constraints": [200]}, "must hold Rate")],
+)
+def test_wrong_types_are_refused(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        allocate(E4, ACTIONS, **arguments)
+
+
+def test_costs_that_are_not_numbers_are_refused():
+    with pytest.raises(ValueError, match="must be finite"):
+        allocate([[1.0, np.nan]])
+    with pytest.raises(ValueError, match=r"shape \(n, d\)"):
+        allocate([1.0, 2.0])
+    with pytest.raises(ValueError, match=r"must have shape \(2, d\) or \(1, 2, d\)"):
+        expected_cost([[0.5, 0.5]], np.zeros((3, 2)))
+
+
+def test_pandas_groups():
+    days = pd.Series(DAYS)
+    assert allocate(E4, ACTIONS, capacity={"review": 1}, per=days).counts["review"] == 2

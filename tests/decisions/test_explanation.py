@@ -1,0 +1,153 @@
+"""Parts in money add up, follow the path integral, and match the classifier's decisions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.special import expit, softmax
+
+from costboost import CostBoostClassifier
+from costboost.datasets import make_fraud
+from costboost.decisions import allocate, expected_cost, explain
+
+ACTIONS = ["accept", "review", "block"]
+
+
+def random_contributions(rng, n, k, f, scale=1.0):
+    shape = (n, f + 1) if k == 2 else (n, k, f + 1)
+    return rng.normal(0, scale, shape)
+
+
+def proba_of(contributions):
+    scores = contributions.sum(axis=-1)
+    if scores.ndim == 1:
+        return np.stack([expit(-scores), expit(scores)], axis=1)
+    return softmax(scores, axis=1)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("n_boosters", [1, 4])
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0])
+def test_parts_sum_to_the_saving_against_the_base_rate(k, n_boosters, scale):
+    rng = np.random.default_rng(k)
+    boosters = [random_contributions(rng, 200, k, 6, scale) for _ in range(n_boosters)]
+    matrix = rng.uniform(0, 100, (200, k, 3))
+    found = explain(boosters, matrix, decisions=ACTIONS)
+    p = np.mean([proba_of(each) for each in boosters], axis=0)
+    expected = np.sort(np.einsum("nj,njd->nd", p, matrix), axis=1)
+    np.testing.assert_allclose(found.saving, expected[:, 1] - expected[:, 0], atol=1e-9)
+    base_p = np.mean([proba_of(each[..., -1:]) for each in boosters], axis=0)
+    rows = np.arange(200)
+    gain = matrix[rows, :, found.runner_up_codes] - matrix[rows, :, found.codes]
+    np.testing.assert_allclose(found.base, (base_p * gain).sum(axis=1), atol=1e-9)
+    np.testing.assert_allclose(found.base + found.parts.sum(axis=1), found.saving, atol=1e-9)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_parts_are_the_path_integral(k):
+    rng = np.random.default_rng(k)
+    phi = random_contributions(rng, 5, k, 4, 1.5)
+    matrix = rng.uniform(0, 10, (k, 3))
+    found = explain(phi, matrix)
+    for i in range(5):
+        gain = matrix[:, found.runner_up_codes[i]] - matrix[:, found.codes[i]]
+        base, total = phi[i, ..., -1], phi[i, ..., :-1].sum(axis=-1)
+
+        def saving(scores, gain=gain):
+            scores = np.array([0.0, scores]) if np.ndim(scores) == 0 else scores
+            return softmax(scores) @ gain
+
+        for f in range(4):
+            direction = phi[i, ..., f]
+
+            def slope(t, base=base, total=total, direction=direction, saving=saving):
+                at, h = base + t * total, 1e-5
+                return (saving(at + h * direction) - saving(at - h * direction)) / (2 * h)
+
+            assert found.parts[i, f] == pytest.approx(quad(slope, 0, 1)[0], abs=1e-7)
+
+
+def test_features_without_contribution_get_nothing():
+    rng = np.random.default_rng(0)
+    for k in (2, 4):
+        phi = random_contributions(rng, 50, k, 3)
+        phi[..., 1] = 0.0
+        found = explain(phi, rng.uniform(0, 9, (k, k)))
+        assert (found.parts[:, 1] == 0).all()
+
+
+def test_two_classes_as_two_scores():
+    """The same model written as a softmax of (0, score) has the same parts."""
+    rng = np.random.default_rng(0)
+    phi = random_contributions(rng, 50, 2, 3)
+    two = np.stack([np.zeros_like(phi), phi], axis=1)
+    matrix = [[0.0, 1.0, 6.0], [30.0, 2.0, 0.0]]
+    np.testing.assert_allclose(explain(phi, matrix).parts, explain(two, matrix).parts, atol=1e-9)
+
+
+def test_contributions_that_cancel():
+    found = explain([[2.0, -2.0, 0.3]], [[0.0, 1.0], [4.0, 0.0]])
+    assert found.parts.sum() == pytest.approx(0.0, abs=1e-12)
+    assert found.parts[0, 0] > 0 > found.parts[0, 1]
+
+
+def test_decisions_of_an_allocation():
+    rng = np.random.default_rng(0)
+    phi = random_contributions(rng, 100, 2, 3)
+    matrix = [[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]]
+    limited = allocate(expected_cost(proba_of(phi), matrix), ACTIONS, capacity={"review": 3})
+    found = explain(phi, matrix, decisions=ACTIONS, codes=limited.codes)
+    assert (found.labels == limited.labels).all()
+    assert (found.saving < 0).any()
+    np.testing.assert_allclose(found.base + found.parts.sum(axis=1), found.saving, atol=1e-9)
+
+
+@pytest.mark.parametrize("ensemble", [1, 3])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_the_flagship_end_to_end(classes, ensemble):
+    data = make_fraud(1500, random_state=0)
+    y = data.y if classes == 2 else data.y + (data.amount > 60) * (1 - data.y) * 2
+    matrix = np.array([[0, 4, 15], [60, 5, 0], [9, 2, 0]], dtype=float)[:classes]
+    square = matrix[:, :classes] * (1 - np.eye(classes)) + 1 - np.eye(classes)
+    model = CostBoostClassifier(square, ensemble=ensemble, n_estimators=20, random_state=0)
+    model.fit(data.X, y)
+    X = data.X[:100]
+    head = model.heads_["probability"]
+    boosters = [head.temperature * one.contributions(X) for one in head.models]
+    p = model.predict_proba(X)
+    found = explain(
+        boosters, matrix, proba=p, decisions=ACTIONS, feature_names=data.feature_names, X=X
+    )
+    expected = expected_cost(p, matrix)
+    np.testing.assert_allclose(
+        found.saving, np.sort(expected, axis=1)[:, 1] - expected.min(axis=1), atol=1e-12
+    )
+    np.testing.assert_allclose(found.base + found.parts.sum(axis=1), found.saving, atol=1e-9)
+    # The boosters' own parts need no repair: rounding aside they give the same.
+    raw = explain(boosters, matrix, decisions=ACTIONS)
+    np.testing.assert_allclose(found.parts, raw.parts, atol=1e-6)
+    assert found.feature_names[0] == "amount"
+
+
+def test_frame():
+    found = explain([[1.0, 2.0, -1.0]], [[0, 1], [4, 0]], feature_names=["age", "amount"])
+    frame = found.to_frame()
+    assert list(frame.columns) == ["decision", "runner_up", "saving", "base", "age", "amount"]
+    np.testing.assert_allclose(found.mean_absolute, np.abs(found.parts[0]))
+
+
+@pytest.mark.parametrize(
+    ("contributions", "arguments", "message"),
+    [
+        ([1.0, 2.0], {}, "must have shape"),
+        ([[1.0, 2.0, 3.0]], {"feature_names": ["a"]}, "must hold 2 names"),
+        ([[1.0, 2.0, 3.0]], {"X": [[1.0]]}, r"'X' parameter of explain must have shape \(1, 2\)"),
+        ([[1.0, 2.0, 3.0]], {"proba": [[0.2, 0.3, 0.5]]}, "must have shape"),
+        ([[1.0, 2.0, 3.0]], {"codes": [0, 1]}, "one element per row"),
+        ([[1.0, 2.0, 3.0]], {"decisions": ["a"]}, "2 distinct labels"),
+    ],
+)
+def test_bad_input(contributions, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        explain(contributions, [[0, 1], [4, 0]], **arguments)

@@ -1,0 +1,185 @@
+"""Unchanged rows alarm at the stated rate; changes are found, each by the check made for it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit
+from scipy.stats import binom
+
+from costboost import CostBoostClassifier
+from costboost.datasets import make_fraud
+from costboost.monitor import Monitor, snapshot, snapshot_of
+from costboost.monitor.checks import Check, holm
+
+
+def draw(rng, n, *, shift=0.0, rate=0.0, amounts=1.0, sharper=1.0, countries=(0.6, 0.3, 0.1)):
+    """Rows of which the model knows the true probabilities, unless something has changed.
+
+    `shift` moves a feature, `rate` makes frauds more frequent than the model thinks, `sharper`
+    makes the truth more extreme, `amounts` makes payments larger.
+    """
+    x = rng.normal(shift, 1, n)
+    amount = rng.lognormal(3, 0.7, n) * amounts
+    country = rng.choice(["de", "fr", "it"], n, p=countries)
+    few = rng.integers(0, 3, n)
+    gaps = np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n))
+    believed = expit(-2 + x)
+    truth = (rng.random(n) < expit(-2 * sharper + sharper * x + rate)).astype(int)
+    matrix = np.zeros((n, 2, 3))
+    matrix[:, 1, 0] = amount
+    matrix[:, :, 1] = 2.0
+    matrix[:, 0, 2] = 8.0
+    X = pd.DataFrame({"x": x, "amount": amount, "country": country, "few": few, "gaps": gaps})
+    return X, np.stack([1 - believed, believed], axis=1), matrix, truth
+
+
+def taken(rng, n, labels=True, **changes):
+    X, p, matrix, truth = draw(rng, n, **changes)
+    return snapshot(
+        X, p, matrix, truth if labels else None, decisions=["accept", "review", "block"]
+    )
+
+
+@pytest.fixture(scope="module")
+def monitor():
+    return Monitor(taken(np.random.default_rng(0), 4000), false_alarm_rate=0.01)
+
+
+@pytest.mark.parametrize("labels", [False, True])
+def test_unchanged_rows_alarm_at_the_nominal_rate(labels):
+    """Holm keeps any alarm at or below the rate; at 20 % it should not stay far below either."""
+    rng = np.random.default_rng(1)
+    rate, n_draws = 0.2, 150
+    alarms = 0
+    for _ in range(n_draws):
+        reference = taken(rng, 600, labels)
+        report = Monitor(reference, false_alarm_rate=rate).check(taken(rng, 400, labels))
+        alarms += bool(report.alarms)
+    assert binom.ppf(0.001, n_draws, 0.5 * rate) <= alarms <= binom.ppf(0.999, n_draws, rate)
+
+
+CHANGES = {
+    "x": {"shift": 0.3},
+    "amount": {"amounts": 1.3},
+    "country": {"countries": (0.5, 0.3, 0.2)},
+    "expected cost": {"amounts": 1.6},
+    "decision rates": {"shift": 0.6},
+    "calibration of 1": {"rate": 0.7},
+    "confidence of 1": {"sharper": 2.0},
+    "realised less expected cost": {"rate": 1.0},
+}
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_an_injected_change_is_found(name, monitor):
+    report = monitor.check(taken(np.random.default_rng(2), 3000, **CHANGES[name]))
+    assert name in [check.name for check in report.alarms]
+    assert name in str(report)
+
+
+def test_a_column_that_goes_missing_is_found(monitor):
+    X, p, matrix, _ = draw(np.random.default_rng(3), 2000)
+    X.loc[:600, "gaps"] = np.nan
+    new = snapshot(X, p, matrix, decisions=["accept", "review", "block"])
+    assert [check.name for check in monitor.check(new).alarms] == ["gaps"]
+
+
+def test_without_reference_labels_the_model_is_taken_at_its_word():
+    rng = np.random.default_rng(4)
+    plain = Monitor(taken(rng, 2000, labels=False))
+    assert not plain.check(taken(rng, 2000)).alarms
+    names = [check.name for check in plain.check(taken(rng, 2000, rate=1.0)).alarms]
+    assert "calibration of 1" in names
+    assert "realised less expected cost" in names
+
+
+def test_the_interval_holds_the_realised_cost():
+    """It is for these very rows, over their unknown truth."""
+    rng = np.random.default_rng(5)
+
+    def one_column():
+        X, p, matrix, truth = draw(rng, 500)
+        return snapshot(X[["x"]], p, matrix, truth)
+
+    monitor = Monitor(one_column())
+    inside = 0
+    for _ in range(200):
+        report = monitor.check(one_column(), confidence=0.9)
+        assert report.low < report.expected_cost < report.high
+        inside += report.low <= report.realised_cost <= report.high
+    assert 0.82 <= inside / 200 <= 0.97
+
+
+def test_numbers_frame_and_json(monitor):
+    report = monitor.check(taken(np.random.default_rng(6), 500))
+    frame = report.to_frame()
+    assert list(frame["name"]) == [
+        "expected cost", "decision rates", "x", "amount", "country", "few", "gaps",
+        "calibration of 1", "confidence of 1", "realised less expected cost",
+    ]  # fmt: skip
+    assert json.loads(json.dumps(report.to_dict()))["n"] == 500
+    assert report.realised_cost is not None
+    assert "no alarm in 10 checks" in str(report)
+
+
+def test_holm_by_hand():
+    checks = [Check(str(p), "feature", 0, 0, p) for p in (0.01, 0.04, 0.03, 0.005)]
+    adjusted = [check.adjusted for check in holm(checks, 0.05)]
+    np.testing.assert_allclose(adjusted, [0.03, 0.06, 0.06, 0.02])
+    assert [check.alarm for check in holm(checks, 0.05)] == [True, False, False, True]
+
+
+def test_a_classifier_end_to_end():
+    data = make_fraud(6000, random_state=0)
+    model = CostBoostClassifier(n_estimators=30, ensemble=1, random_state=0)
+    model.fit(data.X[:3000], data.y[:3000], costs=data.costs[:3000])
+    held = slice(3000, 6000)
+    reference = snapshot_of(model, data.X[held], data.y[held], costs=data.costs[held])
+    monitor = Monitor(reference, false_alarm_rate=1e-4)
+    new = make_fraud(2000, random_state=7)
+    assert not monitor.check(snapshot_of(model, new.X, new.y, costs=new.costs)).alarms
+    moved = new.X.copy()
+    moved[:, 6] += 0.1
+    report = monitor.check(snapshot_of(model, moved, costs=new.costs))
+    assert "x6" in [check.name for check in report.alarms]
+
+
+def test_constant_columns_do_not_matter():
+    p = np.tile([0.5, 0.5], (50, 1))
+    rows = snapshot(np.ones((50, 2)), p, [[0, 1], [1, 0]], np.arange(50) % 2)
+    assert not Monitor(rows).check(rows).alarms
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": np.ones((50, 3))}, "must have the features of the reference"),
+        ({"classes": ["a", "b"]}, "must have the classes of the reference"),
+        ({"decisions": ["a", "b"]}, "must have the decisions of the reference"),
+        ({"truth": [1]}, "'truth' parameter of snapshot must have one element per row"),
+        ({"truth": np.full(50, 7)}, "names the class 7"),
+        ({"X": np.ones((49, 2))}, "must have one element per row"),
+        ({"X": np.ones(50)}, r"must have shape \(n, f\)"),
+    ],
+)
+def test_other_rows_are_refused(change, message):
+    p = np.tile([0.5, 0.5], (50, 1))
+    given = {"X": np.ones((50, 2)), "proba": p, "matrix": [[0, 1], [1, 0]]}
+    monitor = Monitor(snapshot(**given))
+    with pytest.raises(ValueError, match=message):
+        monitor.check(snapshot(**{**given, **change}))
+
+
+def test_bad_rates_are_refused():
+    p = np.tile([0.5, 0.5], (50, 1))
+    rows = snapshot(np.ones((50, 2)), p, [[0, 1], [1, 0]])
+    with pytest.raises(ValueError, match="'false_alarm_rate' parameter of Monitor"):
+        Monitor(rows, false_alarm_rate=5)
+    with pytest.raises(ValueError, match=r"'confidence' parameter of Monitor\.check"):
+        Monitor(rows).check(rows, confidence=95)
+    with pytest.raises(ValueError, match="at least two rows"):
+        snapshot(np.ones((1, 2)), p[:1], [[0, 1], [1, 0]])
