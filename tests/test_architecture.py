@@ -33,6 +33,7 @@ LAYERS = (
     ("dask",),
     ("datasets",),
     ("plots", "vision"),
+    ("files",),
     ("experiments", "report"),
     ("__init__",),
     ("cli", "__main__"),

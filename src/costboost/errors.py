@@ -1,12 +1,13 @@
-"""The library's own warnings.
+"""The library's own warnings and errors.
 
-Bad input raises scikit-learn's usual ``ValueError``/``TypeError``; the two classes below exist so
-that users can silence, or turn into errors, exactly the warning they mean.
+Bad input raises scikit-learn's usual ``ValueError``/``TypeError``; the warnings below exist so
+that users can silence, or turn into errors, exactly the warning they mean. A model file that cannot
+be trusted raises one error of its own, so that a service can tell it from all others.
 """
 
 from __future__ import annotations
 
-__all__ = ["CollapseWarning", "CostWarning"]
+__all__ = ["CollapseWarning", "CostWarning", "ModelFileError"]
 
 
 class CostWarning(UserWarning):
@@ -15,3 +16,7 @@ class CostWarning(UserWarning):
 
 class CollapseWarning(UserWarning):
     """The fitted model is degenerate: one class for every row, or no usable weak rule."""
+
+
+class ModelFileError(ValueError):
+    """A model file is damaged, hostile, too new or cannot be written; nothing was loaded."""
