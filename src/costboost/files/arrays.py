@@ -47,7 +47,7 @@ def _view(data: bytes, dtype: np.dtype[Any], shape: tuple[int, ...], where: str)
     expected = math.prod(shape) * dtype.itemsize
     if len(data) != expected:
         raise ModelFileError(
-            f"{where} of shape {shape} and type {dtype} needs {expected} bytes, and has {len(data)}."
+            f"{where} of shape {shape} and type {dtype} needs {expected} bytes; it has {len(data)}."
         )
     if dtype.kind == "b" and data.strip(b"\x00\x01"):
         raise ModelFileError(f"{where} has booleans that are neither 0 nor 1.")

@@ -72,7 +72,7 @@ def to_json(value: Any) -> bytes:
 
 
 def parse_json(data: bytes, where: str) -> Any:
-    """Strict JSON: no NaN, no key twice; every fault is a `ModelFileError` that names the member."""
+    """Strict JSON: no NaN, no key twice; a fault is a `ModelFileError` that names the member."""
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(items)

@@ -35,21 +35,64 @@ _PARAMETER = re.compile(r"\[[a-zA-Z0-9_]{1,60}: [^\x00-\x1f\x7f]{0,100000}\]")
 _IMPORTANCE = re.compile(r"[^\x00-\x20\x7f]+=[0-9.]{1,40}")
 # Objectives whose text LightGBM reads back; others come from functions and are not written.
 _OBJECTIVES = frozenset(
-    "binary multiclass multiclassova cross_entropy cross_entropy_lambda regression regression_l1 "
-    "huber fair poisson quantile mape gamma tweedie custom none".split()
+    [
+        "binary",
+        "multiclass",
+        "multiclassova",
+        "cross_entropy",
+        "cross_entropy_lambda",
+        "regression",
+        "regression_l1",
+        "huber",
+        "fair",
+        "poisson",
+        "quantile",
+        "mape",
+        "gamma",
+        "tweedie",
+        "custom",
+        "none",
+    ]
 )
 
-_HEADER = (
-    "version num_class num_tree_per_iteration label_index max_feature_idx objective average_output "
-    "feature_names monotone_constraints feature_infos tree_sizes"
-).split()
+_HEADER = [
+    "version",
+    "num_class",
+    "num_tree_per_iteration",
+    "label_index",
+    "max_feature_idx",
+    "objective",
+    "average_output",
+    "feature_names",
+    "monotone_constraints",
+    "feature_infos",
+    "tree_sizes",
+]
 _OPTIONAL = {"objective", "average_output", "monotone_constraints"}
-_TREE = (
-    "num_leaves num_cat split_feature split_gain threshold decision_type left_child right_child "
-    "leaf_value leaf_weight leaf_count internal_value internal_weight internal_count "
-    "cat_boundaries cat_threshold is_linear leaf_const num_features leaf_features leaf_coeff "
-    "shrinkage"
-).split()
+_TREE = [
+    "num_leaves",
+    "num_cat",
+    "split_feature",
+    "split_gain",
+    "threshold",
+    "decision_type",
+    "left_child",
+    "right_child",
+    "leaf_value",
+    "leaf_weight",
+    "leaf_count",
+    "internal_value",
+    "internal_weight",
+    "internal_count",
+    "cat_boundaries",
+    "cat_threshold",
+    "is_linear",
+    "leaf_const",
+    "num_features",
+    "leaf_features",
+    "leaf_coeff",
+    "shrinkage",
+]
 _CATEGORICAL = {"cat_boundaries", "cat_threshold"}
 _LINEAR = {"leaf_const", "num_features", "leaf_features", "leaf_coeff"}
 
@@ -100,19 +143,19 @@ def parse(data: bytes, where: str) -> TextModel:
     """
     try:
         return _Reader(data).model()
-    except _BadText as fault:
+    except _TextError as fault:
         raise ModelFileError(f"{where} is not a model text of LightGBM: {fault}") from fault
     except (ValueError, IndexError, OverflowError) as error:
         raise ModelFileError(f"{where} is not a model text of LightGBM: {error}") from error
 
 
-class _BadText(Exception):
+class _TextError(Exception):
     """What is wrong, and where."""
 
 
 def _need(holds: Any, words: str) -> None:
     if not holds:
-        raise _BadText(words)
+        raise _TextError(words)
 
 
 def _int(text: str, words: str, low: int, high: int) -> int:
@@ -128,7 +171,9 @@ def _ints(text: str, n: int, words: str, low: int = -(2**31), high: int = 2**31 
     _need(len(values) == n, f"{words} must be {n} integers, got {len(values)}")
     outside = np.flatnonzero((values < low) | (values > high))
     if len(outside):
-        raise _BadText(f"{words}[{outside[0]}] = {values[outside[0]]} is not from {low} to {high}")
+        raise _TextError(
+            f"{words}[{outside[0]}] = {values[outside[0]]} must be from {low} to {high}"
+        )
     return values
 
 
@@ -313,7 +358,7 @@ def _check_children(left: Ints, right: Ints, words: str) -> None:
     inner = children >= 0
     wrong = np.flatnonzero(inner & (children <= parents))
     if len(wrong):
-        raise _BadText(
+        raise _TextError(
             f"{words}split {parents[wrong[0]]} has the child {children[wrong[0]]}, which does not "
             "come after it"
         )
@@ -340,7 +385,7 @@ def _categories(fields: dict[str, str], words: str, n_cat: int) -> tuple[Ints, I
     if not n_cat:
         _need(not _CATEGORICAL & set(fields), f"{words}it has sets of categories, but num_cat is 0")
         return np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
-    _need(_CATEGORICAL <= set(fields), f"{words}it has no cat_boundaries or no cat_threshold")
+    _need(set(fields) >= _CATEGORICAL, f"{words}it has no cat_boundaries or no cat_threshold")
     bounds = _ints(fields["cat_boundaries"], n_cat + 1, f"{words}cat_boundaries", 0)
     _need(
         bounds[0] == 0 and np.all(np.diff(bounds) > 0),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,6 +20,7 @@ from costboost.files.registry import is_estimator, name_of
 __all__ = ["load", "save"]
 
 STATE = "state.json"
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # the same model must give the same bytes
 _PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
 
 
@@ -207,4 +209,4 @@ def _readable(value: Any, depth: int = 0) -> Any:
         }
     if depth < 6 and isinstance(value, (list, tuple)):
         return [_readable(item, depth + 1) for item in value]
-    return repr(value)[:1000]
+    return _ADDRESS.sub("", repr(value))[:1000]

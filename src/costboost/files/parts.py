@@ -27,52 +27,71 @@ _SCHEMA = "schema.json"
 
 # Types without native memory of their own: their attributes are numbers, text and arrays.
 KNOWN: frozenset[str] = frozenset(
-    """
-    builtins.bool builtins.bytes builtins.dict builtins.float builtins.int builtins.list
-    builtins.set builtins.slice builtins.str builtins.tuple
-    collections.OrderedDict collections.defaultdict
-    numpy.bool numpy.bool_ numpy.dtype numpy.float32 numpy.float64 numpy.int32 numpy.int64
-    numpy.ndarray numpy.str_ numpy.uint8 numpy.uint32 numpy.uint64
-    sklearn.calibration.CalibratedClassifierCV
-    sklearn.calibration._CalibratedClassifier
-    sklearn.calibration._SigmoidCalibration
-    sklearn.compose._column_transformer.ColumnTransformer
-    sklearn.compose._column_transformer._RemainderColsList
-    sklearn.dummy.DummyClassifier
-    sklearn.dummy.DummyRegressor
-    sklearn.ensemble._forest.ExtraTreesClassifier
-    sklearn.ensemble._forest.ExtraTreesRegressor
-    sklearn.ensemble._forest.RandomForestClassifier
-    sklearn.ensemble._forest.RandomForestRegressor
-    sklearn.impute._base.SimpleImputer
-    sklearn.isotonic.IsotonicRegression
-    sklearn.linear_model._base.LinearRegression
-    sklearn.linear_model._logistic.LogisticRegression
-    sklearn.linear_model._logistic.LogisticRegressionCV
-    sklearn.linear_model._ridge.Ridge
-    sklearn.linear_model._ridge.RidgeClassifier
-    sklearn.model_selection._split.GroupKFold
-    sklearn.model_selection._split.KFold
-    sklearn.model_selection._split.RepeatedStratifiedKFold
-    sklearn.model_selection._split.StratifiedGroupKFold
-    sklearn.model_selection._split.StratifiedKFold
-    sklearn.model_selection._split.TimeSeriesSplit
-    sklearn.naive_bayes.BernoulliNB
-    sklearn.naive_bayes.GaussianNB
-    sklearn.pipeline.Pipeline
-    sklearn.preprocessing._data.MaxAbsScaler
-    sklearn.preprocessing._data.MinMaxScaler
-    sklearn.preprocessing._data.RobustScaler
-    sklearn.preprocessing._data.StandardScaler
-    sklearn.preprocessing._encoders.OneHotEncoder
-    sklearn.preprocessing._encoders.OrdinalEncoder
-    sklearn.preprocessing._label.LabelBinarizer
-    sklearn.preprocessing._label.LabelEncoder
-    sklearn.tree._classes.DecisionTreeClassifier
-    sklearn.tree._classes.DecisionTreeRegressor
-    sklearn.tree._classes.ExtraTreeClassifier
-    sklearn.tree._classes.ExtraTreeRegressor
-    """.split()
+    [
+        "builtins.bool",
+        "builtins.bytes",
+        "builtins.dict",
+        "builtins.float",
+        "builtins.int",
+        "builtins.list",
+        "builtins.set",
+        "builtins.slice",
+        "builtins.str",
+        "builtins.tuple",
+        "collections.OrderedDict",
+        "collections.defaultdict",
+        "numpy.bool",
+        "numpy.bool_",
+        "numpy.dtype",
+        "numpy.float32",
+        "numpy.float64",
+        "numpy.int32",
+        "numpy.int64",
+        "numpy.ndarray",
+        "numpy.str_",
+        "numpy.uint8",
+        "numpy.uint32",
+        "numpy.uint64",
+        "sklearn.calibration.CalibratedClassifierCV",
+        "sklearn.calibration._CalibratedClassifier",
+        "sklearn.calibration._SigmoidCalibration",
+        "sklearn.compose._column_transformer.ColumnTransformer",
+        "sklearn.compose._column_transformer._RemainderColsList",
+        "sklearn.dummy.DummyClassifier",
+        "sklearn.dummy.DummyRegressor",
+        "sklearn.ensemble._forest.ExtraTreesClassifier",
+        "sklearn.ensemble._forest.ExtraTreesRegressor",
+        "sklearn.ensemble._forest.RandomForestClassifier",
+        "sklearn.ensemble._forest.RandomForestRegressor",
+        "sklearn.impute._base.SimpleImputer",
+        "sklearn.isotonic.IsotonicRegression",
+        "sklearn.linear_model._base.LinearRegression",
+        "sklearn.linear_model._logistic.LogisticRegression",
+        "sklearn.linear_model._logistic.LogisticRegressionCV",
+        "sklearn.linear_model._ridge.Ridge",
+        "sklearn.linear_model._ridge.RidgeClassifier",
+        "sklearn.model_selection._split.GroupKFold",
+        "sklearn.model_selection._split.KFold",
+        "sklearn.model_selection._split.RepeatedStratifiedKFold",
+        "sklearn.model_selection._split.StratifiedGroupKFold",
+        "sklearn.model_selection._split.StratifiedKFold",
+        "sklearn.model_selection._split.TimeSeriesSplit",
+        "sklearn.naive_bayes.BernoulliNB",
+        "sklearn.naive_bayes.GaussianNB",
+        "sklearn.pipeline.Pipeline",
+        "sklearn.preprocessing._data.MaxAbsScaler",
+        "sklearn.preprocessing._data.MinMaxScaler",
+        "sklearn.preprocessing._data.RobustScaler",
+        "sklearn.preprocessing._data.StandardScaler",
+        "sklearn.preprocessing._encoders.OneHotEncoder",
+        "sklearn.preprocessing._encoders.OrdinalEncoder",
+        "sklearn.preprocessing._label.LabelBinarizer",
+        "sklearn.preprocessing._label.LabelEncoder",
+        "sklearn.tree._classes.DecisionTreeClassifier",
+        "sklearn.tree._classes.DecisionTreeRegressor",
+        "sklearn.tree._classes.ExtraTreeClassifier",
+        "sklearn.tree._classes.ExtraTreeRegressor",
+    ]
 )
 
 

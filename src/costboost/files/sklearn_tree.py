@@ -1,4 +1,4 @@
-"""Trees of scikit-learn as arrays: their nodes are read unchecked by compiled code, so check them."""
+"""Trees of scikit-learn as arrays: compiled code reads their nodes unchecked, so check them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _nodes(fields: Any, dtype: np.dtype[Any], where: str) -> AnyArray:
     names = dtype.names or ()
     if not isinstance(fields, dict) or set(fields) != set(names):
         raise ModelFileError(
-            f"{where} has other fields than trees of the installed scikit-learn: {', '.join(names)}."
+            f"{where} needs the fields of trees of the installed scikit-learn: {', '.join(names)}."
         )
     length = None
     for name in names:

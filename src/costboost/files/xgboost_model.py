@@ -52,7 +52,7 @@ class TreeModel:
     weights: Floats | None  # of the trees, for boosting with dropout
 
 
-class _BadModel(Exception):
+class _StructureError(Exception):
     """What is wrong, and where."""
 
 
@@ -74,7 +74,7 @@ def parse(data: bytes, where: str) -> TreeModel:
     tree = ubjson.parse(data, where)
     try:
         return _model(tree)
-    except _BadModel as fault:
+    except _StructureError as fault:
         raise ModelFileError(f"{where} is not a model of XGBoost: {fault}") from fault
     except (ValueError, IndexError, OverflowError) as error:
         raise ModelFileError(f"{where} is not a model of XGBoost: {error}") from error
@@ -82,7 +82,7 @@ def parse(data: bytes, where: str) -> TreeModel:
 
 def _need(holds: Any, words: str) -> None:
     if not holds:
-        raise _BadModel(words)
+        raise _StructureError(words)
 
 
 def _object(value: Any, keys: str, words: str, optional: str = "") -> dict[str, Any]:
@@ -239,9 +239,9 @@ def _tree(value: Any, number: int, n_features: int) -> XGBoostTree:
     words = f"tree {number}"
     tree = _object(
         value,
-        "base_weights categories categories_nodes categories_segments categories_sizes default_left "
-        "id left_children loss_changes parents right_children split_conditions split_indices "
-        "split_type sum_hessian tree_param",
+        "base_weights categories categories_nodes categories_segments categories_sizes "
+        "default_left id left_children loss_changes parents right_children "
+        "split_conditions split_indices split_type sum_hessian tree_param",
         words,
     )
     parameter = _object(
@@ -274,7 +274,7 @@ def _tree(value: Any, number: int, n_features: int) -> XGBoostTree:
     feature, value_of = arrays["split_indices"], arrays["split_conditions"]
     bad = inner[(feature[inner] < 0) | (feature[inner] >= n_features)]
     if len(bad):
-        raise _BadModel(
+        raise _StructureError(
             f"{words}: node {bad[0]} splits feature {feature[bad[0]]}; there are {n_features}"
         )
     _need(np.isfinite(value_of).all(), f"split_conditions of {words} must be finite")
@@ -308,7 +308,7 @@ def _reached(left: Ints, right: Ints, parents: Ints, deleted: int, words: str) -
         children = np.concatenate([left[inner], right[inner]]).astype(np.int64)
         wrong = np.flatnonzero((children < 1) | (children >= n))
         if len(wrong):
-            raise _BadModel(f"{words} has the child {children[wrong[0]]} among {n} nodes")
+            raise _StructureError(f"{words} has the child {children[wrong[0]]} among {n} nodes")
         again = seen[children].any() or len(np.unique(children)) < len(children)
         _need(not again, f"{words} has a node with two parents")
         told = np.array_equal(parents[children], np.tile(inner, 2))
