@@ -16,6 +16,7 @@ from costboost.errors import ModelFileError
 from costboost.files import container
 from costboost.files.codec import Decoder, Encoder
 from costboost.files.registry import is_estimator, name_of
+from costboost.files.trial import check_answers
 
 __all__ = ["load", "save"]
 
@@ -123,6 +124,7 @@ def _load(path: Any, trusted: frozenset[str], limits: container.Limits) -> Any:
     model = decoder.value(state["root"], f"The root of {STATE}")
     if name_of(type(model)) != name:
         raise ModelFileError(f"The root of {STATE} is not a {name}, as the manifest says.")
+    check_answers(model)
     return model
 
 
