@@ -25,7 +25,16 @@ from typing import Any
 
 from costboost.errors import ModelFileError
 
-__all__ = ["FORMAT", "Limits", "parse_json", "read", "read_manifest", "to_json", "write"]
+__all__ = [
+    "FORMAT",
+    "Limits",
+    "parse_json",
+    "read",
+    "read_manifest",
+    "to_json",
+    "write",
+    "write_bytes",
+]
 
 # Files of this number and of all smaller ones can be read.
 FORMAT = 1
@@ -111,8 +120,11 @@ def write(
     Path
         The file.
     """
-    path = Path(path)
-    data = pack(manifest, members)
+    return write_bytes(Path(path), pack(manifest, members))
+
+
+def write_bytes(path: Path, data: bytes) -> Path:
+    """Write a file in one step: a temporary file beside it takes its place when complete."""
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -177,12 +177,20 @@ def _ints(text: str, n: int, words: str, low: int = -(2**31), high: int = 2**31 
     return values
 
 
-def _floats(text: str, n: int, words: str, *, finite: bool = True) -> Floats:
-    form = _FLOATS if finite else _LOOSE_FLOATS
+def _floats(
+    text: str, n: int, words: str, *, finite: bool = True, infinite: bool = False
+) -> Floats:
+    """Numbers; ``infinite`` ones may be written so, others may be anything if not ``finite``."""
+    form = _LOOSE_FLOATS if infinite or not finite else _FLOATS
     _need(not text if not n else form.fullmatch(text), f"{words} must be {n} finite numbers")
-    values = np.array([float(item) for item in text.split()], dtype=np.float64)
+    items = text.split()
+    values = np.array([float(item) for item in items], dtype=np.float64)
     _need(len(values) == n, f"{words} must be {n} numbers, got {len(values)}")
-    _need(not finite or np.isfinite(values).all(), f"{words} must be finite")
+    if infinite:
+        written = np.array([item in ("inf", "-inf") for item in items], dtype=bool)
+        _need(np.all(np.isfinite(values) | written), f"{words} must be finite, or inf")
+    elif finite:
+        _need(np.isfinite(values).all(), f"{words} must be finite")
     return values
 
 
@@ -313,7 +321,7 @@ def _checked_tree(fields: dict[str, str], words: str, n_features: int) -> TextTr
     s = n - 1  # splits
     n_cat = _int(fields["num_cat"], f"{words}num_cat", 0, s)
     feature = _ints(fields["split_feature"], s, f"{words}split_feature", 0, n_features - 1)
-    threshold = _floats(fields["threshold"], s, f"{words}threshold")
+    threshold = _floats(fields["threshold"], s, f"{words}threshold", infinite=True)
     decision = _ints(fields["decision_type"], s, f"{words}decision_type", 0, 11)
     left = _ints(fields["left_child"], s, f"{words}left_child", -n, s - 1)
     right = _ints(fields["right_child"], s, f"{words}right_child", -n, s - 1)
