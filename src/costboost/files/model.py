@@ -18,7 +18,7 @@ from costboost.files.codec import Decoder, Encoder
 from costboost.files.registry import is_estimator, name_of
 from costboost.files.trial import check_answers
 
-__all__ = ["load", "save"]
+__all__ = ["contents", "load", "reading", "save"]
 
 STATE = "state.json"
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # the same model must give the same bytes
@@ -106,7 +106,7 @@ def load(
     ModelFileError
         If anything is wrong with the file; the message says what and where.
     """
-    return _read(path, lambda: _load(path, frozenset(trusted), limits))
+    return reading(path, lambda: _load(path, frozenset(trusted), limits))
 
 
 def _load(path: Any, trusted: frozenset[str], limits: container.Limits) -> Any:
@@ -128,7 +128,7 @@ def _load(path: Any, trusted: frozenset[str], limits: container.Limits) -> Any:
     return model
 
 
-def _read(path: Any, action: Callable[[], Any]) -> Any:
+def reading(path: Any, action: Callable[[], Any]) -> Any:
     """Whatever is wrong with a file is one kind of error, and begins with its name."""
     try:
         return action()

@@ -149,7 +149,8 @@ def dump(value: Any, without: list[Any], where: str) -> tuple[bytes, set[str]]:
         data = skops.dumps(bare)
     except Exception as error:  # skops has its own and hands on others
         raise ModelFileError(f"{where} cannot be written by skops: {error}") from error
-    return _canonical(data)
+    data = _canonical(data)
+    return data, _types(skops, data, where)
 
 
 def _skops(where: str) -> Any:
@@ -163,17 +164,14 @@ def _skops(where: str) -> Any:
     return skops.io
 
 
-def _canonical(data: bytes) -> tuple[bytes, set[str]]:
+def _canonical(data: bytes) -> bytes:
     """The same archive with objects numbered in order, instead of by their addresses."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     schema = json.loads(content.pop(_SCHEMA))
     numbers: dict[int, int] = {}
     files: dict[str, str] = {}
-    types: set[str] = set()
     for node in _nodes(schema):
-        if "__class__" in node:
-            types.add(f"{node['__module__']}.{node['__class__']}")
         if "__id__" in node:
             node["__id__"] = numbers.setdefault(node["__id__"], len(numbers))
         if isinstance(node.get("file"), str):
@@ -185,7 +183,7 @@ def _canonical(data: bytes) -> tuple[bytes, set[str]]:
         members[_SCHEMA] = json.dumps(schema).encode("utf-8")
         for name, raw in sorted(members.items()):
             archive.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), raw)
-    return buffer.getvalue(), types
+    return buffer.getvalue()
 
 
 def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
@@ -205,24 +203,33 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
 
 def load(data: bytes, declared: Any, trusted: Collection[str], where: str) -> Any:
     """A part, if the types in it are known or trusted."""
-    types = _checked_types(data, where)
-    if declared != sorted(types):
-        raise ModelFileError(f"{where} does not have the types that it declares.")
+    skops = _skops(where)
+    types = _types(skops, data, where)
     unknown = sorted(types - KNOWN - set(trusted))
     if unknown:
         raise ModelFileError(
             f"{where} needs the types {', '.join(unknown)}, which costboost does not know. If you "
             f"trust the file and these types, load it with trusted={unknown!r}."
         )
-    skops = _skops(where)
+    if declared != sorted(types):
+        raise ModelFileError(f"{where} does not have the types that it declares.")
     try:
-        return skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+        return skops.loads(data, trusted=sorted(types))
     except Exception as error:  # whatever a bad schema makes of it
         raise ModelFileError(f"{where} cannot be read by skops: {error}") from error
 
 
-def _checked_types(data: bytes, where: str) -> set[str]:
-    """All types that a part would build, after a look at sizes and names."""
+def _types(skops: Any, data: bytes, where: str) -> set[str]:
+    """All types and functions that a part would use: those it names, and those skops asks for."""
+    types = _named_types(data, where)
+    try:
+        return types | set(skops.get_untrusted_types(data=data))
+    except Exception as error:  # whatever a bad schema makes of it
+        raise ModelFileError(f"{where} cannot be read by skops: {error}") from error
+
+
+def _named_types(data: bytes, where: str) -> set[str]:
+    """The types that a part names, after a look at sizes and names of its members."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
