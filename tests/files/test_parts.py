@@ -44,7 +44,7 @@ def node(cls, module, loader, content=None, **more):
 EMPTY = node("dict", "builtins", "DictNode", {}, key_types=node("list", "builtins", "ListNode", []))
 ATTACKS = {
     "a function": node(
-        "function", "os", "FunctionNode", {"module_path": "posix", "function": "system"}
+        "system", "posix", "FunctionNode"
     ),
     "a call by reduce": node(
         "system", "posix", "ReduceNode", EMPTY, __reduce__={"args": EMPTY}
@@ -52,6 +52,9 @@ ATTACKS = {
     "a type": node("Popen", "subprocess", "TypeNode"),
     "an object": node("Popen", "subprocess", "ObjectNode", EMPTY),
     "a module that runs when imported": node("s", "this", "TypeNode"),
+    "a tree that says it is a dict": node(
+        "dict", "builtins", "TreeNode", EMPTY, __reduce__={"args": EMPTY}
+    ),
     "a tree of compiled code": node("Tree", "sklearn.tree._tree", "TreeNode", EMPTY),
 }  # fmt: skip
 
@@ -70,7 +73,7 @@ def test_nothing_is_built_that_is_not_known(case):
 def test_a_function_is_named_to_the_user():
     data = archive({**ATTACKS["a function"], "protocol": 2, "_skops_version": "0.16"})
     with pytest.raises(ModelFileError, match=r"posix\.system"):
-        parts.load(data, ["os.function", "posix.system"], (), "it")
+        parts.load(data, ["posix.system"], (), "it")
 
 
 def test_packed_members_are_refused():

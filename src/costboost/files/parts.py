@@ -25,6 +25,24 @@ Way = tuple[tuple[str, Any], ...]
 _LIMITS = Limits()
 _SCHEMA = "schema.json"
 
+# How skops builds what is harmless; any other way must be trusted like a type.
+_LOADERS = frozenset(
+    {
+        "BytesNode",
+        "DTypeNode",
+        "DefaultDictNode",
+        "DictNode",
+        "JsonNode",
+        "ListNode",
+        "NdArrayNode",
+        "ObjectNode",
+        "SetNode",
+        "SliceNode",
+        "TupleNode",
+        "TypeNode",
+    }
+)
+
 # Types without native memory of their own: their attributes are numbers, text and arrays.
 KNOWN: frozenset[str] = frozenset(
     [
@@ -257,6 +275,8 @@ def _named_types(data: bytes, where: str) -> set[str]:
             if not all(isinstance(node.get(key), str) for key in ("__class__", "__module__")):
                 raise ModelFileError(f"{where} has a type without a name.")
             types.add(f"{node['__module__']}.{node['__class__']}")
+            if node.get("__loader__") not in _LOADERS:
+                types.add(f"skops.{node.get('__loader__')}")
     return types
 
 
