@@ -322,8 +322,9 @@ class Decoder:
 
     def _random(self, node: Any, where: str) -> Any:
         state = self._pairs(node["random"], where)
-        inner = state.get("state")
-        key = inner.get("key") if isinstance(inner, dict) else None
+        inner: Any = state.get("state")
+        inner = inner if isinstance(inner, dict) else {}
+        key = inner.get("key")
         fine = (
             state.get("bit_generator") == "MT19937"
             and isinstance(key, np.ndarray)

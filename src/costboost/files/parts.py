@@ -12,6 +12,7 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator
+from importlib import import_module
 from typing import Any
 
 from costboost.errors import ModelFileError
@@ -173,13 +174,12 @@ def dump(value: Any, without: list[Any], where: str) -> tuple[bytes, set[str]]:
 
 def _skops(where: str) -> Any:
     try:
-        import skops.io
+        return import_module("skops.io")
     except ImportError as error:
         raise ModelFileError(
             f"{where} is an object of scikit-learn, which needs skops in model files. Install it "
             "with: pip install 'costboost[files]'"
         ) from error
-    return skops.io
 
 
 def _canonical(data: bytes) -> bytes:

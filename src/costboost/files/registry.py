@@ -153,7 +153,8 @@ def _need(holds: bool, words: str) -> None:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0
+    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return is_integer and bool(value >= 0)
 
 
 def _is_number(value: Any) -> bool:

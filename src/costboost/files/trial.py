@@ -33,7 +33,7 @@ def check_answers(model: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            row = _row(model, int(n))
+            row = _row(model, model.n_features_in_)
             if row is None:
                 return
             for method in _METHODS:
