@@ -37,6 +37,7 @@ LAYERS = (
     ("datasets",),
     ("monitor",),
     ("plots", "vision"),
+    ("files",),
     ("experiments", "report"),
     ("__init__",),
     ("cli", "__main__"),

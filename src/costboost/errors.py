@@ -1,12 +1,13 @@
-"""The library's own warnings.
+"""The library's own warnings and errors.
 
-Bad input raises scikit-learn's usual ``ValueError``/``TypeError``; the classes below exist so
-that users can silence, or turn into errors, exactly the warning they mean.
+Bad input raises scikit-learn's usual ``ValueError``/``TypeError``; the warnings below exist so
+that users can silence, or turn into errors, exactly the warning they mean. A model file that cannot
+be trusted raises one error of its own, so that a service can tell it from all others.
 """
 
 from __future__ import annotations
 
-__all__ = ["CollapseWarning", "ColumnWarning", "CostWarning"]
+__all__ = ["CollapseWarning", "ColumnWarning", "CostWarning", "ModelFileError"]
 
 
 class CostWarning(UserWarning):
@@ -19,3 +20,7 @@ class CollapseWarning(UserWarning):
 
 class ColumnWarning(UserWarning):
     """A column of the table is left out, because it says nothing about new rows."""
+
+
+class ModelFileError(ValueError):
+    """A model file is damaged, hostile, too new or cannot be written; nothing was loaded."""

@@ -1,0 +1,366 @@
+"""The container of a model file: a zip with a manifest that names, measures and hashes its members.
+
+Nothing here knows what a model is. `write` makes the same bytes from the same members and replaces
+a file in one step. `read` trusts nothing: it reads no more than the file may hold, and returns
+members only if the file has exactly those that the manifest declares, byte for byte.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import stat
+import struct
+import tempfile
+import zipfile
+import zlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from costboost.errors import ModelFileError
+
+__all__ = [
+    "FORMAT",
+    "Limits",
+    "parse_json",
+    "read",
+    "read_manifest",
+    "to_json",
+    "write",
+    "write_bytes",
+]
+
+# Files of this number and of all smaller ones can be read.
+FORMAT = 1
+KIND = "costboost model"
+MANIFEST = "manifest.json"
+
+_NAME = re.compile(r"[a-z0-9_]+(/[a-z0-9_]+)*\.[a-z0-9]+")
+_END = struct.Struct("<4s4H2LH")  # end of central directory
+_DATE = (1980, 1, 1, 0, 0, 0)  # the oldest that a zip can hold: bytes must not depend on the clock
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a file may ask of memory before anything in it is believed.
+
+    Attributes
+    ----------
+    total : int
+        Bytes of the file, and of all members together once they are unpacked.
+    manifest : int
+        Bytes of the manifest.
+    members : int
+        Number of members.
+    ratio : int
+        How many times larger than its packed form a member may be...
+    free : int
+        ...if it is larger than this many bytes.
+    """
+
+    total: int = 2**31
+    manifest: int = 2**24
+    members: int = 20_000
+    ratio: int = 200
+    free: int = 2**20
+
+
+LIMITS = Limits()
+
+
+def to_json(value: Any) -> bytes:
+    """A value as canonical JSON: sorted keys, no NaN, ASCII only."""
+    text = json.dumps(value, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=True)
+    return text.encode("ascii")
+
+
+def parse_json(data: bytes, where: str) -> Any:
+    """Strict JSON: no NaN, no key twice; a fault is a `ModelFileError` that names the member."""
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(items)
+        if len(found) < len(items):
+            raise ValueError("a key occurs twice in one object")
+        return found
+
+    def constant(name: str) -> Any:
+        raise ValueError(f"{name} is not JSON")
+
+    try:
+        return json.loads(data.decode("utf-8"), object_pairs_hook=pairs, parse_constant=constant)
+    except (ValueError, RecursionError) as error:
+        raise ModelFileError(f"{where} is not valid JSON: {error}") from error
+
+
+# -- writing ------------------------------------------------------------------------------------
+
+
+def write(
+    path: str | os.PathLike[str], manifest: Mapping[str, Any], members: Mapping[str, bytes]
+) -> Path:
+    """Write a container, in one step: after a crash the old file is still there, whole.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    manifest : mapping
+        What to say of the model, as JSON; format number and member table are added here.
+    members : mapping of str to bytes
+        The members by name.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    return write_bytes(Path(path), pack(manifest, members))
+
+
+def write_bytes(path: Path, data: bytes) -> Path:
+    """Write a file in one step: a temporary file beside it takes its place when complete."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+    _sync_folder(path.parent)
+    return path
+
+
+def pack(manifest: Mapping[str, Any], members: Mapping[str, bytes]) -> bytes:
+    """The bytes of a container; the same for the same content."""
+    table = {
+        name: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+        for name, data in sorted(members.items())
+    }
+    head = to_json({**manifest, "kind": KIND, "format": FORMAT, "members": table})
+    if len(head) > LIMITS.manifest or len(table) > LIMITS.members:
+        raise ModelFileError(
+            f"The model needs {len(table)} members and a manifest of {len(head)} bytes; a model "
+            f"file may have {LIMITS.members} and {LIMITS.manifest}."
+        )
+    if len(head) + sum(len(data) for data in members.values()) > LIMITS.total:
+        raise ModelFileError(f"The model is larger than {LIMITS.total} bytes, which a file may be.")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in [(MANIFEST, head), *sorted(members.items())]:
+            info = zipfile.ZipInfo(name, _DATE)
+            info.create_system = 3
+            info.external_attr = 0o644 << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            if len(data) > LIMITS.free and len(zlib.compress(data, 6)) * LIMITS.ratio <= len(data):
+                info.compress_type = zipfile.ZIP_STORED  # packed, it would look like a bomb
+            archive.writestr(info, data, compresslevel=6)
+    return buffer.getvalue()
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renaming last; folders cannot be synchronised everywhere."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass
+    finally:
+        os.close(handle)
+
+
+# -- reading ------------------------------------------------------------------------------------
+
+
+def read(
+    path: str | os.PathLike[str], limits: Limits = LIMITS
+) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The manifest and all members of a file, checked against each other.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    limits : Limits
+        What it may ask of memory.
+
+    Returns
+    -------
+    manifest : dict
+        The manifest.
+    members : dict of str to bytes
+        The members by name.
+    """
+    return unpack(_bytes_of(path, limits), limits)
+
+
+def read_manifest(path: str | os.PathLike[str], limits: Limits = LIMITS) -> dict[str, Any]:
+    """The manifest alone; members are measured, not unpacked."""
+    with _archive(_bytes_of(path, limits), limits) as archive:
+        return _manifest(archive, limits)
+
+
+def unpack(data: bytes, limits: Limits = LIMITS) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """The manifest and all members of a container in memory."""
+    with _archive(data, limits) as archive:
+        manifest = _manifest(archive, limits)
+        members = {}
+        for name, declared in manifest["members"].items():
+            content = _member(archive, name, declared["bytes"])
+            digest = hashlib.sha256(content).hexdigest()
+            if digest != declared["sha256"]:
+                raise ModelFileError(
+                    f"Member {name} has the SHA-256 {digest}, but the manifest declares "
+                    f"{declared['sha256']}: the file was changed after it was written."
+                )
+            members[name] = content
+        return manifest, members
+
+
+def _bytes_of(path: str | os.PathLike[str], limits: Limits) -> bytes:
+    with open(path, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelFileError("This is not a regular file.")
+        if status.st_size > limits.total:
+            raise ModelFileError(
+                f"The file has {status.st_size} bytes; {limits.total} are allowed."
+            )
+        return file.read(status.st_size)
+
+
+def _archive(data: bytes, limits: Limits) -> zipfile.ZipFile:
+    """The zip, if its directory is as `write` makes it: at the end, complete and small."""
+    if len(data) < _END.size or data[:2] != b"PK":
+        raise ModelFileError("This is not a costboost model file: it is not a zip.")
+    tag, disk, first, here, count, size, start, comment = _END.unpack(data[-_END.size :])
+    if tag != b"PK\x05\x06" or comment or disk or first or here != count:
+        raise ModelFileError("The file is cut off, or has something behind its end.")
+    if start + size + _END.size != len(data):
+        raise ModelFileError("The directory of the zip does not lie where the file says.")
+    if count > limits.members + 1:
+        raise ModelFileError(f"The file has {count} members; at most {limits.members} are allowed.")
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError) as error:
+        raise ModelFileError(f"The directory of the zip is damaged: {error}") from error
+    try:
+        _check_directory(archive.infolist(), len(data), limits)
+    except ModelFileError:
+        archive.close()
+        raise
+    return archive
+
+
+def _check_directory(entries: list[zipfile.ZipInfo], file_size: int, limits: Limits) -> None:
+    names = [entry.filename for entry in entries]
+    for name in names:
+        if not _NAME.fullmatch(name):
+            raise ModelFileError(
+                f"Member {name!r} has a name that is not allowed: small letters, digits and "
+                "underscores, folders by a slash, one ending; no absolute or parent path."
+            )
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise ModelFileError(f"Member {name} occurs {times} times.")
+    for entry in entries:
+        if entry.flag_bits or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise ModelFileError(
+                f"Member {entry.filename} is packed in a way that is not allowed: plain or "
+                "deflated, not encrypted."
+            )
+        large = entry.file_size > limits.free and entry.compress_type == zipfile.ZIP_DEFLATED
+        if large and entry.file_size > limits.ratio * entry.compress_size:
+            raise ModelFileError(
+                f"Member {entry.filename} would grow from {entry.compress_size} to "
+                f"{entry.file_size} bytes; more than {limits.ratio} times is not allowed."
+            )
+    unpacked = sum(entry.file_size for entry in entries)
+    if unpacked > limits.total:
+        raise ModelFileError(f"The members take {unpacked} bytes; the limit is {limits.total}.")
+    if sum(entry.compress_size for entry in entries) > file_size:
+        raise ModelFileError("Members of the zip overlap.")
+
+
+def _member(archive: zipfile.ZipFile, name: str, size: int) -> bytes:
+    """The content of a member, of which no more than the declared bytes are unpacked."""
+    try:
+        with archive.open(name) as file:
+            content = file.read(size + 1)
+            if len(content) == size:
+                file.read(1)  # at the end the checksum is compared
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError) as error:
+        raise ModelFileError(f"Member {name} cannot be unpacked: {error}") from error
+    except (OSError, struct.error, OverflowError, IndexError) as error:
+        raise ModelFileError(f"Member {name} is damaged: {error}") from error
+    if len(content) != size:
+        raise ModelFileError(f"Member {name} does not have the {size} bytes that are declared.")
+    return content
+
+
+def _manifest(archive: zipfile.ZipFile, limits: Limits) -> dict[str, Any]:
+    names = set(archive.namelist())
+    if MANIFEST not in names:
+        raise ModelFileError(f"This is not a costboost model file: it has no {MANIFEST}.")
+    size = archive.getinfo(MANIFEST).file_size
+    if size > limits.manifest:
+        raise ModelFileError(f"{MANIFEST} has {size} bytes; the limit is {limits.manifest}.")
+    manifest = parse_json(_member(archive, MANIFEST, size), MANIFEST)
+    if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
+        raise ModelFileError(f"This is not a costboost model file: {MANIFEST} does not say so.")
+    number = manifest.get("format")
+    if type(number) is not int or number < 1:
+        raise ModelFileError(f"The format number in {MANIFEST} must be 1 or more; got {number!r}.")
+    if number > FORMAT:
+        raise ModelFileError(
+            f"The file has format {number}, and this version of costboost reads formats up to "
+            f"{FORMAT}. Update costboost to read it."
+        )
+    table = manifest.get("members")
+    if not isinstance(table, dict):
+        raise ModelFileError(f"{MANIFEST} has no table of members.")
+    for name, declared in table.items():
+        _check_declaration(name, declared)
+    missing, unexpected = sorted(set(table) - names), sorted(names - set(table) - {MANIFEST})
+    if missing or unexpected:
+        what = f"lacks {missing[0]}" if missing else f"has the unexpected member {unexpected[0]}"
+        raise ModelFileError(f"The file {what}: its members are not those that it declares.")
+    for name, declared in table.items():
+        if archive.getinfo(name).file_size != declared["bytes"]:
+            raise ModelFileError(
+                f"Member {name} has {archive.getinfo(name).file_size} bytes, but the manifest "
+                f"declares {declared['bytes']}."
+            )
+    return manifest
+
+
+def _check_declaration(name: str, declared: Any) -> None:
+    fine = (
+        isinstance(declared, dict)
+        and set(declared) == {"bytes", "sha256"}
+        and type(declared["bytes"]) is int
+        and declared["bytes"] >= 0
+        and isinstance(declared["sha256"], str)
+    )
+    if not fine:
+        raise ModelFileError(
+            f"{MANIFEST} must declare bytes and SHA-256 of member {name}; got {declared!r:.100}."
+        )

@@ -1,0 +1,64 @@
+"""Ask a loaded model about one row before anybody else does.
+
+Every part of a file may be sound and the whole still be none: a rule about a tenth column of four,
+a vote for a class that does not exist. One decision on one row of zeros finds that while loading.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from costboost.base import TableClassifier
+from costboost.errors import ModelFileError
+
+__all__ = ["check_answers"]
+
+_MAX_FEATURES = 10_000_000
+_METHODS = ("predict", "predict_proba", "decision_function")
+
+
+def check_answers(model: Any) -> None:
+    """Raise a `ModelFileError` if a model cannot decide on a row of its own kind."""
+    classes = getattr(model, "classes_", None)
+    n = getattr(model, "n_features_in_", None)
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
+        raise ModelFileError("The model must have two classes or more.")
+    if isinstance(model, TableClassifier) and not (type(n) is int and 0 < n <= _MAX_FEATURES):
+        raise ModelFileError(f"The model must have a number of features, got {n!r:.40}.")
+    if not isinstance(model, TableClassifier):
+        return  # the row goes to an estimator, which may want any kind of table
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            row = _row(model, model.n_features_in_)
+            if row is None:
+                return
+            for method in _METHODS:
+                if hasattr(model, method):
+                    answer = getattr(model, method)(row)
+                    if len(answer) != 1:
+                        raise ValueError(f"{method} gives {len(answer)} answers for one row")
+    except Exception as error:  # whatever parts that do not fit make of it
+        raise ModelFileError(
+            f"The model cannot decide on a row of zeros: {error!r:.300}"
+        ) from error
+
+
+def _row(model: Any, n: int) -> Any:
+    """A row of zeros, in a frame if the model knows categories; None without pandas."""
+    frame = model._frame
+    row = np.zeros((1, n))
+    if frame is None:
+        return row
+    try:
+        import pandas as pd
+    except ImportError:
+        return None
+    names = getattr(model, "feature_names_in_", range(n))
+    columns: dict[Any, Any] = {name: row[:, j] for j, name in enumerate(names)}
+    for place, values in zip(frame.categorical, frame._codes.categories_, strict=True):
+        columns[list(columns)[place]] = np.array(values[:1], dtype=object)
+    return pd.DataFrame(columns)

@@ -1,0 +1,69 @@
+"""Rows where converters go wrong: on every split value and one step beside it, missing, odd."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from costboost.files import boosters
+
+
+def splits(model):
+    """The split values of a booster by feature, and the categories by feature."""
+    engine = boosters.engine_of(model)
+    parsed = boosters.check(engine, boosters.dump(engine, model)[0], "it")
+    numbers, categories = {}, {}
+    for tree in parsed.trees:
+        if engine == "lightgbm":
+            is_category = (tree.decision & 1) == 1
+            inner = np.arange(len(tree.left))
+            thresholds = tree.threshold
+        else:
+            is_category, inner = tree.is_category, np.flatnonzero(tree.left >= 0)
+            thresholds = tree.value
+        for node in inner:
+            feature = int(tree.feature[node])
+            if is_category[node]:
+                categories.setdefault(feature, set())
+            else:
+                numbers.setdefault(feature, set()).add(thresholds[node])
+    return numbers, categories
+
+
+def around(value):
+    """A value, its neighbours in double and, where it is one, in single precision."""
+    double = float(value)
+    found = [double, np.nextafter(double, np.inf), np.nextafter(double, -np.inf)]
+    single = np.float32(value)
+    found += [float(np.nextafter(single, np.float32(s))) for s in (np.inf, -np.inf)]
+    return found
+
+
+ODD_NUMBERS = [0.0, -0.0, np.nan, 1e-35, -1e-35, 5e-36, float(np.float32(1e-35)), 1e-300, 1e30]
+ODD_NUMBERS += [np.nextafter(float(np.float32(1e-35)), 1), -1e30]
+ODD_CATEGORIES = [-1.0, -0.5, 0.0, 0.5, 1.0, 1.999, 31.0, 32.0, 1000.0, np.nan, 16777216.0]
+
+
+def edge_rows(models, X, limit=20_000):
+    """Rows of X with a feature moved to every value that a split could tell apart."""
+    rng = np.random.RandomState(0)
+    values = {}
+    for model in models:
+        numbers, categories = splits(model)
+        for feature, found in numbers.items():
+            values.setdefault(feature, set()).update(v for t in found for v in around(t))
+            values[feature].update(ODD_NUMBERS)
+        for feature in categories:
+            known = X[:, feature][~np.isnan(X[:, feature])]
+            values.setdefault(feature, set()).update([*ODD_CATEGORIES, *np.unique(known)])
+    pairs = [
+        (feature, value)
+        for feature, found in sorted(values.items())
+        for value in found
+        if not np.isinf(value)  # which classifiers refuse
+    ]
+    if len(pairs) > limit:
+        pairs = [pairs[i] for i in rng.choice(len(pairs), limit, replace=False)]
+    rows = X[rng.randint(len(X), size=len(pairs))].copy()
+    for i, (feature, value) in enumerate(pairs):
+        rows[i, feature] = value
+    return rows

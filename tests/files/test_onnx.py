@@ -1,0 +1,203 @@
+"""ONNX graphs decide as the classifiers do, on ordinary rows and on every split value."""
+
+from __future__ import annotations
+
+import warnings
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+
+from costboost import CostBoostClassifier
+from costboost.files.onnx_graph import boosters_to_onnx
+from costboost.files.onnx_model import to_onnx
+from files.edges import edge_rows
+from files.models import frame, make, rows
+
+ort = pytest.importorskip("onnxruntime")
+
+
+def session(model, threads=1):
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    return ort.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+
+
+def run(model, X, threads=1, **inputs):
+    runtime = session(model, threads)
+    names = [output.name for output in runtime.get_outputs()]
+    found = runtime.run(None, {"features": np.asarray(X, dtype=np.float64), **inputs})
+    return dict(zip(names, found, strict=True))
+
+
+rng = np.random.RandomState(0)
+TABLE = rng.randn(1500, 5)
+TABLE[:, 2] = rng.randint(0, 45, 1500)
+TABLE[:, 3] = np.where(rng.rand(1500) < 0.5, 0.0, TABLE[:, 3])
+TABLE[rng.rand(1500, 5) < 0.05] = np.nan
+signal = np.nan_to_num(TABLE[:, 0]) + np.sin(7 * np.nan_to_num(TABLE[:, 2])) + TABLE[:, 4] ** 2
+Y = (np.nan_to_num(signal) + rng.randn(1500) > 1).astype(int)
+Y3 = Y + (np.nan_to_num(TABLE[:, 1]) > 0.6)
+
+
+def grown_by_lightgbm(y, rounds=60, **parameters):
+    k = len(np.unique(y))
+    task = {"objective": "binary"} if k == 2 else {"objective": "multiclass", "num_class": k}
+    data = lgb.Dataset(TABLE, y, categorical_feature=[2])
+    settings = {"verbosity": -1, "num_leaves": 12, "num_threads": 1, "min_data_per_group": 5}
+    return lgb.train({**settings, **task, **parameters}, data, rounds)
+
+
+def grown_by_xgboost(y, rounds=60, **parameters):
+    k = len(np.unique(y))
+    task = {"objective": "binary:logistic"} if k == 2 else {
+        "objective": "multi:softprob", "num_class": k}  # fmt: skip
+    data = xgb.DMatrix(TABLE, y, feature_types=list("qqcqq"), enable_categorical=True)
+    return xgb.train({"max_depth": 4, "nthread": 1, **task, **parameters}, data, rounds)
+
+
+def raw_scores(booster, X):
+    if isinstance(booster, lgb.Booster):
+        return booster.predict(X, raw_score=True)
+    data = xgb.DMatrix(X, feature_types=list("qqcqq"), enable_categorical=True)
+    return booster.predict(data, output_margin=True).astype(np.float64)
+
+
+BOOSTERS = {
+    "LightGBM": lambda y: grown_by_lightgbm(y),
+    "LightGBM, zero as missing": lambda y: grown_by_lightgbm(y, zero_as_missing=True),
+    "LightGBM, no missing": lambda y: grown_by_lightgbm(y, use_missing=False),
+    "LightGBM, dart": lambda y: grown_by_lightgbm(y, boosting="dart"),
+    "LightGBM, no split": lambda y: grown_by_lightgbm(y, min_data_in_leaf=2000),
+    "XGBoost": lambda y: grown_by_xgboost(y),
+    "XGBoost, one-hot": lambda y: grown_by_xgboost(y, max_cat_to_onehot=100),
+    "XGBoost, lossguide": lambda y: grown_by_xgboost(y, grow_policy="lossguide", max_leaves=9),
+}
+
+
+@pytest.mark.parametrize("y", [Y, Y3], ids=["two classes", "three classes"])
+@pytest.mark.parametrize("case", BOOSTERS)
+def test_scores_are_the_engines_own(case, y):
+    """To the last bit with one thread, or with sums in order; exp and log may be an ulp off."""
+    from costboost.files import onnx_graph
+
+    booster = BOOSTERS[case](y)
+    X = np.concatenate([TABLE, edge_rows([booster], TABLE)])
+    right = raw_scores(booster, X)
+    for exact, threads in ((False, 1), (True, 4)):
+        graph = onnx_graph._Graph()
+        forest = onnx_graph._forest(booster)
+        onnx_graph._named(graph, onnx_graph._scores(graph, forest, exact), "scores")
+        helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
+        made = helper.make_model(
+            helper.make_graph(
+                graph.nodes,
+                "scores",
+                [helper.make_tensor_value_info("features", tensor.DOUBLE, ["n", 5])],
+                [helper.make_tensor_value_info("scores", tensor.DOUBLE, ["n", forest.n_targets])],
+                graph.constants,
+            ),
+            opset_imports=[helper.make_opsetid(*pair) for pair in onnx_graph.OPSETS.items()],
+            ir_version=onnx_graph.IR_VERSION,
+        )
+        found = run(made, X, threads)["scores"].reshape(right.shape)
+        assert np.array_equal(found, right)
+
+
+CLASSIFIERS = {
+    "LightGBM": {},
+    "XGBoost": {"engine": "xgboost"},
+    "one LightGBM": {"ensemble": 1},
+    "one XGBoost": {"ensemble": 1, "engine": "xgboost"},
+    "not calibrated": {"calibration": None},
+}
+
+
+def fitted(k, **parameters):
+    y = np.array(["a", "b", "c"])[Y if k == 2 else Y3]
+    model = CostBoostClassifier(n_estimators=40, random_state=0, **parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(TABLE, y), y
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("case", CLASSIFIERS)
+def test_the_graph_decides_as_predict(case, k, tmp_path):
+    model, _ = fitted(k, **CLASSIFIERS[case])
+    X = np.concatenate([TABLE, edge_rows(model.boosters_, TABLE)])
+    path = tmp_path / "model.onnx"
+    made = to_onnx(model, path)
+    assert path.read_bytes() == made.SerializeToString(deterministic=True)
+    for threads in (1, 4):
+        found = run(made, X, threads)
+        assert np.array_equal(found["decision"], model.predict(X))
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(X), rtol=1e-5)
+    costs = np.random.RandomState(1).exponential(size=(len(X), k, k))
+    found = run(to_onnx(model, costs=True), X, costs=costs)
+    assert np.array_equal(found["decision"], model.predict(X, costs=costs))
+    expected = np.einsum("nj,njd->nd", model.predict_proba(X), costs)
+    np.testing.assert_allclose(found["expected_costs"], expected, rtol=1e-9)
+
+
+def test_boosters_that_learned_the_costs_decide_alone():
+    y = Y.astype(bool)
+    costs = np.random.RandomState(2).exponential(size=(len(TABLE), 2, 2))
+    model = CostBoostClassifier(n_estimators=30, ensemble=2, random_state=0)
+    model.fit(TABLE, y, costs=costs)
+    assert np.array_equal(run(to_onnx(model), TABLE)["decision"], model.predict(TABLE))
+    found = run(to_onnx(model, costs=True), TABLE, costs=costs)
+    assert np.array_equal(found["decision"], model.predict(TABLE, costs=costs))
+
+
+@pytest.mark.parametrize("name", ["AdaC2", "AsyBL", "CSB0", "GradientCSB", "AsyB"])
+def test_trees_that_vote(name):
+    model = make(f"{name}Classifier", n_estimators=30, estimator="tree").fit(TABLE, Y)
+    X = np.concatenate([TABLE, edge_rows([model.booster_], TABLE)])
+    found = run(to_onnx(model), X)
+    assert np.array_equal(found["decision"], model.predict(X))
+    np.testing.assert_allclose(
+        found["probabilities"], model.predict_proba(X), rtol=1e-9, atol=1e-15
+    )
+    costs = np.random.RandomState(1).exponential(size=(len(X), 2, 2))
+    found = run(to_onnx(model, costs=True), X, costs=costs)
+    assert np.array_equal(found["decision"], model.predict(X, costs=costs))
+
+
+def test_a_frame_goes_in_by_its_codes():
+    X, y = frame()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it favours one class
+        model = make("CostBoostClassifier", n_estimators=40).fit(X, y)
+    made = to_onnx(model)
+    assert np.array_equal(run(made, model._frame.transform(X))["decision"], model.predict(X))
+    properties = {item.key: item.value for item in made.metadata_props}
+    assert '"2": ["at", "ch", "de", "fr"]' in properties["categories"]
+
+
+def test_more_decisions_than_classes():
+    booster = grown_by_lightgbm(Y)
+    C = np.array([[0.0, 3.0, 1.0], [9.0, 0.0, 2.0]])
+    made = boosters_to_onnx(
+        [booster], classes=[0, 1], decisions=["accept", "block", "review"], cost_matrix=C
+    )
+    p = booster.predict(TABLE)
+    expected = np.column_stack([1 - p, p]) @ C
+    found = run(made, TABLE)
+    np.testing.assert_allclose(found["expected_costs"], expected, rtol=1e-9, atol=1e-12)
+    right = np.array(["accept", "block", "review"])[expected.argmin(axis=1)]
+    assert np.array_equal(found["decision"], right)
+
+
+def test_what_has_no_graph_says_why():
+    model = make("CSRealBoostClassifier").fit(*rows())
+    with pytest.raises(ValueError, match="estimator='tree'"):
+        to_onnx(model)
+    with pytest.raises(ValueError, match="random forest"):
+        boosters_to_onnx(
+            [grown_by_lightgbm(Y, boosting="rf", bagging_freq=1, bagging_fraction=0.5)],
+            classes=[0, 1],
+        )
