@@ -1,7 +1,7 @@
 """The cost report: one self-contained HTML page about what decisions cost.
 
-A report is data, then a page. `make_case` checks the arrays, `report_data` computes the numbers, and
-`write_report` draws them:
+A report is data, then a page. `make_case` checks the arrays, `report_data` computes the numbers,
+and `write_report` draws them:
 
 >>> import numpy as np, os, tempfile
 >>> from costboost.report import make_case, write_report

@@ -86,5 +86,13 @@ def _span(values: Floats, weights: Floats) -> tuple[float, float, float]:
 def _phrase(span: tuple[float, float, float], unit: str) -> str:
     low, mean, high = span
     if low == high:
-        return f"costs {unit}{low:,.6g}" if low >= 0 else f"earns {unit}{-low:,.6g}"
-    return f"costs {unit}{low:,.6g} to {unit}{high:,.6g}, on average {unit}{mean:,.6g}"
+        return f"costs {_amount(low, unit)}" if low >= 0 else f"earns {_amount(-low, unit)}"
+    shown = [_amount(value, unit) for value in (low, high, mean)]
+    return f"costs {shown[0]} to {shown[1]}, on average {shown[2]}"
+
+
+def _amount(value: float, unit: str) -> str:
+    """An amount without needless decimals."""
+    gap = " " if len(unit) > 1 else ""
+    sign = "−" if value < 0 else ""
+    return f"{sign}{unit}{gap}{abs(value):,.{0 if value == round(value) else 2}f}"

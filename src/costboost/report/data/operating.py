@@ -1,7 +1,7 @@
 """The sliders' model: what is decided, and what it costs, at one position of the sliders.
 
-`operating_point` here and ``operatingPoint`` in ``page/report.js`` are the same definition, computed
-in the same order, so that their decisions agree to the last bit:
+`Board.operating_point` and ``operatingPoint`` in ``page/report.js`` are one definition, computed in
+the same order, so that their decisions agree to the last bit:
 
 1. The factor ``f[j, e]`` multiplies the stated cost of decision e when the truth is j.
 2. The expected cost of decision e on a row is ``sum over j of f[j, e] * (p[j] * C[j, e])``.

@@ -154,13 +154,14 @@ def _pack_bins(bins: Board) -> Packed:
     return packed
 
 
-def bin_rows(case: Case, board: Board, most: int | None = None) -> Board:
-    """Join rows that are alike into bins that act as one row with their joint weight.
+def bin_rows(case: Case, board: Board, most: int | None = None, seed: int = 0) -> Board:
+    """Join rows that are alike into bins, each acting as one row with their joint weight.
 
     Rows share a bin only if they have the same truth and get the same decision at the stated
-    costs. Groups are halved again and again along their widest column (probabilities and costs, by
-    rank), until there are enough bins. A bin holds means; those of ``p * C`` make its expected costs
-    the mean of its rows' for any factors, so at the stated costs the total is exact.
+    costs. Groups are halved again and again along their widest column (probabilities and costs,
+    by rank), until there are enough bins. One row of a bin, drawn at random, decides for it: means
+    would pull all bins to the middle, while errors of random rows cancel out. For the decision at
+    the stated costs a bin pays the mean of its rows, so that there the total is exact.
     """
     if most is None:
         numbers = len(board.products) + case.d + 3
@@ -168,23 +169,29 @@ def bin_rows(case: Case, board: Board, most: int | None = None) -> Board:
     decided = board.decide(board.expected(np.ones(board.shape)))
     _, node = np.unique(case.codes * case.d + decided, return_inverse=True)
     node = _halve(_ranked_columns(case), node, most)
+    mixed = np.random.default_rng(seed).permutation(case.n)
+    drawn = mixed[np.unique(node[mixed], return_index=True)[1]]
     weight = np.bincount(node, case.weights)
-    share = case.weights / np.maximum(weight, np.finfo(float).tiny)[node]
-
-    def mean(column: Floats) -> Floats:
-        # Kept as the page reads them: the stated error is that of the stored numbers.
-        return np.bincount(node, column * share).astype(np.float32).astype(np.float64)
-
-    first = np.unique(node, return_index=True)[1]
+    paid = board.prices[np.arange(case.n), decided]
+    total = np.bincount(node, paid * case.weights)
+    prices = board.prices[drawn].copy()
+    bins = np.arange(len(drawn))
+    counted = weight > 0
+    prices[bins[counted], decided[drawn[counted]]] = total[counted] / weight[counted]
     return Board(
-        case.codes[first],
+        case.codes[drawn],
         weight,
-        mean(board.risk),
-        {pair: mean(product) for pair, product in board.products.items()},
-        np.column_stack([mean(price) for price in board.prices.T]),
+        _stored(board.risk[drawn]),
+        {pair: _stored(product[drawn]) for pair, product in board.products.items()},
+        _stored(prices),
         board.nothing,
         board.shape,
     )
+
+
+def _stored(values: Floats) -> Floats:
+    """Numbers as the page reads them, so that the stated error is that of the stored ones."""
+    return values.astype(np.float32).astype(np.float64)
 
 
 def _ranked_columns(case: Case) -> Floats:

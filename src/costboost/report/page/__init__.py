@@ -18,7 +18,7 @@ import numpy as np
 
 from costboost.report.case import Case, texts
 from costboost.report.data import ReportData, report_data
-from costboost.report.page.sections import Section, sections
+from costboost.report.page.sections import sections
 
 __all__ = ["render", "write_report"]
 
@@ -67,7 +67,7 @@ def render(report: ReportData) -> str:
     return Template(_asset("report.html")).substitute(
         title=escape(report.case.title),
         style=_asset("report.css"),
-        navigation="".join(f'<a href="#{part.name}">{_short_title(part)}</a>' for part in parts),
+        navigation="".join(f'<a href="#{part.name}">{escape(part.menu)}</a>' for part in parts),
         sections="\n".join(part.text() for part in parts),
         version=escape(version("costboost")),
         figures=_json(
@@ -106,10 +106,6 @@ def _model(report: ReportData) -> dict[str, Any]:
 
 def _mean(case: Case, cells: Any) -> float:
     return float(case.average[cells].mean())
-
-
-def _short_title(part: Section) -> str:
-    return escape("Summary" if part.name == "headline" else part.title)
 
 
 def _asset(name: str) -> str:

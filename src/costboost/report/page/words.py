@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["Cell", "Table", "count", "money", "percent"]
+__all__ = ["Cell", "Table", "count", "money", "percent", "span"]
 
 
 def money(value: float, unit: str, cents: bool | None = None) -> str:
@@ -19,6 +19,12 @@ def money(value: float, unit: str, cents: bool | None = None) -> str:
     return f"{'−' if value < 0 and not is_zero else ''}{unit}{gap}{text}"
 
 
+def span(low: float, high: float, unit: str) -> str:
+    """Two amounts, both with cents or both without."""
+    cents = max(abs(low), abs(high)) < 10_000
+    return f"{money(low, unit, cents)} to {money(high, unit, cents)}"
+
+
 def count(value: float) -> str:
     """A number of rows; with decimals only if weights are no whole numbers."""
     return f"{value:,.0f}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
@@ -27,8 +33,8 @@ def count(value: float) -> str:
 def percent(share: float) -> str:
     """A share in percent, with three digits at least where it is small."""
     if 0 < abs(share) < 0.001:
-        return f"{100 * share:.2g} %"
-    return f"{100 * share:.1f} %"
+        return f"{100 * share:.2g}\u00a0%"
+    return f"{100 * share:.1f}\u00a0%"
 
 
 @dataclass(frozen=True)
