@@ -61,7 +61,9 @@ def parts_in_money(model, X, costs, decided, steps=16):
         if found.ndim == 2:  # log-odds of the second class
             found = np.stack([np.zeros_like(found), found], axis=1)
         parts, base = found[:, :, :-1], found[:, :, -1]
-        matrix = costs[rows] if costs.ndim == 3 else np.broadcast_to(costs, (len(rows), *costs.shape))
+        matrix = (
+            costs[rows] if costs.ndim == 3 else np.broadcast_to(costs, (len(rows), *costs.shape))
+        )
         expected = np.einsum("nk,nkd->nd", model.predict_proba(X.iloc[rows]), matrix)
         row = np.arange(len(rows))
         taken = decided[rows]

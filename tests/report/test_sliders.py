@@ -194,13 +194,13 @@ def test_bins_are_exact_at_the_stated_costs_and_close_elsewhere(per_row):
     assert binned.cost == pytest.approx(exact.cost, rel=1e-6)
     assert binned.rows == pytest.approx(exact.rows)
     error = stated_error(board, bins, levers)
-    assert 0 < error.relative < 0.03
+    assert 0 < error.relative < 0.04
     fewer = stated_error(board, bin_rows(case, board, most=60), levers)
     assert fewer.relative > error.relative
 
 
 def test_bins_of_many_classes():
-    case = many_classes(20_000, per_row=True)
+    case = many_classes(20_000)
     board = board_of(case)
     bins = bin_rows(case, board, most=3_000)
     assert bins.operating_point().cost == pytest.approx(board.operating_point().cost, rel=1e-6)

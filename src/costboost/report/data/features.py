@@ -16,6 +16,7 @@ MOST_EXPLAINED = 2_000
 MOST_FEATURES = 15
 MOST_EFFECTS = 6
 STEPS = 12
+NUMBERS = "iufb"
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +28,9 @@ class Effect:
     name : str
         The feature.
     labels : list of str
-        Values, or middles of equally frequent ranges of values.
+        Medians of equally frequent ranges of numbers, in order; or words, by their mean.
+    is_ordered : bool
+        Whether the values are numbers.
     mean, low, high : array of shape (m,)
         Mean, 10th and 90th percentile of the part, in money per row. Positive parts speak for
         acting, negative ones for doing nothing.
@@ -35,6 +38,7 @@ class Effect:
 
     name: str
     labels: list[str]
+    is_ordered: bool
     mean: Floats
     low: Floats
     high: Floats
@@ -87,13 +91,15 @@ def features(case: Case, seed: int = 0) -> FeatureMoney | None:
 def _effect(name: str, values: AnyArray, parts: Floats) -> Effect:
     labels, place = _steps(values)
     groups = [parts[place == code] for code in range(len(labels))]
-    low, high = np.array([np.percentile(group, [10, 90]) for group in groups]).T
-    return Effect(name, labels, np.array([group.mean() for group in groups]), low, high)
+    table = np.array([[group.mean(), *np.percentile(group, [10, 90])] for group in groups])
+    is_ordered = values.dtype.kind in NUMBERS
+    order = np.arange(len(labels)) if is_ordered else np.argsort(table[:, 0], kind="stable")
+    return Effect(name, [labels[code] for code in order], is_ordered, *table[order].T)
 
 
 def _steps(values: AnyArray) -> tuple[list[str], Ints]:
     """Values as a few steps: equally frequent ranges of numbers, the most frequent words."""
-    if values.dtype.kind in "iufb":
+    if values.dtype.kind in NUMBERS:
         numbers = values.astype(np.float64)
         missing = np.isnan(numbers)
         edges = np.unique(np.quantile(numbers[~missing], np.linspace(0, 1, STEPS + 1)[1:-1]))

@@ -209,7 +209,8 @@ class Board:
         """Count and price decisions under factored costs."""
         k, d = self.shape
         cell = self.truth * d + decided
-        price = np.take_along_axis(self.prices, decided[:, None], axis=1)[:, 0] * self.weights
+        # One flat index is several times faster than one per axis.
+        price = self.prices.ravel()[np.arange(0, len(decided) * d, d) + decided] * self.weights
         rows = np.bincount(cell, self.weights, minlength=k * d).reshape(k, d)
         paid = np.bincount(cell, price, minlength=k * d).reshape(k, d)
         return OperatingPoint(decided, rows, paid * factors)

@@ -20,10 +20,13 @@ EXACT_ROWS = 100_000
 EXACT_BYTES = 9_000_000
 """Compressed size above which even fewer rows are binned: with many classes."""
 
-BIN_BYTES = 2_400_000
+BIN_BYTES = 2_600_000
 """Bytes of all bins before compression."""
 
-MOST_BINS = 50_000
+MOST_BINS = 75_000
+
+CURVE_BITS = 62
+"""Bits of a place on the curve that orders rows before they are binned."""
 
 
 @dataclass(frozen=True)
@@ -158,26 +161,22 @@ def bin_rows(case: Case, board: Board, most: int | None = None, seed: int = 0) -
     """Join rows that are alike into bins, each acting as one row with their joint weight.
 
     Rows share a bin only if they have the same truth and get the same decision at the stated
-    costs. Groups are halved again and again along their widest column (probabilities and costs,
-    by rank), until there are enough bins. One row of a bin, drawn at random, decides for it: means
-    would pull all bins to the middle, while errors of random rows cancel out. For the decision at
-    the stated costs a bin pays the mean of its rows, so that there the total is exact.
+    costs, and are close in probabilities and costs. One row of a bin, drawn at random, decides
+    for it: a mean row would pull all bins to the middle, while errors of random rows cancel out. A
+    bin pays the mean price of its rows, so that at the stated costs, and for each constant
+    decision, the total is exact.
     """
     if most is None:
         numbers = len(board.products) + case.d + 3
         most = int(min(MOST_BINS, max(2_000, BIN_BYTES // (4 * numbers))))
     decided = board.decide(board.expected(np.ones(board.shape)))
-    _, node = np.unique(case.codes * case.d + decided, return_inverse=True)
-    node = _halve(_ranked_columns(case), node, most)
+    _, group = np.unique(case.codes * case.d + decided, return_inverse=True)
+    node = _neighbours(case, group, most)
     mixed = np.random.default_rng(seed).permutation(case.n)
     drawn = mixed[np.unique(node[mixed], return_index=True)[1]]
     weight = np.bincount(node, case.weights)
-    paid = board.prices[np.arange(case.n), decided]
-    total = np.bincount(node, paid * case.weights)
-    prices = board.prices[drawn].copy()
-    bins = np.arange(len(drawn))
-    counted = weight > 0
-    prices[bins[counted], decided[drawn[counted]]] = total[counted] / weight[counted]
+    totals = [np.bincount(node, price * case.weights) for price in board.prices.T]
+    prices = np.column_stack(totals) / np.maximum(weight, np.finfo(float).tiny)[:, None]
     return Board(
         case.codes[drawn],
         weight,
@@ -194,42 +193,33 @@ def _stored(values: Floats) -> Floats:
     return values.astype(np.float32).astype(np.float64)
 
 
-def _ranked_columns(case: Case) -> Floats:
-    """Ranks, from 0 to 1, of all columns that differ between rows (n, columns)."""
+def _neighbours(case: Case, group: Ints, most: int) -> Ints:
+    """Number of each row's bin: consecutive rows of a group along a curve through all columns.
+
+    The columns that differ between rows (probabilities, costs) are ranked, and the bits of the
+    ranks interleaved: rows that are close on this curve (Morton's) are close in every column.
+    """
     columns = [case.proba[:, j] for j in range(1 if case.k == 2 else 0, case.k)]
     if case.is_per_row:
         flat = case.matrix.reshape(case.n, -1)
         columns += [flat[:, c] for c in range(flat.shape[1]) if np.ptp(flat[:, c]) > 0]
-    ranked = np.empty((case.n, len(columns)), dtype=np.float32)
+    columns = columns[:CURVE_BITS]
+    bits = max(1, min(16, CURVE_BITS // len(columns)))
+    key = np.zeros(case.n, dtype=np.int64)
     for place, column in enumerate(columns):
         distinct, index = np.unique(column, return_inverse=True)
-        ranked[:, place] = index / max(len(distinct) - 1, 1)
-    return ranked
-
-
-def _halve(table: AnyArray, node: Ints, most: int) -> Ints:
-    """Split nodes of rows at their medians until there would be more than `most` of them."""
-    while True:
-        order = np.argsort(node, kind="stable")
-        starts = np.flatnonzero(np.diff(node[order], prepend=-1))
-        sizes = np.diff(np.append(starts, len(node)))
-        spread = np.maximum.reduceat(table[order], starts) - np.minimum.reduceat(
-            table[order], starts
-        )
-        splits = (sizes > 1) & (spread.max(axis=1) > 0)
-        room = most - len(starts)
-        if room <= 0 or not splits.any():
-            return node
-        if splits.sum() > room:  # only the largest nodes
-            chosen = np.flatnonzero(splits)[np.argsort(-sizes[splits], kind="stable")[:room]]
-            splits = np.zeros_like(splits)
-            splits[chosen] = True
-        key = table[np.arange(len(node)), spread.argmax(axis=1)[node]]
-        ranked = np.lexsort((key, node))
-        place = np.arange(len(node)) - starts[node[ranked]]
-        upper = np.empty(len(node), dtype=bool)
-        upper[ranked] = splits[node[ranked]] & (place >= sizes[node[ranked]] // 2)
-        _, node = np.unique(2 * node + upper, return_inverse=True)
+        rank = index * (2**bits - 1) // max(len(distinct) - 1, 1)
+        for bit in range(bits):
+            key |= ((rank >> bit) & 1) << (bit * len(columns) + place)
+    order = np.lexsort((key, group))
+    # Bins share out the rows and the money at stake evenly: costly rows get small bins.
+    stake = np.ptp(case.prices, axis=1) * case.weights
+    size = 1.0 / case.n + stake / max(stake.sum(), np.finfo(float).tiny)
+    step = np.floor(np.cumsum(size[order]) * (max(most - group.max() - 1, 1) / 2)).astype(np.intp)
+    changes = (np.diff(step, prepend=step[0]) > 0) | (np.diff(group[order], prepend=0) > 0)
+    bins = np.empty(case.n, dtype=np.intp)
+    bins[order] = np.cumsum(changes)
+    return bins
 
 
 def stated_error(

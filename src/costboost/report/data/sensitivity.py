@@ -63,28 +63,28 @@ class Sensitivity:
 
 def sensitivity(case: Case, board: Board, levers: list[Lever]) -> Sensitivity:
     """Regret along each lever and over the grid of the first two, if there are just two."""
-    stated = board.operating_point().decided
+    stated = board.operating_point().paid
+    stay = GRID.index(1.0)
 
-    def regret(values: list[float]) -> float:
+    def regret(*values: float) -> float:
         factors = factors_of(levers, values, board.shape)
-        kept = board.account(stated, factors).cost
-        return kept - board.operating_point(factors).cost
+        return float((stated * factors).sum()) - board.operating_point(factors).cost
 
-    def values(**places: float) -> list[float]:
-        return [places.get(f"at{i}", 1.0) for i in range(len(levers))]
-
-    lines = {
-        lever.label: np.array([regret(values(**{f"at{i}": f})) for f in GRID])
-        for i, lever in enumerate(levers)
-    }
     grid = None
     if len(levers) == 2:
-        grid = np.array([[regret([row, column]) for column in GRID] for row in GRID])
+        grid = np.array([[regret(row, column) for column in GRID] for row in GRID])
+        lines = [grid[:, stay], grid[stay]]
+    else:
+        units = np.eye(len(levers), dtype=bool)
+        lines = [
+            np.array([regret(*np.where(unit, factor, 1.0)) for factor in GRID]) for unit in units
+        ]
+    names = [lever.label for lever in levers]
     return Sensitivity(
         np.array(GRID),
-        lines,
+        dict(zip(names, lines, strict=True)),
         grid,
-        [lever.label for lever in levers],
+        names,
         [break_even(case, board, lever) for lever in levers],
     )
 

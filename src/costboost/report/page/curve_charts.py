@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -125,8 +126,8 @@ def cost_curve_chart(curve: WholeCostCurve) -> Figure:
         ),
     ]
     layout: dict[str, Any] = {
-        "xaxis": axis("Weight of missed cases in the possible cost", range=[0, 1]),
-        "yaxis": axis("Cost, as a share of the largest possible", rangemode="tozero"),
+        "xaxis": axis("Weight of missed cases", range=[0, 1]),
+        "yaxis": axis("Share of the largest cost", rangemode="tozero"),
     }
     if curve.stated is not None:
         layout["shapes"] = [_upright(curve.stated)]
@@ -139,8 +140,8 @@ def cost_curve_chart(curve: WholeCostCurve) -> Figure:
     return Figure(
         "cost-curve",
         "If missed cases weighed more or less",
-        "Lower is better. Each point uses the best threshold for that ratio of costs, so the curve "
-        "judges the ranking of the rows, not the threshold.",
+        "Lower is better. To the right, missed cases make up more of the possible cost. Each point "
+        "uses the best threshold for its ratio of costs: the curve judges the ranking of the rows.",
         lines,
         layout,
         Table("Normalised cost by weight of missed cases", ["Weight", *curve.costs], rows),
@@ -316,4 +317,5 @@ def _note(x: float, text: str) -> dict[str, Any]:
 
 
 def _wrapped(text: str) -> str:
-    return text.replace(" (", "<br>(")
+    """Text in lines of about twenty characters."""
+    return "<br>".join(wrap(text, 22))

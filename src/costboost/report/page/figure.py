@@ -81,7 +81,7 @@ def money_axis(title: str, unit: str) -> dict[str, Any]:
 def named_axis(labels: list[str], most: int = 18) -> dict[str, Any]:
     """An axis of the places 0, 1, 2, ... with a label each, slanted if they are long."""
     shown = [short(label, most) for label in labels]
-    slanted = sum(len(label) for label in shown) > 48
+    slanted = sum(len(label) for label in shown) > 30
     return {
         "tickvals": list(range(len(labels))),
         "ticktext": shown,

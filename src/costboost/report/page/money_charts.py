@@ -82,6 +82,8 @@ def outcomes_chart(case: Case, outcomes: Outcomes) -> Figure:
     label = [
         [
             f"{money(outcomes.paid[j, e], case.unit)}<br>{count(outcomes.rows[j, e])} rows"
+            if outcomes.rows[j, e] > 0
+            else ""
             for e in range(case.d)
         ]
         for j in range(case.k)
@@ -218,26 +220,36 @@ def features_chart(features: FeatureMoney, unit: str) -> Figure:
 def effect_chart(effect: Effect, place: int, unit: str) -> Figure:
     """Mean part of a feature by its value, with the middle 80 %."""
     x = list(range(len(effect.labels)))
-    band = {
-        "type": "scatter",
-        "mode": "lines",
-        "x": [*x, *x[::-1]],
-        "y": [*numbers(effect.high), *numbers(effect.low)[::-1]],
-        "fill": "toself",
-        "fillcolor": "@band",
-        "line": {"width": 0, "color": "@band"},
-        "name": "middle 80 % of rows",
-        "hoverinfo": "skip",
-    }
-    mean = line(
-        "mean part", x, numbers(effect.mean), "@accent", mode="lines+markers", marker={"size": 6}
-    )
+    if effect.is_ordered:
+        band = {
+            "type": "scatter",
+            "mode": "lines",
+            "x": [*x, *x[::-1]],
+            "y": [*numbers(effect.high), *numbers(effect.low)[::-1]],
+            "fill": "toself",
+            "fillcolor": "@band",
+            "line": {"width": 0, "color": "@band"},
+            "hoverinfo": "skip",
+        }
+        style = {"mode": "lines+markers", "marker": {"size": 6}}
+        traces = [band, line("mean part", x, numbers(effect.mean), "@accent", **style)]
+    else:
+        error = {
+            "type": "data",
+            "symmetric": False,
+            "array": numbers(effect.high - effect.mean),
+            "arrayminus": numbers(effect.mean - effect.low),
+            "color": "@accent",
+            "thickness": 1.5,
+        }
+        style = {"mode": "markers", "marker": {"size": 10, "color": "@accent"}, "error_y": error}
+        traces = [line("mean part", x, numbers(effect.mean), "@accent", **style)]
     return Figure(
         f"effect-{place}",
         effect.name,
-        f"Where the line is above 0, these values of {effect.name} speak for the action; below 0, "
-        "against it.",
-        [band, mean],
+        "Values above 0 speak for acting, those below 0 for doing nothing. The "
+        f"{'band holds' if effect.is_ordered else 'thin lines hold'} the middle 80 % of the rows.",
+        traces,
         {
             "xaxis": named_axis(effect.labels, 14),
             "yaxis": money_axis("Part of the saving", unit),

@@ -198,10 +198,14 @@ def _limits(even: BreakEven) -> str:
     if even.low <= 0 and np.isinf(even.high):
         return "any multiple of the stated one"
     if even.low <= 0:
-        return f"below {even.high:,.3g} times the stated one"
+        return f"below {_times(even.high)} times the stated one"
     if np.isinf(even.high):
-        return f"above {even.low:,.3g} times the stated one"
-    return f"{even.low:,.3g} to {even.high:,.3g} times the stated one"
+        return f"above {_times(even.low)} times the stated one"
+    return f"{_times(even.low)} to {_times(even.high)} times the stated one"
+
+
+def _times(factor: float) -> str:
+    return f"{factor:.3g}" if factor < 100 else f"{factor:,.0f}"
 
 
 def _money(report: ReportData) -> Section:
@@ -251,7 +255,7 @@ def _mistakes(report: ReportData) -> str:
             Cell(f"{mistake.probability:.4f}", mistake.probability),
             *(
                 [
-                    "; ".join(
+                    "\n".join(
                         f"{name} = {value} ({'+' if part > 0 else ''}{money(part, unit)})"
                         for name, value, part in mistake.reasons
                     )
@@ -276,7 +280,7 @@ def _mistakes(report: ReportData) -> str:
     )
     return (
         '<h3 id="mistakes">The most expensive mistakes</h3>'
-        f'<p>Press a heading to sort.</p>{note}<div class="tall">{table.html()}</div>'
+        f'<p class="hint">Press a heading to sort.</p>{note}<div class="tall">{table.html()}</div>'
     )
 
 
