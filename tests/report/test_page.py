@@ -1,0 +1,130 @@
+"""The page without a browser: complete, self-contained, accessible, small."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from costboost.report import report_data, write_report
+from costboost.report.page import render
+from costboost.report.page.words import money, percent
+from report.cases import CASES, two_classes
+
+pytest.importorskip("plotly")
+
+
+class Reader(HTMLParser):
+    """Collects elements, and checks that they close in order."""
+
+    VOID = frozenset({"meta", "input", "br", "link"})
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self._open = [], []
+        self.feed(page)
+        assert not self._open
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        if tag not in self.VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self._open.pop() == tag
+
+    def all(self, *tags):
+        return [attributes for tag, attributes in self.elements if tag in tags]
+
+
+def embedded(page, name):
+    found = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', page, re.S)
+    return json.loads(found.group(1))
+
+
+@pytest.fixture(scope="module", params=list(CASES))
+def page(request):
+    return render(report_data(CASES[request.param]()))
+
+
+def test_page_is_well_formed_and_loads_nothing(page):
+    reader = Reader(page)
+    for attributes in reader.all("script", "img", "link", "iframe", "source"):
+        assert "src" not in attributes
+        assert "href" not in attributes
+    own = page[: page.index('<script type="text/plain" id="plotly">')]
+    assert "http://" not in own
+    assert "https://" not in own
+    ids = [attributes["id"] for _, attributes in reader.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+def test_every_control_has_a_label_and_every_chart_a_name(page):
+    reader = Reader(page)
+    labelled = {attributes["for"] for attributes in reader.all("label")}
+    for attributes in reader.all("input", "select"):
+        assert attributes["id"] in labelled or attributes.get("aria-label")
+    charts = [a for a in reader.all("div") if "data-figure" in a]
+    assert {a["data-figure"] for a in charts} == set(embedded(page, "figures"))
+    assert all(a["role"] == "img" and a["aria-label"] for a in charts)
+    assert any(a.get("aria-live") == "polite" for a in reader.all("div"))
+    targets = {a["id"] for _, a in reader.elements if "id" in a}
+    assert {a["href"][1:] for a in reader.all("a")} <= targets
+
+
+def test_headline_is_on_the_page():
+    report = report_data(two_classes(unit="€", title="A <b>& co"))
+    page = render(report)
+    saving = report.headline.rule("nothing").saving
+    assert f"The model saves {money(saving.value, '€')} against doing nothing" in page
+    for rule in report.headline.rules:
+        assert money(rule.cost.value, "€", cents=True) in page
+    assert "<title>A &lt;b&gt;&amp; co</title>" in page
+
+
+def test_labels_cannot_break_out_of_the_page():
+    evil = "</script><script>alert(1)</script>"
+    n = 60
+    rng = np.random.default_rng(0)
+    case = two_classes(
+        n,
+        segments={evil: rng.choice([evil, "b"], n)},
+        features={evil: rng.choice([evil, "c"], n)},
+        explain=rng.normal(size=(n, 1)),
+        rivals={evil: np.full((n, 2), 0.5)},
+        settings={evil: evil},
+        title=evil,
+        unit=evil[:9],
+    )
+    page = render(report_data(case))
+    Reader(page)
+    assert evil not in page
+
+
+def test_a_file_appears_only_when_it_is_complete(tmp_path, monkeypatch):
+    target = tmp_path / "report.html"
+    report = report_data(two_classes(50))
+    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    with pytest.raises(OSError, match="full"):
+        write_report(report, target)
+    assert not list(tmp_path.iterdir())
+    monkeypatch.undo()
+    assert write_report(report, str(target)) == target
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+    assert target.stat().st_size < 3_000_000
+
+
+def test_the_same_case_gives_the_same_page():
+    assert render(report_data(two_classes(80))) == render(report_data(two_classes(80)))
+
+
+def test_money_in_words():
+    assert money(1234.5, "€") == "€1,234.50"
+    assert money(-12345.6, "€") == "−€12,346"
+    assert money(-0.001, "") == "0.00"
+    assert money(7, "CHF") == "CHF 7.00"
+    assert percent(0.1234) == "12.3\u00a0%"
+    assert percent(0.00012) == "0.012\u00a0%"
