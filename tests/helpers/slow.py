@@ -21,6 +21,8 @@ __all__ = ["EVERY", "SAMPLED", "SLOW", "Marked", "mark"]
 # Files, or functions of files with all of their cases.
 SLOW = frozenset(
     {
+        "algorithms/test_multiclass_equations.py::test_gll_does_not_forget_it",
+        "algorithms/test_multiclass_estimators.py::test_processes_change_nothing",
         "benchmarking/test_held_out_cost.py",
         "cli/test_demo.py::test_quick_demo",
         "datasets/test_datasets.py::test_kddcup_matrix",
@@ -32,13 +34,19 @@ SLOW = frozenset(
         "experiments/test_lozano2008.py",
         "experiments/test_masnadi2007.py",
         "experiments/test_masnadi2007_faces.py",
+        "experiments/test_runs.py::test_a_killed_run_goes_on",
+        "experiments/test_runs.py::test_order_and_processes_do_not_matter",
         "gbm/test_classifier.py::test_credit_card_clients",
         "gbm/test_classifier.py::test_seeds_and_threads",
         "gbm/test_dask.py",
         "gbm/test_objectives.py::test_derivatives_are_those_of_the_loss",
+        "gbm/test_objectives.py::test_import_is_light",
         "gbm/test_parquet.py",
+        "losses/test_properties.py::test_docs_table_is_up_to_date",
+        "losses/test_properties.py::test_search_is_seeded",
         "pages/test_papers_pages.py::test_pages_are_up_to_date",
         "pages/test_snippets.py",
+        "plots/test_plots.py::test_matplotlib_is_imported_for_drawing_only",
         "reference/test_reference.py::test_cs_adaboost_with_equal_costs_is_adaboost",
         "vision/test_vision.py",
     }
