@@ -14,7 +14,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format types bench bench-cost bench-scale clean
+.PHONY: help run test test-fast lint format types bench bench-cost bench-scale clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ run: $(VENV)/.installed ## Install the package and run the demo
 
 test: $(VENV)/.installed-dev ## Run the tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q $(ARGS)
+
+test-fast: $(VENV)/.installed-dev ## Run the tests that are not slow, for the inner loop (a minute)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -q -m "not slow" tests $(ARGS)
 
 lint: $(VENV)/.installed-dev ## Check style, formatting and spelling
 	$(BIN)/ruff check .

@@ -1,4 +1,4 @@
-"""Shared by all tests: single-threaded numerics, and the folder of the benchmark files."""
+"""Shared by all tests: one thread for numerics, the fast lane, the folder of benchmark files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import pytest
+
+from helpers import slow
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Know the marker of the fast lane."""
+    config.addinivalue_line("markers", "slow: left out by `make test-fast` (tests/helpers/slow.py)")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the slow tests."""
+    slow.mark(items)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.datasets import available, bayes_decision
+from costboost.datasets import bayes_decision
 from costboost.experiments import Task, cao2013
 from costboost.experiments.cao2013 import figures, methods, tables
 from costboost.experiments.protocol import BinaryData, binary_data
@@ -15,16 +15,6 @@ from helpers.rows import rows_of_tasks
 
 ITEMS = {item.name: item for item in cao2013.ITEMS}
 TABLES = [f"table{k}" for k in range(1, 6)]
-
-
-def has_data():
-    try:
-        return {"pima", "phoneme"} <= set(available())
-    except FileNotFoundError:
-        return False
-
-
-needs_data = pytest.mark.skipif(not has_data(), reason="the benchmark files are not here")
 
 
 @pytest.mark.parametrize("name", TABLES)
@@ -48,8 +38,7 @@ def test_the_printed_g_mean_has_counts():
     assert (g - wide["g-mean (paper)"])[wide["g-mean (paper)"] > 0.1].abs().max() < 0.02
 
 
-@needs_data
-def test_a_table_from_fit_to_verdict():
+def test_a_table_from_fit_to_verdict(data_dir):
     item = ITEMS["table4"]
     tasks = [task for task in item.tasks("quick") if task.split == 0]
     rows = rows_of_tasks(item, tasks)
@@ -73,8 +62,7 @@ def test_a_table_from_fit_to_verdict():
     assert cao2013.overall({}) == []
 
 
-@needs_data
-def test_all_algorithms_and_tree_sizes_see_the_same_rows():
+def test_all_algorithms_and_tree_sizes_see_the_same_rows(data_dir):
     item = ITEMS["table4"]
     found = {
         (found["fn"] / (1 - found["recall"]))
@@ -86,8 +74,7 @@ def test_all_algorithms_and_tree_sizes_see_the_same_rows():
     assert {round(count) for count in found} <= {53, 54}
 
 
-@needs_data
-def test_figure3_reads_the_rows_of_table3(monkeypatch):
+def test_figure3_reads_the_rows_of_table3(data_dir, monkeypatch):
     figure3, table3 = ITEMS["figure3"], ITEMS["table3"]
     assert figure3.shares_rows_with == table3.name
     data = binary_data("phoneme")

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost.datasets import available, bayes_threshold
+from costboost.datasets import bayes_threshold
 from costboost.experiments import Task
 from costboost.experiments.masnadi2007 import (
     ITEMS,
@@ -164,13 +164,7 @@ def test_overall_needs_both_items():
     assert overall({"table2": pd.DataFrame()}) == []
 
 
-def test_one_task_of_table2(monkeypatch):
-    try:
-        known = available()
-    except FileNotFoundError:
-        pytest.skip("the benchmark files are not here; set COSTBOOST_DATA")
-    if "echocardiogram" not in known:
-        pytest.skip("echocardiogram is not among the benchmark files")
+def test_one_task_of_table2(data_dir, monkeypatch):
     monkeypatch.setitem(tables.COSTS, "quick", (1.0, 5.0))
     task = Task("masnadi2007", "table2", "echocardiogram", "CSB2", "", 1)
     found = Table2().run(task, "quick")

@@ -40,7 +40,7 @@ def test_make_targets_exist() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for document in ("README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"):
         text = (ROOT / document).read_text("utf-8")
-        for target in re.findall(r"(?:^|`|: )make ([a-z]+)", text, flags=re.MULTILINE):
+        for target in re.findall(r"(?:^|`|: )make ([a-z-]+)", text, flags=re.MULTILINE):
             assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), (document, target)
 
 

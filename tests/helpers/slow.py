@@ -1,0 +1,79 @@
+"""The fast lane: which tests `make test-fast` leaves out. `make test` runs all of them.
+
+Two rules mark a test as slow:
+
+- its file or its function is in the table `SLOW`;
+- it is in a folder where every case fits models (`SAMPLED`), and it is not the first, thirteenth,
+  twenty-fifth, ... case of its function.
+
+`pytest --durations=30` shows what a new test takes. One that takes more than two seconds belongs
+into the table.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Protocol
+
+__all__ = ["EVERY", "SAMPLED", "SLOW", "Marked", "mark"]
+
+# Files, or functions of files with all of their cases.
+SLOW = frozenset(
+    {
+        "algorithms/test_multiclass_equations.py::test_gll_does_not_forget_it",
+        "algorithms/test_multiclass_estimators.py::test_processes_change_nothing",
+        "benchmarking/test_held_out_cost.py",
+        "cli/test_demo.py::test_quick_demo",
+        "datasets/test_datasets.py::test_kddcup_matrix",
+        "decisions/test_target_rate.py::test_classifier_keeps_its_promise_over_many_draws",
+        "decisions/test_target_rate.py::test_search_reaches_the_detection_rate",
+        "experiments/test_beijbom2014.py",
+        "experiments/test_cai2008.py",
+        "experiments/test_cao2013.py",
+        "experiments/test_lozano2008.py",
+        "experiments/test_masnadi2007.py",
+        "experiments/test_masnadi2007_faces.py",
+        "experiments/test_runs.py::test_a_killed_run_goes_on",
+        "experiments/test_runs.py::test_order_and_processes_do_not_matter",
+        "gbm/test_classifier.py::test_credit_card_clients",
+        "gbm/test_classifier.py::test_seeds_and_threads",
+        "gbm/test_dask.py",
+        "gbm/test_objectives.py::test_derivatives_are_those_of_the_loss",
+        "gbm/test_objectives.py::test_import_is_light",
+        "gbm/test_parquet.py",
+        "losses/test_properties.py::test_docs_table_is_up_to_date",
+        "losses/test_properties.py::test_search_is_seeded",
+        "pages/test_papers_pages.py::test_pages_are_up_to_date",
+        "pages/test_snippets.py",
+        "plots/test_plots.py::test_matplotlib_is_imported_for_drawing_only",
+        "reference/test_reference.py::test_cs_adaboost_with_equal_costs_is_adaboost",
+        "vision/test_vision.py",
+    }
+)
+SAMPLED = frozenset({"algorithms", "decisions", "gbm"})
+EVERY = 12
+
+
+class Marked(Protocol):
+    """As much of `pytest.Item` as is needed here."""
+
+    nodeid: str
+
+    def add_marker(self, marker: str) -> None: ...
+
+
+def mark(items: Iterable[Marked]) -> None:
+    """Add the marker ``slow`` to the slow ones of the collected tests."""
+    cases: dict[str, list[Marked]] = defaultdict(list)
+    for item in items:
+        name = item.nodeid.removeprefix("tests/").partition("[")[0]
+        file = name.partition("::")[0]
+        if file in SLOW or name in SLOW:
+            item.add_marker("slow")
+        elif file.partition("/")[0] in SAMPLED:
+            cases[name].append(item)
+    for group in cases.values():
+        for number, item in enumerate(group):
+            if number % EVERY:
+                item.add_marker("slow")

@@ -1,0 +1,54 @@
+"""What `make test-fast` leaves out is named in one place, and the table there is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from helpers.slow import EVERY, SAMPLED, SLOW, mark
+
+ROOT = Path(__file__).parent
+
+
+@pytest.mark.parametrize("name", sorted(SLOW))
+def test_the_table_names_tests_that_exist(name: str) -> None:
+    file, _, function = name.partition("::")
+    text = (ROOT / file).read_text("utf-8")
+    assert re.search(rf"^def {function or 'test_'}", text, flags=re.MULTILINE), name
+
+
+def test_sampled_folders_exist() -> None:
+    assert all((ROOT / folder).is_dir() for folder in SAMPLED)
+
+
+class Item:
+    """A collected test that remembers its markers."""
+
+    def __init__(self, nodeid: str) -> None:
+        self.nodeid = nodeid
+        self.markers: list[str] = []
+
+    def add_marker(self, marker: str) -> None:
+        self.markers.append(marker)
+
+
+def slow(*names: str) -> list[bool]:
+    items = [Item(f"tests/{name}") for name in names]
+    mark(items)
+    return [item.markers == ["slow"] for item in items]
+
+
+def test_files_and_functions_of_the_table_are_slow() -> None:
+    file = min(name for name in SLOW if "::" not in name)
+    function = min(name for name in SLOW if "::" in name)
+    assert slow(f"{file}::test_anything[3]", function, f"{function}[a-1]") == [True] * 3
+    assert slow(f"{function}_too", "costs/test_costs.py::test_anything") == [False, False]
+
+
+def test_of_the_cases_of_a_function_every_twelfth_is_left() -> None:
+    folder = min(SAMPLED)
+    many = [f"{folder}/test_x.py::test_y[{i}]" for i in range(30)]
+    assert [i for i, out in enumerate(slow(*many)) if not out] == [0, EVERY, 2 * EVERY]
+    assert not any(slow(*(name.replace(folder, "costs") for name in many)))
