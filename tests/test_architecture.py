@@ -25,6 +25,7 @@ LAYERS = (
     ("boosting",),
     ("_progress",),
     ("base",),
+    ("boosted",),
     ("binary", "multiclass"),
     ("decisions",),
     ("algorithms",),
