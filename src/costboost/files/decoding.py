@@ -102,6 +102,7 @@ class Decoder:
             raise ModelFileError(f"{where} has a key that cannot be one: {error}") from error
         if len(found) != len(items):
             raise ModelFileError(f"{where} has a key twice.")
+        parts.check_threads(found, where)
         return found
 
     # -- nodes ----------------------------------------------------------------------------------
@@ -221,6 +222,7 @@ class Decoder:
             _check_names(cls, state, where)
             built = cls.__new__(cls)
             attributes = {key: self.value(item, f"{where}, {key}") for key, item in state.items()}
+            parts.check_threads(attributes, f"{where}: {name}")
             vars(built).update(attributes)
         check = CHECKS.get(name)
         if check is not None:
