@@ -47,7 +47,6 @@ _OBJECTIVES = frozenset(
         "fair",
         "poisson",
         "quantile",
-        "mape",
         "gamma",
         "tweedie",
         "custom",

@@ -254,7 +254,8 @@ def check_threads(names: Mapping[Any, Any], where: str) -> None:
     """Refuse thread counts that no machine has: a process dies when it cannot start them."""
     for name in _THREADS & {name for name in names if isinstance(name, str)}:
         value = names[name]
-        if isinstance(value, (int, float, np.number)) and not abs(value) <= _MAX_THREADS:
+        is_real = isinstance(value, (int, float, np.integer, np.floating))
+        if is_real and not -_MAX_THREADS <= value <= _MAX_THREADS:
             raise ModelFileError(
                 f"{where} asks for {name}={value!r:.40}; at most {_MAX_THREADS} threads may be."
             )
