@@ -136,7 +136,8 @@ class Case:
     @cached_property
     def right(self) -> Ints:
         """Cheapest decision of each class, by the mean costs (k,)."""
-        return self.average.argmin(axis=1)
+        cheapest: Ints = self.average.argmin(axis=1)
+        return cheapest
 
     @cached_property
     def risky(self) -> Ints:
@@ -163,6 +164,11 @@ def sum_columns(table: Floats, columns: Ints) -> Floats:
     for column in columns:
         total += table[:, column]
     return total
+
+
+def sums(place: Ints, values: Floats, size: int = 0) -> Floats:
+    """Sum of the values at each place (at least `size` places)."""
+    return np.bincount(place, values, minlength=size).astype(np.float64)
 
 
 def make_case(
@@ -380,9 +386,9 @@ def _costs(
 
 
 def _cheapest(proba: Floats, matrix: Floats) -> Ints:
-    if matrix.ndim == 2:
-        return (proba @ matrix).argmin(axis=1)
-    return np.einsum("nk,nkd->nd", proba, matrix).argmin(axis=1)
+    form = "nk,kd->nd" if matrix.ndim == 2 else "nk,nkd->nd"
+    decided: Ints = np.einsum(form, proba, matrix).argmin(axis=1)
+    return decided
 
 
 def _time(time: Any, n: int) -> AnyArray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.report.case import Case
+from costboost.report.case import Case, sums
 
 __all__ = ["Group", "Mistake", "Outcomes", "deciles", "mistakes", "outcomes", "segments"]
 
@@ -108,9 +108,7 @@ def outcomes(case: Case) -> Outcomes:
     paid = case.paid(case.decided) * case.weights
     tables = (case.weights, paid, paid - case.prices.min(axis=1) * case.weights)
     size = case.k * case.d
-    return Outcomes(
-        *(np.bincount(cell, table, minlength=size).reshape(case.k, case.d) for table in tables)
-    )
+    return Outcomes(*(sums(cell, table, size).reshape(case.k, case.d) for table in tables))
 
 
 @dataclass(frozen=True)
@@ -153,7 +151,7 @@ def _segment(case: Case, values: AnyArray) -> list[Group]:
         labels, place = _tenths(values.astype(np.float64), 5)
         return _groups(case, place, labels)
     labels_, place = np.unique(values.astype(str), return_inverse=True)
-    cost = np.bincount(place, case.paid(case.decided) * case.weights)
+    cost = sums(place, case.paid(case.decided) * case.weights)
     order = np.argsort(-cost, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -184,8 +182,8 @@ def _tenths(values: Floats, parts: int) -> tuple[list[str], Ints]:
 
 def _groups(case: Case, place: Ints, labels: list[str]) -> list[Group]:
     size = len(labels)
-    sums = [
-        np.bincount(place, values * case.weights, minlength=size)
+    parts = [
+        sums(place, values * case.weights, size)
         for values in (
             np.ones(case.n),
             case.prices[:, case.nothing],
@@ -193,4 +191,4 @@ def _groups(case: Case, place: Ints, labels: list[str]) -> list[Group]:
             case.prices.min(axis=1),
         )
     ]
-    return [Group(label, *(float(s[i]) for s in sums)) for i, label in enumerate(labels)]
+    return [Group(label, *(float(part[i]) for part in parts)) for i, label in enumerate(labels)]

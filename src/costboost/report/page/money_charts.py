@@ -19,13 +19,20 @@ from costboost.report.page.figure import (
     numbers,
     short,
 )
-from costboost.report.page.words import Cell, Table, count, money
+from costboost.report.page.words import Cell, Row, Table, count, money
 
-__all__: list[str] = []
+__all__ = [
+    "effect_chart",
+    "features_chart",
+    "groups_chart",
+    "outcomes_chart",
+    "regret_chart",
+]
 
 
 def regret_chart(sensitivity: Sensitivity, unit: str) -> Figure:
     """Regret over the grid of two levers, or along each of several."""
+    rows: list[Row]
     factors = [f"×{f:.3g}" for f in sensitivity.factors]
     if sensitivity.grid is not None:
         first, second = sensitivity.levers
@@ -103,7 +110,7 @@ def outcomes_chart(case: Case, outcomes: Outcomes) -> Figure:
         "hovertemplate": "%{y}, %{x}<br>%{text}<br>avoidable %{z:,.2f}<extra></extra>",
         **({"texttemplate": "%{text}"} if few else {}),
     }
-    rows = [
+    rows: list[Row] = [
         [
             classes[j],
             decisions[e],
@@ -153,7 +160,7 @@ def groups_chart(name: str, title: str, groups: Sequence[Group], unit: str, read
             ("model", "The model", "@accent"),
         )
     ]
-    rows = [
+    rows: list[Row] = [
         [
             group.label,
             Cell(count(group.rows), group.rows),
