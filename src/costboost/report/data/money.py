@@ -136,7 +136,7 @@ def deciles(case: Case) -> list[Group]:
     """Costs by decile of the amount; empty without an amount."""
     if case.amount is None:
         return []
-    labels, place = _tenths(case.amount[1], 10)
+    labels, place = parts_of(case.amount[1], 10)
     return _groups(case, place, labels)
 
 
@@ -146,11 +146,10 @@ def segments(case: Case) -> dict[str, list[Group]]:
 
 
 def _segment(case: Case, values: AnyArray) -> list[Group]:
-    distinct = np.unique(values.astype(str))
-    if values.dtype.kind in "iuf" and len(distinct) > MOST_GROUPS:
-        labels, place = _tenths(values.astype(np.float64), 5)
+    if values.dtype.kind in "iuf" and len(np.unique(values)) > MOST_GROUPS:
+        labels, place = parts_of(values.astype(np.float64), 5)
         return _groups(case, place, labels)
-    labels_, place = np.unique(values.astype(str), return_inverse=True)
+    labels_, place = np.unique(as_words(values), return_inverse=True)
     cost = sums(place, case.paid(case.decided) * case.weights)
     order = np.argsort(-cost, kind="stable")
     rank = np.empty_like(order)
@@ -163,14 +162,32 @@ def _segment(case: Case, values: AnyArray) -> list[Group]:
     return _groups(case, place, names)
 
 
-def _tenths(values: Floats, parts: int) -> tuple[list[str], Ints]:
-    """Parts of equal size by value, joined where values are equal; missing values apart."""
+def as_words(values: AnyArray) -> AnyArray:
+    """Values as text, missing ones by that name."""
+    words = values.astype(str)
+    return np.where(np.isin(words, ["nan", "None", "<NA>", "NaT"]), "missing", words)
+
+
+def places_of(values: Floats, parts: int) -> Ints:
+    """Number of the part of each value: parts of equal size, those of equal values joined.
+
+    Missing values are a part of their own, the last one.
+    """
     missing = np.isnan(values)
-    edges = np.unique(np.quantile(values[~missing], np.linspace(0, 1, parts + 1)[1:-1]))
+    if missing.all():
+        return np.zeros(len(values), dtype=np.intp)
+    # Edges are values that occur: no arithmetic, so infinite ones do no harm.
+    marks = np.linspace(0, 1, parts + 1)[1:-1]
+    edges = np.unique(np.quantile(values[~missing], marks, method="lower"))
     place = np.searchsorted(edges, values, side="right")
-    found, place = np.unique(np.where(missing, len(edges) + 1, place), return_inverse=True)
+    return np.unique(np.where(missing, len(edges) + 1, place), return_inverse=True)[1]
+
+
+def parts_of(values: Floats, parts: int) -> tuple[list[str], Ints]:
+    """Parts of equal size by value, each with its span, and the part of each value."""
+    place = places_of(values, parts)
     labels = []
-    for code in range(len(found)):
+    for code in range(int(place.max()) + 1):
         inside = values[place == code]
         low, high = inside.min(), inside.max()
         if np.isnan(low):
