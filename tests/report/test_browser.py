@@ -108,7 +108,14 @@ def shown(browser):
         lambda: many_classes(1_000, k=3, d=5),
         prices_only,
     ],
-    ids=["most rows", "matrix and weights", "four classes", "four, rows", "five decisions", "prices"],
+    ids=[
+        "most rows",
+        "matrix and weights",
+        "four classes",
+        "four, rows",
+        "five decisions",
+        "prices",
+    ],
 )
 def test_sliders_match_python_to_the_cent(browser, tmp_path, make):
     report = report_data(make())
@@ -229,6 +236,14 @@ def test_light_dark_and_toggle(browser, full):
 def test_nothing_sticks_out(browser, full, width):
     browser.open(full, width=width)
     assert browser.run("document.documentElement.scrollWidth") <= width
+
+
+def test_charts_follow_the_window(browser, full):
+    browser.open(full, width=1280)
+    browser.resize(420)
+    widest = "Math.max(...[...document.querySelectorAll('.plot svg')].map((s) => s.clientWidth))"
+    browser.wait(f"{widest} <= 420")
+    assert browser.run("document.documentElement.scrollWidth") <= 420
 
 
 def test_table_of_mistakes_sorts(browser, full):

@@ -198,7 +198,7 @@ function layoutOf(layout) {
   return colour(full);
 }
 
-const CONFIG = { displaylogo: false, responsive: true, displayModeBar: false };
+const CONFIG = { displaylogo: false, displayModeBar: false };
 
 function draw(name) {
   const place = byId("plot-" + name);
@@ -398,6 +398,8 @@ prefersDark.addEventListener("change", applyTheme);
 const printing = window.matchMedia("print");
 printing.addEventListener("change", drawAll);
 window.addEventListener("afterprint", drawAll);
+let resized = 0;
+window.addEventListener("resize", () => { clearTimeout(resized); resized = setTimeout(drawAll, 120); });
 
 // -- start ------------------------------------------------------------------------------------------
 
