@@ -55,7 +55,7 @@ def regret_chart(sensitivity: Sensitivity, unit: str) -> Figure:
             "regret",
             "What a wrong cost would cost",
             "Each square: the true costs are these multiples of the stated ones, and decisions are "
-            "still made by the stated ones. A pale square means that the error hardly matters.",
+            "still made by the stated ones. The stronger the colour, the more the error costs.",
             [heat],
             {"xaxis": axis(second, type="category"), "yaxis": axis(first, type="category")},
             Table(f"Regret; rows: {first}; columns: {second}", ["True multiple", *factors], rows),
@@ -125,8 +125,8 @@ def outcomes_chart(case: Case, outcomes: Outcomes) -> Figure:
     return Figure(
         "outcomes",
         "Truth and decision, in money",
-        "Each square shows what its rows cost. The darker, the more of that the right decisions "
-        "would have avoided.",
+        "Each square shows what its rows cost. The stronger the colour, the more of that the right "
+        "decisions would have avoided.",
         [heat],
         {
             "yaxis": {"autorange": "reversed", "automargin": True},
