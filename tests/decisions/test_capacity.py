@@ -284,6 +284,34 @@ def test_constraints_on_many_rows_are_met_closely():
     assert detection["price"] <= 0 <= alarms["price"]
 
 
+def test_infeasible_constraints_on_many_rows_are_refused_without_the_whole_program(monkeypatch):
+    """By a contradiction between the limits; the whole program would take minutes."""
+    rng = np.random.default_rng(0)
+    fraud = rng.beta(0.4, 6, 20_000)
+    p = np.stack([1 - fraud, fraud], axis=1)
+    E = expected_cost(p, [[0.0, 4.0, 15.0], [60.0, 6.0, 0.0]])
+    solved = []
+    original = _program._with_free_rows
+    monkeypatch.setattr(
+        _program,
+        "_with_free_rows",
+        lambda E, limits, free, codes: solved.append(len(free)) or original(E, limits, free, codes),
+    )
+    limits = [
+        Rate(["review", "block"], given=1, at_least=0.9),
+        Rate(["review", "block"], given=0, at_most=0.1),
+    ]
+    with pytest.raises(ValueError, match="infeasible: found no decisions"):
+        allocate(E, ACTIONS, constraints=limits, proba=p)
+    assert max(solved) < 20_000
+
+
+def test_no_rows():
+    none = np.empty((0, 3))
+    assert allocate(none, ACTIONS, capacity={"review": 5}).codes.shape == (0,)
+    assert allocate(none, ACTIONS, capacity={"review": 5}, per=[]).price == {}
+
+
 def test_a_budget_on_the_expected_cost_of_a_decision():
     E = np.array([[10.0, 4.0], [2.0, 4.0], [50.0, 4.0], [30.0, 4.0]])
     found = allocate(E, constraints=Budget(1, at_most=9.0))

@@ -38,7 +38,7 @@ class Groups:
         """The rows of each group."""
         order = np.argsort(self.codes, kind="stable")
         ends = np.cumsum(np.bincount(self.codes, minlength=len(self.names)))
-        return np.split(order, ends[:-1])
+        return np.split(order, ends[:-1]) if self.names else []
 
 
 def grouped(per: ArrayLike, n: int, owner: str) -> Groups:

@@ -93,6 +93,8 @@ def solve(expected: Floats, limits: Sequence[Limit]) -> Solution | None:
                 return found
             dual.visit(found.prices)
         size *= 2
+    if _proves_infeasible(limits, n, dual.best):
+        return None
     return _with_free_rows(expected, limits, every, np.zeros(n, dtype=np.intp))
 
 
@@ -188,6 +190,16 @@ class Dual:
         if result.status != 0 or result.x is None:
             return None
         return result.x[:-1], float(result.x[-1]) * unit + max(self.values)
+
+
+def _proves_infeasible(limits: Sequence[Limit], n: int, prices: Floats) -> bool:
+    """Whether the limits contradict each other by these prices (Farkas' lemma).
+
+    If nothing costs anything, the dual function is at most 0 where the limits can be met.
+    """
+    free = np.zeros((n, limits[0].coefficients.shape[-1]))
+    scale = sum(abs(price) * tolerance(limit) for price, limit in zip(prices, limits, strict=True))
+    return bool(Dual(free, limits).value(prices)[0] > n * scale)
 
 
 def solve_whole(expected: Floats, limits: Sequence[Limit]) -> Ints | None:

@@ -208,8 +208,8 @@ def _assembled(
     return Allocation(
         decisions=labels,
         codes=codes,
-        expected_cost=math.fsum(taken),
-        cost_by_decision={names[j]: math.fsum(taken[codes == j]) for j in range(d)},
+        expected_cost=float(cost.sum()),
+        cost_by_decision={names[j]: float(cost[:, j].sum()) for j in range(d)},
         counts={names[j]: int(count[:, j].sum()) for j in range(d)},
         price=dict(zip(groups.names, prices, strict=True)) if has_groups else prices[0],
         lower_bound=math.fsum(share.lower_bound for share in shares),
@@ -222,7 +222,7 @@ def _counted(E: Floats, limit: Bounds) -> _Share:
     """The optimum under limits on counts alone."""
     exchange = _exchange(E, limit)
     codes = exchange.codes
-    best = math.fsum(np.take_along_axis(E, codes[:, None], axis=1)[:, 0])
+    best = float(np.take_along_axis(E, codes[:, None], axis=1).sum())
     return _Share(codes, exchange.marginal(), best, [])
 
 
