@@ -369,6 +369,10 @@ BAD = {
         {"capacity": {"review": 1}, "per": ["mon"]},
         r"'per' parameter of allocate must have one element per row, shape \(4,\); got",
     ),
+    "unknown column of groups": (
+        {"capacity": {"review": 1}, "per": "dya", "X": pd.DataFrame({"day": DAYS})},
+        r"must be the group of each row or a column of X; got 'dya', and X has \['day'\]",
+    ),
     "labels of wrong length": ({"decisions": ["accept", "review"]}, r"must hold 3 distinct labels"),
     "rate without probabilities": (
         {"constraints": Rate("block", given=1, at_least=0.5)},
@@ -428,4 +432,7 @@ def test_costs_that_are_not_numbers_are_refused():
 
 def test_pandas_groups():
     days = pd.Series(DAYS)
-    assert allocate(E4, ACTIONS, capacity={"review": 1}, per=days).counts["review"] == 2
+    found = allocate(E4, ACTIONS, capacity={"review": 1}, per=days)
+    assert found.counts["review"] == 2
+    named = allocate(E4, ACTIONS, capacity={"review": 1}, per="day", X=pd.DataFrame({"day": days}))
+    assert (named.codes == found.codes).all()

@@ -101,6 +101,7 @@ def allocate(
     per: ArrayLike | None = None,
     proba: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    X: Any = None,
 ) -> Allocation:
     """Decide a batch of rows for the least expected cost within limits.
 
@@ -121,12 +122,15 @@ def allocate(
         ``per``, a mapping of group to limit gives every group its own.
     constraints : Rate, Budget or sequence of them, optional
         Limits on expected rates and on sums of money.
-    per : array of shape (n,), optional
-        Group of each row, such as its day. Limits and constraints hold in each group.
+    per : array of shape (n,) or str, optional
+        Group of each row, such as its day, or the name of that column of X. Limits and constraints
+        hold in each group.
     proba : array of shape (n, k), optional
         Probability of each class; needed by `Rate`.
     classes : array of shape (k,), optional
         Labels of the classes; needed by `Rate` if they are not 0, 1, ...
+    X : frame, optional
+        The rows, if ``per`` is the name of a column.
 
     Returns
     -------
@@ -148,9 +152,9 @@ def allocate(
     E = checked_expected(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
     sums = read(constraints, E, labels, proba, classes, owner)
-    groups = (
-        Groups([None], np.zeros(len(E), np.intp)) if per is None else grouped(per, len(E), owner)
-    )
+    groups = Groups([None], np.zeros(len(E), np.intp))
+    if per is not None:
+        groups = grouped(per, len(E), owner, X)
     codes = np.empty(len(E), dtype=np.intp)
     shares: list[_Share] = []
     limits: list[Bounds] = []
@@ -283,6 +287,7 @@ def capacity_prices(
     *,
     capacity: Mapping[Any, Any],
     per: ArrayLike | None = None,
+    X: Any = None,
 ) -> Floats:
     """Prices of decisions that keep limits on average, for rows that arrive one by one.
 
@@ -299,9 +304,11 @@ def capacity_prices(
         Labels of the decisions, in the order of the columns; by default 0, 1, ...
     capacity : mapping of decision to limit
         As in `allocate`: numbers of rows, shares, or pairs.
-    per : array of shape (n,), optional
-        Group of each row, such as its day: numbers of rows are then per group, on average. Without
-        it they are for all rows together.
+    per : array of shape (n,) or str, optional
+        Group of each row, such as its day, or the name of that column of X: numbers of rows are
+        then per group, on average. Without it they are for all rows together.
+    X : frame, optional
+        The rows, if ``per`` is the name of a column.
 
     Returns
     -------
@@ -323,6 +330,6 @@ def capacity_prices(
     owner = "capacity_prices"
     E = checked_expected(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
-    periods = 1 if per is None else len(grouped(per, len(E), owner).names)
+    periods = 1 if per is None else len(grouped(per, len(E), owner, X).names)
     limit = bounds(capacity, labels, len(E), owner, periods=periods)
     return _exchange(E, limit).prices()
