@@ -157,6 +157,17 @@ def test_ties_never_overshoot():
         assert allocate(E, capacity=capacity).counts[1] == 10
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_unit_and_level_of_the_costs_do_not_matter(scale):
+    rng = np.random.default_rng(0)
+    E = rng.normal(size=(300, 3))
+    capacity = {1: (10, 30), 2: 0.1}
+    found = allocate(E, capacity=capacity)
+    assert (allocate(scale * E, capacity=capacity).codes == found.codes).all()
+    level = allocate(E + 1e6 * rng.normal(size=(300, 1)), capacity=capacity)
+    assert (level.codes == found.codes).all()
+
+
 def test_without_limits_it_is_the_cheapest_decision():
     E = np.random.default_rng(0).normal(size=(50, 2))
     E[:5] = 0.0

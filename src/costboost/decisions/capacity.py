@@ -260,9 +260,8 @@ def _exchange(E: Floats, limit: Bounds) -> Exchange:
     codes = free
     codes[rows] = found.codes
     exchange = Exchange(E, codes, limit)
-    # The solver works to a tolerance; the exchanges do not.
-    spread = float(np.ptp(E)) if E.size else 0.0
-    exchange.improve(1e-13 * spread)
+    # The solver works to a tolerance; the exchanges only to the rounding of the costs.
+    exchange.improve(1e-13 * float(np.abs(E).max(initial=0.0)))
     return exchange
 
 
