@@ -71,7 +71,7 @@ def log_loss(scores: np.ndarray, costs: Costs) -> float:
 
 
 def cost(scores: np.ndarray, costs: Costs) -> float:
-    return float(costs.paid(costs.decide(to_proba(scores))).mean())
+    return float(costs.paid(costs.unknown.decide(to_proba(scores))).mean())
 
 
 def soft_cost(scores: np.ndarray, costs: Costs) -> float:
@@ -89,7 +89,7 @@ def jittered_cost(spread: float) -> Callable[[np.ndarray, Costs], float]:
         for node in NODES:
             # Truth j is made costlier by its own node, so that every ratio moves.
             factor = np.exp(spread * node * (np.arange(k) - (k - 1) / 2) / max(k - 1, 1) * 2)
-            moved = Costs(costs.classes, costs.matrix * factor[:, None], codes=costs.codes)
+            moved = Costs(costs.classes, costs.matrix * factor[:, None]).known(costs.codes)
             total += cost(scores, moved) / factor[costs.codes].mean()
         return total / len(NODES)
 
@@ -130,7 +130,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
 
     def saved(proba: np.ndarray) -> float:
         priced = {"costs": asked.prices, "labels": np.arange(len(costs.classes))}
-        return savings_score(asked.codes, asked.decide(proba), **priced)
+        return savings_score(asked.codes, asked.unknown.decide(proba), **priced)
 
     for criterion, loss in CRITERIA.items():
         rounds = [

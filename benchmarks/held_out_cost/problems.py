@@ -16,7 +16,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder
 
-from costboost.costs import Costs, class_frequency, random_symmetric
+from costboost.costs import KnownCosts, class_frequency, random_symmetric
 from costboost.datasets import load
 
 FIRST_SEED = 1000  # the flagship's defaults were looked at on seeds 0 to 9
@@ -235,8 +235,8 @@ def price(problem: Problem, split: Split) -> Prices:
         matrix = train = test = _matrix(problem, split)
     return Prices(
         matrix,
-        Costs(classes, train, codes=split.y_train),
-        Costs(classes, test, codes=split.y_test),
+        KnownCosts(classes, split.y_train, train),
+        KnownCosts(classes, split.y_test, test),
         told,
     )
 
