@@ -141,15 +141,15 @@ class Prices:
     ----------
     matrix : array of shape (k, k)
         Truth by decision; the mean over the training rows if they differ.
-    train, test : Costs
+    train, test : KnownCosts
         With the truth of the rows.
     told : array of shape (n_test, 2, 2) or None
         The test rows' own costs, if they are known when deciding.
     """
 
     matrix: np.ndarray
-    train: Costs
-    test: Costs
+    train: KnownCosts
+    test: KnownCosts
     told: np.ndarray | None = None
 
     @property
