@@ -17,7 +17,10 @@ from typing import Any
 import griffe
 from latex2mathml.converter import convert
 
-_BLOCK = re.compile(r"^( *)\.\. math::\n\s*\n((?:(?:\1 +.*)?\n)+)", flags=re.MULTILINE)
+_BLOCK = re.compile(
+    r"^( *)\.\. math::(?: (?P<first>.+))?\n(?P<rest>(?:\1 +\S.*\n|[ ]*\n)*)", flags=re.MULTILINE
+)
+_BORDER = re.compile(r"^ *=+(?: +=+)+$")
 _INLINE = re.compile(r":math:`([^`]+)`", flags=re.DOTALL)
 _NOTE = re.compile(r"^( *)\.\. \[(\d+)\] ", flags=re.MULTILINE)
 _DOCTEST = re.compile(r"^>>> .*\n(?:.+\n)*", flags=re.MULTILINE)
@@ -52,17 +55,35 @@ def _at_run_time(cls: griffe.Object) -> str | None:
 def to_markdown(text: str) -> str:
     """Equations as MathML, numbered references as a list."""
     text = _BLOCK.sub(_displayed, text + "\n").rstrip("\n")
-    text = _INLINE.sub(lambda match: mathml(match[1], "inline"), text)
+    text = _INLINE.sub(lambda match: f"<span>{mathml(match[1], 'inline')}</span>", text)
+    text = _tables(text)
     text = _NOTE.sub(r"\1\2. ", text)
     return _CITED.sub(r" (reference \1)", text)
 
 
 def _displayed(match: re.Match[str]) -> str:
-    body = textwrap.dedent(match[2]).strip()
     # A blank line ends raw HTML in Markdown, so an equation is one line.
-    parts = re.split(r"\n\s*\n", body)
+    first = match["first"] or ""
+    parts = re.split(r"\n\s*\n", f"{first}\n{textwrap.dedent(match['rest'])}".strip())
     lines = "\n\n".join(f'<div class="equation">{mathml(part, "block")}</div>' for part in parts)
-    return textwrap.indent(f"{lines}\n\n", match[1])
+    return textwrap.indent(f"\n{lines}\n\n", match[1])
+
+
+def _tables(text: str) -> str:
+    """Simple tables of reStructuredText as tables of Markdown."""
+    lines = text.split("\n")
+    borders = [i for i, line in enumerate(lines) if _BORDER.match(line)]
+    for top, middle, bottom in reversed(list(zip(*[iter(borders)] * 3, strict=False))):
+        starts = [match.start() for match in re.finditer(r"=+", lines[top])]
+        ends = [*starts[1:], None]
+        rows = [
+            [line[i:j].strip().replace("|", "\\|") for i, j in zip(starts, ends, strict=True)]
+            for line in (*lines[top + 1 : middle], *lines[middle + 1 : bottom])
+        ]
+        table = [f"| {' | '.join(row)} |" for row in rows]
+        table.insert(middle - top - 1, "|---" * len(starts) + "|")
+        lines[top : bottom + 1] = table
+    return "\n".join(lines)
 
 
 def mathml(latex: str, display: str) -> str:
