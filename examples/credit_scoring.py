@@ -2,16 +2,12 @@
 
     python examples/credit_scoring.py
 
-A default loses 75 % of the loan; refusing a good customer loses the interest. Both are columns of
-the table, so the costs are written as formulas. The applicants are made up: the chance of default
-depends on income, debt and age.
+A default loses 75 % of the loan; refusing a good customer loses the interest, 6 %. Both follow
+from the column ``loan``, so the costs are written as formulas. The applicants are made up: the
+chance of default depends on income, debt, age and late payments.
 """
 
 from __future__ import annotations
-
-import matplotlib
-
-matplotlib.use("Agg")
 
 import numpy as np
 import pandas as pd
@@ -68,7 +64,8 @@ def main() -> None:
 
     size = pd.cut(X_new["loan"], [0, 5_000, 15_000, np.inf], labels=["small", "medium", "large"])
     where = cost_by(size.astype(str), y_new, policies["costboost"], cost_matrix=COSTS, X=X_new)
-    print(where.to_frame().round(0).to_string(index=False))
+    table = where.to_frame()[["group", "rows", "total_cost", "share"]]
+    print(table.round({"total_cost": 0, "share": 2}).to_string(index=False))
     chance = model.predict_proba(X_new)[:, 0]  # of "default"
     prices = per_row(fn=0.75 * X_new["loan"], fp=0.06 * X_new["loan"])
     display = CostThresholdDisplay.from_predictions(y_new == "default", chance, costs=prices)

@@ -9,10 +9,6 @@ costs 4, taking a probe for normal traffic costs 1. Needs the benchmark file ``k
 
 from __future__ import annotations
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import numpy as np
 import pandas as pd
 from matplotlib import pyplot as plt

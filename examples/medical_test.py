@@ -9,10 +9,6 @@ cancer measurements of scikit-learn; 0 = malignant.
 
 from __future__ import annotations
 
-import matplotlib
-
-matplotlib.use("Agg")
-
 import numpy as np
 from matplotlib import pyplot as plt
 from sklearn.datasets import load_breast_cancer

@@ -41,8 +41,8 @@ def test_money_follows_from_the_rows(tmp_path, monkeypatch):
     path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
     monkeypatch.setitem(MONEY["read"].__globals__, "RESULTS", path)
     block = MONEY["block"]("")
-    assert "| 2,000 € | 2,000 € | 1,000 € | **600 €** |" in block
-    assert "70% (costboost), 50% (LightGBM, calibrated, costs applied), 0% (LightGBM)" in block
+    assert "| **600 €** | 1,000 € | 2,000 € | 2,000 € |" in block
+    assert "70% (costboost), 50% (calibrated LightGBM, costs applied), 0% (LightGBM)" in block
     assert "which costs more on all of them" in block
     path.write_text(path.read_text("utf-8").replace("0.5,1.0,abc", "0.9,0.2,abc"), encoding="utf-8")
     assert "which costs less on: card payments, bank marketing" in MONEY["block"]("")
