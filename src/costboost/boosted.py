@@ -143,7 +143,8 @@ class BoostingClassifier(TableClassifier):
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows; NaN and categorical columns where the weak learner takes them.
+            The rows; NaN, categorical columns and sparse matrices where the weak learner takes
+            them. Entries that a sparse matrix leaves out are zeros, not missing values.
         y : array of shape (n,)
             Their true classes.
         sample_weight : array of shape (n,), optional
@@ -221,6 +222,7 @@ class BoostingClassifier(TableClassifier):
             y,
             categories=learner.accepts_categories,
             missing=learner.accepts_missing,
+            sparse_rows=learner.accepts_sparse,
             remedy=f"the weak learner {learner} of {type(self).__name__} cannot take. Encode them, "
             "or use estimator='tree'.",
         )
@@ -242,7 +244,11 @@ class BoostingClassifier(TableClassifier):
 
     def _checked(self, X: Any) -> AnyArray:
         check_is_fitted(self)
-        return np.asarray(self._read(X, missing=self._learner().accepts_missing))
+        learner = self._learner()
+        rows: AnyArray = self._read(
+            X, missing=learner.accepts_missing, sparse_rows=learner.accepts_sparse
+        )
+        return rows
 
     @abstractmethod
     def _decide(self, scores: Floats) -> Ints:
@@ -345,5 +351,7 @@ class BoostingClassifier(TableClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._learner().accepts_missing
+        learner = self._learner()
+        tags.input_tags.allow_nan = learner.accepts_missing
+        tags.input_tags.sparse = learner.accepts_sparse
         return tags

@@ -102,7 +102,7 @@ class Table:
     def memory(self):
         frame, weights = self.frame, self.frame["weight"].to_numpy(float)
         classes, codes = np.unique(frame["label"], return_inverse=True)
-        known = Pricing(MATRIX[self.k], classes, "test").resolve(self.costs, None, N, codes)
+        known = Pricing(MATRIX[self.k], classes, "test").resolve(self.costs, None, codes)
         block = Block(self.X, known, weights).weighted()
         plan = make_plan(block, weights, self.settings)
         columns = Features(3, np.asarray(NAMES, dtype=object))

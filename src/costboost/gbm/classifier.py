@@ -246,7 +246,8 @@ class CostBoostClassifier(HeadClassifier):
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows. Missing values and categorical columns are passed to the engine.
+            The rows. Missing values and categorical columns are passed to the engine. Entries that
+            a sparse matrix leaves out are zeros with both engines, not missing values.
         y : array of shape (n,)
             Their true classes.
         sample_weight : array of shape (n,), optional
@@ -440,7 +441,9 @@ class CostBoostClassifier(HeadClassifier):
         """Features, labels, and what the columns are; read by a copy, so that a failure is none."""
         reader = type(self)(**self.get_params(deep=False))
         table = reader._without_cost_columns(X)
-        matrix, labels = reader._read_training(table, y, categories=True, missing=True)
+        matrix, labels = reader._read_training(
+            table, y, categories=True, missing=True, sparse_rows=True
+        )
         names = getattr(reader, "feature_names_in_", None)
         return matrix, labels, Features(reader.n_features_in_, names, reader._frame)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
+from scipy import sparse
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch
@@ -113,7 +114,10 @@ class LightGBMModel(Model):
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values, last the base."""
-        values = np.asarray(self.booster.predict(X, pred_contrib=True, num_iteration=self.n_rounds))
+        found: Any = self.booster.predict(X, pred_contrib=True, num_iteration=self.n_rounds)
+        if isinstance(found, list):  # of sparse rows: a sparse matrix per score
+            return np.stack([part.toarray() for part in found], axis=1)
+        values = np.asarray(found.toarray() if sparse.issparse(found) else found)
         width = X.shape[1] + 1
         return values if values.shape[1] == width else values.reshape(len(values), -1, width)
 

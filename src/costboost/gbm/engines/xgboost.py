@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch
@@ -26,14 +27,12 @@ class XGBoostEngine(Engine):
 
         def data(rows: Ints | None, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
             picked: Any = slice(None) if rows is None else rows
-            return xgb.QuantileDMatrix(
-                table.X[picked],
-                label=table.columns.labels[picked],
-                weight=table.columns.weights[picked],
-                ref=reference,
-                **self.matrix_options(types),
-                nthread=self.threads,
-            )
+            labels, weights = table.columns.labels[picked], table.columns.weights[picked]
+            options = {**self.matrix_options(types), "ref": reference, "nthread": self.threads}
+            X: Any = table.X[picked]
+            if sparse.issparse(X):
+                return xgb.QuantileDMatrix(_DenseBatches(X, labels, weights), **options)
+            return xgb.QuantileDMatrix(X, label=labels, weight=weights, **options)
 
         train, watch = data(fold.rows), Watch.over(table, fold, job)
         held_out = None if watch is None else data(fold.held_out, train)
@@ -200,13 +199,21 @@ class XGBoostModel(Model):
     def _matrix(self, X: AnyArray) -> xgb.DMatrix:
         return xgb.DMatrix(X, feature_types=self.types, enable_categorical=self.types is not None)
 
+    def _predicted(self, X: AnyArray, **options: Any) -> Floats:
+        """The booster's answer, block by block for sparse rows."""
+        parts = [self.booster.predict(self._matrix(rows), **options) for rows in _dense(X)]
+        return np.asarray(parts[0] if len(parts) == 1 else np.concatenate(parts), np.float64)
+
     def scores(self, X: AnyArray) -> Floats:
         """Raw scores."""
-        scores = self.booster.predict(self._matrix(X), output_margin=True)
-        return np.asarray(scores, dtype=np.float64)
+        return self._predicted(X, output_margin=True)
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """Raw scores after each round."""
+        if sparse.issparse(X):
+            for t in range(self.n_rounds):
+                yield self._predicted(X, output_margin=True, iteration_range=(0, t + 1))
+            return
         rows = self._matrix(X)
         for t in range(self.n_rounds):
             scores = self.booster.predict(rows, output_margin=True, iteration_range=(0, t + 1))
@@ -214,9 +221,7 @@ class XGBoostModel(Model):
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values, last the base."""
-        return np.asarray(
-            self.booster.predict(self._matrix(X), pred_contribs=True), dtype=np.float64
-        )
+        return self._predicted(X, pred_contribs=True)
 
     def importances(self, n_features: int) -> Floats:
         """Total gain of each feature."""
@@ -226,6 +231,50 @@ class XGBoostModel(Model):
         for name, gain in self.booster.get_score(importance_type="total_gain").items():
             gains[place[name]] = np.sum(gain)
         return gains
+
+
+# Numbers of sparse rows that are written out at a time.
+_DENSE_NUMBERS = 2**21
+
+
+def _dense(X: Any) -> Iterator[AnyArray]:
+    """Arrays as they are; sparse rows written out, a block at a time.
+
+    XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
+    as in the array of the same rows.
+    """
+    if not sparse.issparse(X):
+        yield X
+        return
+    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
+    for start in range(0, X.shape[0], step):
+        yield X[start : start + step].toarray()
+
+
+class _DenseBatches(xgb.DataIter):
+    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
+
+    def __init__(self, X: Any, labels: AnyArray, weights: AnyArray) -> None:
+        self.rows = X
+        self.labels = labels
+        self.weights = weights
+        self.reset()
+        super().__init__()
+
+    def reset(self) -> None:
+        """Start from the first row."""
+        self.at = 0
+        self.blocks = _dense(self.rows)
+
+    def next(self, input_data: Callable[..., None]) -> bool:
+        """Hand over a block; False if there is none left."""
+        block = next(self.blocks, None)
+        if block is None:
+            return False
+        some = slice(self.at, self.at + len(block))
+        self.at = some.stop
+        input_data(data=block, label=self.labels[some], weight=self.weights[some])
+        return True
 
 
 def _held_out_loss(watch: Watch, is_log_loss: bool) -> Callable[..., tuple[str, float]]:
