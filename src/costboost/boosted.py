@@ -295,22 +295,6 @@ class BoostingClassifier(TableClassifier):
         known = self._decision_costs(costs, len(proba), X)
         return known.decisions[known.decide(proba)]
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, k)
-            A column per class, in the order of ``classes_``; -inf for a probability of 0.
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
-
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
         """The decisions after each round.
 
@@ -326,12 +310,6 @@ class BoostingClassifier(TableClassifier):
         """
         for scores in self.staged_decision_function(X):
             yield self.decisions_[self._decide(scores)]
-
-    @property
-    def n_classes_(self) -> int:
-        """Number of classes."""
-        check_is_fitted(self)
-        return len(self.classes_)
 
     @property
     def feature_importances_(self) -> Floats:

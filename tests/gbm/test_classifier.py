@@ -749,7 +749,7 @@ def test_progress_shows_the_cost(engine, capsys):
     assert capsys.readouterr().out == ""
     make(COSTLY, engine=engine, n_estimators=3, verbose=1).fit(X, y)
     bar = capsys.readouterr().out
-    assert "booster 2/2" in bar
+    assert "probabilities 2/2" in bar
     assert "3/3" in bar
     model = make(COSTLY, engine=engine, n_estimators=3, verbose=2, ensemble=1).fit(X, y)
     out = re.sub(r"\s+", " ", capsys.readouterr().out)

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
 from costboost._state import unfitted
 from costboost._threads import n_threads
@@ -77,11 +78,15 @@ class MinCostClassifier(CostSensitiveClassifier):
     ----------
     classes_ : array of shape (k,)
         The classes.
+    n_classes_ : int
+        Their number.
     cost_matrix_ : array of shape (k, k)
         The costs, averaged over the rows where they differ: those of a row about which `predict`
         is told nothing else.
     estimator_ : classifier
         The fitted estimator, or the `CalibratedClassifierCV` around it.
+    feature_importances_ : array of shape (n_features_in_,)
+        Those of the estimator, with a calibration averaged over its models; only if they have any.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -264,6 +269,20 @@ class MinCostClassifier(CostSensitiveClassifier):
         proba = self.predict_proba(X)
         costs_of_rows = self._decision_costs(costs, len(proba), X)
         return costs_of_rows.decisions[costs_of_rows.decide(proba)]
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importances of the features, where the estimator has them."""
+        check_is_fitted(self)
+        fitted = self.estimator_
+        parts = getattr(fitted, "calibrated_classifiers_", None)
+        models = [fitted] if parts is None else [part.estimator for part in parts]
+        if not all(hasattr(model, "feature_importances_") for model in models):
+            raise AttributeError(
+                f"feature_importances_ exists only if the estimator of {type(self).__name__} has "
+                f"it; {type(models[0]).__name__} has not."
+            )
+        return np.mean([model.feature_importances_ for model in models], axis=0, dtype=np.float64)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
