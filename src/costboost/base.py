@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
-from costboost._frames import FrameEncoder, categorical_columns, odd_columns, warn_of
+from costboost._frames import FrameEncoder, categorical_columns, check_table, odd_columns, warn_of
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import (
     checked_labels,
@@ -59,6 +59,7 @@ class TableClassifier(CostSensitiveClassifier):
 
     def _read(self, X: Any, *, missing: bool, sparse_rows: bool, y: Any = None) -> Any:
         """Validate X (and y while fitting), categories encoded."""
+        check_table(X, type(self).__name__)
         reset = y is not None
         checks: dict[str, Any] = {
             "dtype": [np.float64, np.float32],

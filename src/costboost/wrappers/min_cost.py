@@ -24,12 +24,19 @@ from costboost._validation import (
     Constraint,
     check_parameters,
     check_weights,
+    checked_labels,
     one_of,
 )
 from costboost.cost_sensitive import CostSensitiveClassifier
 from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
-from costboost.wrappers.checks import check_features, check_rows, hand_on_weights, limit_folds
+from costboost.wrappers.checks import (
+    check_features,
+    check_rows,
+    for_lightgbm,
+    hand_on_weights,
+    limit_folds,
+)
 
 __all__ = ["MinCostClassifier"]
 
@@ -171,8 +178,10 @@ class MinCostClassifier(CostSensitiveClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
         check_parameters(self)
         owner = type(self).__name__
-        X, y, codes = check_rows(self, X, y)
+        labels = checked_labels(y, owner)
+        rows, y, codes = check_rows(self, X, labels)
         resolved = self._truth_costs(costs, codes, X)
+        rows = self._rows_for_model(rows)
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(codes), owner)
@@ -182,7 +191,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         with warnings.catch_warnings():
             # A model that favours one class may still rank the rows; the decisions count.
             warnings.simplefilter("ignore", CollapseWarning)
-            self.estimator_ = self._calibrated(model, codes).fit(X, y, **arguments)
+            self.estimator_ = self._calibrated(model, codes).fit(rows, y, **arguments)
         self._warn_if_collapsed(X, resolved)
 
     def _model(self, n_samples: int = 0) -> Any:
@@ -246,8 +255,12 @@ class MinCostClassifier(CostSensitiveClassifier):
         array of shape (n, k)
             A column per class, in the order of ``classes_``.
         """
-        X = check_features(self, X)
-        return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+        rows = self._rows_for_model(check_features(self, X))
+        return np.asarray(self.estimator_.predict_proba(rows), dtype=np.float64)
+
+    def _rows_for_model(self, X: Any) -> Any:
+        """X as it was passed; for the default estimator with columns that it can take."""
+        return for_lightgbm(X, type(self).__name__) if self.estimator is None else X
 
     def predict(self, X: Any, costs: ArrayLike | None = None) -> AnyArray:
         """The decision of smallest expected cost for each row.
