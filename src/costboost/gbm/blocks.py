@@ -15,7 +15,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import checked_labels
 from costboost.costs import Costs, KnownCosts
 from costboost.costs.expressions import column_names
-from costboost.costs.forms import decisions_of, varies
+from costboost.costs.forms import decisions_of, is_labelled, varies
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
 
@@ -124,6 +124,14 @@ class Pricing:
         free = np.zeros((len(self.classes), len(decisions)))
         return KnownCosts(self.classes, np.empty(0, dtype=np.intp), free, decisions)
 
+    def _names_for(self, costs: Any) -> AnyArray | None:
+        """Names of the columns of costs without any: the decisions that `cost_matrix` names."""
+        shape = getattr(costs, "shape", ())
+        if len(shape) < 2 or is_labelled(costs) or hasattr(costs, "columns"):
+            return None
+        names = decisions_of(self.cost_matrix, self.classes, self.owner)
+        return names if shape[-1] == len(names) else None
+
     def resolve(self, costs: Any, X: Any, codes: Ints) -> KnownCosts:
         """Costs of some rows; uncertain ones by their means.
 
@@ -145,6 +153,7 @@ class Pricing:
             scenarios(self.cost_matrix).expected if costs is None else None,
             None if costs is None else scenarios(costs).expected,
             classes=self.classes,
+            decisions=self._names_for(costs),
             X=X,
             codes=codes,
             owner=self.owner,

@@ -292,7 +292,8 @@ class CostBoostClassifier(HeadClassifier):
             Weights of the rows.
         costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
             Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
-            decision, or the price of an error on that row. Whole matrices may be uncertain:
+            decision, or the price of an error on that row. If ``cost_matrix`` names decisions that
+            are not the classes, the columns of an array are these. Whole matrices may be uncertain:
             `costboost.costs.interval` or `costboost.costs.samples`.
         eval_set : (X, y) or (X, y, costs), optional
             Rows of another table, such as a later month. Their loss stops every booster, instead
