@@ -194,6 +194,7 @@ def test_a_new_loss_trains_mcboost(new, rows):
 
 
 @pytest.mark.parametrize("name", CASES)
+@pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 def test_a_new_loss_trains_the_classifier(name, new, rows):
     """Equal to a loss that has no kernel."""
     _, matrix, k = CASES[name]
