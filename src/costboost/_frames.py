@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs.labels import label_array
@@ -19,8 +20,10 @@ from costboost.errors import ColumnWarning
 
 __all__ = [
     "FrameEncoder",
+    "as_csr",
     "categorical_columns",
     "check_table",
+    "is_sparse",
     "numbers",
     "odd_columns",
     "warn_of",
@@ -48,6 +51,16 @@ def check_table(X: Any, owner: str) -> None:
             f"X of {owner} must be an array, a data frame or a sparse matrix, got {what}. Pass "
             "pandas.DataFrame(X)."
         )
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy."""
+    return bool(sparse.issparse(X))
+
+
+def as_csr(X: Any) -> Any:
+    """Sparse rows as the type that all engines know."""
+    return sparse.csr_matrix(X)
 
 
 def categorical_columns(X: Any) -> list[int]:

@@ -53,8 +53,9 @@ class RoundLine:
 
     def end(self, state: str | None = None) -> None:
         """Show that the training is over: the bar ends at 100 %, also after fewer rounds."""
-        fields = {} if state is None else {"state": state}
-        self.bar.update(self.task, completed=self.done, total=max(self.done, 1), **fields)
+        if state is not None:
+            self.bar.update(self.task, state=state)
+        self.bar.update(self.task, completed=self.done, total=max(self.done, 1))
         if self.done < self.n_rounds and (self.is_plain or self.verbose > 1):
             after = f"{self.name}: stopped after {self.done} of {self.n_rounds} rounds"
             self._print(after if state is None else f"{after}, {state}")

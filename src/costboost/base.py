@@ -6,11 +6,18 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
-from costboost._frames import FrameEncoder, categorical_columns, check_table, odd_columns, warn_of
+from costboost._frames import (
+    FrameEncoder,
+    as_csr,
+    categorical_columns,
+    check_table,
+    is_sparse,
+    odd_columns,
+    warn_of,
+)
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import (
     checked_labels,
@@ -132,4 +139,4 @@ class TableClassifier(CostSensitiveClassifier):
 
 def _plain(matrix: Any) -> Any:
     """An array as it is; sparse rows as the matrix type that all engines know."""
-    return sparse.csr_matrix(matrix) if sparse.issparse(matrix) else matrix
+    return as_csr(matrix) if is_sparse(matrix) else matrix

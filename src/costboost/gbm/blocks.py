@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.utils.validation import check_array
 
-from costboost._frames import FrameEncoder
+from costboost._frames import FrameEncoder, as_csr, is_sparse
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import checked_labels
 from costboost.costs import Costs, KnownCosts
@@ -71,9 +70,9 @@ class Features:
                 f"{owner} must have the columns of the training rows in their order, "
                 f"{self.names.tolist()}; got {names}."
             )
-        if sparse.issparse(X):
+        if is_sparse(X):
             checks = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
-            matrix: Any = sparse.csr_matrix(check_array(X, accept_sparse="csr", **checks))
+            matrix: Any = as_csr(check_array(X, accept_sparse="csr", **checks))
         else:
             matrix = self.read(X)
         if matrix.shape[1] != self.n_features:
@@ -126,7 +125,7 @@ class Pricing:
 
     def _names_for(self, costs: Any) -> AnyArray | None:
         """Names of the columns of costs without any: the decisions that `cost_matrix` names."""
-        shape = getattr(costs, "shape", ())
+        shape: tuple[int, ...] = getattr(costs, "shape", ())
         if len(shape) < 2 or is_labelled(costs) or hasattr(costs, "columns"):
             return None
         names = decisions_of(self.cost_matrix, self.classes, self.owner)

@@ -105,7 +105,7 @@ def with_hints(
     known = list(signature(init).parameters)[1:]
 
     @wraps(init)
-    def checked(self: OwnerT, *args: P.args, **options: P.kwargs) -> None:
+    def checked(self: OwnerT, /, *args: P.args, **options: P.kwargs) -> None:
         for name in options:
             if name not in known:
                 raise TypeError(

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from numpy.typing import ArrayLike
-from scipy import sparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats
 from costboost.base import TableClassifier
 from costboost.costs import Costs
@@ -295,7 +295,7 @@ class HeadClassifier(TableClassifier):
             decisions=known.decisions,
             codes=known.decide(proba) if codes is None else codes,
             feature_names=None if names is None else [str(name) for name in names],
-            X=features.toarray() if sparse.issparse(features) else features,
+            X=features.toarray() if is_sparse(features) else features,
         )
 
     @property

@@ -116,7 +116,7 @@ class RoundLog:
 
     def __call__(self, seen: Seen) -> bool:
         """Record a round and tell it; whether a callback ends the booster."""
-        known: dict[str, float] = {}
+        known: dict[str, Any] = {}
         for rows, loss in seen.losses.items():
             measures = {"loss": loss}
             if rows in self.costs and rows in seen.scores:

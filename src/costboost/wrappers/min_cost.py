@@ -295,7 +295,8 @@ class MinCostClassifier(CostSensitiveClassifier):
                 f"feature_importances_ exists only if the estimator of {type(self).__name__} has "
                 f"it; {type(models[0]).__name__} has not."
             )
-        return np.mean([model.feature_importances_ for model in models], axis=0, dtype=np.float64)
+        found = [np.asarray(model.feature_importances_, dtype=np.float64) for model in models]
+        return np.asarray(np.mean(found, axis=0))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -7,8 +7,8 @@ from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from scipy import sparse
 
+from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
@@ -126,7 +126,7 @@ class LightGBMModel(Model):
         found: Any = self.booster.predict(X, pred_contrib=True, num_iteration=self.n_rounds)
         if isinstance(found, list):  # of sparse rows: a sparse matrix per score
             return np.stack([part.toarray() for part in found], axis=1)
-        values = np.asarray(found.toarray() if sparse.issparse(found) else found)
+        values = np.asarray(found.toarray() if is_sparse(found) else found)
         width = X.shape[1] + 1
         return values if values.shape[1] == width else values.reshape(len(values), -1, width)
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
-from scipy import sparse
 
+from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
@@ -35,7 +35,7 @@ class XGBoostEngine(Engine):
             labels, weights = table.columns.labels[picked], table.columns.weights[picked]
             options = {**self.matrix_options(types), "ref": reference, "nthread": self.threads}
             X: Any = table.X[picked]
-            if sparse.issparse(X):
+            if is_sparse(X):
                 return xgb.QuantileDMatrix(_DenseBatches(X, labels, weights), **options)
             return xgb.QuantileDMatrix(X, label=labels, weight=weights, **options)
 
@@ -217,7 +217,7 @@ class XGBoostModel(Model):
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """Raw scores after each round."""
-        if sparse.issparse(X):
+        if is_sparse(X):
             for t in range(self.n_rounds):
                 yield self._predicted(X, output_margin=True, iteration_range=(0, t + 1))
             return
@@ -250,7 +250,7 @@ def _dense(X: Any) -> Iterator[AnyArray]:
     XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
     as in the array of the same rows.
     """
-    if not sparse.issparse(X):
+    if not is_sparse(X):
         yield X
         return
     step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
