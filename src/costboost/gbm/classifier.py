@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost._state import origin
 from costboost._typing import AnyArray
 from costboost._validation import Constraint, check_parameters, check_weights
 from costboost.errors import CollapseWarning
@@ -282,7 +283,8 @@ class CostBoostClassifier(HeadClassifier):
         has_row_costs = costs is not None and prices.is_per_row
         source = MemorySource(block, features, plan, has_row_costs=has_row_costs)
         fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)))
-        return self.adopt(fitted, LastFit(plan, classes, len(weights), len(block)))
+        last = LastFit(plan, classes, len(weights), len(block))
+        return self.adopt(fitted, last, origin(X, y))
 
     def fit_parquet(
         self,
@@ -387,7 +389,12 @@ class CostBoostClassifier(HeadClassifier):
 
         return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
 
-    def adopt(self, fitted: Fitted, last_fit: LastFit | None = None) -> Self:
+    def adopt(
+        self,
+        fitted: Fitted,
+        last_fit: LastFit | None = None,
+        origin: Mapping[str, str] | None = None,
+    ) -> Self:
         """Become the classifier that a training has found, all at once.
 
         Parameters
@@ -396,6 +403,8 @@ class CostBoostClassifier(HeadClassifier):
             What the training found.
         last_fit : LastFit, optional
             What a warm start must know of it.
+        origin : mapping of str to str, optional
+            When it ended and on what rows, as fitted attributes.
 
         Returns
         -------
@@ -417,6 +426,7 @@ class CostBoostClassifier(HeadClassifier):
             "estimated_savings_without_costs_": estimates.savings_without_costs,
             "estimated_cost_": estimates.cost,
             "_last_fit": last_fit,
+            **(origin or {}),
         }
         before = self.__dict__
         kept = {
