@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._docstrings import complete
 from costboost._progress import round_progress
 from costboost._recipe import Recipe
-from costboost._state import unfitted
+from costboost._state import origin, unfitted
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import (
@@ -161,6 +161,7 @@ class BoostingClassifier(TableClassifier):
         # On a copy: an error or an interrupt leaves the estimator as it was.
         fitted = unfitted(self)
         fitted._fit(X, y, sample_weight, costs)
+        fitted.__dict__.update(origin(X, y))
         self.__dict__ = fitted.__dict__
         return self
 

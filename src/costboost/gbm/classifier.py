@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost._state import origin
 from costboost._typing import AnyArray
 from costboost._validation import Constraint, check_parameters, check_weights
 from costboost.errors import CollapseWarning
@@ -363,7 +364,8 @@ class CostBoostClassifier(HeadClassifier):
             eval_train=eval_train,
         )
         fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)), told)
-        return self.adopt(fitted, LastFit(plan, classes, len(weights), len(block)))
+        last = LastFit(plan, classes, len(weights), len(block))
+        return self.adopt(fitted, last, origin(X, y))
 
     def fit_parquet(
         self,
@@ -471,7 +473,12 @@ class CostBoostClassifier(HeadClassifier):
 
         return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
 
-    def adopt(self, fitted: Fitted, last_fit: LastFit | None = None) -> Self:
+    def adopt(
+        self,
+        fitted: Fitted,
+        last_fit: LastFit | None = None,
+        origin: Mapping[str, str] | None = None,
+    ) -> Self:
         """Become the classifier that a training has found, all at once.
 
         Parameters
@@ -480,6 +487,8 @@ class CostBoostClassifier(HeadClassifier):
             What the training found.
         last_fit : LastFit, optional
             What a warm start must know of it.
+        origin : mapping of str to str, optional
+            When it ended and on what rows, as fitted attributes.
 
         Returns
         -------
@@ -502,6 +511,7 @@ class CostBoostClassifier(HeadClassifier):
             "estimated_cost_": estimates.cost,
             "evals_result_": fitted.evals,
             "_last_fit": last_fit,
+            **(origin or {}),
         }
         before = self.__dict__
         kept = {

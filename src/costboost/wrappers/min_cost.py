@@ -14,7 +14,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._state import unfitted
+from costboost._state import origin, unfitted
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import (
@@ -172,6 +172,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         """
         fitted = unfitted(self)
         fitted._fit(X, y, sample_weight, costs)
+        fitted.__dict__.update(origin(X, y))
         self.__dict__ = fitted.__dict__
         return self
 
