@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,14 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs, CostSummary, KnownCosts
+from costboost.costs.checks import nearest
 from costboost.costs.context import Context
+from costboost.costs.expressions import column_names
 from costboost.costs.forms import decisions_of, is_labelled, varies
+from costboost.costs.labelled import is_short
+from costboost.costs.labels import positive_code
 from costboost.costs.prices import is_matrix
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
+from costboost.decisions import Allocation, Budget, Rate, allocate, break_even
 from costboost.metrics import savings_score
 
-__all__ = ["CostSensitiveClassifier"]
+__all__ = ["CostSensitiveClassifier", "column_of"]
 
 
 class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
@@ -187,10 +193,120 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         array of shape (n, d)
             A column per decision, in the order of ``decisions_``.
         """
+        return self._expected_costs(X, costs, "predict_cost")[2]
+
+    def decide(
+        self,
+        X: Any,
+        costs: Any = None,
+        capacity: Mapping[Any, Any] | None = None,
+        per: Any = None,
+        *,
+        constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
+        prices: ArrayLike | None = None,
+    ) -> Allocation:
+        """Decide a whole batch for the least expected cost within limits.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        costs : array, frame or mapping, optional
+            The costs to decide by, as in `predict`.
+        capacity : mapping of decision to limit, optional
+            How many rows may get a decision: ``{"review": 200}``, a share of the rows
+            ``{"review": 0.02}``, or a pair ``(lower, upper)``.
+        per : str or array of shape (n,), optional
+            Group of each row, such as its day, or the name of that column: limits hold in each.
+        constraints : Rate, Budget or sequence of them, optional
+            Limits on expected rates and on sums of money; see `costboost.decisions`.
+        prices : array of shape (d,), optional
+            Prices of the decisions by `costboost.decisions.capacity_prices`, added to the costs:
+            for rows that arrive one by one.
+
+        Returns
+        -------
+        Allocation
+            ``labels``, ``expected_cost`` and the ``price`` of each limit: what one unit more would
+            save.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from costboost import MinCostClassifier
+        >>> from costboost.datasets import make_fraud
+        >>> data = make_fraud(2000, random_state=0)
+        >>> prices = pd.DataFrame(
+        ...     [[0, 4, 30], [200, 4, 0]], index=[0, 1], columns=["accept", "review", "block"]
+        ... )
+        >>> model = MinCostClassifier(cost_matrix=prices, n_jobs=1).fit(data.X, data.y)
+        >>> found = model.decide(data.X, capacity={"review": 20})
+        >>> (found.labels == "review").sum() <= 20
+        True
+        >>> found.price["review"] >= 0
+        True
+        """
+        proba, known, expected = self._expected_costs(X, costs, "decide")
+        if prices is not None:
+            expected = expected + np.asarray(prices, dtype=np.float64)
+        return allocate(
+            expected,
+            known.decisions,
+            capacity=capacity,
+            constraints=constraints,
+            per=column_of(per, X, "per", f"{type(self).__name__}.decide"),
+            proba=proba,
+            classes=self.classes_,
+        )
+
+    def break_even(self, X: Any, entry: Any, costs: Any = None) -> Floats:
+        """The amount of one cost at which the decision of each row flips, all others kept.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        entry : "fn", "fp", "tp", "tn" or (truth, decision)
+            The cost. The short names need two classes as decisions, and a positive class that
+            ``cost_matrix`` names or that is usual.
+        costs : array, frame or mapping, optional
+            The other costs, as in `predict`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Below the amount the row gets the decision of the entry, from it on another; NaN if no
+            amount flips it.
+        """
         check_is_fitted(self)
-        self._check_probabilities("predict_cost")
+        self._check_probabilities("break_even")
         proba = self.predict_proba(X)
-        return self._decision_costs(costs, len(proba), X).expected(proba)
+        known = self._decision_costs(costs, len(proba), X)
+        form = self.cost_matrix if costs is None else costs
+        positive = form.get("positive") if is_short(form) else getattr(form, "positive", None)
+        if isinstance(entry, str):
+            code = positive_code(
+                positive, self.classes_, "entry", f"{type(self).__name__}.break_even",
+                remedy="name the entry by its labels, (truth, decision)",
+            )  # fmt: skip
+            positive = self.classes_.tolist()[code]
+        return break_even(
+            proba,
+            known.matrix,
+            entry,
+            classes=self.classes_,
+            decisions=known.decisions,
+            positive=positive,
+            decide=lambda matrix: Costs(self.classes_, matrix, known.decisions).decide(proba),
+        )
+
+    def _expected_costs(self, X: Any, costs: Any, what: str) -> tuple[Floats, Costs, Floats]:
+        """Probabilities, costs and the expected cost of every decision on each row."""
+        check_is_fitted(self)
+        self._check_probabilities(what)
+        proba = self.predict_proba(X)
+        known = self._decision_costs(costs, len(proba), X)
+        return proba, known, known.expected(proba)
 
     def score(
         self,
@@ -260,3 +376,16 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
     def _usable_costs(self, costs: Any) -> Any:
         """The rows' costs, if `predict` can use them."""
         return costs
+
+
+def column_of(values: Any, X: Any, name: str, owner: str) -> Any:
+    """Values of the rows: as they are given, or a column of X by its name."""
+    if not isinstance(values, str):
+        return values
+    columns = column_names(X)
+    if columns is None or values not in columns:
+        raise ValueError(
+            f"The {name!r} parameter of {owner} names the column {values!r}, which X does not "
+            f"have{nearest(values, columns or [])} Pass the column's values."
+        )
+    return np.asarray(X[values])

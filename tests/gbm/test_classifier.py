@@ -559,7 +559,7 @@ def test_warm_start_goes_on(engine, k, options):
 def held_out_savings(model, X, y):
     """Savings under COSTLY of what each kept booster, not calibrated, decides on its own fold."""
     truth, decisions = [], []
-    folds = model._memory.plan.folds
+    folds = model._last_fit.plan.folds
     for fold, booster in zip(folds, model.heads_["probability"].models, strict=True):
         p = expit(booster.scores(X[fold.held_out]))
         decisions.append(brute_force(np.stack([1 - p, p], axis=1), COSTLY2))
@@ -609,7 +609,7 @@ def test_early_stopping(engine, ensemble):
 
 def test_one_booster_holds_out_the_fraction():
     X, y = rows()
-    (fold,) = make(ensemble=1, validation_fraction=0.1).fit(X, y)._memory.plan.folds
+    (fold,) = make(ensemble=1, validation_fraction=0.1).fit(X, y)._last_fit.plan.folds
     counts = np.bincount(y[fold.held_out])
     np.testing.assert_allclose(counts, np.bincount(y) / 10, atol=1)
     assert sorted([*fold.rows, *fold.held_out]) == list(range(300))
@@ -642,7 +642,7 @@ def test_own_folds(engine):
 def test_folds_by_time_never_hold_out_the_first_rows(engine):
     X, y = rows()
     model = make(COSTLY, engine=engine, cv=TimeSeriesSplit(3), calibration=None).fit(X, y)
-    held = np.concatenate([fold.held_out for fold in model._memory.plan.folds])
+    held = np.concatenate([fold.held_out for fold in model._last_fit.plan.folds])
     assert held.min() == 75
     assert model.estimated_savings_.value == pytest.approx(held_out_savings(model, X, y))
 
@@ -754,7 +754,7 @@ def test_progress_shows_the_cost(engine, capsys):
     out = re.sub(r"\s+", " ", capsys.readouterr().out)
     shown = re.findall(r"round (\d)/3: held-out cost ([\d.]+)", out)
     assert [int(t) for t, _ in shown] == [1, 2, 3]
-    (fold,) = model._memory.plan.folds
+    (fold,) = model._last_fit.plan.folds
     costs = [
         COSTLY2[y[fold.held_out], decided].mean()
         for decided in (
@@ -830,7 +830,7 @@ def test_few_rows_have_a_price(engine, k, n_priced, decision):
     model = make(engine=engine, ensemble=5, decision=decision).fit(X, y, costs=prices)
     assert np.isfinite(model.decision_function(X)).all()
     assert np.isfinite(model.estimated_savings_).all()
-    held = [np.isin(fold.held_out, priced).sum() for fold in model._memory.plan.folds]
+    held = [np.isin(fold.held_out, priced).sum() for fold in model._last_fit.plan.folds]
     assert sum(held) == n_priced
     assert max(held) - min(held) <= k  # to within a row of each class
 

@@ -160,7 +160,7 @@ def test_early_stopping_matches_one_machine(fraud, fraud_model):
     train, held_out = parted(y, costs)
     assert len(held_out) == pytest.approx(N / 5, abs=4)
     one = on_one_machine(**EXACT, n_estimators=60, patience=5).fit(X, y, costs=costs)
-    (fold,) = one._memory.plan.folds
+    (fold,) = one._last_fit.plan.folds
     np.testing.assert_array_equal(fold.rows, train)
     np.testing.assert_array_equal(fold.held_out, held_out)
     assert abs(fraud_model.n_iter_ - one.n_iter_) <= 1

@@ -620,7 +620,11 @@ def trained(name, parts, start=None, patience=0, n_estimators=5):
         trainer(i, Job(n_estimators, patience, i, start[i] if start else None))
         for i in range(len(parts))
     ]
-    return X, ProbabilityHead().trained([model for model, _ in found]), [s for _, s in found]
+    return (
+        X,
+        ProbabilityHead(costs=None).trained([model for model, _ in found]),
+        [s for _, s in found],
+    )
 
 
 @pytest.mark.parametrize("name", ENGINES)
@@ -646,7 +650,7 @@ def test_probabilities_are_averaged_after_calibration_and_learned_scores_are_ave
     scores = list(rng.normal(size=(3, 20) if k == 2 else (3, 20, 3)))
     np.testing.assert_allclose(PriceHead((), 0.5).average(scores), 0.5 * np.mean(scores, axis=0))
     expected = np.mean([to_proba(0.5 * s) for s in scores], axis=0)
-    head = ProbabilityHead((), 0.5)
+    head = ProbabilityHead((), 0.5, costs=None)
     np.testing.assert_allclose(to_proba(head.average(scores)), expected)
     np.testing.assert_allclose(head.average(scores[:1]), 0.5 * scores[0])
 

@@ -102,7 +102,7 @@ def test_threshold_curve_is_the_metric(name):
         labels(case, case.codes),
         case.risk,
         costs=case.matrix if case.is_per_row else case.matrix[case.codes],
-        pos_label="fraud",
+        positive="fraud",
         labels=np.array(case.classes),
         sample_weight=case.weights,
     )
@@ -174,7 +174,7 @@ def test_cost_curves_are_the_metric():
     case = two_classes(rivals={"other": other})
     found = report_data(case).cost_curve
     for name, proba in {"The model": case.proba, "other": other}.items():
-        pc, cost = cost_curve(case.codes == 0, proba[:, 0], pos_label=True)
+        pc, cost = cost_curve(case.codes == 0, proba[:, 0], positive=True)
         assert found.probability_cost == pytest.approx(pc)
         assert found.costs[name] == pytest.approx(cost)
 

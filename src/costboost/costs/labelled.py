@@ -69,16 +69,21 @@ def in_known_order(
 
 
 def row_labels(frame: Any) -> list[Any]:
-    """Labels of the rows: the first column if it holds text and the index is only a count."""
+    """Labels of the rows: a first column that holds the truth, else the index.
+
+    A first column holds the truth if there is no index, or the index only counts and the column
+    holds text, or has a name that says so.
+    """
     columns, index = list(frame.columns), getattr(frame, "index", None)
     if not columns:
         return []
-    first = frame[columns[0]].to_numpy()
     if index is not None and list(index) == columns:
         return columns
+    first = frame[columns[0]].to_numpy()
     is_counted = index is None or list(index) == list(range(len(frame)))
     is_text = all(isinstance(label, str) for label in first.tolist())
-    if is_counted and (is_text or len(columns) == len(frame) + 1):
+    has_name = _says(columns[0], (*TRUTH_WORDS, "index", "class", "label"))
+    if is_counted and (is_text or has_name or (index is None and len(columns) == len(frame) + 1)):
         return list(first.tolist())
     return [] if index is None else list(index)
 

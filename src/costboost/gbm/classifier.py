@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray
 from costboost._validation import Constraint, check_parameters, check_weights
 from costboost.errors import CollapseWarning
 from costboost.gbm.blocks import Block, Features, Pricing, check_classes
@@ -19,31 +18,14 @@ from costboost.gbm.estimate import Estimate
 from costboost.gbm.folds import Fold
 from costboost.gbm.prediction import HeadClassifier
 from costboost.gbm.settings import RULES, Settings
-from costboost.gbm.sources.memory import MemorySource, Plan, make_plan
+from costboost.gbm.sources.memory import LastFit, MemorySource, Plan, make_plan
 from costboost.gbm.train import Fitted, train
 from costboost.losses import named_loss
 
 __all__ = ["CostBoostClassifier"]
 
 # Attributes of a fitted classifier that do not end with an underscore.
-_PRIVATE_STATE = frozenset({"_frame", "_memory"})
-
-
-@dataclass(frozen=True, eq=False)
-class _Memory:
-    """What a warm start must know of the last fit.
-
-    Attributes
-    ----------
-    plan : Plan
-        Which booster has seen which rows.
-    n_rows, n_weighted : int
-        Number of rows, and of those that had weight.
-    """
-
-    plan: Plan
-    n_rows: int
-    n_weighted: int
+_PRIVATE_STATE = frozenset({"_frame", "_last_fit"})
 
 
 class CostBoostClassifier(HeadClassifier):
@@ -187,7 +169,7 @@ class CostBoostClassifier(HeadClassifier):
     """
 
     _rules: ClassVar[Mapping[str, Constraint]] = RULES
-    _memory: _Memory
+    _last_fit: LastFit
     n_iter_: int
     feature_names_in_: AnyArray
     estimated_savings_: Estimate
@@ -285,9 +267,9 @@ class CostBoostClassifier(HeadClassifier):
         classes, codes = np.unique(y, return_inverse=True)
         check_classes(classes, settings.owner)
         weights = check_weights(sample_weight, len(codes), settings.owner)
-        last = getattr(self, "_memory", None) if settings.warm_start else None
+        last: LastFit | None = getattr(self, "_last_fit", None) if settings.warm_start else None
         if last is not None:
-            self._check_same_rows(last, weights, classes)
+            last.check_same_rows(weights, classes, settings)
         known = Pricing(self.cost_matrix, classes, settings.owner, settings.loss != "auto")
         prices = known.resolve(costs, X, codes)
         if settings.loss != "auto" and prices.matrix is not None and prices.reduced.any():
@@ -300,7 +282,7 @@ class CostBoostClassifier(HeadClassifier):
         has_row_costs = costs is not None and prices.is_per_row
         source = MemorySource(block, features, plan, has_row_costs=has_row_costs)
         fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)))
-        return self.adopt(fitted, _Memory(plan, len(weights), len(block)))
+        return self.adopt(fitted, LastFit(plan, classes, len(weights), len(block)))
 
     def fit_parquet(
         self,
@@ -367,7 +349,7 @@ class CostBoostClassifier(HeadClassifier):
         fitted = train(source, settings)
         # A warm start on the same rows in memory trains on all of them.
         plan = Plan([Fold()], list(source.seeds))
-        return self.adopt(fitted, _Memory(plan, source.n_rows, source.n_rows))
+        return self.adopt(fitted, LastFit(plan, source.classes, source.n_rows, source.n_rows))
 
     def predict_parquet(
         self,
@@ -405,14 +387,14 @@ class CostBoostClassifier(HeadClassifier):
 
         return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
 
-    def adopt(self, fitted: Fitted, memory: _Memory | None = None) -> Self:
+    def adopt(self, fitted: Fitted, last_fit: LastFit | None = None) -> Self:
         """Become the classifier that a training has found, all at once.
 
         Parameters
         ----------
         fitted : Fitted
             What the training found.
-        memory : object, optional
+        last_fit : LastFit, optional
             What a warm start must know of it.
 
         Returns
@@ -434,7 +416,7 @@ class CostBoostClassifier(HeadClassifier):
             "estimated_savings_": estimates.savings,
             "estimated_savings_without_costs_": estimates.savings_without_costs,
             "estimated_cost_": estimates.cost,
-            "_memory": memory,
+            "_last_fit": last_fit,
         }
         before = self.__dict__
         kept = {
@@ -467,24 +449,7 @@ class CostBoostClassifier(HeadClassifier):
         heads = getattr(self, "heads_", {}) if self.warm_start else {}
         return {name: h.models for name, h in heads.items() if len(h.models) == n_boosters}
 
-    def _check_same_rows(self, last: _Memory, weights: Floats, classes: AnyArray) -> None:
-        used = len(weights), int(np.count_nonzero(weights))
-        if used != (last.n_rows, last.n_weighted) or not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"{type(self).__name__}(warm_start=True) continues boosters on the rows that they "
-                f"were trained on: {last.n_rows} rows ({last.n_weighted} with weight) of the "
-                f"classes {self.classes_.tolist()}; got {used[0]} rows ({used[1]}) of "
-                f"{classes.tolist()}. Set warm_start=False to train anew."
-            )
-        n_boosters = len(last.plan.folds)
-        if self.cv is None and self.ensemble > 1 and self.ensemble != n_boosters:
-            raise ValueError(
-                f"The 'ensemble' parameter of {type(self).__name__} cannot change in a warm start: "
-                f"there are {n_boosters} boosters to continue, got {self.ensemble}. Set "
-                "warm_start=False to train anew."
-            )
-
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()
         # Only a warm start needs to know again which rows each booster has seen.
-        return state if self.warm_start else {k: v for k, v in state.items() if k != "_memory"}
+        return state if self.warm_start else {k: v for k, v in state.items() if k != "_last_fit"}

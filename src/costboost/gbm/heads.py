@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
@@ -134,7 +134,7 @@ class ProbabilityHead(Head):
         One matrix for all rows: it decides on rows whose own costs are unknown.
     """
 
-    costs: Costs | None = None
+    costs: Costs = field(kw_only=True)
 
     @property
     def decides_by_cost(self) -> bool:
@@ -158,19 +158,14 @@ class ProbabilityHead(Head):
 
     def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
         """The decision of smallest expected cost, by the rows' own matrices if they are known."""
-        is_known = costs is not None and costs.matrix is not None
-        known = costs.unknown if is_known and costs is not None else self._static
-        return known.decide(to_proba(scores))
+        if costs is None or costs.matrix is None:
+            return self.costs.decide(to_proba(scores))
+        return costs.unknown.decide(to_proba(scores))
 
     def decision_values(self, scores: Floats, costs: Costs | None = None) -> Floats:
         """Two decisions: what the second is expected to save; more: minus the expected costs."""
-        expected = (costs or self._static).expected(to_proba(scores))
+        expected = (costs or self.costs).expected(to_proba(scores))
         return expected[:, 0] - expected[:, 1] if expected.shape[1] == 2 else -expected
-
-    @property
-    def _static(self) -> Costs:
-        assert self.costs is not None
-        return self.costs
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,17 +193,15 @@ class LossHead(Head):
         The mean costs, in the unit in which the loss was trained.
     """
 
-    loss: Loss | None = None
-    matrix: Floats | None = None
+    loss: Loss = field(kw_only=True)
+    matrix: Floats = field(kw_only=True)
 
     def proba(self, scores: Floats) -> Floats:
         """Probabilities by the link of the loss."""
-        assert self.loss is not None
         return probability(scores, self.loss, cost_matrix=self.matrix)
 
     def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
         """As the loss decides."""
-        assert self.loss is not None
         return decide(scores, self.loss, cost_matrix=self.matrix)
 
 

@@ -14,6 +14,7 @@ from costboost.base import TableClassifier
 from costboost.costs import Costs
 from costboost.costs.forms import columns_of
 from costboost.costs.uncertain import decide_worst, scenarios
+from costboost.decisions import Explanation, explain, worst_expected_cost
 from costboost.gbm import LOSSES
 from costboost.gbm.heads import Head
 
@@ -73,15 +74,8 @@ class HeadClassifier(TableClassifier):
         if not told and not head.decides_by_cost:
             return self.decisions_[head.decide(head.scores(self._checked(X)))]
         proba = self.predict_proba(X)
-        form = self.cost_matrix if costs is None else costs
-        worst = scenarios(form, X)
-        if self.risk == "worst" and worst.is_uncertain:
-            # What a function of X returns are costs of single rows.
-            rows = costs is not None or callable(form)
-            cases = [
-                self._resolved(None if rows else case, case if rows else None, len(proba), X)
-                for case in worst.worst
-            ]
+        cases = self._worst_cases(X, costs, len(proba))
+        if cases:
             return cases[0].decisions[decide_worst(proba, cases)]
         known = self._decision_costs(costs, len(proba), X)
         return known.decisions[known.decide(proba)]
@@ -113,6 +107,26 @@ class HeadClassifier(TableClassifier):
                 f"learned decisions and no probabilities, so {what} cannot use costs. Leave them "
                 "out, or fit with loss='auto' and decision='auto' or 'bayes'."
             )
+
+    def _expected_costs(self, X: Any, costs: Any, what: str) -> tuple[Floats, Costs, Floats]:
+        proba, known, expected = super()._expected_costs(X, costs, what)
+        cases = self._worst_cases(X, costs, len(proba))
+        if cases:
+            expected = worst_expected_cost(proba, [case.matrix for case in cases])
+        return proba, known, expected
+
+    def _worst_cases(self, X: Any, costs: Any, n_samples: int) -> list[Costs]:
+        """The scenarios of uncertain costs, if the worst of them counts."""
+        form = self.cost_matrix if costs is None else costs
+        found = scenarios(form, X) if self.risk == "worst" else None
+        if found is None or not found.is_uncertain:
+            return []
+        # What a function of X returns are costs of single rows.
+        rows = costs is not None or callable(form)
+        return [
+            self._resolved(None if rows else case, case if rows else None, n_samples, X)
+            for case in found.worst
+        ]
 
     def _usable_costs(self, costs: Any) -> Any:
         return costs if _has_probabilities(self) else None
@@ -237,6 +251,47 @@ class HeadClassifier(TableClassifier):
             `decision_function`.
         """
         return self._first_head.contributions(self._checked(X))
+
+    def explain(self, X: Any, costs: Any = None) -> Explanation:
+        """Explain decisions in money: what each feature adds to what a decision saves.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        costs : array, frame or mapping, optional
+            The costs to decide by, as in `predict`.
+
+        Returns
+        -------
+        Explanation
+            Per row the decision, the runner-up, what the decision saves against it, and a part per
+            feature: base and parts sum to the saving. `costboost.decisions.explanation` states
+            the rule; `costboost.plots.ExplanationDisplay` draws it.
+
+        Examples
+        --------
+        >>> from costboost import CostBoostClassifier
+        >>> from costboost.datasets import make_fraud
+        >>> data = make_fraud(1000, random_state=0)
+        >>> model = CostBoostClassifier({"fn": 100, "fp": 5}, n_estimators=20, random_state=0)
+        >>> found = model.fit(data.X, data.y).explain(data.X[:3])
+        >>> bool(abs(found.base + found.parts.sum(axis=1) - found.saving).max() < 1e-9)
+        True
+        """
+        proba, known, _ = self._expected_costs(X, costs, "explain")
+        features = self._without_cost_columns(X)
+        rows, head = self._checked(X), self._first_head
+        names = getattr(self, "feature_names_in_", None)
+        return explain(
+            [head.temperature * model.contributions(rows) for model in head.models],
+            known.matrix,
+            proba=proba,
+            decisions=known.decisions,
+            codes=known.decide(proba),
+            feature_names=None if names is None else [str(name) for name in names],
+            X=features,
+        )
 
     @property
     def temperature_(self) -> float:

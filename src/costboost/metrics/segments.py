@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from costboost._tables import as_frame, is_missing
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.metrics._case import Case
+from costboost.metrics.case import Case
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +74,10 @@ def cost_by(
     cost_matrix: Any = None,
     costs: Any = None,
     labels: ArrayLike | None = None,
+    decisions: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    positive: Any = None,
+    X: Any = None,
     confidence: float = 0.95,
 ) -> CostBySegment:
     """Return what decisions cost in each segment, with intervals of the means.
@@ -86,7 +89,7 @@ def cost_by(
     ----------
     groups : array of shape (n,)
         Segment of each row, such as a country.
-    y_true, y_pred, cost_matrix, costs, labels, sample_weight
+    y_true, y_pred, cost_matrix, costs, labels, decisions, sample_weight, positive, X
         As in `total_cost`.
     confidence : float, default=0.95
         Coverage of each interval.
@@ -106,7 +109,18 @@ def cost_by(
     (['web', 'shop'], [5.0, 1.0], 6.0)
     """
     owner = "cost_by"
-    case = Case(y_true, y_pred, cost_matrix, costs, labels, sample_weight, owner)
+    case = Case(
+        y_true,
+        y_pred,
+        owner=owner,
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        decisions=decisions,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+    )
     return segmented(case.costs.paid(case.decisions), groups, case.weights, confidence, owner)
 
 

@@ -16,7 +16,7 @@ from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
 from costboost.gbm.targets import Target
 from costboost.gbm.totals import Totals
 
-__all__ = ["MemorySource", "Plan", "make_plan"]
+__all__ = ["LastFit", "MemorySource", "Plan", "make_plan"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +33,55 @@ class Plan:
 
     folds: list[Fold]
     seeds: list[int]
+
+
+@dataclass(frozen=True, eq=False)
+class LastFit:
+    """What a warm start must know of the fit before.
+
+    Attributes
+    ----------
+    plan : Plan
+        Which booster has seen which rows.
+    classes : array of shape (k,)
+        The classes.
+    n_rows, n_weighted : int
+        Number of rows, and of those that had weight.
+    """
+
+    plan: Plan
+    classes: AnyArray
+    n_rows: int
+    n_weighted: int
+
+    def check_same_rows(self, weights: Floats, classes: AnyArray, settings: Settings) -> None:
+        """Raise a ValueError if boosters cannot continue on these rows.
+
+        Parameters
+        ----------
+        weights : array of shape (n,)
+            Weights of the rows.
+        classes : array of shape (k,)
+            Their classes.
+        settings : Settings
+            The parameters.
+        """
+        owner = settings.owner
+        used = len(weights), int(np.count_nonzero(weights))
+        if used != (self.n_rows, self.n_weighted) or not np.array_equal(classes, self.classes):
+            raise ValueError(
+                f"{owner}(warm_start=True) continues boosters on the rows that they were trained "
+                f"on: {self.n_rows} rows ({self.n_weighted} with weight) of the classes "
+                f"{self.classes.tolist()}; got {used[0]} rows ({used[1]}) of {classes.tolist()}. "
+                "Set warm_start=False to train anew."
+            )
+        n_boosters = len(self.plan.folds)
+        if settings.cv is None and settings.ensemble > 1 and settings.ensemble != n_boosters:
+            raise ValueError(
+                f"The 'ensemble' parameter of {owner} cannot change in a warm start: there are "
+                f"{n_boosters} boosters to continue, got {settings.ensemble}. Set warm_start=False "
+                "to train anew."
+            )
 
 
 def make_plan(block: Block, weights: Floats, settings: Settings) -> Plan:
@@ -63,7 +112,7 @@ def make_plan(block: Block, weights: Floats, settings: Settings) -> Plan:
         parts = folds(strata(block.costs), n_folds, rng)
     else:
         rule = hold_out_rule(settings, n, len(block.costs.classes), rng)
-        held = rule.mask(strata(block.costs))
+        held = rule.mask(strata(block.costs)) if rule.one_in else np.zeros(n, dtype=np.bool_)
         parts = [Fold(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else Fold()]
     return Plan(parts, [int(rng.randint(Settings.largest_seed)) for _ in parts])
 

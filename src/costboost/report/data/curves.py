@@ -54,7 +54,7 @@ def whole_cost_curve(case: Case) -> WholeCostCurve | None:
     costs, pc = {}, np.linspace(0.0, 1.0, 101)
     for name, proba in known.items():
         risk = sum_columns(proba, case.risky)
-        pc, costs[name] = cost_curve(risky, risk, pos_label=True, sample_weight=weights)
+        pc, costs[name] = cost_curve(risky, risk, positive=True, sample_weight=weights)
     return WholeCostCurve(pc, costs, _stated(case))
 
 

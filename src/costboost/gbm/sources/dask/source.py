@@ -28,10 +28,9 @@ from costboost.gbm.sources.dask.guard import Crew, gather, guarded
 from costboost.gbm.sources.dask.partitions import Parts, aligned, as_table, example_rows
 from costboost.gbm.sources.dask.training import (
     Reader,
-    derivatives,
+    WorkerTarget,
     found_labels,
     group_counts,
-    mean_loss,
     prepared,
 )
 from costboost.gbm.targets import Target
@@ -178,10 +177,10 @@ class DaskSource(Source):
                 options = {
                     "evals": [(watched, "held_out")],
                     "early_stopping_rounds": job.patience,
-                    "custom_metric": mean_loss(target),
+                    "custom_metric": WorkerTarget(target).mean_loss,
                 }
             if not target.is_log_loss:
-                options["obj"] = derivatives(target)
+                options["obj"] = WorkerTarget(target).derivatives
             crew.needs(
                 address
                 for matrix in (data, *(matrix for matrix, _ in options.get("evals", ())))

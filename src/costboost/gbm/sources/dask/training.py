@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -24,10 +23,9 @@ __all__ = [
     "Partition",
     "Reader",
     "Shard",
-    "derivatives",
+    "WorkerTarget",
     "found_labels",
     "group_counts",
-    "mean_loss",
     "prepared",
     "worker_threads",
 ]
@@ -207,10 +205,16 @@ def worker_threads() -> int:
         return 1
 
 
-class _Carried:
-    """The target on the rows of a worker's matrix, made in the first round and kept.
+class WorkerTarget:
+    """A target on the rows of a worker's matrix, as XGBoost's custom objective and metric.
 
-    Workers that are threads of one process share this object, so it keeps a part per matrix.
+    What the rows are is read from the matrix in the first round and kept. Workers that are threads
+    of one process share this object, so it keeps a part per matrix.
+
+    Parameters
+    ----------
+    target : Target
+        What to train for.
     """
 
     def __init__(self, target: Target) -> None:
@@ -218,64 +222,30 @@ class _Carried:
         # By identity; the matrix is kept too, or another one could get its number.
         self._parts: dict[int, tuple[xgb.DMatrix, Part]] = {}
 
-    def of(self, data: xgb.DMatrix) -> Part:
+    def _part(self, data: xgb.DMatrix) -> Part:
         if id(data) not in self._parts:
             labels = data.get_label()
-            if labels.size > data.num_row():
-                labels = labels.reshape(data.num_row(), -1)
+            if self.target.learns_gains:
+                labels = labels.reshape(data.num_row(), self.target.n_scores)
             columns = self.target.carried(labels, data.get_weight())
             self._parts[id(data)] = data, self.target.part(columns)
         return self._parts[id(data)][1]
 
-
-def derivatives(target: Target) -> Callable[[AnyArray, xgb.DMatrix], tuple[AnyArray, AnyArray]]:
-    """XGBoost's custom objective for a target that is no log loss.
-
-    Parameters
-    ----------
-    target : Target
-        What to train for.
-
-    Returns
-    -------
-    callable
-        From scores and matrix to gradient and Hessian, on the rows of one worker.
-    """
-    carried = _Carried(target)
-
-    def gradient(scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
+    def derivatives(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
+        """Gradient and Hessian, for a target other than log loss."""
         if not data.num_row():
             empty = np.zeros_like(scores, dtype=np.float32)
             return empty, empty
-        return carried.of(data).derivatives(scores)
+        return self._part(data).derivatives(scores)
 
-    return gradient
-
-
-def mean_loss(target: Target) -> Callable[[AnyArray, xgb.DMatrix], tuple[str, float]]:
-    """XGBoost's custom metric: the mean loss over the rows of all workers.
-
-    Parameters
-    ----------
-    target : Target
-        What is trained for.
-
-    Returns
-    -------
-    callable
-        From outputs and matrix to the name and the value, the same on every worker.
-    """
-    carried = _Carried(target)
-
-    def loss(outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
+    def mean_loss(self, outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
+        """Name and value of the mean loss over the rows of all workers, the same on each."""
         sums = np.zeros(2)
-        if data.num_row() and carried.of(data).weight > 0:
-            part = carried.of(data)
+        if data.num_row() and self._part(data).weight > 0:
             # With an objective of its own XGBoost hands over probabilities, else raw scores.
-            scores = to_scores(outputs) if target.is_log_loss else np.asarray(outputs, np.float64)
+            is_log_loss = self.target.is_log_loss
+            scores = to_scores(outputs) if is_log_loss else np.asarray(outputs, np.float64)
             weight = float(data.get_weight().sum(dtype=np.float64))
-            sums[:] = weight * part.loss(scores), weight
+            sums[:] = weight * self._part(data).loss(scores), weight
         total: Any = collective.allreduce(sums, collective.Op.SUM)
         return "loss", float(total[0] / total[1])
-
-    return loss
