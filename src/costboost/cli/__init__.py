@@ -16,6 +16,11 @@ __all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS = (
     Command(
+        "fit",
+        "costboost.cli.fit:fit",
+        "Train a model on a file, and say what its decisions cost on held-out rows.",
+    ),
+    Command(
         "demo",
         "costboost.cli.demo:demo",
         "Compare costboost with the usual alternatives, in money, on data it brings along.",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from costboost.tables.columns import Column, infer_column, infer_columns, tells_target
 from costboost.tables.errors import TableError, need, unknown_column
 from costboost.tables.output import Writer, check_output, writer
-from costboost.tables.recipe import TableRecipe, label_kind, labels
+from costboost.tables.recipe import TableRecipe, label_kind, labels, without_label
 from costboost.tables.source import Source, open_source
 
 __all__ = [
@@ -28,5 +28,6 @@ __all__ = [
     "open_source",
     "tells_target",
     "unknown_column",
+    "without_label",
     "writer",
 ]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["Column", "infer_column", "infer_columns", "tells_target"]
+__all__ = ["NULLS", "Column", "infer_column", "infer_columns", "tells_target"]
 
 DATE_FORMATS = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M",
@@ -22,6 +22,9 @@ DATE_FORMATS = (
     "%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S",
 )  # fmt: skip
 """Formats of dates that mean one thing."""
+
+NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>")
+"""Texts that mean a missing value (those of pandas)."""
 
 _UNCLEAR = (("%d/%m/%Y", "%m/%d/%Y"), ("%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M"))
 _MARKS = ("?", "-", ".", "*", "unknown")
@@ -80,19 +83,24 @@ class Column:
         """The column that `to_json` described."""
         return cls(**{**values, "parts": tuple(values.get("parts", ()))})
 
-    def value(self) -> pl.Expr:
-        """The column as what it holds; values that cannot be read become missing."""
+    @property
+    def _empty(self) -> list[str]:
+        return [*NULLS, self.missing] if self.missing else list(NULLS)
+
+    def is_missing(self, raw: pl.Series) -> pl.Series:
+        """Which raw values are missing, rather than unreadable."""
         import polars as pl
 
-        return self.parsed(pl.col(self.name))
+        if raw.dtype == pl.String:
+            return raw.str.strip_chars().is_in(self._empty).fill_null(value=True)
+        return raw.is_null() | raw.is_nan() if raw.dtype.is_float() else raw.is_null()
 
     def parsed(self, raw: pl.Expr) -> pl.Expr:
         """A raw column, text or typed, as what it holds."""
         import polars as pl
 
         text = raw.cast(pl.String).str.strip_chars()
-        if self.missing:
-            text = pl.when(text == self.missing).then(None).otherwise(text)
+        text = pl.when(text.is_in(self._empty)).then(None).otherwise(text)
         if self.kind == "number":
             if self.decimal == ",":
                 text = text.str.replace(",", ".", literal=True)
@@ -177,6 +185,10 @@ def infer_column(
     known = values.drop_nulls()
     if dtype in (pl.Categorical, pl.Enum) or isinstance(dtype, pl.Enum):
         known = known.cast(pl.String)
+    if known.dtype == pl.String:
+        known = known.filter(~known.str.strip_chars().is_in(NULLS))
+    elif known.dtype.is_float():
+        known = known.filter(known.is_not_nan())
     if not known.len():
         return Column(name, "category", "skipped", "empty: no row has a value")
     if dtype.is_nested() or dtype in (pl.Object, pl.Binary):

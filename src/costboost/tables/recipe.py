@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["TableRecipe", "label_kind", "labels"]
+__all__ = ["TableRecipe", "label_kind", "labels", "without_label"]
 
 VERSION = 1
 _PARTS = ("month", "day", "weekday", "hour")
@@ -152,14 +152,7 @@ class TableRecipe:
         return table.with_columns(pl.col(texts).cast(pl.Categorical)).to_pandas()
 
     def _refuse(self, column: Column, raw: pl.Series, parsed: pl.Series, where: str) -> None:
-        import polars as pl
-
-        empty = raw.is_null()
-        if raw.dtype.is_float():
-            empty = empty | raw.is_nan()
-        if column.missing and raw.dtype == pl.String:
-            empty = empty | (raw.str.strip_chars() == column.missing).fill_null(value=True)
-        bad = (parsed.is_null() & ~empty).to_numpy().nonzero()[0]
+        bad = (parsed.is_null() & ~column.is_missing(raw)).to_numpy().nonzero()[0]
         if len(bad):
             row = int(bad[0])
             what = {"date": f"dates like {column.format or '2026-12-31'}"}.get(
@@ -189,7 +182,7 @@ class TableRecipe:
         """Labels of the rows; None if the file has no column of that name."""
         if self.target not in frame.columns:
             return None
-        missing = frame[self.target].null_count()
+        missing = without_label(frame[self.target]).sum()
         if missing:
             raise TableError(
                 f"{where}: the target {self.target!r} is missing on {missing} rows. Remove them."
@@ -229,6 +222,22 @@ def _is_used(column: Column) -> bool:
     if column.role in ("feature", "cost"):
         return True
     return column.role in ("time", "group") and bool(column.parts)
+
+
+def without_label(values: pl.Series) -> pl.Series:
+    """Which rows have no label.
+
+    Parameters
+    ----------
+    values : polars.Series
+        The raw target.
+
+    Returns
+    -------
+    polars.Series
+        Booleans.
+    """
+    return Column(values.name, "category").is_missing(values)
 
 
 def label_kind(values: pl.Series) -> str:

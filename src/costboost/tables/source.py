@@ -21,10 +21,7 @@ from costboost.tables.sniff import delimiter_of, encoding_of
 if TYPE_CHECKING:
     import polars as pl
 
-__all__ = ["NULLS", "Source", "open_source"]
-
-NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>")
-"""Texts that mean a missing value (those of pandas)."""
+__all__ = ["Source", "open_source"]
 
 _HEAD = 1 << 20
 _ENDINGS = {
@@ -108,7 +105,6 @@ class Source:
             _as_utf8(path, self.encoding),
             separator=self.delimiter,
             infer_schema=False,
-            null_values=list(NULLS),
         )
 
     def columns(self) -> list[str]:
@@ -206,10 +202,10 @@ def open_source(
 
     Examples
     --------
-    >>> import os, tempfile
+    >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "rows.csv")
-    ...     _ = open(path, "w").write("amount;fraud\\n1,5;no\\n20;yes\\n")
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("amount;fraud\\n1,5;no\\n20;yes\\n")
     ...     source = open_source(path)
     ...     source.in_words(), source.columns()
     ('CSV, delimiter semicolon, UTF-8', ['amount', 'fraud'])
