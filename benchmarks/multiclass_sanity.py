@@ -35,7 +35,7 @@ COST_MODELS: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "random symmetric": lambda y, seed: random_symmetric(len(np.unique(y)), 1, 10, seed),
 }
 
-METHODS: dict[str, dict[str, cb.base.BoostingClassifier]] = {
+METHODS: dict[str, dict[str, cb.boosted.BoostingClassifier]] = {
     "class frequency": {
         "Lp-CSB p=1": cb.LpCSBClassifier(p=1),
         "Lp-CSB p=2": cb.LpCSBClassifier(p=2),

@@ -86,7 +86,7 @@ def growth(bench: Bench) -> None:
     """Seconds per round against n and k, at most linear."""
     rng = np.random.default_rng(SEED)
 
-    def seconds(model: cb.base.BoostingClassifier, n: int, k: int) -> float:
+    def seconds(model: cb.boosted.BoostingClassifier, n: int, k: int) -> float:
         X = rng.normal(size=(n, 10))
         y = np.clip((X[:, 0] + rng.normal(size=n) + 3) * k / 6, 0, k - 1).astype(int)
         y[:k] = np.arange(k)

@@ -29,6 +29,7 @@ LAYERS = (
     ("boosting",),
     ("_progress",),
     ("base",),
+    ("boosted",),
     ("binary", "multiclass"),
     ("wrappers",),
     ("algorithms",),
@@ -85,6 +86,13 @@ def imported_parts(module):
 
 def test_every_part_has_a_layer():
     assert {part(module) for module in MODULES} <= set(LEVEL)
+
+
+def test_the_map_of_contributing_covers_every_part():
+    page = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
+    for name in {part(module) for module in MODULES} - {"__init__", "__main__"}:
+        assert f"`{name}/`" in page if name in folders else f"`{name}.py`" in page, name
 
 
 @pytest.mark.parametrize("module", MODULES)

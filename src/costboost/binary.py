@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import Constraint, one_of
-from costboost.base import BoostingClassifier
+from costboost.boosted import BoostingClassifier
 from costboost.boosting import BinaryProblem, Scheme
 from costboost.boosting.problem import Init
 from costboost.boosting.scheme import PERFECT_VOTE

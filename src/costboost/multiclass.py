@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost.base import BoostingClassifier
+from costboost.boosted import BoostingClassifier
 from costboost.boosting.multiclass import MulticlassProblem
 from costboost.boosting.scheme import Scheme
 from costboost.costs import KnownCosts

@@ -19,7 +19,7 @@ import costboost
 from costboost import _threads
 from costboost._progress import round_progress
 from costboost._validation import check_weights
-from costboost.base import BoostingClassifier
+from costboost.boosted import BoostingClassifier
 from costboost.boosting.scheme import SidedVote, Step
 from costboost.errors import CollapseWarning
 from costboost.learners.tree import BoundTree

@@ -21,8 +21,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import costboost
-from costboost.base import BoostingClassifier
 from costboost.binary import BinaryBoostingClassifier
+from costboost.boosted import BoostingClassifier
 from costboost.costs import per_row
 from costboost.learners import BUILT_IN, Stump, Tree
 from costboost.metrics import savings_score

@@ -20,8 +20,8 @@ from costboost.algorithms import (
     CSRealBoostClassifier,
     GradientCSBClassifier,
 )
-from costboost.base import BoostingClassifier
 from costboost.binary import BinaryBoostingClassifier
+from costboost.boosted import BoostingClassifier
 from costboost.costs import Costs, per_row
 from costboost.datasets import (
     bayes_decision,

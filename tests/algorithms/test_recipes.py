@@ -11,7 +11,7 @@ import pytest
 
 import costboost
 from costboost._validation import declared_rules
-from costboost.base import BoostingClassifier
+from costboost.boosted import BoostingClassifier
 
 ROOT = Path(__file__).parents[2]
 ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}

@@ -553,6 +553,39 @@ class TestPerRow:
     def test_columns_of_frames(self, make):
         np.testing.assert_array_equal(per_row(make([1, 2]), 0)[:, 1, 0], [1, 2])
 
+    @pytest.mark.parametrize("classes", [["churn", "stay"], ["stay", "churn"]])
+    def test_the_positive_class_is_remembered(self, classes):
+        costs = per_row(fn=[10.0, 20.0, 30.0], fp=2, positive="churn")
+        p = classes.index("churn")
+        joined = {
+            "whole": costs,
+            "slice": costs[:],
+            "rows": costs[[0, 1, 2]],
+            "mask": costs[np.array([True, True, True])],
+            "copy": costs.copy(),
+            "pickle": pickle.loads(pickle.dumps(costs)),
+            "concatenate": np.concatenate([costs[:1], costs[1:]]),
+            "vstack": np.vstack([costs[:2], costs[2:]]),
+            "take": np.take(costs, [0, 1, 2], axis=0),
+            "scaled": 0.5 * costs * 2,
+        }
+        for name, given in joined.items():
+            found = Costs.resolve(costs=given, classes=classes)
+            np.testing.assert_array_equal(found.matrix[:, p, 1 - p], [10, 20, 30], name)
+            np.testing.assert_array_equal(found.matrix[:, 1 - p, p], [2, 2, 2], name)
+
+    def test_different_positive_classes_are_not_joined(self):
+        with pytest.raises(ValueError, match="cannot be joined"):
+            np.concatenate([per_row(1, 1, n=2, positive="a"), per_row(1, 1, n=2, positive="b")])
+
+    def test_columns_by_name(self):
+        frame = pd.DataFrame({"amount": [10.0, 20.0]})
+        by_name = per_row(fn="amount + 1", fp=2, X=frame)
+        np.testing.assert_array_equal(by_name, per_row(fn=[11, 21], fp=2))
+        assert per_row(fn="amount", fp=2, tp=1) == {"fn": "amount", "fp": 2, "tp": 1}
+        with pytest.raises(ValueError, match="cannot be joined without X"):
+            per_row(fn="amount", fp=[1, 2])
+
     def test_scalars_need_n(self):
         assert per_row(5, 1, n=4).shape == (4, 2, 2)
         with pytest.raises(ValueError, match=r"only single numbers.*Pass n="):

@@ -51,7 +51,7 @@ class AdaMECClassifier(MinCostClassifier):
     n_estimators : int, default=100
         Number of boosting rounds. Boosting may stop earlier.
     estimator : str, Learner, scikit-learn estimator or None, default=None
-        The weak learner, as in `costboost.base.BoostingClassifier`. None is a tree.
+        The weak learner, as in `costboost.boosted.BoostingClassifier`. None is a tree.
     max_leaves : int, default=8
         Largest number of leaves of a tree, for the ``"tree"`` learner.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"

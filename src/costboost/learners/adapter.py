@@ -79,7 +79,7 @@ class BoundSklearn(BoundLearner):
         used = aim.weights > 0
         if classifies and aim.targets[used].min() == aim.targets[used].max():
             return constant(aim)  # many classifiers refuse a single class
-        weights = aim.criterion.pull(aim.targets, aim.weights)
+        weights = aim.criterion.fit_weights(aim.targets, aim.weights)
         # Of mean 1, as without boosting: penalties of the estimator are relative to the weights.
         model.fit(self._X, aim.targets, sample_weight=weights * (len(weights) / weights.sum()))
         rule = EstimatorRule(model, aim.criterion)

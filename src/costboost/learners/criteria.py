@@ -1,4 +1,4 @@
-"""Criteria: what a region of the input space should answer, and what a partition is worth.
+"""Criteria: what a region of the input space should answer, and how good a partition is.
 
 A weak learner of this library splits the rows into cells (the two sides of a stump, the bins of a
 histogram, the leaves of a tree). A criterion turns two sums per cell into the cell's output and
@@ -36,8 +36,8 @@ class Criterion(ABC):
         positive = np.where(targets > 0, weights, 0.0)
         return positive, weights - positive
 
-    def pull(self, targets: Floats, weights: Floats) -> Floats:
-        """How strongly each row pulls a learner that is fitted to the targets by itself, (n,)."""
+    def fit_weights(self, targets: Floats, weights: Floats) -> Floats:
+        """Row weights for a learner that is fitted to the targets by itself, (n,)."""
         return weights
 
     @abstractmethod
@@ -127,7 +127,7 @@ class LogRatio(Criterion):
     C2: float
     smoothing: float  # absolute: mass added to both classes of every cell
 
-    def pull(self, targets: Floats, weights: Floats) -> Floats:
+    def fit_weights(self, targets: Floats, weights: Floats) -> Floats:
         """The loss's gradient at zero weighs a row by its cost too."""
         return weights * np.where(targets > 0, self.C1, self.C2)
 
@@ -164,7 +164,7 @@ class JointVotes(Votes):
     C1: float
     C2: float
 
-    def pull(self, targets: Floats, weights: Floats) -> Floats:
+    def fit_weights(self, targets: Floats, weights: Floats) -> Floats:
         """The loss's gradient at zero weighs a row by its cost too."""
         return weights * np.where(targets > 0, self.C1, self.C2)
 

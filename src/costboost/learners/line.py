@@ -71,7 +71,7 @@ class BoundLine(BoundLearner):
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """The line that leaves the smallest weighted sum of squares."""
-        w = aim.criterion.pull(aim.targets, aim.weights)
+        w = aim.criterion.fit_weights(aim.targets, aim.weights)
         w = w / w.sum()
         wz = w * aim.targets
         mean_x, product, square = self._sums(w, wz)

@@ -62,7 +62,7 @@ class BoundPerceptron(BoundLearner):
         used = aim.weights > 0
         if aim.targets[used].min() == aim.targets[used].max():
             return constant(aim)
-        w = aim.criterion.pull(aim.targets, aim.weights)
+        w = aim.criterion.fit_weights(aim.targets, aim.weights)
         model = SGDClassifier(
             loss="perceptron",
             penalty=None,

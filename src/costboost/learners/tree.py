@@ -125,11 +125,11 @@ class BoundTree(BoundLearner):
         """Grow one tree; its outputs are the change of LightGBM's own training scores."""
         if not self._has_features:
             return constant(aim)
-        pull = aim.criterion.pull(aim.targets, aim.weights)
+        fit_weights = aim.criterion.fit_weights(aim.targets, aim.weights)
         # In double precision until the result: the factors alone may not fit into single.
-        hessian = np.empty(pull.shape, np.float32)
-        np.multiply(pull, self._total / pull.sum(), out=hessian, casting="unsafe")
-        gradient = np.empty(pull.shape, np.float32)
+        hessian = np.empty(fit_weights.shape, np.float32)
+        np.multiply(fit_weights, self._total / fit_weights.sum(), out=hessian, casting="unsafe")
+        gradient = np.empty(fit_weights.shape, np.float32)
         np.multiply(hessian, -aim.targets, out=gradient, casting="unsafe")
         if self._booster.update(fobj=lambda scores, data: (gradient, hessian)):
             return constant(aim)  # no split gains anything
@@ -240,7 +240,7 @@ class TreeRule:
 
     def predict(self, X: AnyArray) -> Floats:
         """The outputs of the tree, (n,)."""
-        return self.leaf_outputs[_leaves(self.booster, X)[self.index]]
+        return np.asarray(self.leaf_outputs[_leaves(self.booster, X)[self.index]])
 
     def importances(self, n_features: int) -> Floats:
         """The share of each feature in the gain of the tree's splits, (d,)."""
