@@ -21,6 +21,36 @@ COMMANDS = (
         "Train a model on a file, and say what its decisions cost on held-out rows.",
     ),
     Command(
+        "predict",
+        "costboost.cli.predict:predict",
+        "Decide for the rows of a file, and write the decisions beside them.",
+    ),
+    Command(
+        "explain",
+        "costboost.cli.explain:explain",
+        "Say why a row got its decision: what each feature adds to the saving, in money.",
+    ),
+    Command(
+        "monitor",
+        "costboost.cli.monitor:monitor",
+        "Compare new rows with a reference: what they will cost, and what has changed.",
+    ),
+    Command(
+        "inspect",
+        "costboost.cli.inspect:inspect",
+        "Say what is inside a model file, after checking that it is whole.",
+    ),
+    Command(
+        "serve",
+        "costboost.cli.serve:serve",
+        "Answer requests for decisions over HTTP.",
+    ),
+    Command(
+        "data",
+        "costboost.cli.data:data",
+        "List benchmark sets, describe a set or a file, check a file before a fit.",
+    ),
+    Command(
         "demo",
         "costboost.cli.demo:demo",
         "Compare costboost with the usual alternatives, in money, on data it brings along.",
