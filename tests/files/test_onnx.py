@@ -12,6 +12,7 @@ import xgboost as xgb
 from costboost import CostBoostClassifier
 from costboost.files.onnx_graph import boosters_to_onnx
 from costboost.files.onnx_model import to_onnx
+from files import onnx_sets
 from files.edges import edge_rows
 from files.models import frame, make, rows
 
@@ -190,6 +191,16 @@ def test_more_decisions_than_classes():
     np.testing.assert_allclose(found["expected_costs"], expected, rtol=1e-9, atol=1e-12)
     right = np.array(["accept", "block", "review"])[expected.argmin(axis=1)]
     assert np.array_equal(found["decision"], right)
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("name", ["pima", "anneal", "vowel"])
+def test_real_data(name, engine, data_dir):
+    """A sample; `python -m files.onnx_sets` counts on all sets."""
+    found = onnx_sets.check(name, engine, data_dir)
+    n = found["rows"] + found["on splits"]
+    assert found["same"] == found["same with costs"] == n
+    assert found["largest difference of probabilities"] < 1e-14
 
 
 def test_what_has_no_graph_says_why():

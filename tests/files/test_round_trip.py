@@ -12,7 +12,8 @@ from sklearn.linear_model import SGDClassifier
 import costboost
 from costboost.errors import ModelFileError
 from costboost.files import container, load, save
-from costboost.files.codec import Decoder, Encoder
+from costboost.files.decoding import Decoder
+from costboost.files.encoding import Encoder
 from files.models import CASES, answers, fitted, make, rows, same
 
 # A booster fresh from training knows its internal weights to more digits than its text has: SHAP

@@ -47,7 +47,6 @@ _OBJECTIVES = frozenset(
         "fair",
         "poisson",
         "quantile",
-        "mape",
         "gamma",
         "tweedie",
         "custom",
@@ -95,6 +94,8 @@ _TREE = [
 ]
 _CATEGORICAL = {"cat_boundaries", "cat_threshold"}
 _LINEAR = {"leaf_const", "num_features", "leaf_features", "leaf_coeff"}
+_PLACE = {key: place for place, key in enumerate(_TREE)}
+_NEEDED = set(_TREE) - _CATEGORICAL - _LINEAR
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,10 +168,10 @@ def _int(text: str, words: str, low: int, high: int) -> int:
 
 def _ints(text: str, n: int, words: str, low: int = -(2**31), high: int = 2**31 - 1) -> Ints:
     _need(not text if not n else _INTS.fullmatch(text), f"{words} must be {n} integers")
-    values = np.array([int(item) for item in text.split()], dtype=np.int64)
+    values = np.fromstring(text, dtype=np.int64, sep=" ")
     _need(len(values) == n, f"{words} must be {n} integers, got {len(values)}")
-    outside = np.flatnonzero((values < low) | (values > high))
-    if len(outside):
+    if n and (values.min() < low or values.max() > high):
+        outside = np.flatnonzero((values < low) | (values > high))
         raise _TextError(
             f"{words}[{outside[0]}] = {values[outside[0]]} must be from {low} to {high}"
         )
@@ -183,14 +184,12 @@ def _floats(
     """Numbers; ``infinite`` ones may be written so, others may be anything if not ``finite``."""
     form = _LOOSE_FLOATS if infinite or not finite else _FLOATS
     _need(not text if not n else form.fullmatch(text), f"{words} must be {n} finite numbers")
-    items = text.split()
-    values = np.array([float(item) for item in items], dtype=np.float64)
+    values = np.fromstring(text, dtype=np.float64, sep=" ")
     _need(len(values) == n, f"{words} must be {n} numbers, got {len(values)}")
-    if infinite:
-        written = np.array([item in ("inf", "-inf") for item in items], dtype=bool)
-        _need(np.all(np.isfinite(values) | written), f"{words} must be finite, or inf")
-    elif finite:
-        _need(np.isfinite(values).all(), f"{words} must be finite")
+    if (finite or infinite) and not np.isfinite(values).all():
+        written = np.array([item in ("inf", "-inf") for item in text.split()], dtype=bool)
+        fine = infinite and np.all(np.isfinite(values) | written)
+        _need(fine, f"{words} must be finite")
     return values
 
 
@@ -204,7 +203,7 @@ class _Reader:
             raise ModelFileError(f"A model text of LightGBM must be UTF-8: {error}") from error
         _need("\r" not in text and "\x00" not in text, "it has control characters")
         self._text = text
-        self._data = data
+        self._is_ascii = text.isascii()
         self._at = 0
 
     def _line(self) -> str:
@@ -263,14 +262,17 @@ class _Reader:
         place = 0
         while line := self._line():
             key, is_field, value = line.partition("=")
-            _need(is_field and key in _TREE, f"{words}unknown line {key!r:.60}")
-            _need(_TREE.index(key) >= place, f"{words}{key} is out of place or occurs twice")
-            place = _TREE.index(key) + 1
+            here = _PLACE.get(key, -1)
+            _need(is_field and here >= 0, f"{words}unknown line {key!r:.60}")
+            _need(here >= place, f"{words}{key} is out of place or occurs twice")
+            place = here + 1
             fields[key] = value
         _need(self._line() == "", f"{words}it must end with two empty lines")
-        used = len(self._text[start : self._at].encode("utf-8"))
+        used = self._at - start
+        if not self._is_ascii:
+            used = len(self._text[start : self._at].encode("utf-8"))
         _need(used == size, f"{words}tree_sizes declares {size} bytes, and it has {used}")
-        missing = set(_TREE) - _CATEGORICAL - _LINEAR - set(fields)
+        missing = _NEEDED - fields.keys()
         _need(not missing, f"{words}it has no {', '.join(sorted(missing))}")
         return _checked_tree(fields, words, n_features)
 

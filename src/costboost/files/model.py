@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost.errors import ModelFileError
 from costboost.files import container
-from costboost.files.codec import Decoder, Encoder
+from costboost.files.decoding import Decoder
+from costboost.files.encoding import Encoder
 from costboost.files.registry import is_estimator, name_of
 from costboost.files.trial import check_answers
 

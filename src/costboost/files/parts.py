@@ -11,20 +11,24 @@ import copy
 import io
 import json
 import zipfile
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from importlib import import_module
 from typing import Any
+
+import numpy as np
 
 from costboost.errors import ModelFileError
 from costboost.files.container import Limits, parse_json
 
-__all__ = ["KNOWN", "dump", "find", "is_part", "load", "put", "spell"]
+__all__ = ["KNOWN", "check_threads", "dump", "find", "is_part", "load", "put", "spell"]
 
 # A way into an object: ("attribute", name) and ("item", index or key), step by step.
 Way = tuple[tuple[str, Any], ...]
 
 _LIMITS = Limits()
 _SCHEMA = "schema.json"
+_THREADS = frozenset({"n_jobs", "n_threads", "nthread", "nthreads", "num_thread", "num_threads"})
+_MAX_THREADS = 1024
 
 # How skops builds what is harmless; any other way must be trusted like a type.
 _LOADERS = frozenset(
@@ -232,9 +236,29 @@ def load(data: bytes, declared: Any, trusted: Collection[str], where: str) -> An
     if declared != sorted(types):
         raise ModelFileError(f"{where} does not have the types that it declares.")
     try:
-        return skops.loads(data, trusted=sorted(types))
+        value = skops.loads(data, trusted=sorted(types))
     except Exception as error:  # whatever a bad schema makes of it
         raise ModelFileError(f"{where} cannot be read by skops: {error}") from error
+    find(value, lambda item: _check_inside(item, where), (), [], set())
+    return value
+
+
+def _check_inside(value: Any, where: str) -> bool:
+    """Look at an object on the way through a part; it goes on inside."""
+    if isinstance(value, dict) or hasattr(value, "__dict__"):
+        check_threads(value if isinstance(value, dict) else vars(value), where)
+    return False
+
+
+def check_threads(names: Mapping[Any, Any], where: str) -> None:
+    """Refuse thread counts that no machine has: a process dies when it cannot start them."""
+    for name in _THREADS & {name for name in names if isinstance(name, str)}:
+        value = names[name]
+        is_real = isinstance(value, (int, float, np.integer, np.floating))
+        if is_real and not -_MAX_THREADS <= value <= _MAX_THREADS:
+            raise ModelFileError(
+                f"{where} asks for {name}={value!r:.40}; at most {_MAX_THREADS} threads may be."
+            )
 
 
 def _types(skops: Any, data: bytes, where: str) -> set[str]:

@@ -195,6 +195,7 @@ def _linear_rule(rule: Any) -> None:
 
 def _ensemble(ensemble: Any) -> None:
     _need(isinstance(ensemble.rules, list), "rules must be a list")
+    _need(all(hasattr(rule, "predict") for rule in ensemble.rules), "rules must be weak rules")
     _need(_is_vector(ensemble.votes, len(ensemble.rules)), "there must be a vote per rule")
 
 

@@ -28,6 +28,10 @@ def check_answers(model: Any) -> None:
         raise ModelFileError("The model must have two classes or more.")
     if isinstance(model, TableClassifier) and not (type(n) is int and 0 < n <= _MAX_FEATURES):
         raise ModelFileError(f"The model must have a number of features, got {n!r:.40}.")
+    matrix = getattr(model, "cost_matrix_", None)
+    shape = (len(classes), len(getattr(model, "decisions_", classes)))
+    if matrix is not None and not _is_matrix(matrix, shape):
+        raise ModelFileError(f"The model must have costs of the shape {shape}.")
     if not isinstance(model, TableClassifier):
         return  # the row goes to an estimator, which may want any kind of table
     try:
@@ -45,6 +49,11 @@ def check_answers(model: Any) -> None:
         raise ModelFileError(
             f"The model cannot decide on a row of zeros: {error!r:.300}"
         ) from error
+
+
+def _is_matrix(value: Any, shape: tuple[int, int]) -> bool:
+    fine = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
+    return fine and bool(np.isfinite(value).all())
 
 
 def _row(model: Any, n: int) -> Any:
