@@ -26,6 +26,11 @@ COMMANDS = (
         "Decide for the rows of a file, and write the decisions beside them.",
     ),
     Command(
+        "compare",
+        "costboost.cli.compare:compare",
+        "Compare ways to decide on a file, by cross-validation, in money.",
+    ),
+    Command(
         "explain",
         "costboost.cli.explain:explain",
         "Say why a row got its decision: what each feature adds to the saving, in money.",

@@ -28,14 +28,15 @@ data = typer.Typer(
 def list_sets(as_json: arguments.AsJson = False) -> None:
     """List the benchmark sets that can be loaded."""
     from costboost.cli.show import print_json
-    from costboost.datasets import available
 
-    names = list(available())
+    names = _sets()
     if as_json:
         print_json({"sets": names})
         return
     console = Console()
     console.print(f"{len(names)} benchmark sets: {', '.join(names)}", highlight=False)
+    if not _has_folder():
+        console.print("They are downloaded from OpenML when they are used.")
     console.print("`costboost data describe NAME` says more about one.")
 
 
@@ -54,7 +55,7 @@ def describe(
     as_json: arguments.AsJson = False,
 ) -> None:
     """Say what a benchmark set or the columns of a file hold."""
-    if not Path(name).exists() and _is_set(name):
+    if not Path(name).exists() and name in _sets():
         _describe_set(name, as_json)
         return
     from costboost.cli.show import print_json
@@ -97,10 +98,21 @@ def describe(
     console.print(table)
 
 
-def _is_set(name: str) -> bool:
+def _has_folder() -> bool:
     from costboost.datasets import available
 
-    return name in available()
+    try:
+        return bool(available())
+    except FileNotFoundError:
+        return False
+
+
+def _sets() -> list[str]:
+    """Sets of the folder of benchmark files; without one, those that OpenML has."""
+    from costboost.datasets import available
+    from costboost.datasets.openml import OPENML
+
+    return list(available()) if _has_folder() else sorted(OPENML)
 
 
 def _describe_set(name: str, as_json: bool) -> None:

@@ -48,12 +48,17 @@ def monitor(
     from costboost.cli.models import load_model
     from costboost.cli.show import print_json
     from costboost.monitor import Monitor
-    from costboost.tables import check_output, need
+    from costboost.tables import TableError, check_output, need
 
     if plot is not None:
         need("matplotlib", "plots", "--plot")
         check_output(plot, kinds=False)
     fitted, recipe = load_model(model)
+    if not hasattr(fitted, "predict_proba"):
+        raise TableError(
+            f"{type(fitted).__name__} has no probabilities, so nothing can be expected of new "
+            "rows. CostBoost has."
+        )
     old = _snapshot(fitted, recipe, reference, delimiter, encoding)
     new = _snapshot(fitted, recipe, table, delimiter, encoding)
     found = Monitor(old, false_alarm_rate=false_alarm_rate).check(new)
@@ -70,7 +75,8 @@ def monitor(
 def _snapshot(
     model: Any, recipe: Any, table: str, delimiter: str | None, encoding: str | None
 ) -> Any:
-    from costboost.monitor import snapshot_of
+    from costboost.cli.evaluation import decision_costs
+    from costboost.monitor import snapshot
     from costboost.tables import open_source, without_label
 
     source = open_source(table, delimiter=delimiter, encoding=encoding)
@@ -78,7 +84,17 @@ def _snapshot(
     truth = None
     if recipe.target in frame.columns and not without_label(frame[recipe.target]).any():
         truth = recipe.truth(frame, source.name)
-    return snapshot_of(model, recipe.features(frame, source.name), truth)
+    X = recipe.features(frame, source.name)
+    places = {label: code for code, label in enumerate(model.decisions_.tolist())}
+    return snapshot(
+        X.drop(columns=recipe.date_parts),  # a calendar goes on by itself
+        model.predict_proba(X),
+        decision_costs(model, X),
+        truth,
+        codes=[places[label] for label in model.predict(X).tolist()],
+        classes=model.classes_,
+        decisions=model.decisions_,
+    )
 
 
 def _draw(found: Any, path: Path) -> None:

@@ -29,6 +29,8 @@ NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "
 _UNCLEAR = (("%d/%m/%Y", "%m/%d/%Y"), ("%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M"))
 _MARKS = ("?", "-", ".", "*", "unknown")
 _ID_NAME = re.compile(r"(^|_|\b)(id|uuid|guid|key|index|rownum|row_number)$|^id(_|$)|^unnamed", re.I)
+PART_DAYS = {"month": 730, "day": 61, "weekday": 14, "hour": 2}
+"""A part of a date is a feature if the dates span so many days: each value came twice."""
 ID_VALUES = 50
 """Text with more values than this, on more than half of the rows, is an id."""
 LONG_TEXT = 60
@@ -175,9 +177,9 @@ def infer_column(
     Examples
     --------
     >>> import polars as pl
-    >>> column = infer_column(pl.Series("when", ["2026-01-31", "2026-02-01", None]))
+    >>> column = infer_column(pl.Series("when", ["2026-01-31", "2026-02-20", None]))
     >>> column.kind, column.parts
-    ('date', ('month', 'day', 'weekday'))
+    ('date', ('weekday',))
     """
     import polars as pl
 
@@ -273,10 +275,17 @@ def _with_parts(column: Column, known: pl.Series) -> Column:
         "month": moment.dt.month(), "day": moment.dt.day(), "weekday": moment.dt.weekday(),
         "hour": moment.dt.hour(),
     }  # fmt: skip
-    varying = tuple(part for part, values in parts.items() if values.n_unique() > 1)
+    days = moment.dt.date().n_unique()
+    span = (moment.dt.date().max() - moment.dt.date().min()).days  # type: ignore[operator]
+    varying = tuple(
+        part
+        for part, values in parts.items()
+        if values.n_unique() > 1 and span >= PART_DAYS[part]
+    )
     if not varying:
-        return Column(**{**asdict(column), "role": "skipped", "reason": "always the same date"})
-    reason = "the parts that can come again: " + ", ".join(varying)
+        reason = f"dates of {days} days: too short a time for months or weekdays to come again"
+        return Column(**{**asdict(column), "role": "skipped", "reason": reason})
+    reason = "as " + ", ".join(varying)
     return Column(**{**asdict(column), "parts": varying, "reason": reason})
 
 

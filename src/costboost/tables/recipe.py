@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["TableRecipe", "label_kind", "labels", "without_label"]
 
 VERSION = 1
-_PARTS = ("month", "day", "weekday", "hour")
 
 
 @dataclass(frozen=True)
@@ -87,6 +86,11 @@ class TableRecipe:
         for column in self.used:
             names += [f"{column.name}_{part}" for part in column.parts] or [column.name]
         return names
+
+    @property
+    def date_parts(self) -> list[str]:
+        """Names of the features that are parts of dates."""
+        return [f"{column.name}_{part}" for column in self.used for part in column.parts]
 
     def expressions(self, schema: Any) -> list[pl.Expr]:
         """The features as polars expressions over the raw columns.
