@@ -31,6 +31,11 @@ COMMANDS = (
         "Compare ways to decide on a file, by cross-validation, in money.",
     ),
     Command(
+        "tune",
+        "costboost.cli.tune:tune",
+        "Search settings that cost least, and measure them on rows the search has not seen.",
+    ),
+    Command(
         "explain",
         "costboost.cli.explain:explain",
         "Say why a row got its decision: what each feature adds to the saving, in money.",
