@@ -41,6 +41,11 @@ COMMANDS = (
         "Say why a row got its decision: what each feature adds to the saving, in money.",
     ),
     Command(
+        "report",
+        "costboost.cli.report:report",
+        "Write a page about what the decisions cost on rows the model was not trained on.",
+    ),
+    Command(
         "monitor",
         "costboost.cli.monitor:monitor",
         "Compare new rows with a reference: what they will cost, and what has changed.",

@@ -297,10 +297,8 @@ def _show(
 ) -> None:  # fmt: skip
     from costboost.cli.show import money_table
 
-    table = Table(
-        title=f"Best settings of {done} trials ({pruned} stopped early)", title_justify="left",
-        show_edge=False, pad_edge=False,
-    )  # fmt: skip
+    console.print(f"[bold]Best settings[/bold] of {done} trials ({pruned} stopped early)")
+    table = Table(show_edge=False, pad_edge=False)
     table.add_column("parameter")
     table.add_column("default", justify="right")
     table.add_column("best", justify="right")
