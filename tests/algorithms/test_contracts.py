@@ -187,9 +187,7 @@ def test_more_decisions_than_classes(name):
     X[:, 0] += 1.5 * y
     clf = BOOSTERS[name](REVIEW_COSTS, n_estimators=8, random_state=0)
     if clf._needs_classes_as_decisions:
-        with pytest.raises(
-            ValueError, match=r"review.*decides only for the classes"
-        ):
+        with pytest.raises(ValueError, match=r"review.*decides only for the classes"):
             clf.fit(X, y)
         return
     clf.fit(X, y)
