@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.console import Console
 from rich.markup import escape
-
-from costboost._typing import Floats, Ints
 
 if TYPE_CHECKING:
     from costboost.cli.demo import Problem
@@ -44,31 +41,25 @@ def write_demo_report(
         return None
     from costboost import CostBoostClassifier
     from costboost.datasets import make_fraud
-    from costboost.report import make_case, write_report
 
     ((train, test),) = problem.folds
-    X, costs = problem.X[test], problem.costs[test]
+    X: Any = problem.X
+    if find_spec("pandas") is not None:  # features have names, and are explained
+        import pandas as pd
+
+        X = pd.DataFrame(X, columns=list(make_fraud(2, random_state=0).feature_names))
+    rows = [X.iloc[part] if hasattr(X, "iloc") else X[part] for part in (train, test)]
     model = CostBoostClassifier(
         decision="bayes", n_estimators=rounds, ensemble=2, random_state=seed, n_jobs=1
     )
-    model.fit(problem.X[train], problem.y[train], costs=problem.costs[train])
-    names = make_fraud(2, random_state=0).feature_names
-
-    def parts(rows: Ints) -> Floats:
-        return np.asarray(model.explain(X[rows], costs=costs[rows]).parts)
-
-    case = make_case(
+    model.fit(rows[0], problem.y[train], costs=problem.costs[train])
+    page = model.report(
+        rows[1],
         problem.y[test],
-        model.predict_proba(X),
-        classes=model.classes_,
-        costs=costs,
-        decided=model.predict(X, costs=costs),
-        positive=1,
-        amount=("amount", X[:, list(names).index("amount")]),
-        features={name: X[:, j] for j, name in enumerate(names)},
-        explain=parts,
+        costs=problem.costs[test],
+        path=path,
+        amount="amount" if hasattr(X, "columns") else None,
         title="costboost demo: which payments to stop",
     )
-    page = write_report(case, path)
     console.print(f"Wrote [bold]{escape(str(page))}[/bold]: open it in a browser.")
     return page

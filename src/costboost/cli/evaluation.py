@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import Floats
 from costboost.cli.problem import Rows
 
 if TYPE_CHECKING:
     from costboost.report import Case
     from costboost.report.data.headline import Rule
 
-__all__ = ["cost_table", "decision_costs", "evaluation_case", "money_rules", "rules_as_json"]
+__all__ = ["decision_costs", "evaluation_case", "money_rules", "rules_as_json"]
 
 
 def decision_costs(model: Any, X: Any) -> Floats:
@@ -23,20 +23,14 @@ def decision_costs(model: Any, X: Any) -> Floats:
     from costboost.costs import Costs
     from costboost.costs.uncertain import scenarios
 
-    return cost_table(
-        Costs.resolve(
-            scenarios(model.cost_matrix).expected,
-            classes=model.classes_,
-            decisions=model.decisions_,
-            n_samples=len(X),
-            X=X,
-            owner=type(model).__name__,
-        )
+    costs = Costs.resolve(
+        scenarios(model.cost_matrix).expected,
+        classes=model.classes_,
+        decisions=model.decisions_,
+        n_samples=len(X),
+        X=X,
+        owner=type(model).__name__,
     )
-
-
-def cost_table(costs: Any) -> Floats:
-    """The array of resolved costs."""
     return np.asarray(costs.matrix, dtype=np.float64)
 
 
@@ -52,7 +46,7 @@ def evaluation_case(model: Any, rows: Rows, positive: Any = None, **more: Any) -
     positive : label, optional
         The class that calls for action.
     more
-        Further arguments of `costboost.report.make_case`.
+        Further arguments of `costboost.report.of_model.case_of`.
 
     Returns
     -------
@@ -60,23 +54,23 @@ def evaluation_case(model: Any, rows: Rows, positive: Any = None, **more: Any) -
         Checked arrays. Without probabilities all classes are taken to be equally likely; rules that
         use them mean nothing then (see `money_rules`).
     """
+    has_dates = rows.time is not None and rows.time.dtype.kind == "M"
+    more = {"time": rows.time if has_dates else None, "positive": positive, **more}
+    if hasattr(model, "predict_proba"):
+        from costboost.report.of_model import case_of
+
+        return case_of(model, rows.X, rows.y, rows.weights, **more)
     from costboost.report import make_case
 
     k = len(model.classes_)
-    proba: AnyArray = np.full((len(rows), k), 1.0 / k)
-    if hasattr(model, "predict_proba"):
-        proba = model.predict_proba(rows.X)
-    has_dates = rows.time is not None and rows.time.dtype.kind == "M"
     return make_case(
         rows.y,
-        proba,
+        np.full((len(rows), k), 1.0 / k),
         classes=model.classes_,
         decisions=model.decisions_,
         costs=decision_costs(model, rows.X),
         decided=model.predict(rows.X),
         sample_weight=rows.weights,
-        positive=positive,
-        time=rows.time if has_dates else None,
         **more,
     )
 

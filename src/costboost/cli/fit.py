@@ -171,10 +171,10 @@ def _fit(console: Console, wish: Any, plan: _Plan) -> dict[str, Any]:
         with collected_warnings():
             train_model(model, rows, show_bar=plan.show_bar)
         note(console, f"The saved model was trained once more, on all {len(rows):,} rows.")
+    save_model(model, recipe, plan.path)
     if plan.save_test is not None and len(test_rows):
         with writer(plan.save_test) as out:
             out.write(test_frame)
-    save_model(model, recipe, plan.path)
     _farewell(console, plan, wish)
     return {
         "model": str(plan.path),

@@ -289,7 +289,7 @@ def _new_columns(
     if job.n_reasons:
         if not hasattr(model, "explain"):
             raise TableError(f"{type(model).__name__} cannot explain decisions in money.")
-        new |= _reasons(model.explain(X), X, job.n_reasons, prefix)
+        new |= _reasons(model.explain(X, codes=codes), X, job.n_reasons, prefix)
     return new, codes, expected
 
 
