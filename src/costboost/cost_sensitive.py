@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -175,6 +176,59 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
                 "cannot use other costs. Fit it anew with them, or use CostBoostClassifier or "
                 "MinCostClassifier, which decide by probabilities."
             )
+
+    # -- files ------------------------------------------------------------------------------------
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fitted classifier to a model file, which holds no code.
+
+        `costboost.load` reads it. The file appears when it is complete: a crash leaves an old file
+        as it was. ``docs/files.md`` describes the format.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, by habit with the ending ``.costboost``.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from costboost.files import save
+
+        return save(self, path)
+
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        costs: bool = False,
+        exact: bool = False,
+    ) -> Any:
+        """Write the fitted classifier as an ONNX graph, for other runtimes.
+
+        Classifiers whose scores are sums of trees can be written; others raise a ValueError that
+        says why. ``docs/files.md`` describes inputs and outputs.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; without it the graph is only returned.
+        costs : bool, default=False
+            Whether the graph has the input ``costs``, the rows' own matrices, and decides as
+            ``predict(X, costs=...)``.
+        exact : bool, default=False
+            Whether sums of trees must not depend on the number of threads of the runtime.
+
+        Returns
+        -------
+        onnx.ModelProto
+            The graph.
+        """
+        from costboost.files import to_onnx
+
+        return to_onnx(self, path, costs=costs, exact=exact)
 
     # -- what decisions cost ----------------------------------------------------------------------
 
