@@ -84,11 +84,12 @@ class Source:
             return parts[0]
         names = [part.collect_schema().names() for part in parts]
         for path, other in zip(self.paths, names, strict=True):
-            lacking = [name for name in names[0] if name not in other]
-            if lacking:
+            odd = sorted(set(names[0]) ^ set(other))
+            if odd:
                 raise TableError(
-                    f"{path} lacks the columns {', '.join(map(repr, lacking[:8]))} of "
-                    f"{self.paths[0]}. Files that are read together need the same columns."
+                    f"{self.paths[0]} and {path} differ in the columns "
+                    f"{', '.join(map(repr, odd[:8]))}. Files that are read together need the same "
+                    "columns."
                 )
         return pl.concat([part.select(names[0]) for part in parts], how="vertical_relaxed")
 
@@ -335,10 +336,10 @@ def _converted(path: Path, encoding: str) -> Path:
         reader = codecs.getreader(encoding)(raw, errors="strict")
         try:
             shutil.copyfileobj(reader, out)
-        except UnicodeDecodeError as error:
+        except UnicodeError as error:
             raise TableError(
-                f"{path} is not written in {encoding}: {error.reason} at byte {error.start}. "
-                "Leave --encoding out to have it found out."
+                f"{path} is not written in {encoding}: {error}. Leave --encoding out to have it "
+                "found out."
             ) from None
     return copy
 
