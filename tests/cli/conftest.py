@@ -34,7 +34,7 @@ def payments(n: int, seed: int) -> pd.DataFrame:
     frame.insert(0, "payment_id", np.arange(n) + 1000)
     frame["country"] = rng.choice(["CH", "DE", "FR", ""], n)
     frame["currency"] = "CHF"
-    frame["shop"] = rng.integers(0, n // 10, n)
+    frame["shop"] = rng.integers(0, 70, n)
     frame["when"] = pd.date_range("2026-01-01", periods=n, freq="97min").astype(str)
     frame["fraud"] = np.where(data.y == 1, "yes", "no")
     return frame

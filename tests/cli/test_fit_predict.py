@@ -89,9 +89,7 @@ def test_formats_and_standard_streams_change_nothing(world: World, tmp_path: Pat
     for file in ("rows.parquet", "rows.jsonl"):
         found = run("predict", world.model, tmp_path / file, "--keep", "payment_id").stdout
         assert found == expected
-    piped = run(
-        "predict", world.model, "-", "--keep", "payment_id", input=world.train.read_bytes()
-    )
+    piped = run("predict", world.model, "-", "--keep", "payment_id", input=world.train.read_bytes())
     assert piped.stdout == expected
 
 
@@ -116,7 +114,9 @@ def test_shares_and_columns_as_groups(world: World, tmp_path: Path) -> None:
     run("predict", world.model, world.train, "-o", out, "--capacity", "yes=0.01", "--per",
         "country")  # fmt: skip
     found = pd.read_csv(out)
-    sizes = found.groupby("country", dropna=False)["decision"].agg(["size", lambda x: (x == "yes").sum()])
+    sizes = found.groupby("country", dropna=False)["decision"].agg(
+        ["size", lambda x: (x == "yes").sum()]
+    )
     assert (sizes.iloc[:, 1] <= 0.01 * sizes["size"]).all()
 
 
@@ -195,8 +195,8 @@ def test_groups_stay_together(world: World, tmp_path: Path) -> None:
 def test_another_file_measures(world: World, tmp_path: Path) -> None:
     other = tmp_path / "other.csv"
     payments(100, 5).to_csv(other, index=False)
-    result = run("fit", world.train, *COSTS, *SMALL, "-o", tmp_path / "m.costboost", "--test", other,
-                 "--json")  # fmt: skip
+    result = run("fit", world.train, *COSTS, *SMALL, "-o", tmp_path / "m.costboost", "--test",
+                 other, "--json")  # fmt: skip
     assert json.loads(result.stdout)["held_out"]["rows"] == 100
 
 

@@ -26,9 +26,7 @@ Table: TypeAlias = Annotated[
 ]
 Model: TypeAlias = Annotated[
     Path,
-    typer.Argument(
-        metavar="MODEL", help="A model file of `costboost fit`.", show_default=False
-    ),
+    typer.Argument(metavar="MODEL", help="A model file of `costboost fit`.", show_default=False),
 ]
 Target: TypeAlias = Annotated[
     str,
@@ -98,9 +96,7 @@ CostMatrix: TypeAlias = Annotated[
 ]
 Algorithm: TypeAlias = Annotated[
     str,
-    typer.Option(
-        help="Any class of the library, such as AdaC2.", rich_help_panel=_MODEL
-    ),
+    typer.Option(help="Any class of the library, such as AdaC2.", rich_help_panel=_MODEL),
 ]
 Settings: TypeAlias = Annotated[
     list[str] | None,

@@ -56,8 +56,8 @@ def compare(
     setting: arguments.Settings = None,
     seed: arguments.Seed = 0,
     folds: Annotated[
-        int, typer.Option(min=2, help="Folds of the cross-validation.",
-                          rich_help_panel="Held-out rows")
+        int,
+        typer.Option(min=2, help="Folds of the cross-validation.", rich_help_panel="Held-out rows"),
     ] = 5,
     time_column: arguments.TimeColumn = None,
     group_column: arguments.GroupColumn = None,
@@ -84,9 +84,19 @@ def compare(
     console = Console(stderr=as_json, quiet=as_json or quiet)
     problem = read_problem(
         Wish(
-            table, target, positive, tuple(cost or ()), cost_matrix, tuple(exclude or ()),
-            tuple(category or ()), weight_column, time_column, group_column, delimiter, encoding,
-        )  # fmt: skip
+            table,
+            target,
+            positive,
+            tuple(cost or ()),
+            cost_matrix,
+            tuple(exclude or ()),
+            tuple(category or ()),
+            weight_column,
+            time_column,
+            group_column,
+            delimiter,
+            encoding,
+        )
     )
     for text in problem.notes:
         note(console, text)
@@ -103,9 +113,7 @@ def compare(
             {
                 "rows": result.n,
                 "folds": folds,
-                "standings": [
-                    {**asdict(one), "kind": result.kinds[one.name]} for one in standings
-                ],
+                "standings": [{**asdict(one), "kind": result.kinds[one.name]} for one in standings],
                 "left_out": result.left_out,
                 "not_installed": missing,
             }
@@ -281,11 +289,14 @@ def _show(
     table.add_column("cost", justify="right")
     table.add_column("more than the cheapest", justify="right")
     for one in standings:
-        more = "" if one is standings[0] else (
-            f"{money(one.more)} ({money(one.low)} to {money(one.high)})"
+        more = (
+            ""
+            if one is standings[0]
+            else (f"{money(one.more)} ({money(one.low)} to {money(one.high)})")
         )
         table.add_row(
-            str(one.group), escape(one.name), money(one.cost), more, style="bold green" if one.group == 1 else None,
+            str(one.group), escape(one.name), money(one.cost), more,
+            style="bold green" if one.group == 1 else None,
         )  # fmt: skip
     console.print(table)
     for name, why in result.left_out.items():
@@ -307,7 +318,9 @@ def _draw(standings: list[Standing], path: Path) -> None:
     half = [one.high - one.more for one in standings]
     axes.barh(y, [one.cost for one in standings], color=colors, xerr=half, ecolor="black")
     axes.set_yticks(y, [one.name for one in standings])
-    axes.set_xlabel("total cost on held-out rows; lines: 95 % interval of the difference from the "
-                    "cheapest", fontsize=8)
+    axes.set_xlabel(
+        "total cost on held-out rows; lines: 95 % interval of the difference from the cheapest",
+        fontsize=8,
+    )
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path)

@@ -21,6 +21,8 @@ from costboost.costs import KnownCosts
 __all__ = ["Contender", "Fold", "contenders"]
 
 ROUNDS = 200
+FEW_ROWS = 10_000
+"""Below so many rows one thread is faster than several."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +92,12 @@ class Contender:
 # --- ours --------------------------------------------------------------------------------------
 
 
-def _ours(fold: Fold, name: str, cost_matrix: Any, settings: dict[str, Any], excludes: bool) -> Ints:
+def _ours(
+    fold: Fold, name: str, cost_matrix: Any, settings: dict[str, Any], excludes: bool
+) -> Ints:
     from costboost.cli.algorithm import make_model
 
-    model = make_model(
-        name, cost_matrix, settings, seed=fold.seed, exclude_cost_columns=excludes
-    )
+    model = make_model(name, cost_matrix, settings, seed=fold.seed, exclude_cost_columns=excludes)
     model.fit(fold.train.X, fold.train.y, fold.train.weights)
     places = {label: code for code, label in enumerate(fold.known.decisions.tolist())}
     return np.array([places[label] for label in model.predict(fold.test.X).tolist()], dtype=np.intp)
@@ -111,26 +113,33 @@ def _constant(fold: Fold) -> Ints:
     return np.full(len(fold.test), best, dtype=np.intp)
 
 
-def _engine(name: str, seed: int) -> Any:
+def _engine(name: str, fold: Fold) -> Any:
     """An ordinary boosted classifier of each library, at comparable sizes."""
+    seed = fold.seed
+    threads = 1 if len(fold.train) < FEW_ROWS else -1
     if name == "lightgbm":
         from lightgbm import LGBMClassifier
 
         return LGBMClassifier(
-            n_estimators=ROUNDS, num_leaves=15, learning_rate=0.05, verbose=-1, random_state=seed
+            n_estimators=ROUNDS,
+            num_leaves=15,
+            learning_rate=0.05,
+            verbose=-1,
+            random_state=seed,
+            n_jobs=threads,
         )
     if name == "xgboost":
         from xgboost import XGBClassifier
 
         return XGBClassifier(
             n_estimators=ROUNDS, max_leaves=15, max_depth=0, grow_policy="lossguide",
-            learning_rate=0.05, random_state=seed,
+            learning_rate=0.05, random_state=seed, n_jobs=threads,
         )  # fmt: skip
     from catboost import CatBoostClassifier
 
     return CatBoostClassifier(
         iterations=ROUNDS, depth=4, learning_rate=0.05, random_seed=seed, verbose=False,
-        allow_writing_files=False,
+        allow_writing_files=False, thread_count=threads,
     )  # fmt: skip
 
 
@@ -142,7 +151,7 @@ def _full_proba(model: Any, X: Floats, k: int) -> Floats:
 
 def _plain(fold: Fold, engine: str) -> Ints:
     X, X_test = fold.numbers()
-    model = _engine(engine, fold.seed).fit(X, fold.known.codes, sample_weight=fold.train.weights)
+    model = _engine(engine, fold).fit(X, fold.known.codes, sample_weight=fold.train.weights)
     return fold.likeliest(_full_proba(model, X_test, len(fold.known.classes)))
 
 
@@ -150,7 +159,7 @@ def _calibrated(fold: Fold, engine: str) -> Ints:
     from sklearn.calibration import CalibratedClassifierCV
 
     X, X_test = fold.numbers()
-    model = CalibratedClassifierCV(_engine(engine, fold.seed), method="isotonic", cv=3)
+    model = CalibratedClassifierCV(_engine(engine, fold), method="isotonic", cv=3)
     model.fit(X, fold.known.codes, sample_weight=fold.train.weights)
     return fold.cheapest(_full_proba(model, X_test, len(fold.known.classes)))
 
@@ -165,7 +174,7 @@ def _weighted(fold: Fold) -> Ints:
     wanted, taken = np.unique(fold.known.labels, return_inverse=True)
     if len(wanted) == 1:
         return np.full(len(X_test), wanted[0], dtype=np.intp)
-    model = _engine("lightgbm", fold.seed)
+    model = _engine("lightgbm", fold)
     model.fit(X, taken, sample_weight=weights / weights.mean())
     return np.asarray(wanted[np.asarray(model.predict(X_test), dtype=np.intp)])
 
@@ -179,15 +188,16 @@ def _empulse(fold: Fold) -> Ints:
     X, X_test = (_filled(X, fold) for X in fold.numbers())
     matrix = np.asarray(fold.known.unknown.matrix)
     (tn, fp), (fn, tp) = matrix if matrix.ndim == 2 else np.moveaxis(matrix, 0, -1)
-    model = CSBoostClassifier(_engine("xgboost", fold.seed))
+    model = CSBoostClassifier(_engine("xgboost", fold))
     model.fit(X, fold.known.codes, tp_cost=tp, tn_cost=tn, fn_cost=fn, fp_cost=fp)
     return np.asarray(model.predict(X_test), dtype=np.intp)
 
 
 def _filled(X: Floats, fold: Fold) -> Floats:
     """Missing values replaced by the medians of the training rows."""
-    medians = np.array([np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else 0.0
-                        for c in fold.numbers()[0].T])
+    medians = np.array(
+        [np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else 0.0 for c in fold.numbers()[0].T]
+    )
     return np.where(np.isfinite(X), X, medians)
 
 
@@ -208,8 +218,10 @@ def _vowpal(fold: Fold, active: bool) -> Ints:
     prices = fold.known.reduced / unit
     rng = np.random.default_rng(fold.seed)
     if active:
-        space = Workspace(f"--cs_active {d} --cost_max 1 --cost_min 0 --mellowness 0.1 "
-                          f"--random_seed {fold.seed} --quiet")
+        space = Workspace(
+            f"--cs_active {d} --cost_max 1 --cost_min 0 --mellowness 0.1 "
+            f"--random_seed {fold.seed} --quiet"
+        )
     else:
         space = Workspace(f"--csoaa_ldf mc -q sd --random_seed {fold.seed} --quiet")
     texts = [features(row) for row in X]
@@ -217,8 +229,7 @@ def _vowpal(fold: Fold, active: bool) -> Ints:
         for i in rng.permutation(len(texts)).tolist():
             space.learn(_example(texts[i], prices[i], d, active))
     found = [
-        _vowpal_choice(space.predict(_example(features(row), None, d, active)))
-        for row in X_test
+        _vowpal_choice(space.predict(_example(features(row), None, d, active))) for row in X_test
     ]
     space.finish()
     return np.array(found, dtype=np.intp) - 1
@@ -293,9 +304,7 @@ def contenders(
     for name in wanted:
         kind = algorithm_class(name)
         own = {k: v for k, v in settings.items() if k in kind().get_params(deep=False)}
-        decide = partial(
-            _ours, name=name, cost_matrix=cost_matrix, settings=own, excludes=excludes
-        )
+        decide = partial(_ours, name=name, cost_matrix=cost_matrix, settings=own, excludes=excludes)
         found.append(Contender(kind.__name__.removesuffix("Classifier"), "ours", decide))
     if only_ours:
         return found, []

@@ -14,9 +14,7 @@ SHORT = ("fn", "fp", "tp", "tn")
 Entries = dict[tuple[str, ...], Any]
 
 
-def typed_costs(
-    entries: Sequence[str], matrix: str | os.PathLike[str] | None
-) -> Entries:
+def typed_costs(entries: Sequence[str], matrix: str | os.PathLike[str] | None) -> Entries:
     """What was typed: a cost for each entry, ``("fn",)`` or ``(truth, decision)``, all as text.
 
     Parameters

@@ -46,7 +46,8 @@ def describe(
     name: Annotated[
         str,
         typer.Argument(
-            metavar="NAME|FILE", help="A set of `costboost data list`, or a file.",
+            metavar="NAME|FILE",
+            help="A set of `costboost data list`, or a file.",
             show_default=False,
         ),
     ],
@@ -168,9 +169,16 @@ def check(
 
     problem = read_problem(
         Wish(
-            table, target, positive, tuple(cost or ()), cost_matrix, tuple(exclude or ()),
-            tuple(category or ()), delimiter=delimiter, encoding=encoding,
-        )  # fmt: skip
+            table,
+            target,
+            positive,
+            tuple(cost or ()),
+            cost_matrix,
+            tuple(exclude or ()),
+            tuple(category or ()),
+            delimiter=delimiter,
+            encoding=encoding,
+        )
     )
     labels, counts = np.unique(problem.rows.y, return_counts=True)
     resolved = Costs.resolve(
@@ -190,9 +198,7 @@ def check(
         )
     else:
         console = Console()
-        console.print(
-            f"{escape(table)}: {len(problem.rows):,} rows ({problem.source.in_words()})"
-        )
+        console.print(f"{escape(table)}: {len(problem.rows):,} rows ({problem.source.in_words()})")
         console.print(columns_table(problem.recipe))
         shares = ", ".join(f"{k} {n:,} ({n / len(problem.rows):.1%})" for k, n in classes.items())
         console.print(f"\nClasses: {escape(shares)}", highlight=False)

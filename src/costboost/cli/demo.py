@@ -33,7 +33,9 @@ def demo(
     report: Annotated[
         Path, typer.Option(metavar="PAGE", help="Page to write about the fraud data.")
     ] = Path("costboost-demo.html"),
-    with_report: Annotated[bool, typer.Option("--with-report/--no-report", help="The page.")] = True,
+    with_report: Annotated[
+        bool, typer.Option("--with-report/--no-report", help="The page.")
+    ] = True,
 ) -> None:
     """Compare costboost with the usual alternatives, in money, on data it brings along."""
     console = Console()

@@ -26,8 +26,11 @@ def fit(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="MODEL", help="Model file to write; TARGET.costboost if left "
-            "out.", show_default=False,
+            "--output",
+            "-o",
+            metavar="MODEL",
+            help="Model file to write; TARGET.costboost if left out.",
+            show_default=False,
         ),
     ] = None,
     exclude: arguments.Exclude = None,

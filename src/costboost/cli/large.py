@@ -119,7 +119,9 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
         folder = Path(name)
         with console.status("Converting the rows"):
             n_train, n_test = _convert(source, recipe, wish, plan, folder)
-        console.print(f"\nTraining {type(model).__name__} on {n_train:,} rows, {n_test:,} held out.")
+        console.print(
+            f"\nTraining {type(model).__name__} on {n_train:,} rows, {n_test:,} held out."
+        )
         with collected_warnings() as remarks, console.status("Training"):
             model.fit_parquet(
                 folder / "train.parquet",

@@ -41,9 +41,10 @@ def save_model(model: Any, recipe: TableRecipe, path: str | os.PathLike[str]) ->
 def model_recipe(path: str | os.PathLike[str]) -> TableRecipe | None:
     """The recipe in a model file; None if Python saved the model without one."""
     from costboost.files import container
+    from costboost.files.model import reading
 
     _check_exists(path)
-    manifest = container.read_manifest(path)
+    manifest = reading(path, lambda: container.read_manifest(path))
     return None if ENTRY not in manifest else TableRecipe.from_json(manifest[ENTRY])
 
 

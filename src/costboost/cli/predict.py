@@ -33,7 +33,9 @@ def predict(
     output: Annotated[
         str,
         typer.Option(
-            "--output", "-o", metavar="OUT",
+            "--output",
+            "-o",
+            metavar="OUT",
             help="File to write; its ending says the format. - is the standard output, as CSV.",
         ),
     ] = "-",
@@ -56,8 +58,9 @@ def predict(
     ] = None,
     time_column: Annotated[
         str | None,
-        typer.Option(help="Column of times for --per; that of the fit if left out.",
-                     show_default=False),
+        typer.Option(
+            help="Column of times for --per; that of the fit if left out.", show_default=False
+        ),
     ] = None,
     explain: Annotated[
         int, typer.Option(min=0, metavar="N", help="Add the N strongest reasons, in money.")
@@ -69,9 +72,7 @@ def predict(
             show_default=False,
         ),
     ] = None,
-    prefix: Annotated[
-        str, typer.Option(help="Put before the names of the new columns.")
-    ] = "",
+    prefix: Annotated[str, typer.Option(help="Put before the names of the new columns.")] = "",
     batch_rows: Annotated[
         int, typer.Option(min=1, help="Rows in memory at once; files may be larger than memory.")
     ] = 100_000,
@@ -128,8 +129,12 @@ class _Job:
         """Raw rows and their features, batch by batch."""
         done = 0
         for frame in self.source.batches(self.batch_rows):
-            yield frame, self.recipe.features(frame, f"{self.source.name}, after row {done}"
-                                              if done else self.source.name)
+            yield (
+                frame,
+                self.recipe.features(
+                    frame, f"{self.source.name}, after row {done}" if done else self.source.name
+                ),
+            )
             done += frame.height
 
 
@@ -226,10 +231,8 @@ def _write(job: _Job, output: str, found: Allocation | None) -> dict[str, Any]:
             for name in job.keep:
                 if name not in frame.columns:
                     raise unknown_column(name, frame.columns, "--keep", job.source.name)
-            if found is None:
-                taken = job.model.predict(X)
-            else:
-                taken = found.labels[done : done + len(X)]
+            part = slice(done, done + len(X))
+            taken = job.model.predict(X) if found is None else found.labels[part]
             new, codes, expected = _new_columns(job, X, taken)
             kept = frame.select(list(job.keep)) if job.keep else frame
             twice = [name for name in new if name in kept.columns]
@@ -327,8 +330,12 @@ def _summary(
     from costboost.cli.show import money
 
     table = Table(title=f"{totals['rows']:,} rows decided", title_justify="left", show_edge=False)
-    for heading, justify in (("decision", "left"), ("rows", "right"), ("share", "right"),
-                             ("expected cost", "right")):
+    for heading, justify in (
+        ("decision", "left"),
+        ("rows", "right"),
+        ("share", "right"),
+        ("expected cost", "right"),
+    ):
         table.add_column(heading, justify=justify)  # type: ignore[arg-type]
     for name, row in totals["decisions"].items():
         cost = row["expected_cost"]

@@ -106,7 +106,9 @@ def report(
         return
     console.print(money_table(rules, len(rows)))
     size = page.stat().st_size / 1e6
-    console.print(f"\nWrote [bold]{escape(str(page))}[/bold] ({size:.1f} MB). Open it in a browser.")
+    console.print(
+        f"\nWrote [bold]{escape(str(page))}[/bold] ({size:.1f} MB). Open it in a browser."
+    )
 
 
 def _string() -> Any:

@@ -24,8 +24,7 @@ def serve(
     if missing or find_spec("costboost.serve") is None:
         what = " and ".join(missing) or "the scoring service"
         raise ImportError(
-            f"costboost serve needs {what}, which is not installed: "
-            'pip install "costboost[serve]".'
+            f'costboost serve needs {what}, which is not installed: pip install "costboost[serve]".'
         )
     from importlib import import_module
 

@@ -44,7 +44,10 @@ def tune(
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", metavar="MODEL", help="Model file to write, with the best settings.",
+            "--output",
+            "-o",
+            metavar="MODEL",
+            help="Model file to write, with the best settings.",
             show_default=False,
         ),
     ] = None,
@@ -130,7 +133,11 @@ def tune(
                 "trials": n_done,
                 "pruned": n_pruned,
                 "best": best,
-                "held_out": {"rows": len(held_out), "how": words, "ways_to_decide": rules_as_json(rules)},
+                "held_out": {
+                    "rows": len(held_out),
+                    "how": words,
+                    "ways_to_decide": rules_as_json(rules),
+                },
                 "model": None if output is None else str(output),
             }
         )

@@ -28,7 +28,9 @@ NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "
 
 _UNCLEAR = (("%d/%m/%Y", "%m/%d/%Y"), ("%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M"))
 _MARKS = ("?", "-", ".", "*", "unknown")
-_ID_NAME = re.compile(r"(^|_|\b)(id|uuid|guid|key|index|rownum|row_number)$|^id(_|$)|^unnamed", re.I)
+_ID_NAME = re.compile(
+    r"(^|_|\b)(id|uuid|guid|key|index|rownum|row_number)$|^id(_|$)|^unnamed", re.I
+)
 PART_DAYS = {"month": 730, "day": 61, "weekday": 14, "hour": 2}
 """A part of a date is a feature if the dates span so many days: each value came twice."""
 ID_VALUES = 50
@@ -148,16 +150,12 @@ def infer_columns(
         In the order of the frame.
     """
     return [
-        infer_column(
-            frame[name], keep=name in keep, force_category=name in force_category
-        )
+        infer_column(frame[name], keep=name in keep, force_category=name in force_category)
         for name in frame.columns
     ]
 
 
-def infer_column(
-    values: pl.Series, *, keep: bool = False, force_category: bool = False
-) -> Column:
+def infer_column(values: pl.Series, *, keep: bool = False, force_category: bool = False) -> Column:
     """Find out what one column holds.
 
     Parameters
@@ -228,7 +226,9 @@ def _text(name: str, known: pl.Series) -> Column:
         rest = text.filter(text != mark)
         if 0 < rest.len() < text.len() and rest.cast(_float(), strict=False).null_count() == 0:
             n = text.len() - rest.len()
-            return Column(name, "number", missing=mark, reason=f"{mark!r} read as missing, {n} rows")
+            return Column(
+                name, "number", missing=mark, reason=f"{mark!r} read as missing, {n} rows"
+            )
     if text.str.to_lowercase().is_in(["true", "false"]).all():
         return Column(name, "boolean")
     first = text[0]
@@ -278,9 +278,7 @@ def _with_parts(column: Column, known: pl.Series) -> Column:
     days = moment.dt.date().n_unique()
     span = (moment.dt.date().max() - moment.dt.date().min()).days  # type: ignore[operator]
     varying = tuple(
-        part
-        for part, values in parts.items()
-        if values.n_unique() > 1 and span >= PART_DAYS[part]
+        part for part, values in parts.items() if values.n_unique() > 1 and span >= PART_DAYS[part]
     )
     if not varying:
         reason = f"dates of {days} days: too short a time for months or weekdays to come again"

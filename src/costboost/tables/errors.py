@@ -28,6 +28,5 @@ def need(module: str, extra: str, what: str) -> None:
 
     if find_spec(module) is None:
         raise ImportError(
-            f"{what} needs {module}, which is not installed: "
-            f'pip install "costboost[{extra}]".'
+            f'{what} needs {module}, which is not installed: pip install "costboost[{extra}]".'
         )

@@ -53,7 +53,7 @@ def encoding_of(head: bytes, *, is_whole: bool = True) -> str:
 
 
 def delimiter_of(text: str) -> str:
-    """The delimiter that cuts the lines into equally many pieces, the more the better.
+    r"""The delimiter that cuts the lines into equally many pieces, the more the better.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def delimiter_of(text: str) -> str:
 
     Examples
     --------
-    >>> delimiter_of("amount;note\\n1,5;a,b\\n2,5;c")
+    >>> delimiter_of("amount;note\n1,5;a,b\n2,5;c")
     ';'
     """
     lines = [line for line in text.splitlines()[:_LINES] if line.strip()]

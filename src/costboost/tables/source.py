@@ -67,9 +67,9 @@ class Source:
         """How the files were read, in one line."""
         files = "" if len(self.paths) == 1 else f"{len(self.paths)} files, "
         if not self.is_text:
-            return files + {"parquet": "Parquet", "arrow": "Arrow", "jsonl": "JSON lines"}[
-                self.format
-            ]
+            return (
+                files + {"parquet": "Parquet", "arrow": "Arrow", "jsonl": "JSON lines"}[self.format]
+            )
         encoding = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "cp1252": "Windows-1252"}.get(
             self.encoding, self.encoding.upper()
         )
@@ -180,7 +180,7 @@ def open_source(
     encoding: str | None = None,
     stdin: IO[bytes] | None = None,
 ) -> Source:
-    """Find the files that a user means, and how they are written.
+    r"""Find the files that a user means, and how they are written.
 
     Parameters
     ----------
@@ -206,7 +206,7 @@ def open_source(
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "rows.csv")
-    ...     _ = path.write_text("amount;fraud\\n1,5;no\\n20;yes\\n")
+    ...     _ = path.write_text("amount;fraud\n1,5;no\n20;yes\n")
     ...     source = open_source(path)
     ...     source.in_words(), source.columns()
     ('CSV, delimiter semicolon, UTF-8', ['amount', 'fraud'])
