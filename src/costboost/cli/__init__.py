@@ -63,7 +63,7 @@ COMMANDS = (
     Command(
         "data",
         "costboost.cli.data:data",
-        "List benchmark sets, describe a set or a file, check a file before a fit.",
+        "Write an example file, describe or check a file, list benchmark sets.",
     ),
     Command(
         "demo",

@@ -17,7 +17,7 @@ __all__ = ["data"]
 
 data = typer.Typer(
     name="data",
-    help="List benchmark sets, describe a set or a file, check a file before a fit.",
+    help="Write an example file, describe or check a file, list benchmark sets.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -38,6 +38,25 @@ def list_sets(as_json: arguments.AsJson = False) -> None:
     if not _has_folder():
         console.print("They are downloaded from OpenML when they are used.")
     console.print("`costboost data describe NAME` says more about one.")
+
+
+@data.command()
+@tells_errors
+def example(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
+    ] = Path("payments.csv"),
+    rows: Annotated[int, typer.Option(min=100, help="Number of payments.")] = 8_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the values.")] = 0,
+) -> None:
+    """Write synthetic card payments to try the commands on."""
+    from costboost.cli.example import payments
+    from costboost.tables import need, writer
+
+    need("polars", "data", "Writing tables")
+    with writer(output) as out:
+        out.write(payments(rows, seed))
+    Console().print(f"Wrote [bold]{escape(str(output))}[/bold]: {rows:,} card payments.")
 
 
 @data.command()

@@ -276,7 +276,8 @@ def _with_parts(column: Column, known: pl.Series) -> Column:
         "hour": moment.dt.hour(),
     }  # fmt: skip
     days = moment.dt.date().n_unique()
-    span = (moment.dt.date().max() - moment.dt.date().min()).days  # type: ignore[operator]
+    dates: Any = moment.dt.date()
+    span = (dates.max() - dates.min()).days
     varying = tuple(
         part for part, values in parts.items() if values.n_unique() > 1 and span >= PART_DAYS[part]
     )

@@ -50,8 +50,9 @@ class Writer:
         self._begun = True
 
     def _opened(self, schema: Any) -> Any:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
+        from importlib import import_module
+
+        pa, pq = import_module("pyarrow"), import_module("pyarrow.parquet")
 
         self._arrow_schema = schema
         if self._kind == "parquet":

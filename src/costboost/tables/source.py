@@ -333,7 +333,7 @@ def _converted(path: Path, encoding: str) -> Path:
     with _opened(path) as raw, copy.open("w", encoding="utf-8", newline="") as out:
         import codecs
 
-        reader = codecs.getreader(encoding)(raw, errors="strict")
+        reader = codecs.getreader(encoding)(raw, "strict")
         try:
             shutil.copyfileobj(reader, out)
         except UnicodeError as error:
