@@ -35,7 +35,7 @@ LAYERS = (
     ("algorithms",),
     ("gbm",),
     ("dask",),
-    ("datasets",),
+    ("datasets", "tables"),
     ("monitor",),
     ("plots", "vision"),
     ("files",),
