@@ -80,14 +80,20 @@ def parts_in_money(model, X, costs, decided, steps=16):
     return explain
 
 
-def cost_by_round(model, X, y, prices, classes):
-    rows = np.arange(min(len(y), MOST_STAGED_ROWS))
-    return np.array(
-        [
-            prices[rows, np.searchsorted(classes, decided)].mean()
-            for decided in model.staged_predict(X.iloc[rows])
-        ]
-    )
+def cost_by_round(model, X, costs, prices):
+    """Mean cost after each round, decided by the costs of the rows themselves."""
+    rows = np.arange(min(len(X), MOST_STAGED_ROWS))
+    mean = []
+    for score in model.staged_decision_function(X.iloc[rows]):
+        if score.ndim == 1:  # what the second decision saves by the mean costs: linear in p
+            first, second = model.cost_matrix_[:, 0] - model.cost_matrix_[:, 1]
+            p = (score - first) / (second - first)
+            matrix = costs[rows] if costs.ndim == 3 else costs
+            expected = (1 - p)[:, None] * matrix[..., 0, :] + p[:, None] * matrix[..., 1, :]
+        else:
+            expected = -score
+        mean.append(prices[rows, expected.argmin(axis=1)].mean())
+    return np.array(mean)
 
 
 def main():
@@ -129,7 +135,7 @@ def main():
         segments=X_test[SEGMENTS.get(arguments.data, [])],
         features=X_test,
         explain=parts_in_money(model, X_test, costs, taken),
-        rounds={"held-out rows": cost_by_round(model, X_test, y_test, prices, data.classes)},
+        rounds={"held-out rows": cost_by_round(model, X_test, costs, prices)},
         rivals={"Logistic regression, same costs": rival.predict_proba(X_test)},
         ids=test,
         title=TITLES[arguments.data],

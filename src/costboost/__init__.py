@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from costboost import algorithms, costs, decisions, metrics, wrappers
     from costboost.algorithms import *
-    from costboost.errors import CollapseWarning, ColumnWarning, CostWarning
+    from costboost.errors import CollapseWarning, ColumnWarning, CostWarning, ModelFileError
+    from costboost.files import load
     from costboost.gbm.classifier import CostBoostClassifier
     from costboost.wrappers import MinCostClassifier, TargetRateClassifier
 
@@ -50,6 +51,7 @@ __all__ = [
     "LpCSBClassifier",
     "MCBoostClassifier",
     "MinCostClassifier",
+    "ModelFileError",
     "RareBoostClassifier",
     "SAMMEC2Classifier",
     "TargetRateClassifier",
@@ -57,6 +59,7 @@ __all__ = [
     "algorithms",
     "costs",
     "decisions",
+    "load",
     "metrics",
     "wrappers",
 ]
@@ -69,7 +72,9 @@ _MODULES = {
     "CostBoostClassifier": "costboost.gbm.classifier",
     "CostWarning": "costboost.errors",
     "MinCostClassifier": "costboost.wrappers",
+    "ModelFileError": "costboost.errors",
     "TargetRateClassifier": "costboost.wrappers",
+    "load": "costboost.files",
 }
 
 

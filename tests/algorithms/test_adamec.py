@@ -127,7 +127,7 @@ def test_degenerate_input(gaussians):
         AdaMECClassifier().fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="'n_estimators' parameter of AdaMECClassifier"):
         AdaMECClassifier(n_estimators=0).fit(X, y)
-    with pytest.warns(CollapseWarning, match="AdaMECClassifier predicts class"):
+    with pytest.warns(CollapseWarning, match="AdaMECClassifier decides"):
         clf = AdaMECClassifier(n_estimators=3, estimator="stump").fit(np.zeros_like(X), y)
     assert np.isfinite(clf.predict_proba(X)).all()
     perfect = AdaMECClassifier(n_estimators=3).fit(y[:, None], y)

@@ -9,6 +9,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 from sklearn.datasets import load_breast_cancer
@@ -176,35 +177,17 @@ def test_ties_of_two_classes_go_to_the_cheapest_decision(cheap):
 # --- decisions that are not the classes -----------------------------------------------------
 
 
-class ThreeDecisions:
-    """Costs of two classes and three decisions, as the costs module will hand them out."""
-
-    def __init__(self, costs, decisions, matrix):
-        self._costs, self.decisions = costs, np.array(decisions)
-        self.codes, self.matrix, self.is_per_row = costs.codes, np.array(matrix, float), False
-        self.reduced = (self.matrix - self.matrix.min(axis=1, keepdims=True))[self.codes]
-        self.labels = self.matrix.argmin(axis=1)[self.codes]
-
-    def average(self, weights):
-        return self.matrix
-
-
 REVIEW = [[0.0, 3.5, 8.0], [20.0, 11.0, 0.0]]
+REVIEW_COSTS = pd.DataFrame(REVIEW, index=[0, 1], columns=["accept", "review", "block"])
 
 
 @pytest.mark.parametrize("name", BOOSTERS)
-def test_more_decisions_than_classes(name, monkeypatch):
-    resolve = BOOSTERS[name]._truth_costs
-
-    def three(self, costs, codes, X):
-        return ThreeDecisions(resolve(self, costs, codes, X), ["accept", "review", "block"], REVIEW)
-
-    monkeypatch.setattr(BOOSTERS[name], "_truth_costs", three)
+def test_more_decisions_than_classes(name):
     X, y, _ = rows(n=300)
     X[:, 0] += 1.5 * y
-    clf = BOOSTERS[name](n_estimators=8, random_state=0)
+    clf = BOOSTERS[name](REVIEW_COSTS, n_estimators=8, random_state=0)
     if clf._needs_classes_as_decisions:
-        with pytest.raises(ValueError, match=r"must have the classes for decisions.*review"):
+        with pytest.raises(ValueError, match=r"review.*decides only for the classes"):
             clf.fit(X, y)
         return
     clf.fit(X, y)

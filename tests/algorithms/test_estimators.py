@@ -323,7 +323,7 @@ KINDS = ("pandas category", "pandas text", "polars category", "polars enum", "po
 @pytest.mark.parametrize("name", BOOSTERS)
 def test_categories_and_missing_values_with_trees(name, kind):
     table, y = table_with_categories(kind)
-    clf = make(name, {"fn": 1, "fp": 1}, estimator="tree").fit(table, y)
+    clf = make(name, estimator="tree", cost_matrix=None).fit(table, y)
     assert (clf.predict(table) == y).mean() > 0.85
     assert clf.n_features_in_ == 2
     assert np.isfinite(clf.decision_function(table)).all()
@@ -337,7 +337,7 @@ def test_categories_and_missing_values_with_trees(name, kind):
 @pytest.mark.parametrize("kind", ["pandas category", "polars category"])
 def test_unseen_categories_count_as_missing(kind):
     table, y = table_with_categories(kind)
-    clf = make("AdaC2Classifier", {"fn": 1, "fp": 1}).fit(table, y)
+    clf = make("AdaC2Classifier", None).fit(table, y)
     if kind == "pandas category":
         new = pd.DataFrame({"colour": pd.Categorical(["violet", None]), "size": [0.0, 0.0]})
     else:
@@ -369,7 +369,7 @@ LABELS = {
 def test_any_labels(name, kind):
     X, y, _ = rows()
     labels = np.sort(LABELS[kind])
-    clf = make(name).fit(X, labels[y])
+    clf = make(name, {**DEAR, "positive": labels[1]}).fit(X, labels[y])
     np.testing.assert_array_equal(clf.classes_, labels)
     plain = make(name).fit(X, y)
     np.testing.assert_array_equal(clf.predict(X), labels[plain.predict(X)])
@@ -381,7 +381,7 @@ def test_any_labels(name, kind):
 
 FORMS = {
     "array": [[0, 1], [3, 0]],
-    "short": {"fn": 3, "fp": 1},
+    "short": {"fn": 3, "fp": 1, "positive": "b"},
     "positive": {"fn": 1, "fp": 3, "positive": "a"},
     "pairs": {("b", "a"): 3, ("a", "b"): 1},
     "frame": pd.DataFrame([[0, 3], [1, 0]], index=["b", "a"], columns=["b", "a"]),
@@ -436,7 +436,7 @@ def test_costs_per_row(name):
 
 
 @pytest.mark.parametrize("name", BINARY)
-@pytest.mark.parametrize("shape", [(5,), (119, 2), (120, 3), (120, 2, 3), (2, 2)])
+@pytest.mark.parametrize("shape", [(5,), (119, 2), (120, 3), (120, 2, 3), (2, 3)])
 def test_costs_of_a_wrong_shape(name, shape):
     X, y, _ = rows()
     with pytest.raises(ValueError, match="costs"):
@@ -580,7 +580,7 @@ def test_threads_change_nothing(learner, n_jobs):
 @pytest.mark.parametrize("name", BINARY)
 def test_refitting_forgets(name):
     X, y, _ = rows()
-    clf = make(name).fit(pd.DataFrame(X, columns=list("abc")), np.array(["n", "p"])[y])
+    clf = make(name).fit(pd.DataFrame(X, columns=list("abc")), np.array([-1, 1])[y])
     clf.fit(X[:, :2], y)
     assert clf.n_features_in_ == 2
     assert not hasattr(clf, "feature_names_in_")

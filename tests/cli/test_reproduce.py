@@ -110,7 +110,7 @@ def test_offline_it_fails_once_and_names_the_remedy(tmp_path, monkeypatch):
 def test_a_missing_data_folder_is_a_usage_error(tmp_path):
     result = command("cao2013", "table1", "--data", tmp_path / "nowhere")
     assert result.exit_code == 2
-    assert "nowhere" in " ".join(result.output.replace("│", " ").split())
+    assert "nowhere" in "".join(result.output.replace("│", " ").split())
 
 
 def test_a_folder_that_cannot_be_written_is_named(toy, tmp_path):

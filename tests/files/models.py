@@ -14,21 +14,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 import costboost
 from costboost.costs import interval
-from costboost.files.registry import ESTIMATORS
+from costboost.files.registry import estimators
 from costboost.losses import MC
+from costboost.multiclass import MulticlassBoostingClassifier
 
+ESTIMATORS = sorted(estimators())
 MULTICLASS = [
-    "AdaBoostM2",
-    "AdaCostM2",
-    "CSB2M2",
-    "AverageCost",
-    "Costing",
-    "DSE",
-    "GBSE",
-    "LpCSB",
-    "MCBoost",
-    "CostBoost",
-    "MinCost",
+    name
+    for name in ESTIMATORS
+    if issubclass(getattr(costboost, name), MulticlassBoostingClassifier)
+    or name in ("CostBoostClassifier", "MinCostClassifier")
 ]
 
 
@@ -81,7 +76,7 @@ def _with(name, k=2, labels=None, **parameters):
 
 CASES = {
     **{name: _plain(name, 2) for name in ESTIMATORS},
-    **{f"{name}Classifier, 4 classes": _plain(f"{name}Classifier", 4) for name in MULTICLASS},
+    **{f"{name}, 4 classes": _plain(name, 4) for name in MULTICLASS},
     "XGBoost": _with("CostBoostClassifier", engine="xgboost"),
     "XGBoost, 3 classes": _with("CostBoostClassifier", 3, engine="xgboost"),
     "XGBoost, categories": _on_frame("CostBoostClassifier", engine="xgboost"),

@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from costboost.report import report_data, write_report
+from costboost.report import make_case, report_data, write_report
 from costboost.report.page import render
 from costboost.report.page.words import money, percent
 from report.cases import CASES, two_classes
@@ -128,3 +128,39 @@ def test_money_in_words():
     assert money(7, "CHF") == "CHF 7.00"
     assert percent(0.1234) == "12.3\u00a0%"
     assert percent(0.00012) == "0.012\u00a0%"
+
+
+RNG = np.random.default_rng(0)
+P, Y = RNG.dirichlet([1, 1], 30), RNG.integers(0, 2, 30)
+GAPS = np.where(RNG.uniform(size=30) < 0.5, np.nan, RNG.normal(size=30))
+COLUMNS = {
+    "gaps": GAPS,
+    "none": np.full(30, np.nan),
+    "far": np.where(GAPS > 0, np.inf, -np.inf),
+    "mixed": np.array(["a", None, np.nan, 3.5, "b"] * 6, dtype=object),
+}
+ODD = {
+    "two rows": {"y": [0, 1], "proba": [[0.9, 0.1], [0.2, 0.8]]},
+    "one class in the rows": {"y": np.zeros(30), "classes": [0, 1]},
+    "nothing costs anything": {"costs": np.zeros((2, 2))},
+    "everything earns": {"costs": [[-3, -1], [-1, -4]]},
+    "equal probabilities": {"proba": np.full((30, 2), 0.5)},
+    "certain and wrong": {"proba": np.eye(2)[1 - Y]},
+    "certain and right": {"proba": np.eye(2)[Y]},
+    "one decision is always right": {"decisions": ["a", "b"], "costs": [[0, 5], [0, 7]]},
+    "thirty classes": {"y": np.arange(60) % 30, "proba": RNG.dirichlet(np.ones(30), 60)},
+    "columns with gaps": {
+        "segments": COLUMNS,
+        "features": COLUMNS,
+        "explain": RNG.normal(size=(30, 4)),
+    },
+    "some weights are zero": {"sample_weight": np.arange(30) % 3},
+    "booleans": {"y": Y == 1, "costs": [[0, 1], [9, 0]]},
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_cases_have_a_page(name):
+    page = render(report_data(make_case(**{"y": Y, "proba": P, **ODD[name]})))
+    Reader(page)
+    assert "NaN" not in page[: page.index('id="plotly"')]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from costboost.metrics import total_cost
+from costboost.report import report_data
 from costboost.report.data.operating import board_of, factors_of, levers_of
 from costboost.report.data.packing import bin_rows, pack, stated_error
 from costboost.report.data.sliders import FACTORS, capacities, sliders, thresholds
@@ -114,6 +115,20 @@ def test_capacity_is_kept_and_best(case):
     kept = saved[(point.decided == limited) & (free.decided == limited)]
     lost = saved[(point.decided != limited) & (free.decided == limited)]
     assert kept.min() >= lost.max()
+
+
+def test_a_report_answers_in_labels():
+    report = report_data(two_classes())
+    factors = factors_of(report.sliders.levers, [2.0, 0.5], (2, 2))
+    found = report.operating_point([2.0, 0.5], threshold=0.3, capacity={"fraud": 40})
+    expected = report.board.operating_point(factors, 0.3, 40, 0)
+    assert (found.decided == expected.decided).all()
+    assert found.cost == expected.cost
+    assert report.operating_point().cost == report.board.operating_point().cost
+    with pytest.raises(ValueError, match="one number for each of"):
+        report.operating_point([1.0])
+    with pytest.raises(ValueError, match="must limit one decision of"):
+        report.operating_point(capacity={"review": 3})
 
 
 def test_levers_are_single_mistakes_or_classes():

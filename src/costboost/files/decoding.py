@@ -7,13 +7,15 @@ import binascii
 import dataclasses
 import math
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from costboost.errors import ModelFileError
 from costboost.files import arrays, boosters, parts, sklearn_tree
-from costboost.files.registry import CHECKS, class_of
+from costboost.files.checks import CHECKS
+from costboost.files.registry import class_of, function_of
 
 __all__ = ["Decoder"]
 
@@ -84,6 +86,8 @@ class Decoder:
                 return scalar[()]
         if kind == "type" and content in _NUMPY_TYPES:
             return _NUMPY_TYPES[content]
+        if kind == "function" and isinstance(content, str) and function_of(content) is not None:
+            return function_of(content)
         raise ModelFileError(f"{where} has the value {value!r:.60}, which is none.")
 
     def _values(self, items: Any, where: str) -> list[Any]:
@@ -237,7 +241,7 @@ def _check_names(cls: type, state: Mapping[str, Any], where: str) -> None:
     """Attributes may not hide methods, and parameters or fields must be complete."""
     for name in state:
         hides = callable(getattr(cls, name, None)) or isinstance(
-            getattr(cls, name, None), (property, staticmethod, classmethod)
+            getattr(cls, name, None), (property, cached_property, staticmethod, classmethod)
         )
         if not name.isidentifier() or name.startswith("__") or hides:
             raise ModelFileError(f"{where}: {cls.__name__} can have no attribute {name!r:.60}.")

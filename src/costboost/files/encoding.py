@@ -8,7 +8,8 @@ Values inside nodes
 -------------------
 ``null``, booleans, text, integers and finite floats are themselves. The rest is an object with one
 key: ``{"ref": i}`` (node i), ``{"float": "nan" | "inf" | "-inf"}``, ``{"bytes": base64}``,
-``{"scalar": {type, shape, data}}`` (a numpy scalar) and ``{"type": "float64"}`` (a numpy type).
+``{"scalar": {type, shape, data}}`` (a numpy scalar), ``{"type": "float64"}`` (a numpy type) and
+``{"function": name}`` (a function of the registry).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,7 +25,7 @@ import numpy as np
 from costboost._typing import AnyArray
 from costboost.errors import ModelFileError
 from costboost.files import arrays, boosters, parts, sklearn_tree
-from costboost.files.registry import name_of
+from costboost.files.registry import name_of, name_of_function
 
 __all__ = ["Encoder"]
 
@@ -59,6 +61,9 @@ class Encoder:
             return {"scalar": arrays.inline(scalar)}
         if isinstance(value, type) and issubclass(value, np.generic):
             return {"type": np.dtype(value).name}
+        function = name_of_function(value)
+        if function is not None:
+            return {"function": function}
         return {"ref": self.node(value, where)}
 
     def node(self, value: Any, where: str) -> int:
@@ -173,7 +178,9 @@ def _state_of(value: Any) -> Iterator[tuple[str, Any]]:
     if state is None:
         state = {}
     for name, item in state.items():
-        if name != "_sklearn_version":
+        # What was only remembered must not change the bytes of the file.
+        is_remembered = isinstance(getattr(type(value), name, None), cached_property)
+        if name != "_sklearn_version" and not is_remembered:
             yield name, item
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from costboost.costs.forms import columns_of
 from costboost.errors import ModelFileError
 from costboost.files import container
 from costboost.files.decoding import Decoder
@@ -65,8 +66,10 @@ def contents(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest and the members of a model's file."""
     name = name_of(type(model))
     if name is None or not is_estimator(name):
+        remedy = " Save what its to_local() returns." if hasattr(model, "to_local") else ""
         raise ModelFileError(
             f"A model file holds a fitted classifier of costboost; got {type(model).__name__}."
+            f"{remedy}"
         )
     check_is_fitted(model)
     encoder = Encoder()
@@ -156,11 +159,6 @@ def _versions() -> dict[str, str]:
 
 def _summary(model: Any) -> dict[str, Any]:
     """What `inspect` shows; nothing of it is needed to load the model."""
-    frame = getattr(model, "_frame", None)
-    categories = {}
-    if frame is not None:
-        for column, values in zip(frame.categorical, frame._codes.categories_, strict=True):
-            categories[str(column)] = [_readable(value) for value in values]
     estimates = {
         name: _readable(getattr(model, name))
         for name in ("estimated_savings_", "estimated_savings_without_costs_", "estimated_cost_")
@@ -172,12 +170,8 @@ def _summary(model: Any) -> dict[str, Any]:
         "classes": _readable(getattr(model, "classes_", None)),
         "decisions": _readable(getattr(model, "decisions_", getattr(model, "classes_", None))),
         "cost_matrix": _readable(getattr(model, "cost_matrix_", None)),
-        "features": {
-            "number": _readable(getattr(model, "n_features_in_", None)),
-            "names": _readable(getattr(model, "feature_names_in_", None)),
-            "dtypes": _readable(getattr(model, "feature_dtypes_in_", None)),
-            "categories": categories,
-        },
+        "costs": _costs(model),
+        "features": _features(model),
         "calibration": {
             "method": _readable(parameters.get("calibration")),
             "temperature": _readable(_optional(model, "temperature_")),
@@ -185,6 +179,33 @@ def _summary(model: Any) -> dict[str, Any]:
         "estimates": estimates,
         "trained": _readable(getattr(model, "trained_at_", None)),
         "data": _readable(getattr(model, "data_fingerprint_", None)),
+    }
+
+
+def _costs(model: Any) -> str | None:
+    """The costs of the fit in words."""
+    return str(model.costs_)[:10_000] if hasattr(model, "costs_") else None
+
+
+def _features(model: Any) -> dict[str, Any]:
+    """What the columns of a table must be."""
+    n = getattr(model, "n_features_in_", None)
+    frame = getattr(model, "_frame", None)
+    kinds, categories = None, {}
+    if n is not None:
+        kinds = ["number"] * int(n)
+    if kinds is not None and frame is not None:
+        for column, values in zip(frame.categorical, frame.categories, strict=True):
+            kinds[column] = "category"
+            categories[str(column)] = [_readable(value) for value in values]
+        for column in frame.ignored:
+            kinds[column] = "ignored"
+    return {
+        "number": _readable(n),
+        "names": _readable(getattr(model, "feature_names_in_", None)),
+        "kinds": kinds,
+        "categories": categories,
+        "cost_columns": list(columns_of(getattr(model, "cost_matrix", None))),
     }
 
 

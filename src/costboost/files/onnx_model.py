@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from costboost.binary import BinaryBoostingClassifier
 from costboost.files.container import write_bytes
 from costboost.files.onnx_graph import boosters_to_onnx
-from costboost.flagship.deciding import HeadClassifier
-from costboost.flagship.heads import ProbabilityHead
+from costboost.gbm.heads import ProbabilityHead
+from costboost.gbm.prediction import HeadClassifier
 
 __all__ = ["to_onnx"]
 
@@ -136,6 +136,6 @@ def _metadata(model: Any) -> dict[str, Any]:
     if frame is not None:
         found["categories"] = {
             str(place): [str(value) for value in values]
-            for place, values in zip(frame.categorical, frame._codes.categories_, strict=True)
+            for place, values in zip(frame.categorical, frame.categories, strict=True)
         }
     return found

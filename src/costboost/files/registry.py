@@ -2,7 +2,7 @@
 
 A file names a class by the word in the left column. The right column says where that class lives
 in this version of the library, so classes may move without making old files unreadable. A new part
-of an estimator needs one line here.
+of an estimator needs one line here; a new algorithm or loss needs none.
 """
 
 from __future__ import annotations
@@ -12,54 +12,40 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-import numpy as np
+__all__ = [
+    "FUNCTIONS",
+    "PARTS",
+    "class_of",
+    "estimators",
+    "function_of",
+    "is_estimator",
+    "name_of",
+    "name_of_function",
+]
 
-__all__ = ["CHECKS", "ESTIMATORS", "PARTS", "class_of", "is_estimator", "name_of"]
-
-# Estimators: everything of this list that the library has.
-ESTIMATORS: tuple[str, ...] = (
-    "AdaBoostCClassifier",
-    "AdaBoostM2Classifier",
-    "AdaC1Classifier",
-    "AdaC2Classifier",
-    "AdaC3Classifier",
-    "AdaCostClassifier",
-    "AdaCostM2Classifier",
-    "AdaMECClassifier",
-    "AsyBClassifier",
-    "AsyBLClassifier",
-    "AsymmetricAdaBoostClassifier",
-    "AverageCostClassifier",
-    "CSAdaBoostClassifier",
-    "CSB0Classifier",
-    "CSB1Classifier",
-    "CSB2Classifier",
-    "CSB2M2Classifier",
-    "CSLogitBoostClassifier",
-    "CSRealBoostClassifier",
-    "CostBoostClassifier",
-    "CostingClassifier",
-    "DSEClassifier",
-    "GBSEClassifier",
-    "GradientCSBClassifier",
-    "LpCSBClassifier",
-    "MCBoostClassifier",
-    "MinCostClassifier",
-    "TargetRateClassifier",
-)
+# Classifiers that are no algorithms of a paper.
+_CLASSIFIERS: Mapping[str, str] = {
+    "CostBoostClassifier": "costboost.gbm.classifier:CostBoostClassifier",
+    "MinCostClassifier": "costboost.wrappers:MinCostClassifier",
+    "TargetRateClassifier": "costboost.wrappers:TargetRateClassifier",
+}
 
 PARTS: Mapping[str, str] = {
     # how columns are coded
     "FrameEncoder": "costboost._frames:FrameEncoder",
-    # uncertain costs
+    # costs
+    "Costs": "costboost.costs.table:Costs",
+    "CostSummary": "costboost.costs.words:CostSummary",
     "Interval": "costboost.costs.uncertain:Interval",
     "Samples": "costboost.costs.uncertain:Samples",
-    # sums of weak rules
+    # sums and averages of weak rules
     "Ensemble": "costboost.learners.base:Ensemble",
     "TreeEnsemble": "costboost.learners.tree:TreeEnsemble",
     "StepEnsemble": "costboost.learners.steps:StepEnsemble",
     "PairEnsemble": "costboost.learners.pairs:PairEnsemble",
     "CoordinateEnsemble": "costboost.learners.coordinates:CoordinateEnsemble",
+    "ProjectedEnsemble": "costboost.learners.coordinates:ProjectedEnsemble",
+    "Mixture": "costboost.learners.mixture:Mixture",
     # weak rules
     "ConstantRule": "costboost.learners.base:ConstantRule",
     "TreeRule": "costboost.learners.tree:TreeRule",
@@ -69,7 +55,8 @@ PARTS: Mapping[str, str] = {
     "EstimatorRule": "costboost.learners.adapter:EstimatorRule",
     "CheapestClassRule": "costboost.learners.cost_tree:CheapestClassRule",
     "RelationalRule": "costboost.learners.pairs:RelationalRule",
-    "OneHotRule": "costboost.algorithms._sampled:OneHotRule",
+    "ClassRule": "costboost.learners.classes:ClassRule",
+    "ConstantClass": "costboost.learners.classes:ConstantClass",
     # criteria of weak rules
     "Votes": "costboost.learners.criteria:Votes",
     "JointVotes": "costboost.learners.criteria:JointVotes",
@@ -83,166 +70,87 @@ PARTS: Mapping[str, str] = {
     "Perceptron": "costboost.learners.perceptron:Perceptron",
     "SklearnLearner": "costboost.learners.adapter:SklearnLearner",
     "CostRegressor": "costboost.learners.cost_tree:CostRegressor",
-    # losses, as parameters
-    "CostExponential": "costboost.losses:CostExponential",
-    "WeightedExponential": "costboost.losses:WeightedExponential",
-    "CostLogistic": "costboost.losses:CostLogistic",
-    "AsymmetricLogistic": "costboost.losses:AsymmetricLogistic",
+    "Labels": "costboost.learners.classes:Labels",
+    # a loss that is made with a parameter; `_losses` has the named ones
     "PNorm": "costboost.losses:PNorm",
-    "GEL": "costboost.losses:GEL",
-    "GLL": "costboost.losses:GLL",
-    "MC": "costboost.losses:MC",
-    "Ls": "costboost.losses:Ls",
-    "Lt": "costboost.losses:Lt",
     # boosters of the gradient boosting classifier
-    "Head": "costboost.flagship.heads:Head",
-    "ProbabilityHead": "costboost.flagship.heads:ProbabilityHead",
-    "LightGBMModel": "costboost.flagship.lightgbm_engine:LightGBMModel",
-    "XGBoostModel": "costboost.flagship.xgboost_engine:XGBoostModel",
-    "Fold": "costboost.flagship.heads:Fold",
-    "Estimate": "costboost.flagship.estimate:Estimate",
+    "ProbabilityHead": "costboost.gbm.heads:ProbabilityHead",
+    "PriceHead": "costboost.gbm.heads:PriceHead",
+    "LossHead": "costboost.gbm.heads:LossHead",
+    "LightGBMModel": "costboost.gbm.engines.lightgbm:LightGBMModel",
+    "XGBoostModel": "costboost.gbm.engines.xgboost:XGBoostModel",
+    "Estimate": "costboost.gbm.estimate:Estimate",
+    # what a warm start must know
+    "LastFit": "costboost.gbm.sources.memory:LastFit",
+    "Plan": "costboost.gbm.sources.memory:Plan",
+    "Fold": "costboost.gbm.folds:Fold",
     # classes of scikit-learn that have nothing but plain attributes, and trees, which are checked
     "DecisionTreeClassifier": "sklearn.tree:DecisionTreeClassifier",
     "DecisionTreeRegressor": "sklearn.tree:DecisionTreeRegressor",
     "LabelEncoder": "sklearn.preprocessing:LabelEncoder",
-    "OrdinalEncoder": "sklearn.preprocessing:OrdinalEncoder",
     # classifiers of the engines, whose boosters are members of their own
     "LGBMClassifier": "lightgbm.sklearn:LGBMClassifier",
     "XGBClassifier": "xgboost.sklearn:XGBClassifier",
 }
 
+# Functions of the library that parts keep.
+FUNCTIONS: Mapping[str, str] = {
+    "stochastic": "costboost.learners.mixture:stochastic",
+}
+
 
 @cache
-def _places() -> dict[str, str]:
-    return {**PARTS, **{name: f"costboost:{name}" for name in ESTIMATORS}}
+def estimators() -> Mapping[str, str]:
+    """The classifiers that a file may hold, and where they live: all that the library has."""
+    algorithms = import_module("costboost.algorithms").__all__
+    return {**{name: f"costboost.algorithms:{name}" for name in algorithms}, **_CLASSIFIERS}
+
+
+@cache
+def _losses() -> Mapping[str, str]:
+    """The classes of the named losses."""
+    kinds = {type(loss) for loss in import_module("costboost.losses").LOSSES.values()}
+    return {kind.__name__: f"{kind.__module__}:{kind.__name__}" for kind in kinds}
+
+
+def _place(name: str) -> str | None:
+    if name in PARTS:
+        return PARTS[name]
+    return estimators().get(name) or _losses().get(name)
+
+
+def _import(place: str) -> Any:
+    module, attribute = place.split(":")
+    return getattr(import_module(module), attribute, None)
 
 
 @cache
 def class_of(name: str) -> type | None:
     """The class by the name that files use; None if there is none."""
-    place = _places().get(name)
-    if place is None:
-        return None
-    module, attribute = place.split(":")
-    found = getattr(import_module(module), attribute, None)
+    place = _place(name)
+    found = None if place is None else _import(place)
     return found if isinstance(found, type) else None
 
 
 def name_of(cls: type) -> str | None:
-    """The name of a class in files; None if files do not hold it.
-
-    Only modules that are loaded already are looked at: the object exists, so its class does.
-    """
+    """The name of a class in files; None if files do not hold it."""
     name = cls.__name__
-    if name in _places() and class_of(name) is cls:
-        return name
-    return None
+    return name if _place(name) is not None and class_of(name) is cls else None
 
 
 def is_estimator(name: str) -> bool:
     """Whether a file may have this class at its root."""
-    return name in ESTIMATORS
+    return name in estimators()
 
 
-# -- what the state of a part must look like ----------------------------------------------------
+@cache
+def function_of(name: str) -> Callable[..., Any] | None:
+    """A function of the library by the name that files use; None if there is none."""
+    found = _import(FUNCTIONS[name]) if name in FUNCTIONS else None
+    return found if callable(found) else None
 
 
-def _need(holds: bool, words: str) -> None:
-    if not holds:
-        raise ValueError(words)
-
-
-def _is_count(value: Any) -> bool:
-    is_integer = isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-    return is_integer and bool(value >= 0)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-
-
-def _is_vector(value: Any, length: int | None = None) -> bool:
-    fine = isinstance(value, np.ndarray) and value.ndim == 1 and value.dtype.kind in "fiu"
-    return fine and (length is None or len(value) == length)
-
-
-def _step_rule(rule: Any) -> None:
-    _need(_is_count(rule.feature), "feature must be a column number")
-    _need(_is_vector(rule.edges), "edges must be a vector")
-    _need(bool(np.all(np.diff(rule.edges) >= 0)), "edges must not fall")
-    _need(_is_vector(rule.outputs, len(rule.edges) + 2), "outputs must have two more than edges")
-
-
-def _tree_rule(rule: Any) -> None:
-    _need(hasattr(rule.booster, "num_trees"), "booster must be a LightGBM booster")
-    _need(
-        _is_count(rule.index) and rule.index < rule.booster.num_trees(),
-        f"index must be a tree of the booster, got {rule.index!r}",
-    )
-    _need(_is_number(rule.vote) and rule.vote != 0, "vote must be a number that is not zero")
-    _need(_is_number(rule.offset), "offset must be a number")
-
-
-def _line_rule(rule: Any) -> None:
-    _need(_is_count(rule.feature), "feature must be a column number")
-    _need(_is_number(rule.slope) and _is_number(rule.intercept), "a line has slope and intercept")
-
-
-def _linear_rule(rule: Any) -> None:
-    _need(_is_vector(rule.coef), "coef must be a vector")
-    _need(_is_number(rule.intercept), "intercept must be a number")
-
-
-def _ensemble(ensemble: Any) -> None:
-    _need(isinstance(ensemble.rules, list), "rules must be a list")
-    _need(all(hasattr(rule, "predict") for rule in ensemble.rules), "rules must be weak rules")
-    _need(_is_vector(ensemble.votes, len(ensemble.rules)), "there must be a vote per rule")
-
-
-def _tree_ensemble(ensemble: Any) -> None:
-    _ensemble(ensemble)
-    _need(hasattr(ensemble.booster, "num_trees"), "booster must be a LightGBM booster")
-    _need(_is_count(ensemble.n_threads), "n_threads must be a count")
-
-
-def _parts(ensemble: Any) -> None:
-    _ensemble(ensemble)
-    _need(isinstance(ensemble.parts, list) and len(ensemble.parts) > 0, "parts must be a list")
-
-
-def _coordinates(ensemble: Any) -> None:
-    _parts(ensemble)
-    c = ensemble.coordinates
-    _need(_is_vector(c, len(ensemble.rules)) and c.dtype.kind in "iu", "a coordinate per rule")
-    _need(bool(np.all((c >= 0) & (c < len(ensemble.parts)))), "coordinates must be those of parts")
-
-
-def _head(head: Any) -> None:
-    _need(isinstance(head.models, list) and len(head.models) > 0, "models must be a list")
-    _need(all(hasattr(model, "booster") for model in head.models), "models must have boosters")
-    _need(_is_number(head.temperature), "temperature must be a number")
-
-
-def _lightgbm_model(model: Any) -> None:
-    _need(hasattr(model.booster, "num_trees"), "booster must be a LightGBM booster")
-
-
-def _xgboost_model(model: Any) -> None:
-    _need(hasattr(model.booster, "num_boosted_rounds"), "booster must be an XGBoost booster")
-
-
-CHECKS: Mapping[str, Callable[[Any], None]] = {
-    "StepRule": _step_rule,
-    "TreeRule": _tree_rule,
-    "LineRule": _line_rule,
-    "LinearRule": _linear_rule,
-    "Ensemble": _ensemble,
-    "StepEnsemble": _ensemble,
-    "TreeEnsemble": _tree_ensemble,
-    "PairEnsemble": _parts,
-    "CoordinateEnsemble": _coordinates,
-    "Head": _head,
-    "ProbabilityHead": _head,
-    "LightGBMModel": _lightgbm_model,
-    "XGBoostModel": _xgboost_model,
-}
+def name_of_function(function: Any) -> str | None:
+    """The name of a function in files; None if files do not hold it."""
+    name = getattr(function, "__name__", None)
+    return name if name in FUNCTIONS and function_of(name) is function else None

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from costboost.base import TableClassifier
+from costboost.costs.forms import varies
 from costboost.errors import ModelFileError
 
 __all__ = ["check_answers"]
 
 _MAX_FEATURES = 10_000_000
-_METHODS = ("predict", "predict_proba", "decision_function")
 
 
 def check_answers(model: Any) -> None:
@@ -40,7 +40,7 @@ def check_answers(model: Any) -> None:
             row = _row(model, model.n_features_in_)
             if row is None:
                 return
-            for method in _METHODS:
+            for method in _methods(model):
                 if hasattr(model, method):
                     answer = getattr(model, method)(row)
                     if len(answer) != 1:
@@ -49,6 +49,13 @@ def check_answers(model: Any) -> None:
         raise ModelFileError(
             f"The model cannot decide on a row of zeros: {error!r:.300}"
         ) from error
+
+
+def _methods(model: Any) -> tuple[str, ...]:
+    """What to ask: if columns tell the costs, only what needs no costs."""
+    if not varies(model.cost_matrix):
+        return "predict", "predict_proba", "decision_function"
+    return ("predict_proba",) if hasattr(model, "predict_proba") else ("decision_function",)
 
 
 def _is_matrix(value: Any, shape: tuple[int, int]) -> bool:
@@ -68,6 +75,6 @@ def _row(model: Any, n: int) -> Any:
         return None
     names = getattr(model, "feature_names_in_", range(n))
     columns: dict[Any, Any] = {name: row[:, j] for j, name in enumerate(names)}
-    for place, values in zip(frame.categorical, frame._codes.categories_, strict=True):
+    for place, values in zip(frame.categorical, frame.categories, strict=True):
         columns[list(columns)[place]] = np.array(values[:1], dtype=object)
     return pd.DataFrame(columns)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -252,7 +253,7 @@ class HeadClassifier(TableClassifier):
         """
         return self._first_head.contributions(self._checked(X))
 
-    def explain(self, X: Any, costs: Any = None) -> Explanation:
+    def explain(self, X: Any, costs: Any = None, *, codes: ArrayLike | None = None) -> Explanation:
         """Explain decisions in money: what each feature adds to what a decision saves.
 
         Parameters
@@ -261,6 +262,9 @@ class HeadClassifier(TableClassifier):
             The rows.
         costs : array, frame or mapping, optional
             The costs to decide by, as in `predict`.
+        codes : int array of shape (n,), optional
+            Decisions to explain, as indices into ``decisions_``, such as those of `decide`; by
+            default the cheapest ones.
 
         Returns
         -------
@@ -288,7 +292,7 @@ class HeadClassifier(TableClassifier):
             known.matrix,
             proba=proba,
             decisions=known.decisions,
-            codes=known.decide(proba),
+            codes=known.decide(proba) if codes is None else codes,
             feature_names=None if names is None else [str(name) for name in names],
             X=features,
         )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -526,6 +528,23 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         return float(
             balanced_accuracy_score(y, self.predict(X), sample_weight=sample_weight, adjusted=True)
         )
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fitted classifier to a model file, which `costboost.load` reads.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, by habit with the ending ``.costboost``.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from costboost.files import save
+
+        return save(self, path)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from costboost.report.case import Case
 from costboost.report.data.about import About, about
@@ -25,7 +27,7 @@ from costboost.report.data.money import (
     outcomes,
     segments,
 )
-from costboost.report.data.operating import Board, board_of
+from costboost.report.data.operating import Board, OperatingPoint, board_of, factors_of
 from costboost.report.data.sensitivity import Sensitivity, sensitivity
 from costboost.report.data.sliders import Sliders, sliders
 from costboost.report.data.thresholds import (
@@ -49,7 +51,7 @@ class ReportData:
     case : Case
         The arrays it was made of.
     board : Board
-        The sliders' model on single rows; ``board.operating_point(...)`` is what the page computes.
+        The sliders' model on single rows.
     headline : Headline
         Costs and savings of the model and the alternatives.
     sliders : Sliders
@@ -100,6 +102,48 @@ class ReportData:
     features: FeatureMoney | None
     about: About
 
+    def operating_point(
+        self,
+        factors: Sequence[float] | None = None,
+        threshold: float | None = None,
+        capacity: Mapping[Any, float] | None = None,
+    ) -> OperatingPoint:
+        """What is decided and paid at one position of the page's sliders.
+
+        Parameters
+        ----------
+        factors : sequence of float, optional
+            A factor for each lever of ``sliders.levers``; by default the stated costs.
+        threshold : float, optional
+            Act where the risk is at least this; by default decide by expected cost.
+        capacity : mapping of one decision to a number, optional
+            Most rows that the decision may get, for example ``{"review": 200}``.
+
+        Returns
+        -------
+        OperatingPoint
+            Decisions, counts and costs.
+        """
+        levers = self.sliders.levers
+        values = [1.0] * len(levers) if factors is None else list(factors)
+        if len(values) != len(levers):
+            raise ValueError(
+                f"The 'factors' parameter of operating_point must have one number for each of "
+                f"{[lever.label for lever in levers]}, got {len(values)}."
+            )
+        limited = most = None
+        if capacity is not None:
+            names = list(self.case.decisions)
+            if len(capacity) != 1 or next(iter(capacity)) not in names:
+                raise ValueError(
+                    "The 'capacity' parameter of operating_point must limit one decision of "
+                    f"{names}, got {dict(capacity)}."
+                )
+            ((name, most),) = capacity.items()
+            limited = names.index(name)
+        f = factors_of(levers, values, self.board.shape)
+        return self.board.operating_point(f, threshold, most, limited)
+
 
 def report_data(case: Case) -> ReportData:
     """Compute all numbers of a report.
@@ -124,7 +168,7 @@ def report_data(case: Case) -> ReportData:
     >>> report = report_data(case)
     >>> report.headline.rule("nothing").cost.value, report.headline.rule("model").cost.value
     (5.0, 2.0)
-    >>> report.board.operating_point(threshold=0.5).cost
+    >>> report.operating_point(threshold=0.5).cost
     0.0
     """
     board = board_of(case)

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.report.case import Case
+from costboost.report.case import Case, sums
 
 __all__ = ["About", "about", "costs_in_words"]
 
@@ -29,7 +29,7 @@ class About:
 
 def about(case: Case) -> About:
     """Collect what a reader needs to trust or repeat the report."""
-    share = np.bincount(case.codes, case.weights, minlength=case.k) / case.weights.sum()
+    share = sums(case.codes, case.weights, case.k) / case.weights.sum()
     data = [
         ("Rows", f"{case.n:,}"),
         *(

@@ -8,7 +8,7 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost.metrics import cost_curve
-from costboost.report.case import Case, sum_columns
+from costboost.report.case import Case, sum_columns, sums
 
 __all__ = [
     "Calibration",
@@ -95,7 +95,7 @@ def calibrations(case: Case) -> list[Calibration]:
     if case.k == 2:
         shown = case.risky.tolist() if len(case.risky) == 1 else [1]
     else:
-        frequency = np.bincount(case.codes, case.weights, minlength=case.k)
+        frequency = sums(case.codes, case.weights, case.k)
         shown = sorted(np.argsort(-frequency, kind="stable")[:MOST_CLASSES].tolist())
     return [_calibration(case, j) for j in shown]
 
@@ -104,11 +104,11 @@ def _calibration(case: Case, j: int) -> Calibration:
     p = case.proba[:, j]
     edges = np.unique(np.quantile(p, np.linspace(0, 1, BINS + 1)[1:-1]))
     place = np.searchsorted(edges, p, side="right")
-    rows = np.bincount(place, case.weights, minlength=len(edges) + 1)
-    squares = np.bincount(place, case.weights**2, minlength=len(edges) + 1)
+    rows = sums(place, case.weights, len(edges) + 1)
+    squares = sums(place, case.weights**2, len(edges) + 1)
     used = rows > 0
-    predicted = np.bincount(place, case.weights * p, minlength=len(rows))[used] / rows[used]
-    hits = np.bincount(place, case.weights * (case.codes == j), minlength=len(rows))[used]
+    predicted = sums(place, case.weights * p, len(rows))[used] / rows[used]
+    hits = sums(place, case.weights * (case.codes == j), len(rows))[used]
     observed = hits / rows[used]
     low, high = wilson(observed, rows[used] ** 2 / squares[used])
     return Calibration(str(case.classes[j]), predicted, observed, low, high, rows[used])

@@ -8,7 +8,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.report.case import Case
-from costboost.report.data.money import shown
+from costboost.report.data.money import as_words, places_of, shown
 
 __all__ = ["Effect", "FeatureMoney", "features"]
 
@@ -101,12 +101,10 @@ def _steps(values: AnyArray) -> tuple[list[str], Ints]:
     """Values as a few steps: equally frequent ranges of numbers, the most frequent words."""
     if values.dtype.kind in NUMBERS:
         numbers = values.astype(np.float64)
-        missing = np.isnan(numbers)
-        edges = np.unique(np.quantile(numbers[~missing], np.linspace(0, 1, STEPS + 1)[1:-1]))
-        place = np.where(missing, len(edges) + 1, np.searchsorted(edges, numbers, side="right"))
-        found, place = np.unique(place, return_inverse=True)
-        return [shown(np.median(numbers[place == code])) for code in range(len(found))], place
-    words, place, counts = np.unique(values.astype(str), return_inverse=True, return_counts=True)
+        place = places_of(numbers, STEPS)
+        groups = [numbers[place == code] for code in range(int(place.max()) + 1)]
+        return [shown(np.quantile(group, 0.5, method="lower")) for group in groups], place
+    words, place, counts = np.unique(as_words(values), return_inverse=True, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))

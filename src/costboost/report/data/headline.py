@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.report.case import Case
+from costboost.report.case import Case, sums
 
 __all__ = ["Daily", "Headline", "Interval", "Rule", "headline"]
 
@@ -99,8 +99,10 @@ def likeliest(case: Case) -> Ints:
     """The right decision of the most likely class; with two classes, a threshold of 0.5."""
     if case.k == 2 and len(case.risky) == 1:
         acting = int(case.risky[0])
-        return np.where(case.proba[:, acting] >= 0.5, case.right[acting], case.right[1 - acting])
-    return case.right[case.proba.argmax(axis=1)]
+        class_ = np.where(case.proba[:, acting] >= 0.5, acting, 1 - acting)
+    else:
+        class_ = case.proba.argmax(axis=1)
+    return np.asarray(case.right[class_], dtype=np.intp)
 
 
 def headline(case: Case, seed: int = 0) -> Headline:
@@ -158,7 +160,7 @@ def by_day(time: AnyArray, paid: Floats, names: list[str]) -> Daily:
     return Daily(
         days,
         {
-            name: np.bincount(day - first, column, minlength=length)
+            name: sums(day - first, column, length)
             for name, column in zip(names, paid.T, strict=True)
         },
     )

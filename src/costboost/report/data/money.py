@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.report.case import Case
+from costboost.report.case import Case, sums
 
 __all__ = ["Group", "Mistake", "Outcomes", "deciles", "mistakes", "outcomes", "segments"]
 
@@ -108,9 +108,7 @@ def outcomes(case: Case) -> Outcomes:
     paid = case.paid(case.decided) * case.weights
     tables = (case.weights, paid, paid - case.prices.min(axis=1) * case.weights)
     size = case.k * case.d
-    return Outcomes(
-        *(np.bincount(cell, table, minlength=size).reshape(case.k, case.d) for table in tables)
-    )
+    return Outcomes(*(sums(cell, table, size).reshape(case.k, case.d) for table in tables))
 
 
 @dataclass(frozen=True)
@@ -138,7 +136,7 @@ def deciles(case: Case) -> list[Group]:
     """Costs by decile of the amount; empty without an amount."""
     if case.amount is None:
         return []
-    labels, place = _tenths(case.amount[1], 10)
+    labels, place = parts_of(case.amount[1], 10)
     return _groups(case, place, labels)
 
 
@@ -148,12 +146,11 @@ def segments(case: Case) -> dict[str, list[Group]]:
 
 
 def _segment(case: Case, values: AnyArray) -> list[Group]:
-    distinct = np.unique(values.astype(str))
-    if values.dtype.kind in "iuf" and len(distinct) > MOST_GROUPS:
-        labels, place = _tenths(values.astype(np.float64), 5)
+    if values.dtype.kind in "iuf" and len(np.unique(values)) > MOST_GROUPS:
+        labels, place = parts_of(values.astype(np.float64), 5)
         return _groups(case, place, labels)
-    labels_, place = np.unique(values.astype(str), return_inverse=True)
-    cost = np.bincount(place, case.paid(case.decided) * case.weights)
+    labels_, place = np.unique(as_words(values), return_inverse=True)
+    cost = sums(place, case.paid(case.decided) * case.weights)
     order = np.argsort(-cost, kind="stable")
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
@@ -165,14 +162,32 @@ def _segment(case: Case, values: AnyArray) -> list[Group]:
     return _groups(case, place, names)
 
 
-def _tenths(values: Floats, parts: int) -> tuple[list[str], Ints]:
-    """Parts of equal size by value, joined where values are equal; missing values apart."""
+def as_words(values: AnyArray) -> AnyArray:
+    """Values as text, missing ones by that name."""
+    words = values.astype(str)
+    return np.where(np.isin(words, ["nan", "None", "<NA>", "NaT"]), "missing", words)
+
+
+def places_of(values: Floats, parts: int) -> Ints:
+    """Number of the part of each value: parts of equal size, those of equal values joined.
+
+    Missing values are a part of their own, the last one.
+    """
     missing = np.isnan(values)
-    edges = np.unique(np.quantile(values[~missing], np.linspace(0, 1, parts + 1)[1:-1]))
+    if missing.all():
+        return np.zeros(len(values), dtype=np.intp)
+    # Edges are values that occur: no arithmetic, so infinite ones do no harm.
+    marks = np.linspace(0, 1, parts + 1)[1:-1]
+    edges = np.unique(np.quantile(values[~missing], marks, method="lower"))
     place = np.searchsorted(edges, values, side="right")
-    found, place = np.unique(np.where(missing, len(edges) + 1, place), return_inverse=True)
+    return np.unique(np.where(missing, len(edges) + 1, place), return_inverse=True)[1]
+
+
+def parts_of(values: Floats, parts: int) -> tuple[list[str], Ints]:
+    """Parts of equal size by value, each with its span, and the part of each value."""
+    place = places_of(values, parts)
     labels = []
-    for code in range(len(found)):
+    for code in range(int(place.max()) + 1):
         inside = values[place == code]
         low, high = inside.min(), inside.max()
         if np.isnan(low):
@@ -184,8 +199,8 @@ def _tenths(values: Floats, parts: int) -> tuple[list[str], Ints]:
 
 def _groups(case: Case, place: Ints, labels: list[str]) -> list[Group]:
     size = len(labels)
-    sums = [
-        np.bincount(place, values * case.weights, minlength=size)
+    parts = [
+        sums(place, values * case.weights, size)
         for values in (
             np.ones(case.n),
             case.prices[:, case.nothing],
@@ -193,4 +208,4 @@ def _groups(case: Case, place: Ints, labels: list[str]) -> list[Group]:
             case.prices.min(axis=1),
         )
     ]
-    return [Group(label, *(float(s[i]) for s in sums)) for i, label in enumerate(labels)]
+    return [Group(label, *(float(part[i]) for part in parts)) for i, label in enumerate(labels)]

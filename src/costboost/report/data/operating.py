@@ -17,14 +17,14 @@ the same order, so that their decisions agree to the last bit:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from costboost._typing import Bools, Floats, Ints
-from costboost.report.case import Case
+from costboost.report.case import Case, sums
 
 __all__ = ["Board", "Lever", "OperatingPoint", "board_of", "factors_of", "levers_of"]
 
@@ -67,7 +67,7 @@ def levers_of(case: Case) -> list[Lever]:
             for j, e in pairs
         ]
     mean = np.where(wrong, case.average, 0.0).mean(axis=1)
-    share = np.bincount(case.codes, case.weights, minlength=case.k) * mean
+    share = sums(case.codes, case.weights, case.k) * mean
     shown = sorted(np.argsort(-share, kind="stable")[:MOST_LEVERS].tolist())
     return [
         Lever(f"Mistakes on {case.classes[j]}", _only(wrong, j)) for j in shown if wrong[j].any()
@@ -83,7 +83,7 @@ def _only(wrong: Bools, j: int, e: int | None = None) -> Bools:
     return cells
 
 
-def factors_of(levers: Sequence[Lever], values: Sequence[float], shape: tuple[int, int]) -> Floats:
+def factors_of(levers: Sequence[Lever], values: Iterable[float], shape: tuple[int, int]) -> Floats:
     """Factors (k, d) of the levers' positions; 1 where no lever acts."""
     factors = np.ones(shape)
     for lever, value in zip(levers, values, strict=True):
@@ -117,7 +117,7 @@ class OperatingPoint:
     @property
     def counts(self) -> Floats:
         """Weight of the rows of each decision (d,)."""
-        return self.rows.sum(axis=0)
+        return np.asarray(self.rows.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +161,7 @@ class Board:
         limited: int | None = None,
     ) -> Ints:
         """Decisions from expected costs: points 3 and 4 of the module's text."""
+        decided: Ints
         if threshold is None:
             decided = expected.argmin(axis=1)
         else:
@@ -211,15 +212,17 @@ class Board:
         cell = self.truth * d + decided
         # One flat index is several times faster than one per axis.
         price = self.prices.ravel()[np.arange(0, len(decided) * d, d) + decided] * self.weights
-        rows = np.bincount(cell, self.weights, minlength=k * d).reshape(k, d)
-        paid = np.bincount(cell, price, minlength=k * d).reshape(k, d)
+        rows = sums(cell, self.weights, k * d).reshape(k, d)
+        paid = sums(cell, price, k * d).reshape(k, d)
         return OperatingPoint(decided, rows, paid * factors)
 
 
 def cheapest_but(expected: Floats, code: int) -> Ints:
+    """The cheapest decision of each row other than one."""
     others = expected.copy()
     others[:, code] = np.inf
-    return others.argmin(axis=1)
+    cheapest: Ints = others.argmin(axis=1)
+    return cheapest
 
 
 def board_of(case: Case) -> Board:

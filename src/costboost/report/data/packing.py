@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.report.case import Case
+from costboost.report.case import Case, sums
 from costboost.report.data.operating import Board, Lever, factors_of
 
 __all__ = ["Packed", "StatedError", "bin_rows", "pack", "stated_error"]
@@ -174,8 +174,8 @@ def bin_rows(case: Case, board: Board, most: int | None = None, seed: int = 0) -
     node = _neighbours(case, group, most)
     mixed = np.random.default_rng(seed).permutation(case.n)
     drawn = mixed[np.unique(node[mixed], return_index=True)[1]]
-    weight = np.bincount(node, case.weights)
-    totals = [np.bincount(node, price * case.weights) for price in board.prices.T]
+    weight = sums(node, case.weights)
+    totals = [sums(node, price * case.weights) for price in board.prices.T]
     prices = np.column_stack(totals) / np.maximum(weight, np.finfo(float).tiny)[:, None]
     return Board(
         case.codes[drawn],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from costboost.report.case import Case
+from costboost.report.case import Case, sums
 from costboost.report.data.operating import Board, Lever, levers_of
 from costboost.report.data.packing import Packed, pack
 
@@ -83,6 +83,6 @@ def limited_at_first(case: Case) -> int:
     between = [e for e in range(case.d) if e != case.nothing and e not in case.right]
     if between:
         return between[0]
-    counts = np.bincount(case.decided, case.weights, minlength=case.d)
+    counts = sums(case.decided, case.weights, case.d)
     counts[case.nothing] = -1.0
     return int(counts.argmax())

@@ -8,6 +8,7 @@ import json
 import os
 from functools import cache
 from html import escape
+from importlib import import_module
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -126,10 +127,10 @@ def _base64(content: bytes) -> str:
 def _plotly() -> str:
     """plotly.js from plotly's Python package, compressed: 2 MB instead of 5."""
     try:
-        from plotly.offline import get_plotlyjs
+        offline = import_module("plotly.offline")
     except ImportError as error:
         raise ImportError(
             "The charts of costboost.report need plotly, which is not installed: "
             'pip install "costboost[report]".'
         ) from error
-    return _base64(gzip.compress(get_plotlyjs().encode("utf-8"), compresslevel=9, mtime=0))
+    return _base64(gzip.compress(offline.get_plotlyjs().encode("utf-8"), compresslevel=9, mtime=0))

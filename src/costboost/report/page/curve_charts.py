@@ -22,9 +22,17 @@ from costboost.report.page.figure import (
     numbers,
     point,
 )
-from costboost.report.page.words import Cell, Table, count, percent, span
+from costboost.report.page.words import Cell, Row, Table, count, percent, span
 
-__all__: list[str] = []
+__all__ = [
+    "calibration_chart",
+    "capacity_chart",
+    "cost_curve_chart",
+    "daily_chart",
+    "headline_chart",
+    "rounds_chart",
+    "share_chart",
+]
 
 RULES = {
     "nothing": "@grey",
@@ -56,7 +64,7 @@ def headline_chart(headline: Headline, unit: str) -> Figure:
         "showlegend": False,
         "hovertemplate": "%{y}<br>%{x:,.2f}<extra></extra>",
     }
-    rows = [
+    rows: list[Row] = [
         [
             rule.name,
             money_cell(rule.cost.value, unit),
@@ -98,7 +106,7 @@ def daily_chart(headline: Headline, unit: str) -> Figure | None:
         line(f"Against: {headline.rule(key).name}", days, numbers(saved[key].cumsum()), RULES[key])
         for key in keys
     ]
-    rows = [
+    rows: list[Row] = [
         [day, *(money_cell(float(saved[key][place]), unit) for key in keys)]
         for place, day in enumerate(days[:400])
     ]
@@ -132,7 +140,7 @@ def cost_curve_chart(curve: WholeCostCurve) -> Figure:
     if curve.stated is not None:
         layout["shapes"] = [_upright(curve.stated)]
         layout["annotations"] = [_note(curve.stated, "stated costs")]
-    rows = [
+    rows: list[Row] = [
         [f"{x:.2f}", *(f"{cost[place]:.4f}" for cost in curve.costs.values())]
         for place, x in enumerate(curve.probability_cost.tolist())
         if place % 5 == 0
@@ -172,7 +180,7 @@ def calibration_chart(calibrations: Sequence[Calibration]) -> Figure:
             for place, c in enumerate(calibrations)
         ),
     ]
-    rows = [
+    rows: list[Row] = [
         [
             c.label,
             Cell(f"{c.predicted[b]:.4f}", float(c.predicted[b])),
@@ -211,7 +219,7 @@ def rounds_chart(rounds: Sequence[Rounds], unit: str) -> Figure | None:
         x = list(range(1, len(part.costs) + 1))
         traces.append(line(part.name, x, numbers(part.costs), color))
         traces.append(point(f"Lowest: round {part.best}", part.best, part.costs.min(), color))
-    rows = [
+    rows: list[Row] = [
         [part.name, Cell(f"{part.best:,}", part.best), money_cell(float(part.costs.min()), unit)]
         for part in rounds
     ]
@@ -236,7 +244,7 @@ def share_chart(curve: ShareCurve, unit: str) -> Figure:
         line("The model's order", percents, numbers(curve.savings), "@accent"),
         point("The model's decisions", 100 * curve.chosen[0], curve.chosen[1], "@accent"),
     ]
-    rows = [
+    rows: list[Row] = [
         [percent(share), money_cell(float(saving), unit)]
         for share, saving in zip(curve.shares[::12], curve.savings[::12], strict=True)
     ]
@@ -269,7 +277,7 @@ def capacity_chart(case: Case, curve: CapacityCurve) -> Figure:
         ),
         line("Price of one more", x, numbers(curve.prices), "@amber", yaxis="y2"),
     ]
-    rows = [
+    rows: list[Row] = [
         [
             Cell(count(c), float(c)),
             money_cell(float(cost), case.unit),
@@ -318,4 +326,5 @@ def _note(x: float, text: str) -> dict[str, Any]:
 
 def _wrapped(text: str) -> str:
     """Text in lines of about twenty characters."""
-    return "<br>".join(wrap(text, 22))
+    parts = text.replace(" (", "\n(").splitlines()
+    return "<br>".join(line for part in parts for line in wrap(part, 24))

@@ -19,13 +19,20 @@ from costboost.report.page.figure import (
     numbers,
     short,
 )
-from costboost.report.page.words import Cell, Table, count, money
+from costboost.report.page.words import Cell, Row, Table, count, money
 
-__all__: list[str] = []
+__all__ = [
+    "effect_chart",
+    "features_chart",
+    "groups_chart",
+    "outcomes_chart",
+    "regret_chart",
+]
 
 
 def regret_chart(sensitivity: Sensitivity, unit: str) -> Figure:
     """Regret over the grid of two levers, or along each of several."""
+    rows: list[Row]
     factors = [f"×{f:.3g}" for f in sensitivity.factors]
     if sensitivity.grid is not None:
         first, second = sensitivity.levers
@@ -48,7 +55,7 @@ def regret_chart(sensitivity: Sensitivity, unit: str) -> Figure:
             "regret",
             "What a wrong cost would cost",
             "Each square: the true costs are these multiples of the stated ones, and decisions are "
-            "still made by the stated ones. A pale square means that the error hardly matters.",
+            "still made by the stated ones. The stronger the colour, the more the error costs.",
             [heat],
             {"xaxis": axis(second, type="category"), "yaxis": axis(first, type="category")},
             Table(f"Regret; rows: {first}; columns: {second}", ["True multiple", *factors], rows),
@@ -103,7 +110,7 @@ def outcomes_chart(case: Case, outcomes: Outcomes) -> Figure:
         "hovertemplate": "%{y}, %{x}<br>%{text}<br>avoidable %{z:,.2f}<extra></extra>",
         **({"texttemplate": "%{text}"} if few else {}),
     }
-    rows = [
+    rows: list[Row] = [
         [
             classes[j],
             decisions[e],
@@ -118,8 +125,8 @@ def outcomes_chart(case: Case, outcomes: Outcomes) -> Figure:
     return Figure(
         "outcomes",
         "Truth and decision, in money",
-        "Each square shows what its rows cost. The darker, the more of that the right decisions "
-        "would have avoided.",
+        "Each square shows what its rows cost. The stronger the colour, the more of that the right "
+        "decisions would have avoided.",
         [heat],
         {
             "yaxis": {"autorange": "reversed", "automargin": True},
@@ -153,7 +160,7 @@ def groups_chart(name: str, title: str, groups: Sequence[Group], unit: str, read
             ("model", "The model", "@accent"),
         )
     ]
-    rows = [
+    rows: list[Row] = [
         [
             group.label,
             Cell(count(group.rows), group.rows),

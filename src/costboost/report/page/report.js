@@ -198,7 +198,7 @@ function layoutOf(layout) {
   return colour(full);
 }
 
-const CONFIG = { displaylogo: false, responsive: true, displayModeBar: false };
+const CONFIG = { displaylogo: false, displayModeBar: false };
 
 function draw(name) {
   const place = byId("plot-" + name);
@@ -274,7 +274,9 @@ function drawThreshold(point, factors) {
   const line = (name, y, color, more) => ({
     type: "scatter", mode: "lines", name, x, y, customdata: text, hovertemplate, line: { color, width: 2.5, ...more },
   });
-  const ticks = [0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1];
+  const narrow = byId("plot-threshold").clientWidth < 600;
+  const ticks = narrow ? [0, 0.01, 0.1, 0.5, 0.9, 0.99, 1]
+    : [0, 0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1];
   const place = (t) => model.thresholds.findIndex((value) => value >= t);
   const now = state.threshold === null
     ? { type: "scatter", mode: "lines", name: "Now, each row by its expected cost", x: [0, x.length - 1], y: [point.cost, point.cost],
@@ -396,6 +398,8 @@ prefersDark.addEventListener("change", applyTheme);
 const printing = window.matchMedia("print");
 printing.addEventListener("change", drawAll);
 window.addEventListener("afterprint", drawAll);
+let resized = 0;
+window.addEventListener("resize", () => { clearTimeout(resized); resized = setTimeout(drawAll, 120); });
 
 // -- start ------------------------------------------------------------------------------------------
 

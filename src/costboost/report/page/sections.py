@@ -14,7 +14,7 @@ from costboost.report.data.sensitivity import BreakEven
 from costboost.report.page import curve_charts, money_charts
 from costboost.report.page.controls import board_html, threshold_chart
 from costboost.report.page.figure import Figure
-from costboost.report.page.words import Cell, Table, count, money, percent, span
+from costboost.report.page.words import Cell, Row, Table, count, money, percent, span
 
 __all__ = ["Section", "sections"]
 
@@ -175,7 +175,7 @@ def _decisions(report: ReportData) -> Section:
 
 
 def _wrong_costs(report: ReportData) -> Section:
-    rows = [[even.lever, _limits(even)] for even in report.sensitivity.break_even]
+    rows: list[Row] = [[even.lever, _limits(even)] for even in report.sensitivity.break_even]
     table = Table(
         "Break-even: how wrong one cost may be before a constant decision becomes cheaper than the "
         "model's decisions",
@@ -244,7 +244,7 @@ def _mistakes(report: ReportData) -> str:
         return "<h3>The most expensive mistakes</h3><p>There are none.</p>"
     reasons = any(mistake.reasons for mistake in report.mistakes)
     head = ["Row", "Truth", "Decided", "Cheapest", "Cost", "Avoidable", "Probability of the truth"]
-    rows = [
+    rows: list[Row] = [
         [
             mistake.row,
             mistake.truth,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["Cell", "Table", "count", "money", "percent", "span"]
+__all__ = ["Cell", "Row", "Table", "count", "money", "percent", "span"]
 
 
 def money(value: float, unit: str, cents: bool | None = None) -> str:
@@ -43,6 +43,9 @@ class Cell:
 
     text: str
     value: float | None = None
+
+
+Row = list[Cell | str]
 
 
 @dataclass(frozen=True)
