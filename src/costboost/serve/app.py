@@ -7,6 +7,7 @@ import logging
 import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.metadata import version
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -16,7 +17,6 @@ from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from costboost import __version__
 from costboost.serve.answers import as_arrow, as_json
 from costboost.serve.errors import RequestError
 from costboost.serve.gate import Gate
@@ -60,7 +60,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
     app = FastAPI(
         title="costboost",
         summary="Decisions of least expected cost.",
-        version=__version__,
+        version=version("costboost"),
         docs_url=None,
         redoc_url=None,
     )

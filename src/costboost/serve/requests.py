@@ -57,9 +57,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
     return document
 
 
-def read_json(
-    document: dict[str, Any], columns: Columns, prices: Prices, max_rows: int
-) -> Query:
+def read_json(document: dict[str, Any], columns: Columns, prices: Prices, max_rows: int) -> Query:
     """A request from its parsed body."""
     form = "rows" if "rows" in document else "records"
     given = document.get(form)
@@ -75,9 +73,7 @@ def read_json(
         )
     names = document.get("columns")
     if names is not None and (
-        form == "records"
-        or type(names) is not list
-        or not all(type(name) is str for name in names)
+        form == "records" or type(names) is not list or not all(type(name) is str for name in names)
     ):
         raise RequestError(
             422, 'columns must be a list of names, and goes with "rows" alone.', "columns"
@@ -112,9 +108,7 @@ def _groups(per: Any, table: Table) -> AnyArray | None:
     return np.array([str(value) for value in per])
 
 
-def read_capacity(
-    capacity: Any, prices: Prices, *, has_groups: bool
-) -> dict[Any, Any] | None:
+def read_capacity(capacity: Any, prices: Prices, *, has_groups: bool) -> dict[Any, Any] | None:
     """Limits of decisions: a number, a share, a pair of them, or one of these per group."""
     if capacity is None:
         return None

@@ -289,9 +289,7 @@ class Public(Scorer):
         runner_up, saving = compared(expected, codes)
         found = self.model.explain(X, costs) if explain else None
         if found is not None and (found.codes != codes).any():
-            raise RequestError(
-                422, "This model explains only decisions without limits.", "explain"
-            )
+            raise RequestError(422, "This model explains only decisions without limits.", "explain")
         return Answer(codes, proba, expected, runner_up, saving, found, allocation)
 
     def _codes(self, labels: AnyArray) -> Ints:

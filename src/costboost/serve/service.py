@@ -46,9 +46,7 @@ class Service:
 
     def answer(self, query: Query) -> Answer:
         """Decide the rows of a request."""
-        return self.scorer.answer(
-            query.table, query.costs, query.capacity, explain=query.explain
-        )
+        return self.scorer.answer(query.table, query.costs, query.capacity, explain=query.explain)
 
     def about(self) -> dict[str, Any]:
         """What people and programs may know of the model."""

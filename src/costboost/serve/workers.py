@@ -62,7 +62,7 @@ class DrainingServer(uvicorn.Server):
             self.force_exit = True
 
     async def on_tick(self, counter: int) -> bool:
-        """Ten times a second: is the drain over?"""
+        """Stop when the drain is over; called ten times a second."""
         if self._leave_at is not None and time.monotonic() >= self._leave_at:
             self.should_exit = True
         return await super().on_tick(counter)

@@ -35,9 +35,7 @@ POLICY = (
 @cache
 def start_page() -> str:
     """The page where a person decides one row or a file; it asks ``/schema`` for the columns."""
-    return Template(_part("page.html")).substitute(
-        style=_part("page.css"), script=_part("page.js")
-    )
+    return Template(_part("page.html")).substitute(style=_part("page.css"), script=_part("page.js"))
 
 
 def docs_page(document: dict[str, Any]) -> str:
