@@ -39,6 +39,18 @@ _STATUSES = {
 }
 
 
+_DECIDE = (
+    "Decide rows: JSON, an Arrow stream or file, or Parquet. A table in Arrow or Parquet may have "
+    "columns of costs: costs.fn and costs.fp, or costs.TRUTH.DECISION for every pair. The header "
+    "Accept: application/vnd.apache.arrow.stream asks for an answer in Arrow."
+)
+_OPTIONS = {
+    "explain": "For tables: true explains the decisions.",
+    "capacity": 'For tables: limits as JSON, such as {"review": 20}.',
+    "per": "For tables: the column whose groups have limits of their own.",
+}
+
+
 def _property(column: Column) -> dict[str, Any]:
     if column.kind == "number":
         return {"type": ["number", "boolean", "null"]}
@@ -209,6 +221,14 @@ def operations(service: Service, max_rows: int) -> dict[str, Any]:
         for status, text in _STATUSES.items()
     }
     decide = {
+        "tags": ["decisions"],
+        "summary": "Decide rows",
+        "description": _DECIDE,
+        "operationId": "decide",
+        "parameters": [
+            {"name": name, "in": "query", "schema": {"type": "string"}, "description": text}
+            for name, text in _OPTIONS.items()
+        ],
         "requestBody": {
             "required": True,
             "content": {

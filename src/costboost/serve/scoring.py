@@ -8,7 +8,7 @@ takes longer than the trees of a single row. `Public` calls the public methods o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,12 +16,13 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.costs.forms import varies
+from costboost.costs.forms import columns_of, varies
 from costboost.decisions import Allocation, Explanation, allocate, explain
 from costboost.gbm.heads import ProbabilityHead
 from costboost.gbm.prediction import HeadClassifier
 from costboost.serve.columns import Table
 from costboost.serve.errors import RequestError
+from costboost.serve.formulas import Formulas
 from costboost.serve.prices import Given
 
 __all__ = ["Answer", "Direct", "Public", "Scorer", "scorer_of"]
@@ -189,9 +190,12 @@ class Direct(Scorer):
         self._head = model._first_head
         last = model._deciding_head
         self._learned = None if last.decides_by_cost else last
-        self._fixed = None
-        if not varies(model.cost_matrix) and not model._costs_changed():
-            self._fixed = Costs(model.classes_, model.cost_matrix_, model.decisions_)
+        self._own: Callable[[Table], Costs]
+        if varies(model.cost_matrix):
+            self._own = Formulas(model)
+        else:
+            fixed = Costs(model.classes_, model.cost_matrix_, model.decisions_)
+            self._own = lambda _: fixed
 
     @staticmethod
     def serves(model: Any) -> bool:
@@ -200,7 +204,8 @@ class Direct(Scorer):
             isinstance(model, HeadClassifier)
             and isinstance(model._first_head, ProbabilityHead)
             and model.risk == "expected"
-            and not callable(model.cost_matrix)
+            and not model._costs_changed()
+            and (not varies(model.cost_matrix) or bool(columns_of(model.cost_matrix)))
         )
 
     @property
@@ -210,7 +215,7 @@ class Direct(Scorer):
 
     def own_costs(self, table: Table) -> Costs:
         """The costs of the fit, or of the columns."""
-        return self._fixed or self.model._decision_costs(None, len(table), table)
+        return self._own(table)
 
     def _answer(
         self,

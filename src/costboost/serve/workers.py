@@ -83,7 +83,8 @@ def listen(settings: Settings) -> socket.socket:
     """The socket of the service."""
     host = settings.host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    found = socket.socket(family, socket.SOCK_STREAM)
+    # The protocol is named because asyncio sends answers without delay (TCP_NODELAY) only then.
+    found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host, settings.port))
