@@ -35,11 +35,11 @@ LAYERS = (
     ("algorithms",),
     ("gbm",),
     ("dask",),
-    ("datasets",),
+    ("datasets", "tables"),
     ("monitor",),
     ("plots", "vision"),
     ("files",),
-    ("experiments", "report"),
+    ("experiments", "report", "serve"),
     ("__init__",),
     ("cli", "__main__"),
 )
