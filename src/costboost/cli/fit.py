@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from rich.markup import escape
 from costboost.cli import arguments
 from costboost.cli.failure import collected_warnings, tells_errors
 
-__all__ = ["fit"]
+__all__ = ["Plan", "fit", "measure", "train_model"]
 
 
 @tells_errors
@@ -83,7 +84,7 @@ def fit(
     from costboost.cli.show import print_json
     from costboost.tables import check_output, open_source
 
-    console = Console(stderr=as_json, quiet=as_json or quiet)
+    console = Console(stderr=as_json, quiet=as_json)
     path = output or Path(f"{target}.costboost")
     check_output(path, kinds=False)
     if save_test is not None:
@@ -92,9 +93,10 @@ def fit(
         table, target, positive, tuple(cost or ()), cost_matrix, tuple(exclude or ()),
         tuple(category or ()), weight_column, time_column, group_column, delimiter, encoding,
     )  # fmt: skip
-    plan = _Plan(
+    talk = Console(stderr=as_json, quiet=as_json or quiet)
+    plan = Plan(
         path, algorithm, tuple(setting or ()), seed, refit, test_size, test, save_test,
-        show_bar=not (as_json or quiet) and sys.stdout.isatty(),
+        show_bar=not (as_json or quiet) and sys.stdout.isatty(), talk=talk,
     )  # fmt: skip
     from_disk = out_of_core
     if from_disk is None and table != "-":
@@ -104,34 +106,45 @@ def fit(
         print_json(found)
 
 
-class _Plan:
-    """What to train and where to write it."""
+@dataclass(frozen=True)
+class Plan:
+    """What to train and where to write it.
 
-    def __init__(
-        self,
-        path: Path,
-        algorithm: str,
-        settings: tuple[str, ...],
-        seed: int,
-        refit: bool,
-        test_size: float,
-        test: str | None,
-        save_test: Path | None,
-        *,
-        show_bar: bool,
-    ) -> None:
-        self.path = path
-        self.algorithm = algorithm
-        self.settings = settings
-        self.seed = seed
-        self.refit = refit
-        self.test_size = test_size
-        self.test = test
-        self.save_test = save_test
-        self.show_bar = show_bar
+    Attributes
+    ----------
+    path : Path
+        The model file.
+    algorithm : str
+        Name of the class.
+    settings : tuple of str
+        Its parameters, as typed.
+    seed : int
+        Seed of splits and of the model.
+    refit : bool
+        Whether to train once more on all rows.
+    test_size : float
+        Share of the rows that is held out.
+    test, save_test : str and Path, optional
+        File of rows to measure on; file for the held-out rows.
+    show_bar : bool
+        Whether to show progress.
+    talk : Console
+        For everything but the result.
+    """
+
+    path: Path
+    algorithm: str
+    settings: tuple[str, ...]
+    seed: int
+    refit: bool
+    test_size: float
+    test: str | None
+    save_test: Path | None
+    show_bar: bool
+    talk: Console
 
 
-def _fit(console: Console, wish: Any, plan: _Plan) -> dict[str, Any]:
+def _fit(console: Console, wish: Any, plan: Plan) -> dict[str, Any]:
     import numpy as np
 
     from costboost.cli.algorithm import make_model, read_settings
@@ -141,12 +154,13 @@ def _fit(console: Console, wish: Any, plan: _Plan) -> dict[str, Any]:
     from costboost.cli.split import split
     from costboost.tables import open_source, writer
 
+    talk = plan.talk
     problem = read_problem(wish)
     recipe, rows = problem.recipe, problem.rows
-    console.print(f"{escape(wish.table)}: {len(rows):,} rows ({problem.source.in_words()})")
-    console.print(columns_table(recipe))
+    talk.print(f"{escape(wish.table)}: {len(rows):,} rows ({problem.source.in_words()})")
+    talk.print(columns_table(recipe))
     for text in problem.notes:
-        note(console, text)
+        note(talk, text)
     model = make_model(
         plan.algorithm, problem.cost_matrix, read_settings(plan.settings), seed=plan.seed,
         exclude_cost_columns=problem.excludes_cost_columns,
@@ -160,25 +174,25 @@ def _fit(console: Console, wish: Any, plan: _Plan) -> dict[str, Any]:
         train, test, words = split(rows, plan.test_size, plan.seed)
         test_rows, test_frame = rows.take(test), problem.frame[test]
     training = rows.take(train)
-    console.print(
+    talk.print(
         f"\nTraining {type(model).__name__} on {len(training):,} rows; held out: "
         f"{len(test_rows):,} rows ({escape(words)})."
     )
     with collected_warnings() as remarks:
         train_model(model, training, show_bar=plan.show_bar)
     for text in remarks:
-        warn(console, text)
-    console.print(f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}")
+        warn(talk, text)
+    talk.print(f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}")
     found = measure(console, model, test_rows, recipe)
     if plan.refit:
         with collected_warnings():
             train_model(model, rows, show_bar=plan.show_bar)
-        note(console, f"The saved model was trained once more, on all {len(rows):,} rows.")
+        note(talk, f"The saved model was trained once more, on all {len(rows):,} rows.")
     save_model(model, recipe, plan.path)
     if plan.save_test is not None and len(test_rows):
         with writer(plan.save_test) as out:
             out.write(test_frame)
-    _farewell(console, plan, wish)
+    _farewell(console, plan)
     return {
         "model": str(plan.path),
         "class": type(model).__name__,
@@ -246,9 +260,10 @@ def measure(console: Console, model: Any, rows: Any, recipe: Any) -> list[Any]:
     return list(rules_as_json(rules))
 
 
-def _farewell(console: Console, plan: _Plan, wish: Any) -> None:
+def _farewell(console: Console, plan: Plan) -> None:
     name = escape(str(plan.path))
     held_out = escape(str(plan.save_test or plan.test or "held_out.csv"))
-    console.print(f"\nWrote [bold]{name}[/bold]. Next:")
-    console.print(f"  costboost predict {name} new.csv -o decisions.csv", highlight=False)
-    console.print(f"  costboost report {name} {held_out} -o report.html", highlight=False)
+    console.print(f"\nWrote [bold]{name}[/bold].")
+    plan.talk.print("Next:")
+    plan.talk.print(f"  costboost predict {name} new.csv -o decisions.csv", highlight=False)
+    plan.talk.print(f"  costboost report {name} {held_out} -o report.html", highlight=False)

@@ -117,7 +117,7 @@ def _show(console: Console, found: Any, plot: Path | None) -> None:
         console.print(f"Cost per row with the known truth: [bold]{found.realised_cost:.4g}[/bold].")
     table = Table(title="Checks", title_justify="left", show_edge=False, pad_edge=False)
     table.add_column("what", overflow="fold")
-    for heading in ("reference", "new", "p"):
+    for heading in ("reference", "new", "p-value"):
         table.add_column(heading, justify="right")
     table.add_column("")
     alarms = [check for check in found.checks if check.alarm]
