@@ -39,7 +39,7 @@ LAYERS = (
     ("monitor",),
     ("plots", "vision"),
     ("files",),
-    ("experiments", "report"),
+    ("experiments", "report", "serve"),
     ("__init__",),
     ("cli", "__main__"),
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
@@ -41,6 +42,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : array of shape (k,)
         The classes.
+    n_classes_ : int
+        Their number.
     decisions_ : array of shape (d,)
         The decisions, which `predict` returns; the classes unless the costs name others.
     costs_ : CostSummary
@@ -235,6 +238,29 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
     @abstractmethod
     def predict(self, X: Any, costs: Any = None) -> AnyArray:
         """The cheapest decision for each row."""
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        check_is_fitted(self)
+        return len(self.classes_)
+
+    @available_if(lambda model: hasattr(model, "predict_proba"))
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A column per class, in the order of ``classes_``; -inf for a probability of 0.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def predict_cost(self, X: Any, costs: Any = None) -> Floats:
         """The expected cost of every decision on each row.
