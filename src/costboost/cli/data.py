@@ -88,7 +88,7 @@ def describe(
     source = open_source(name, delimiter=delimiter, encoding=encoding)
     frame = source.read()
     columns = infer_columns(frame)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for column in columns:
         values = frame[column.name]
         known = values.filter(~column.is_missing(values))

@@ -103,7 +103,8 @@ def _draw(found: Any, path: Path) -> None:
     matplotlib.use("Agg")
     from costboost.plots import MonitorDisplay
 
-    MonitorDisplay.from_report(found).plot().figure_.savefig(path, bbox_inches="tight")
+    figure: Any = MonitorDisplay.from_report(found).plot().figure_
+    figure.savefig(path, bbox_inches="tight")
 
 
 def _show(console: Console, found: Any, plot: Path | None) -> None:
