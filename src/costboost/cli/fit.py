@@ -14,7 +14,7 @@ from rich.markup import escape
 from costboost.cli import arguments
 from costboost.cli.failure import collected_warnings, tells_errors
 
-__all__ = ["Plan", "fit", "measure", "train_model"]
+__all__ = ["Plan", "fit", "measure", "tell_costs", "train_model"]
 
 
 @tells_errors
@@ -176,13 +176,15 @@ def _fit(console: Console, wish: Any, plan: Plan) -> dict[str, Any]:
     training = rows.take(train)
     talk.print(
         f"\nTraining {type(model).__name__} on {len(training):,} rows; held out: "
-        f"{len(test_rows):,} rows ({escape(words)})."
+        f"{len(test_rows):,} rows ({escape(words)}).",
+        highlight=False,
     )
     with collected_warnings() as remarks:
-        train_model(model, training, show_bar=plan.show_bar)
+        has_told = train_model(model, training, show_bar=plan.show_bar)
     for text in remarks:
         warn(talk, text)
-    talk.print(f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}")
+    if not has_told:
+        tell_costs(talk, model)
     found = measure(console, model, test_rows, recipe)
     if plan.refit:
         with collected_warnings():
@@ -206,7 +208,22 @@ def _fit(console: Console, wish: Any, plan: Plan) -> dict[str, Any]:
     }
 
 
-def train_model(model: Any, rows: Any, *, show_bar: bool) -> None:
+def tell_costs(console: Console, model: Any) -> None:
+    """Say what decisions cost, in words.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print.
+    model : classifier
+        The fitted model.
+    """
+    console.print(
+        f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}", highlight=False
+    )
+
+
+def train_model(model: Any, rows: Any, *, show_bar: bool) -> bool:
     """Fit a model, with a progress bar in a terminal.
 
     Parameters
@@ -217,6 +234,11 @@ def train_model(model: Any, rows: Any, *, show_bar: bool) -> None:
         The training rows.
     show_bar : bool
         Whether to show progress.
+
+    Returns
+    -------
+    bool
+        Whether the model has said its costs by itself, above the bar.
     """
     has_bar = show_bar and "verbose" in model.get_params(deep=False)
     if has_bar:
@@ -226,6 +248,7 @@ def train_model(model: Any, rows: Any, *, show_bar: bool) -> None:
     finally:
         if has_bar:
             model.set_params(verbose=0)
+    return has_bar
 
 
 def measure(console: Console, model: Any, rows: Any, recipe: Any) -> list[Any]:
@@ -262,8 +285,12 @@ def measure(console: Console, model: Any, rows: Any, recipe: Any) -> list[Any]:
 
 def _farewell(console: Console, plan: Plan) -> None:
     name = escape(str(plan.path))
-    held_out = escape(str(plan.save_test or plan.test or "held_out.csv"))
+    held_out = plan.save_test or plan.test
     console.print(f"\nWrote [bold]{name}[/bold].")
     plan.talk.print("Next:")
     plan.talk.print(f"  costboost predict {name} new.csv -o decisions.csv", highlight=False)
-    plan.talk.print(f"  costboost report {name} {held_out} -o report.html", highlight=False)
+    if held_out is None:
+        plan.talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
+    else:
+        shown = escape(str(held_out))
+        plan.talk.print(f"  costboost report {name} {shown} -o report.html", highlight=False)

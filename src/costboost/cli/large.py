@@ -81,7 +81,7 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
     from costboost.cli.algorithm import FLAGSHIP, make_model, read_settings
     from costboost.cli.costs import check_expressions, columns_in, typed_costs
     from costboost.cli.failure import collected_warnings
-    from costboost.cli.fit import measure
+    from costboost.cli.fit import measure, tell_costs
     from costboost.cli.models import save_model
     from costboost.cli.problem import check_names
     from costboost.cli.show import columns_table, note, warn
@@ -131,7 +131,7 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
             )
         for text in remarks:
             warn(plan.talk, text)
-        plan.talk.print(f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}")
+        tell_costs(plan.talk, model)
         rows = _test_rows(folder / "test.parquet", recipe, bool(wish.weight))
     found = measure(console, model, rows, recipe)
     save_model(model, recipe, plan.path)
