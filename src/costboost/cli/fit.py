@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,6 +63,15 @@ def fit(
     test: arguments.Test = None,
     time_column: arguments.TimeColumn = None,
     group_column: arguments.GroupColumn = None,
+    nothing: Annotated[
+        str | None,
+        typer.Option(
+            help="Decision that means doing nothing; the right one of the class that is not "
+            "positive, or of the most frequent class, if left out.",
+            rich_help_panel="Held-out rows",
+            show_default=False,
+        ),
+    ] = None,
     save_test: Annotated[
         Path | None,
         typer.Option(
@@ -96,7 +105,7 @@ def fit(
     talk = Console(stderr=as_json, quiet=as_json or quiet)
     plan = Plan(
         path, algorithm, tuple(setting or ()), seed, refit, test_size, test, save_test,
-        show_bar=not (as_json or quiet) and sys.stdout.isatty(), talk=talk,
+        show_bar=not (as_json or quiet) and sys.stdout.isatty(), talk=talk, nothing=nothing or "",
     )  # fmt: skip
     from_disk = out_of_core
     if from_disk is None and table != "-":
@@ -130,6 +139,8 @@ class Plan:
         Whether to show progress.
     talk : Console
         For everything but the result.
+    nothing : str
+        The decision that means doing nothing; empty if nobody said.
     """
 
     path: Path
@@ -142,6 +153,7 @@ class Plan:
     save_test: Path | None
     show_bar: bool
     talk: Console
+    nothing: str = ""
 
 
 def _fit(console: Console, wish: Any, plan: Plan) -> dict[str, Any]:
@@ -156,7 +168,7 @@ def _fit(console: Console, wish: Any, plan: Plan) -> dict[str, Any]:
 
     talk = plan.talk
     problem = read_problem(wish)
-    recipe, rows = problem.recipe, problem.rows
+    recipe, rows = replace(problem.recipe, nothing=plan.nothing), problem.rows
     talk.print(f"{escape(wish.table)}: {len(rows):,} rows ({problem.source.in_words()})")
     talk.print(columns_table(recipe))
     for text in problem.notes:
@@ -270,13 +282,19 @@ def measure(console: Console, model: Any, rows: Any, recipe: Any) -> list[Any]:
     list of dict
         Name, cost and saving of each way to decide.
     """
-    from costboost.cli.evaluation import evaluation_case, money_rules, rules_as_json
+    from costboost.cli.evaluation import (
+        evaluation_case,
+        idle_decision,
+        money_rules,
+        rules_as_json,
+    )
     from costboost.cli.show import money_table, note
 
     if len(rows) < 2:
         note(console, "No rows are held out, so nothing was measured.")
         return []
-    case = evaluation_case(model, rows, recipe.positive)
+    idle = idle_decision(model, recipe.nothing)
+    case = evaluation_case(model, rows, recipe.positive, nothing=idle)
     rules = money_rules(model, case)
     console.print()
     console.print(money_table(rules, len(rows)))

@@ -107,6 +107,7 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
     check_names(wish, names, source)
     check_expressions(entries, names, source.name)
     recipe, form, excludes, notes = _looked_at(source, wish, entries, columns_in(entries))
+    recipe = replace(recipe, nothing=plan.nothing)
     plan.talk.print(f"{escape(wish.table)}: {source.size:,} bytes ({source.in_words()}), from disk")
     plan.talk.print(columns_table(recipe))
     for text in [*notes, f"Types are those of the first {SAMPLE:,} rows; all rows are checked."]:
