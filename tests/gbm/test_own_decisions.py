@@ -198,7 +198,11 @@ def test_prices_of_rows_train_the_second_head_alike(frame, tmp_path, client):
         CostBoostClassifier(engine="xgboost", ensemble=1, n_jobs=1, **options) for _ in range(2)
     )
     memory.fit(frame[NAMES], frame["label"], costs=labelled(frame))
-    files.fit_parquet(tmp_path, "label", costs=COLUMNS, features=NAMES)
+    told = []
+    files.fit_parquet(tmp_path, "label", costs=COLUMNS, features=NAMES, callbacks=told.append)
+    for head, (found,) in memory.evals_result_.items():
+        heard = [r.held_out_cost for r in told if r.head == head]
+        np.testing.assert_allclose(heard, found["held_out"]["cost"])
     for model in (memory, files):
         assert list(model.heads_) == ["probability", "decision"]
         assert model.decisions_.tolist() == DECISIONS
@@ -229,6 +233,10 @@ def test_dask_learns_prices_of_three_decisions(frame, client):
         many.predict(X, costs=costs).compute(), one.predict(rows, costs=matrices(frame))
     )
     np.testing.assert_allclose(many.estimated_savings_, one.estimated_savings_, atol=1e-6)
+    for head, (found,) in many.evals_result_.items():  # the workers tell losses, no costs
+        assert list(found["held_out"]) == ["loss"]
+        expected = one.evals_result_[head][0]["held_out"]["loss"]
+        np.testing.assert_allclose(found["held_out"]["loss"], expected, rtol=1e-4)
     assert many.score(X, y, costs=costs) == pytest.approx(
         one.score(rows, frame["label"], costs=matrices(frame))
     )
