@@ -127,9 +127,7 @@ def signature_of(model: Any) -> Any:
     for name in features["cost_columns"]:
         columns.setdefault(name, "double")
     labels = np.asarray(getattr(model, "decisions_", model.classes_))
-    kind = {"i": "long", "u": "long", "f": "double", "b": "boolean"}.get(
-        labels.dtype.kind, "string"
-    )
+    answer = _LABELS.get(labels.dtype.kind, "string")
     return ModelSignature(
         inputs=Schema([ColSpec(kind, name, required=True) for name, kind in columns.items()]),
         outputs=Schema([ColSpec(answer)]),
