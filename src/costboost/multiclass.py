@@ -80,7 +80,7 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         rows = self._checked(X)
         if self.n_iter_:
             return self._ensemble.decision_function(rows)
-        return np.tile(one_hot(int(self._by_cost[0]), len(self._by_cost)), (len(rows), 1))
+        return np.tile(one_hot(int(self._by_cost[0]), len(self._by_cost)), (rows.shape[0], 1))
 
     def _settled(self, scores: Floats) -> Floats:
         """Scores without ties: of equal largest ones, that of the cheapest decision is raised.

@@ -157,6 +157,17 @@ def test_ties_never_overshoot():
         assert allocate(E, capacity=capacity).counts[1] == 10
 
 
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_unit_and_level_of_the_costs_do_not_matter(scale):
+    rng = np.random.default_rng(0)
+    E = rng.normal(size=(300, 3))
+    capacity = {1: (10, 30), 2: 0.1}
+    found = allocate(E, capacity=capacity)
+    assert (allocate(scale * E, capacity=capacity).codes == found.codes).all()
+    level = allocate(E + 1e6 * rng.normal(size=(300, 1)), capacity=capacity)
+    assert (level.codes == found.codes).all()
+
+
 def test_without_limits_it_is_the_cheapest_decision():
     E = np.random.default_rng(0).normal(size=(50, 2))
     E[:5] = 0.0
@@ -284,6 +295,34 @@ def test_constraints_on_many_rows_are_met_closely():
     assert detection["price"] <= 0 <= alarms["price"]
 
 
+def test_infeasible_constraints_on_many_rows_are_refused_without_the_whole_program(monkeypatch):
+    """By a contradiction between the limits; the whole program would take minutes."""
+    rng = np.random.default_rng(0)
+    fraud = rng.beta(0.4, 6, 20_000)
+    p = np.stack([1 - fraud, fraud], axis=1)
+    E = expected_cost(p, [[0.0, 4.0, 15.0], [60.0, 6.0, 0.0]])
+    solved = []
+    original = _program._with_free_rows
+    monkeypatch.setattr(
+        _program,
+        "_with_free_rows",
+        lambda E, limits, free, codes: solved.append(len(free)) or original(E, limits, free, codes),
+    )
+    limits = [
+        Rate(["review", "block"], given=1, at_least=0.9),
+        Rate(["review", "block"], given=0, at_most=0.1),
+    ]
+    with pytest.raises(ValueError, match="infeasible: found no decisions"):
+        allocate(E, ACTIONS, constraints=limits, proba=p)
+    assert max(solved) < 20_000
+
+
+def test_no_rows():
+    none = np.empty((0, 3))
+    assert allocate(none, ACTIONS, capacity={"review": 5}).codes.shape == (0,)
+    assert allocate(none, ACTIONS, capacity={"review": 5}, per=[]).price == {}
+
+
 def test_a_budget_on_the_expected_cost_of_a_decision():
     E = np.array([[10.0, 4.0], [2.0, 4.0], [50.0, 4.0], [30.0, 4.0]])
     found = allocate(E, constraints=Budget(1, at_most=9.0))
@@ -340,6 +379,10 @@ BAD = {
     "groups of wrong length": (
         {"capacity": {"review": 1}, "per": ["mon"]},
         r"'per' parameter of allocate must have one element per row, shape \(4,\); got",
+    ),
+    "unknown column of groups": (
+        {"capacity": {"review": 1}, "per": "dya", "X": pd.DataFrame({"day": DAYS})},
+        r"must be the group of each row or a column of X; got 'dya', and X has \['day'\]",
     ),
     "labels of wrong length": ({"decisions": ["accept", "review"]}, r"must hold 3 distinct labels"),
     "rate without probabilities": (
@@ -400,4 +443,7 @@ def test_costs_that_are_not_numbers_are_refused():
 
 def test_pandas_groups():
     days = pd.Series(DAYS)
-    assert allocate(E4, ACTIONS, capacity={"review": 1}, per=days).counts["review"] == 2
+    found = allocate(E4, ACTIONS, capacity={"review": 1}, per=days)
+    assert found.counts["review"] == 2
+    named = allocate(E4, ACTIONS, capacity={"review": 1}, per="day", X=pd.DataFrame({"day": days}))
+    assert (named.codes == found.codes).all()

@@ -13,7 +13,7 @@ from scipy.stats import binom
 from costboost import CostBoostClassifier
 from costboost.datasets import make_fraud
 from costboost.monitor import Monitor, snapshot, snapshot_of
-from costboost.monitor.checks import Check, holm
+from costboost.monitor.checks import Check, _means, holm
 
 
 def draw(rng, n, *, shift=0.0, rate=0.0, amounts=1.0, sharper=1.0, countries=(0.6, 0.3, 0.1)):
@@ -124,6 +124,27 @@ def test_numbers_frame_and_json(monitor):
     assert json.loads(json.dumps(report.to_dict()))["n"] == 500
     assert report.realised_cost is not None
     assert "no alarm in 10 checks" in str(report)
+
+
+@pytest.mark.parametrize(("n_old", "n_new"), [(2000, 300), (300, 300), (300, 2000)])
+def test_means_of_skewed_costs(n_old, n_new):
+    """3 % of the rows cost anything: Welch's test would raise five times too many false alarms."""
+    rng = np.random.default_rng(0)
+
+    def costs(n):
+        return (rng.random(n) < 0.03) * rng.lognormal(3, 0.7, n)
+
+    false = sum(_means(costs(n_old), costs(n_new)) < 0.02 for _ in range(1000))
+    assert false <= binom.ppf(0.999, 1000, 0.02)
+
+
+def test_means_against_permutations():
+    rng = np.random.default_rng(0)
+    old, new = rng.exponential(1.0, 60), rng.exponential(1.5, 25)
+    rows = np.concatenate([old, new])
+    drawn = np.array([rng.permutation(rows)[:25].mean() for _ in range(20_000)])
+    plain = 2 * min((drawn >= new.mean()).mean(), (drawn <= new.mean()).mean())
+    assert _means(old, new) == pytest.approx(plain, rel=0.1, abs=0.003)
 
 
 def test_holm_by_hand():

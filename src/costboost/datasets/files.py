@@ -254,7 +254,7 @@ def _positive(text: str, classes: AnyArray) -> int | str | None:
 
 def _row_costs(frame: pd.DataFrame, classes: AnyArray, positive: int | str | None) -> Floats:
     fp, fn, tp, tn = (frame[column].to_numpy() for column in COST_COLUMNS)
-    costs = per_row(fn=fn, fp=fp, tp=tp, tn=tn)
+    costs = np.asarray(per_row(fn=fn, fp=fp, tp=tp, tn=tn))
     # per_row puts the positive class second; follow the order of classes.
     return costs if classes[1] == positive else costs[:, ::-1, ::-1].copy()
 

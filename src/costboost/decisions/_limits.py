@@ -38,11 +38,19 @@ class Groups:
         """The rows of each group."""
         order = np.argsort(self.codes, kind="stable")
         ends = np.cumsum(np.bincount(self.codes, minlength=len(self.names)))
-        return np.split(order, ends[:-1])
+        return np.split(order, ends[:-1]) if self.names else []
 
 
-def grouped(per: ArrayLike, n: int, owner: str) -> Groups:
+def grouped(per: ArrayLike, n: int, owner: str, X: Any = None) -> Groups:
     """Rows by group, groups in sorted order; a missing group is refused."""
+    if isinstance(per, str):
+        columns = [str(name) for name in getattr(X, "columns", ())]
+        if per not in columns:
+            raise ValueError(
+                f"The 'per' parameter of {owner} must be the group of each row or a column of X; "
+                f"got {per!r}, and X has {columns[:10] or 'no named columns'}."
+            )
+        per = np.asarray(X[per])
     array = of_length(per, n, "per", owner)
     values = array.tolist()
     missing = [i for i, value in enumerate(values) if is_missing(value)]

@@ -2,9 +2,10 @@
 
 Minimise the sum over rows of the cost of their decisions, subject to a few limits on sums over all
 rows. Each limit has a dual price; given the prices, every row takes its cheapest decision. So
-only rows near a tie need a linear program. Rows far from a tie keep the decision that the prices
-of a sample of rows give them. The prices of the small program then prove that those rows were
-right, or name the rows to add to it.
+only rows near a tie need a linear program. The prices are searched first: a sample of rows gives a
+start, cutting planes on all rows refine it. Rows far from a tie at these prices keep their
+decision, the others are solved exactly. The prices of that small program then prove that all rows
+are right, or it is solved again with more rows.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from costboost._typing import Floats, Ints
 
 # Rows of the first sample and of the first program near a tie.
-_ROWS = 4000
+_ROWS = 1000
 # Most cutting planes between two programs.
 _STEPS = 60
 
@@ -93,6 +94,8 @@ def solve(expected: Floats, limits: Sequence[Limit]) -> Solution | None:
                 return found
             dual.visit(found.prices)
         size *= 2
+    if _proves_infeasible(limits, n, dual.best):
+        return None
     return _with_free_rows(expected, limits, every, np.zeros(n, dtype=np.intp))
 
 
@@ -188,6 +191,16 @@ class Dual:
         if result.status != 0 or result.x is None:
             return None
         return result.x[:-1], float(result.x[-1]) * unit + max(self.values)
+
+
+def _proves_infeasible(limits: Sequence[Limit], n: int, prices: Floats) -> bool:
+    """Whether the limits contradict each other by these prices (Farkas' lemma).
+
+    If nothing costs anything, the dual function is at most 0 where the limits can be met.
+    """
+    free = np.zeros((n, limits[0].coefficients.shape[-1]))
+    scale = sum(abs(price) * tolerance(limit) for price, limit in zip(prices, limits, strict=True))
+    return bool(Dual(free, limits).value(prices)[0] > n * scale)
 
 
 def solve_whole(expected: Floats, limits: Sequence[Limit]) -> Ints | None:

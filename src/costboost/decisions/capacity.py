@@ -101,6 +101,7 @@ def allocate(
     per: ArrayLike | None = None,
     proba: ArrayLike | None = None,
     classes: ArrayLike | None = None,
+    X: Any = None,
 ) -> Allocation:
     """Decide a batch of rows for the least expected cost within limits.
 
@@ -121,12 +122,15 @@ def allocate(
         ``per``, a mapping of group to limit gives every group its own.
     constraints : Rate, Budget or sequence of them, optional
         Limits on expected rates and on sums of money.
-    per : array of shape (n,), optional
-        Group of each row, such as its day. Limits and constraints hold in each group.
+    per : array of shape (n,) or str, optional
+        Group of each row, such as its day, or the name of that column of X. Limits and constraints
+        hold in each group.
     proba : array of shape (n, k), optional
         Probability of each class; needed by `Rate`.
     classes : array of shape (k,), optional
         Labels of the classes; needed by `Rate` if they are not 0, 1, ...
+    X : frame, optional
+        The rows, if ``per`` is the name of a column.
 
     Returns
     -------
@@ -148,9 +152,9 @@ def allocate(
     E = checked_expected(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
     sums = read(constraints, E, labels, proba, classes, owner)
-    groups = (
-        Groups([None], np.zeros(len(E), np.intp)) if per is None else grouped(per, len(E), owner)
-    )
+    groups = Groups([None], np.zeros(len(E), np.intp))
+    if per is not None:
+        groups = grouped(per, len(E), owner, X)
     codes = np.empty(len(E), dtype=np.intp)
     shares: list[_Share] = []
     limits: list[Bounds] = []
@@ -208,8 +212,8 @@ def _assembled(
     return Allocation(
         decisions=labels,
         codes=codes,
-        expected_cost=math.fsum(taken),
-        cost_by_decision={names[j]: math.fsum(taken[codes == j]) for j in range(d)},
+        expected_cost=float(cost.sum()),
+        cost_by_decision={names[j]: float(cost[:, j].sum()) for j in range(d)},
         counts={names[j]: int(count[:, j].sum()) for j in range(d)},
         price=dict(zip(groups.names, prices, strict=True)) if has_groups else prices[0],
         lower_bound=math.fsum(share.lower_bound for share in shares),
@@ -222,7 +226,7 @@ def _counted(E: Floats, limit: Bounds) -> _Share:
     """The optimum under limits on counts alone."""
     exchange = _exchange(E, limit)
     codes = exchange.codes
-    best = math.fsum(np.take_along_axis(E, codes[:, None], axis=1)[:, 0])
+    best = float(np.take_along_axis(E, codes[:, None], axis=1).sum())
     return _Share(codes, exchange.marginal(), best, [])
 
 
@@ -256,9 +260,8 @@ def _exchange(E: Floats, limit: Bounds) -> Exchange:
     codes = free
     codes[rows] = found.codes
     exchange = Exchange(E, codes, limit)
-    # The solver works to a tolerance; the exchanges do not.
-    spread = float(np.ptp(E)) if E.size else 0.0
-    exchange.improve(1e-13 * spread)
+    # The solver works to a tolerance; the exchanges only to the rounding of the costs.
+    exchange.improve(1e-13 * float(np.abs(E).max(initial=0.0)))
     return exchange
 
 
@@ -283,6 +286,7 @@ def capacity_prices(
     *,
     capacity: Mapping[Any, Any],
     per: ArrayLike | None = None,
+    X: Any = None,
 ) -> Floats:
     """Prices of decisions that keep limits on average, for rows that arrive one by one.
 
@@ -299,9 +303,11 @@ def capacity_prices(
         Labels of the decisions, in the order of the columns; by default 0, 1, ...
     capacity : mapping of decision to limit
         As in `allocate`: numbers of rows, shares, or pairs.
-    per : array of shape (n,), optional
-        Group of each row, such as its day: numbers of rows are then per group, on average. Without
-        it they are for all rows together.
+    per : array of shape (n,) or str, optional
+        Group of each row, such as its day, or the name of that column of X: numbers of rows are
+        then per group, on average. Without it they are for all rows together.
+    X : frame, optional
+        The rows, if ``per`` is the name of a column.
 
     Returns
     -------
@@ -323,6 +329,6 @@ def capacity_prices(
     owner = "capacity_prices"
     E = checked_expected(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
-    periods = 1 if per is None else len(grouped(per, len(E), owner).names)
+    periods = 1 if per is None else len(grouped(per, len(E), owner, X).names)
     limit = bounds(capacity, labels, len(E), owner, periods=periods)
     return _exchange(E, limit).prices()

@@ -15,7 +15,8 @@ any distribution. The upper bound is the smallest m at which it does.
 
 Why this one: costs are small for most rows and large for a few. Hoeffding's bound knows only the
 range, and Hoeffding-Bentkus only mean and range; the stakes adapt to the variance, as empirical
-Bernstein bounds do but with smaller constants.
+Bernstein bounds do but with smaller constants. Where every row costs either nothing or the largest
+cost, Hoeffding-Bentkus would be a little tighter.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import chi2_contingency, ks_2samp, norm, ttest_ind
+from scipy.stats import chi2_contingency, ks_2samp, norm, pearson3
 
 from costboost._tables import is_missing
 from costboost._typing import AnyArray, Floats, Ints
@@ -134,10 +134,23 @@ def _against(new: Floats, reference: Floats | None, variance: Floats) -> float:
 
 
 def _means(reference: Floats, new: Floats) -> float:
-    """Welch's test of two means."""
-    if np.ptp(reference) == 0 and np.ptp(new) == 0:
-        return 1.0 if reference[0] == new[0] else 0.0
-    return float(ttest_ind(reference, new, equal_var=False).pvalue)
+    """Permutation test of two means, its distribution by a Pearson curve of equal skewness.
+
+    Costs are skewed and the sets differ in size, where tests by Student or Welch raise several
+    times the false alarms they should. The moments of the mean of a random part of all rows are
+    known (Mielke & Berry 2007), so nothing needs to be drawn.
+    """
+    rows = np.concatenate([reference, new])
+    n, m = len(rows), len(new)
+    centred = rows - rows.mean()
+    variance = float((centred**2).mean())
+    if variance <= 1e-28 * float(np.abs(rows).max()) ** 2:  # constant, up to rounding
+        return 1.0
+    share = m / n
+    z = (new.mean() - rows.mean()) / np.sqrt(variance / m * (n - m) / (n - 1))
+    skew = float((centred**3).mean()) / variance**1.5 * (1 - 2 * share) / np.sqrt(m * (1 - share))
+    tail = min(float(pearson3.cdf(z, skew)), float(pearson3.sf(z, skew)))
+    return min(1.0, 2.0 * tail)
 
 
 def _decision_rates(reference: Snapshot, new: Snapshot) -> Check:

@@ -98,10 +98,10 @@ class MonitorReport:
 class Monitor:
     """Compares new rows with a reference, at a stated rate of false alarms.
 
-    Without labels: the mean expected cost (Welch's test), the decision rates (chi-square) and every
-    feature (Kolmogorov-Smirnov, or chi-square where there are few values). With labels also
+    Without labels: the mean expected cost (a permutation test), the decision rates (chi-square) and
+    every feature (Kolmogorov-Smirnov, or chi-square where there are few values). With labels also
     calibration, confidence (whether probabilities are too extreme), and the realised cost less the
-    expected one (Welch's tests against a reference with labels, else against 0).
+    expected one (permutation tests against a reference with labels, else against 0).
 
     Parameters
     ----------

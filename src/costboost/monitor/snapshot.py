@@ -154,7 +154,7 @@ def snapshot_of(
         y,
         codes=resolved.decide(proba),
         classes=model.classes_,
-        decisions=getattr(resolved, "decisions", resolved.classes),
+        decisions=resolved.decisions,
     )
 
 

@@ -1,43 +1,42 @@
-"""What all classifiers of the library share: how costs enter, what decisions cost, the score."""
+"""How costs enter a classifier, and the savings score."""
 
 from __future__ import annotations
 
 import copy
-import os
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs, CostSummary, KnownCosts
-from costboost.costs.checks import nearest
 from costboost.costs.context import Context
-from costboost.costs.expressions import column_names
 from costboost.costs.forms import decisions_of, is_labelled, varies
-from costboost.costs.labelled import is_short
-from costboost.costs.labels import positive_code
 from costboost.costs.prices import is_matrix
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
-from costboost.decisions import Allocation, Budget, Rate, allocate, break_even
 from costboost.metrics import savings_score
 
-__all__ = ["CostSensitiveClassifier", "column_of"]
+if TYPE_CHECKING:
+    pass
 
 
-class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
+__all__ = ["CostClassifier"]
+
+
+class CostClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that knows what decisions cost.
 
     Attributes
     ----------
     classes_ : array of shape (k,)
         The classes.
+    n_classes_ : int
+        Their number.
     decisions_ : array of shape (d,)
         The decisions, which `predict` returns; the classes unless the costs name others.
     costs_ : CostSummary
@@ -178,194 +177,32 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
                 "MinCostClassifier, which decide by probabilities."
             )
 
-    # -- files ------------------------------------------------------------------------------------
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write the fitted classifier to a model file, which holds no code.
-
-        `costboost.load` reads it. The file appears when it is complete: a crash leaves an old file
-        as it was. ``docs/files.md`` describes the format.
-
-        Parameters
-        ----------
-        path : str or path
-            The file, by habit with the ending ``.costboost``.
-
-        Returns
-        -------
-        Path
-            The file.
-        """
-        from costboost.files import save
-
-        return save(self, path)
-
-    def to_onnx(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        costs: bool = False,
-        exact: bool = False,
-    ) -> Any:
-        """Write the fitted classifier as an ONNX graph, for other runtimes.
-
-        Classifiers whose scores are sums of trees can be written; others raise a ValueError that
-        says why. ``docs/files.md`` describes inputs and outputs.
-
-        Parameters
-        ----------
-        path : str or path, optional
-            The file to write; without it the graph is only returned.
-        costs : bool, default=False
-            Whether the graph has the input ``costs``, the rows' own matrices, and decides as
-            ``predict(X, costs=...)``.
-        exact : bool, default=False
-            Whether sums of trees must not depend on the number of threads of the runtime.
-
-        Returns
-        -------
-        onnx.ModelProto
-            The graph.
-        """
-        from costboost.files import to_onnx
-
-        return to_onnx(self, path, costs=costs, exact=exact)
-
-    # -- what decisions cost ----------------------------------------------------------------------
-
     @abstractmethod
     def predict(self, X: Any, costs: Any = None) -> AnyArray:
         """The cheapest decision for each row."""
 
-    def predict_cost(self, X: Any, costs: Any = None) -> Floats:
-        """The expected cost of every decision on each row.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-        costs : array, frame or mapping, optional
-            The costs to decide by, as in `predict`; by default those of the columns or of the fit.
-
-        Returns
-        -------
-        array of shape (n, d)
-            A column per decision, in the order of ``decisions_``.
-        """
-        return self._expected_costs(X, costs, "predict_cost")[2]
-
-    def decide(
-        self,
-        X: Any,
-        costs: Any = None,
-        capacity: Mapping[Any, Any] | None = None,
-        per: Any = None,
-        *,
-        constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
-        prices: ArrayLike | None = None,
-    ) -> Allocation:
-        """Decide a whole batch for the least expected cost within limits.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-        costs : array, frame or mapping, optional
-            The costs to decide by, as in `predict`.
-        capacity : mapping of decision to limit, optional
-            How many rows may get a decision: ``{"review": 200}``, a share of the rows
-            ``{"review": 0.02}``, or a pair ``(lower, upper)``.
-        per : str or array of shape (n,), optional
-            Group of each row, such as its day, or the name of that column: limits hold in each.
-        constraints : Rate, Budget or sequence of them, optional
-            Limits on expected rates and on sums of money; see `costboost.decisions`.
-        prices : array of shape (d,), optional
-            Prices of the decisions by `costboost.decisions.capacity_prices`, added to the costs:
-            for rows that arrive one by one.
-
-        Returns
-        -------
-        Allocation
-            ``labels``, ``expected_cost`` and the ``price`` of each limit: what one unit more would
-            save.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> from costboost import MinCostClassifier
-        >>> from costboost.datasets import make_fraud
-        >>> data = make_fraud(2000, random_state=0)
-        >>> prices = pd.DataFrame(
-        ...     [[0, 4, 30], [200, 4, 0]], index=[0, 1], columns=["accept", "review", "block"]
-        ... )
-        >>> model = MinCostClassifier(cost_matrix=prices, n_jobs=1).fit(data.X, data.y)
-        >>> found = model.decide(data.X, capacity={"review": 20})
-        >>> (found.labels == "review").sum() <= 20
-        True
-        >>> found.price["review"] >= 0
-        True
-        """
-        proba, known, expected = self._expected_costs(X, costs, "decide")
-        if prices is not None:
-            expected = expected + np.asarray(prices, dtype=np.float64)
-        return allocate(
-            expected,
-            known.decisions,
-            capacity=capacity,
-            constraints=constraints,
-            per=column_of(per, X, "per", f"{type(self).__name__}.decide"),
-            proba=proba,
-            classes=self.classes_,
-        )
-
-    def break_even(self, X: Any, entry: Any, costs: Any = None) -> Floats:
-        """The amount of one cost at which the decision of each row flips, all others kept.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-        entry : "fn", "fp", "tp", "tn" or (truth, decision)
-            The cost. The short names need two classes as decisions, and a positive class that
-            ``cost_matrix`` names or that is usual.
-        costs : array, frame or mapping, optional
-            The other costs, as in `predict`.
-
-        Returns
-        -------
-        array of shape (n,)
-            Below the amount the row gets the decision of the entry, from it on another; NaN if no
-            amount flips it.
-        """
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
         check_is_fitted(self)
-        self._check_probabilities("break_even")
-        proba = self.predict_proba(X)
-        known = self._decision_costs(costs, len(proba), X)
-        form = self.cost_matrix if costs is None else costs
-        positive = form.get("positive") if is_short(form) else getattr(form, "positive", None)
-        if isinstance(entry, str):
-            code = positive_code(
-                positive, self.classes_, "entry", f"{type(self).__name__}.break_even",
-                remedy="name the entry by its labels, (truth, decision)",
-            )  # fmt: skip
-            positive = self.classes_.tolist()[code]
-        return break_even(
-            proba,
-            known.matrix,
-            entry,
-            classes=self.classes_,
-            decisions=known.decisions,
-            positive=positive,
-            decide=lambda matrix: Costs(self.classes_, matrix, known.decisions).decide(proba),
-        )
+        return len(self.classes_)
 
-    def _expected_costs(self, X: Any, costs: Any, what: str) -> tuple[Floats, Costs, Floats]:
-        """Probabilities, costs and the expected cost of every decision on each row."""
-        check_is_fitted(self)
-        self._check_probabilities(what)
-        proba = self.predict_proba(X)
-        known = self._decision_costs(costs, len(proba), X)
-        return proba, known, known.expected(proba)
+    @available_if(lambda model: hasattr(model, "predict_proba"))
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A column per class, in the order of ``classes_``; -inf for a probability of 0.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
 
     def score(
         self,
@@ -396,14 +233,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
             1 if nothing is lost, 0 for the cost of the best constant decision, below 0 if more.
         """
         check_is_fitted(self)
-        owner = type(self).__name__
-        if costs is None and self._needs_costs:
-            raise ValueError(
-                f"{owner} was fitted with costs of single rows, so score needs the costs of these "
-                "rows: pass costs=. In pipelines and cross-validation, request them by "
-                "set_score_request(costs=True) with scikit-learn's metadata routing, or write the "
-                'costs as expressions over columns, cost_matrix={"fn": "amount", "fp": 5}.'
-            )
+        self._check_costs_of_score(costs)
         usable = costs
         if costs is not None and not self._is_known_when_deciding(costs, y):
             usable = None
@@ -426,6 +256,17 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
             )
         )
 
+    def _check_costs_of_score(self, costs: Any) -> None:
+        """Refuse unit costs where the fit knew others."""
+        if costs is None and self._needs_costs:
+            raise ValueError(
+                f"{type(self).__name__} was fitted with costs of single rows, so score needs the "
+                "costs of these rows: pass costs=. In pipelines and cross-validation, request "
+                "them by set_score_request(costs=True) with scikit-learn's metadata routing, or "
+                'write the costs as expressions over columns, cost_matrix={"fn": "amount", "fp": '
+                "5}."
+            )
+
     def _is_known_when_deciding(self, costs: Any, y: ArrayLike) -> bool:
         """Whether costs tell what every decision costs under every truth."""
         context = Context(self.classes_, "costs", type(self).__name__, self.decisions_)
@@ -435,16 +276,3 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
     def _usable_costs(self, costs: Any) -> Any:
         """The rows' costs, if `predict` can use them."""
         return costs
-
-
-def column_of(values: Any, X: Any, name: str, owner: str) -> Any:
-    """Values of the rows: as they are given, or a column of X by its name."""
-    if not isinstance(values, str):
-        return values
-    columns = column_names(X)
-    if columns is None or values not in columns:
-        raise ValueError(
-            f"The {name!r} parameter of {owner} names the column {values!r}, which X does not "
-            f"have{nearest(values, columns or [])} Pass the column's values."
-        )
-    return np.asarray(X[values])

@@ -1,0 +1,155 @@
+"""The case of a fitted classifier on rows whose truth is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.cost_sensitive import CostSensitiveClassifier, column_of
+from costboost.costs import KnownCosts
+from costboost.costs.labelled import is_short
+from costboost.costs.labels import positive_code
+from costboost.report.case import Case
+from costboost.report.making import make_case
+
+__all__ = ["case_of"]
+
+
+def case_of(
+    model: CostSensitiveClassifier,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    *,
+    costs: Any = None,
+    time: Any = None,
+    amount: Any = None,
+    segments: Any = None,
+    nothing: Any = None,
+    positive: Any = None,
+    rivals: Mapping[str, Any] | None = None,
+    ids: Any = None,
+    title: str = "Cost report",
+    unit: str = "",
+) -> Case:
+    """Gather what a report needs from a fitted classifier.
+
+    Parameters
+    ----------
+    model : CostSensitiveClassifier
+        Fitted, with probabilities.
+    X, y, sample_weight, costs
+        Rows, truth, weights and costs, as in ``score``.
+    time, amount, ids : str or array of shape (n,), optional
+        When each row happened, a column to show by deciles, and names of the rows: columns of X by
+        name, or values.
+    segments : list of str, frame or mapping, optional
+        Columns to break the costs down by: names of columns of X, or values by name.
+    nothing : label, optional
+        The decision that means doing nothing. By default the cheapest one for the class that is
+        not positive; with many classes, for the most frequent one.
+    positive : label, optional
+        With two classes, the one that calls for action. By default the one that the costs name, the
+        second of {0, 1}, {False, True} or {-1, 1}, else the rarer one.
+    rivals : mapping of str to array, optional
+        Probabilities (n, k) of other models, decided by the same costs, or their decisions (n,).
+    title, unit : str
+        Heading of the page; sign of the currency.
+
+    Returns
+    -------
+    Case
+        The rows, ready for `report_data` and `write_report`.
+    """
+    proba, known, decided = model.judged(X, y, costs=costs)
+    form = model.cost_matrix if costs is None else costs
+    owner = f"{type(model).__name__}.report"
+    return make_case(
+        model.classes_[known.codes],
+        proba,
+        classes=model.classes_,
+        decisions=known.decisions,
+        costs=known.matrix,
+        prices=known.prices if known.matrix is None else None,
+        decided=decided,
+        sample_weight=sample_weight,
+        nothing=nothing,
+        positive=_positive(positive, form, known),
+        time=column_of(time, X, "time", owner),
+        amount=_named(amount, X, "amount", owner),
+        segments=_segments(segments, X, owner),
+        features=X if hasattr(X, "columns") else None,
+        explain=_explainer(model, X, costs, known, decided),
+        rivals=rivals,
+        rounds=_rounds(model),
+        ids=column_of(ids, X, "ids", owner),
+        title=title,
+        unit=unit,
+        settings=model.get_params(deep=False),
+    )
+
+
+def _positive(given: Any, form: Any, known: KnownCosts) -> Any:
+    """The class that calls for action: named, usual, or the rarer one."""
+    named = form.get("positive") if is_short(form) else getattr(form, "positive", None)
+    if given is not None or named is not None or len(known.classes) != 2:
+        return given if given is not None else named
+    try:
+        code = positive_code(None, known.classes, "positive", "report")
+    except ValueError:
+        code = int(np.bincount(known.codes, minlength=2).argmin())
+    return known.classes.tolist()[code]
+
+
+def _named(column: Any, X: Any, name: str, owner: str) -> tuple[str, AnyArray] | None:
+    if column is None:
+        return None
+    if isinstance(column, tuple):
+        return column
+    label = column if isinstance(column, str) else name
+    return label, np.asarray(column_of(column, X, name, owner))
+
+
+def _segments(segments: Any, X: Any, owner: str) -> Any:
+    if isinstance(segments, str):
+        segments = [segments]
+    if isinstance(segments, Sequence):
+        return {str(name): column_of(name, X, "segments", owner) for name in segments}
+    return segments
+
+
+def _explainer(model: Any, X: Any, costs: Any, known: KnownCosts, decided: AnyArray) -> Any:
+    """From row numbers to parts in money; None if the model does not explain itself."""
+    if not hasattr(model, "explain") or not hasattr(X, "columns"):
+        return None
+    places = {label: d for d, label in enumerate(known.decisions.tolist())}
+    codes = np.array([places[label] for label in np.asarray(decided).tolist()], dtype=np.intp)
+
+    def parts(rows: Ints) -> Floats:
+        some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+        told = None if known.matrix is None else known.take(rows).matrix
+        found = model.explain(some, costs=told if costs is not None else None, codes=codes[rows])
+        table = np.zeros((len(rows), len(X.columns)))
+        place = {str(name): j for j, name in enumerate(X.columns)}
+        for f, name in enumerate(found.feature_names):
+            table[:, place[name]] = found.parts[:, f]
+        return table
+
+    return parts
+
+
+def _rounds(model: Any) -> dict[str, Floats] | None:
+    """Mean held-out cost of a booster after each round, if the fit kept it."""
+    heads = getattr(model, "evals_result_", None) or {}
+    boosters = next(iter(heads.values()), [])
+    costs = [one["held_out"]["cost"] for one in boosters if "cost" in one.get("held_out", {})]
+    if not costs or not all(len(cost) for cost in costs):
+        return None
+    longest = max(len(cost) for cost in costs)
+    # Boosters that stopped early stay where they are.
+    padded = [np.pad(cost, (0, longest - len(cost)), mode="edge") for cost in costs]
+    return {"held-out rows, one booster": np.mean(padded, axis=0)}

@@ -1,0 +1,199 @@
+"""Host, token, headers, metrics, reload, schema and the OpenAPI document."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import pytest
+
+from costboost.serve.app import create_app
+from costboost.serve.page import POLICY
+from costboost.serve.service import Service
+from costboost.serve.settings import Settings, is_loopback
+from serve.models import MODELS, Client, client_of, model_of, records_of, rows_of
+
+TOKEN = "s3cret"
+
+
+# -- the gate --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/schema", "/metrics", "/openapi.json", "/docs", "/nowhere"])
+def test_token(path: str) -> None:
+    client = client_of(model_of("review"), token=TOKEN)
+    for wrong in ({}, {"authorization": "Bearer s3cre"}, {"authorization": f"Basic {TOKEN}"}):
+        answer = client.get(path, headers=wrong)
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert TOKEN not in answer.text
+    right = client.get(path, headers={"authorization": f"bearer {TOKEN}"})
+    assert right.status_code == (404 if path == "/nowhere" else 200)
+
+
+def test_token_for_decisions() -> None:
+    client = client_of(model_of("review"), token=TOKEN)
+    body = {"records": records_of(rows_of(model_of("review"), 1))}
+    assert client.decide(body).status_code == 401
+    assert client.decide(body, headers={"authorization": f"Bearer {TOKEN}"}).status_code == 200
+    for path in ("/", "/health", "/ready"):
+        assert client.get(path).status_code == 200
+    assert TOKEN not in repr(Settings(Path("x"), token=TOKEN))
+
+
+def test_foreign_host_names() -> None:
+    """A page of a foreign site cannot reach the service under its own name."""
+    app = client_of(model_of("review")).app
+    for base, status in (
+        ("http://localhost:8000", 200), ("http://127.0.0.1", 200), ("http://[::1]:9", 200),
+        ("http://evil.example", 421), ("http://localhost.evil.example", 421),
+    ):  # fmt: skip
+        assert Client(app, base).get("/health").status_code == status, base
+    anyone = client_of(model_of("review"), hosts=()).app
+    assert Client(anyone, "http://costs.example").get("/health").status_code == 200
+
+
+def test_loopback() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "::1", "[::1]", "localhost", "127.9.9.9")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "example.org", "")))
+
+
+def test_draining() -> None:
+    client = client_of(model_of("review"))
+    assert client.get("/ready").json() == {"status": "ready", "model": "test"}
+    assert "connection" not in client.get("/health").headers
+    client.app.state.current.is_draining = True
+    answer = client.get("/ready")
+    assert (answer.status_code, answer.json()) == (503, {"status": "draining"})
+    body = {"records": records_of(rows_of(model_of("review"), 1))}
+    decided = client.decide(body)
+    assert (decided.status_code, decided.headers["connection"]) == (200, "close")
+
+
+# -- metrics ---------------------------------------------------------------------------------------
+
+
+def values(text: str) -> dict[str, float]:
+    return {
+        line.rpartition(" ")[0]: float(line.rpartition(" ")[2])
+        for line in text.splitlines()
+        if line and not line.startswith("#")
+    }
+
+
+def test_metrics_count_what_was_answered() -> None:
+    model = model_of("review")
+    client = client_of(model)
+    X = rows_of(model, 30)
+    client.decide({"records": records_of(X)})
+    client.decide({"records": records_of(X[:1])})
+    client.decide({"records": [{}]})
+    client.get("/made/up/path")
+    found = values(client.get("/metrics").text)
+    decided = [*model.predict(X), *model.predict(X[:1])]
+    assert found["costboost_rows_total"] == 31
+    costs = model.predict_cost(X)
+    for code, label in enumerate(model.decisions_):
+        count = found.get(f'costboost_decisions_total{{decision="{label}"}}', 0.0)
+        assert count == decided.count(label)
+        total = sum(
+            row[code]
+            for row, taken in zip([*costs, costs[0]], decided, strict=True)
+            if taken == label
+        )
+        name = f'costboost_expected_cost_sum{{decision="{label}"}}'
+        assert found.get(name, 0.0) == pytest.approx(total)
+    assert found['costboost_requests_total{path="/decide",status="200"}'] == 2
+    assert found['costboost_requests_total{path="/decide",status="422"}'] == 1
+    assert found['costboost_requests_total{path="other",status="404"}'] == 1
+    assert found['costboost_request_seconds_count{path="/decide"}'] == 3
+
+
+# -- reload ----------------------------------------------------------------------------------------
+
+
+def test_reload_replaces_the_model_or_keeps_it() -> None:
+    served: Iterator[Any] = iter(
+        [
+            Service(model_of("review"), "one"),
+            ValueError("damaged"),
+            Service(model_of("expression"), "two"),
+        ]
+    )
+
+    def load() -> Service:
+        found = next(served)
+        if isinstance(found, Exception):
+            raise found
+        assert isinstance(found, Service)
+        return found
+
+    app = create_app(Settings(Path("absent")), load)
+    client = Client(app)
+    assert asyncio.run(app.state.reload()) is False
+    assert client.get("/ready").json()["model"] == "one"
+    assert asyncio.run(app.state.reload()) is True
+    assert client.get("/ready").json()["model"] == "two"
+    assert client.get("/schema").json()["x-costboost"]["decisions"] == ["fraud", "ok"]
+    found = values(client.get("/metrics").text)
+    assert found['costboost_reloads_total{result="failed"}'] == 1
+    assert found['costboost_reloads_total{result="done"}'] == 1
+
+
+# -- schemas ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_schema_accepts_what_the_service_accepts(name: str) -> None:
+    model = model_of(name)
+    client = client_of(model)
+    answer = client.get("/schema")
+    assert answer.headers["content-type"] == "application/schema+json"
+    row = jsonschema_rs.validator_for(answer.json())
+    records = records_of(rows_of(model, 3))
+    for record in records:
+        assert row.is_valid(record)
+        assert not row.is_valid({**record, "unknown": 1})
+        name_of_one = next(iter(record))
+        assert not row.is_valid({k: v for k, v in record.items() if k != name_of_one})
+        assert not row.is_valid({**record, name_of_one: [1]})
+    document = client.get("/openapi.json").json()
+    operation = document["paths"]["/decide"]["post"]
+    body = {"records": records}
+    request = jsonschema_rs.validator_for(
+        operation["requestBody"]["content"]["application/json"]["schema"]
+    )
+    assert request.is_valid(body)
+    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    found = client.decide(body).json()
+    assert jsonschema_rs.validator_for(schema).is_valid(found)
+    assert not jsonschema_rs.validator_for(schema).is_valid({"rows": [{}]})
+
+
+def test_columns_that_only_costs_need() -> None:
+    client = client_of(model_of("excluded"))
+    assert "amount" not in model_of("excluded").feature_names_in_
+    assert "amount" in client.get("/schema").json()["required"]
+
+
+# -- pages -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/", "/docs"])
+def test_pages_need_nothing_else(path: str) -> None:
+    answer = client_of(model_of("review")).get(path)
+    assert answer.headers["content-security-policy"] == POLICY
+    assert not re.search(r"(src|href)=[\"']?(https?:)?//", answer.text)
+    assert not re.search(r"@import|url\(|style=\"| on[a-z]+=\"", answer.text)
+    assert '<html lang="en">' in answer.text
+
+
+def test_docs_show_every_path() -> None:
+    client = client_of(model_of("review"))
+    page = client.get("/docs").text
+    for path in client.get("/openapi.json").json()["paths"]:
+        assert path in page

@@ -1,0 +1,257 @@
+"""What is wrong with a request is a 4xx that names the field, and says nothing of the machine."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import time
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from serve.models import Client, client_of, model_of, records_of, rows_of
+
+ARROW = "application/vnd.apache.arrow.stream"
+PARQUET = "application/vnd.apache.parquet"
+
+
+@pytest.fixture(scope="module")
+def client() -> Client:
+    return client_of(model_of("review"), max_rows=50, max_bytes=20_000)
+
+
+def record(**changes: Any) -> dict[str, Any]:
+    found = records_of(rows_of(model_of("review"), 1))[0]
+    return {**found, **changes}
+
+
+def without(name: str) -> dict[str, Any]:
+    return {key: value for key, value in record().items() if key != name}
+
+
+BAD: dict[str, tuple[Any, int, str | None]] = {
+    "no object": ([1], 422, None),
+    "no rows": ({}, 422, "records"),
+    "empty rows": ({"records": []}, 422, "records"),
+    "both": ({"records": [record()], "rows": [[1]]}, 422, "rows"),
+    "unknown key": ({"records": [record()], "threshold": 1}, 422, "threshold"),
+    "unknown column": ({"records": [record(), record(amuont=1)]}, 422, "records[1].amuont"),
+    "missing column": ({"records": [without("hour")]}, 422, "records[0].hour"),
+    "text for a number": ({"records": [record(amount="12")]}, 422, "records[0].amount"),
+    "list for a number": ({"records": [record(amount=[12])]}, 422, "records[0].amount"),
+    "number for a text": ({"records": [record(merchant=3)]}, 422, "records[0].merchant"),
+    "object for a text": ({"records": [record(merchant={})]}, 422, "records[0].merchant"),
+    "too large a number": ({"records": [record(amount=10**400)]}, 422, "records[0].amount"),
+    "record no object": ({"records": [record(), 3]}, 422, "records[1]"),
+    "short row": ({"rows": [[1, 2]]}, 422, "rows[0]"),
+    "row no list": ({"rows": [{}]}, 422, "rows[0]"),
+    "unknown name": ({"rows": [[1]], "columns": ["a"]}, 422, "columns.a"),
+    "names of records": ({"records": [record()], "columns": ["amount"]}, 422, "columns"),
+    "too many rows": ({"records": [{}] * 51}, 413, "records"),
+    "explain no flag": ({"records": [record()], "explain": 1}, 422, "explain"),
+    "capacity no object": ({"records": [record()], "capacity": 3}, 422, "capacity"),
+    "no decision": ({"records": [record()], "capacity": {"call": 3}}, 422, "capacity.call"),
+    "negative limit": ({"records": [record()], "capacity": {"review": -1}}, 422, "capacity.review"),
+    "odd limit": ({"records": [record()], "capacity": {"review": 1.5}}, 422, "capacity"),
+    "infeasible": (
+        {"records": [record()], "capacity": {"review": 0, "accept": 0, "block": 0}}, 422, "capacity"
+    ),
+    "group without per": (
+        {"records": [record()], "capacity": {"review": {"a": 1}}}, 422, "capacity.review"
+    ),
+    "per too short": ({"records": [record()], "per": []}, 422, "per"),
+    "per unknown": ({"records": [record()], "per": "day"}, 422, "per"),
+    "costs too many": ({"records": [record()], "costs": [None, None]}, 422, "costs"),
+    "costs of a wrong shape": ({"records": [record()], "costs": [[0, 1], [1, 0]]}, 422, "costs"),
+    "short form of three": ({"records": [record()], "costs": {"fn": 1, "fp": 2}}, 422, "costs"),
+    "cost no number": (
+        {"records": [record()], "costs": [[0, 1, 2], [1, "a", 0]]}, 422, "costs[1][1]"
+    ),
+    "cost infinite": (
+        {"records": [record()], "costs": [[[0, 1, 2], [1, 10**400, 0]]]}, 422, "costs[0][1][1]"
+    ),
+    "cost missing": (
+        {"records": [record()], "costs": [{"ok": {"accept": 0, "review": 1, "block": 1},
+         "fraud": {"accept": 0}}]}, 422, "costs[0].fraud"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_errors_name_the_field(name: str, client: Client) -> None:
+    body, status, field = BAD[name]
+    answer = client.decide(content=json.dumps(body), headers={"content-type": "application/json"})
+    assert answer.status_code == status, answer.text
+    error = answer.json()["error"]
+    assert error["field"] == field, error
+    assert error["message"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{", b"\xff", b'{"records": [NaN]}', b"[" * 5000, b'{"a":' * 3000, b"null", b"\x00"],
+)
+def test_no_json(content: bytes, client: Client) -> None:
+    answer = client.decide(content=content, headers={"content-type": "application/json"})
+    assert answer.status_code in (400, 422)
+
+
+def test_types_of_bodies(client: Client) -> None:
+    for kind in ("text/plain", "", "application/octet-stream", "application/x-python-pickle"):
+        answer = client.decide(content=b"{}", headers={"content-type": kind})
+        assert answer.status_code == 415
+        assert answer.json()["error"]["field"] == "Content-Type"
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    assert client.decide(content=b"{}", headers=headers).status_code == 415
+
+
+def test_large_bodies_are_not_read(client: Client) -> None:
+    """Announced or not, no more than the limit is read."""
+    taken = 0
+
+    async def chunks() -> Any:
+        nonlocal taken
+        for _ in range(1000):
+            taken += 1
+            yield b" " * 1000
+
+    headers = {"content-type": "application/json"}
+    assert client.decide(content=b" " * 20_001, headers=headers).status_code == 413
+    assert client.decide(content=chunks(), headers=headers).status_code == 413
+    assert taken < 30
+
+
+def test_time_limits() -> None:
+    client = client_of(model_of("review"), seconds=0.2)
+    service = client.app.state.current.service
+    slow = service.answer
+
+    def sleepy(query: Any) -> Any:
+        time.sleep(0.5)
+        return slow(query)
+
+    service.answer = sleepy
+    answer = client.decide({"records": [record()] * 30})
+    assert answer.status_code == 503
+    assert "0.2 s" in answer.json()["error"]["message"]
+
+    async def trickle() -> Any:
+        yield b"{"
+        await asyncio.sleep(0.4)
+        yield b"}"
+
+    answer = client.decide(content=trickle(), headers={"content-type": "application/json"})
+    assert answer.status_code == 408
+
+
+def test_failures_leak_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    client = client_of(model_of("review"))
+
+    def broken(_: Any) -> Any:
+        raise RuntimeError("secret in /etc/place")
+
+    client.app.state.current.service.answer = broken
+    answer = client.decide({"records": [record()]})
+    assert answer.status_code == 500
+    assert answer.json() == {
+        "error": {"field": None, "message": "The service failed; its log says why."}
+    }
+    assert "secret in /etc/place" in caplog.text
+
+
+def test_models_that_cannot() -> None:
+    client = client_of(model_of("votes"))
+    records = records_of(rows_of(model_of("votes"), 2))
+    answer = client.decide({"records": records, "explain": True})
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, "explain")
+    costs = [{"fn": 1, "fp": 1}, None]
+    answer = client.decide({"records": records, "costs": costs})
+    assert (answer.status_code, answer.json()["error"]["field"]) == (422, "costs")
+
+
+def test_positive_is_not_guessed() -> None:
+    """Costs by rows in fit: nothing says which of two texts is positive."""
+    client = client_of(model_of("learned"))
+    records = records_of(rows_of(model_of("learned"), 1))
+    answer = client.decide({"records": records, "costs": {"fn": 1, "fp": 2}})
+    assert answer.status_code == 422
+    assert "positive" in answer.json()["error"]["message"]
+
+
+# -- tables --------------------------------------------------------------------------------------
+
+
+def arrow(**columns: Any) -> bytes:
+    table = pa.table(columns)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+def parquet(**columns: Any) -> bytes:
+    sink = io.BytesIO()
+    pq.write_table(pa.table(columns), sink)
+    return sink.getvalue()
+
+
+def good(n: int = 2) -> dict[str, Any]:
+    return {name: [value] * n for name, value in record(distance_km=1.0).items()}
+
+
+@pytest.mark.parametrize(("kind", "pack"), [(ARROW, arrow), (PARQUET, parquet)])
+def test_tables_name_the_field(kind: str, pack: Any, client: Client) -> None:
+    cases = [
+        (good() | {"amuont": [1, 2]}, 422, "columns.amuont"),
+        ({k: v for k, v in good().items() if k != "hour"}, 422, "columns.hour"),
+        (good() | {"amount": ["1", "2"]}, 422, "columns.amount"),
+        (good() | {"merchant": [1, 2]}, 422, "columns.merchant"),
+        (good() | {"merchant": [["a"], ["b"]]}, 422, "columns.merchant"),
+        (good() | {"amount": [1.0, np.inf]}, 422, "rows[1].amount"),
+        (good() | {"costs.ok.accept": [1.0, 2.0]}, 422, "costs.fraud.accept"),
+        (good(51), 413, "rows"),
+        ({k: pa.array(v)[:0] for k, v in good().items()}, 422, None),
+    ]
+    for columns, status, field in cases:
+        answer = client.decide(content=pack(**columns), headers={"content-type": kind})
+        assert (answer.status_code, answer.json()["error"]["field"]) == (status, field)
+    for options, field in (
+        ({"explain": "maybe"}, "explain"),
+        ({"capacity": "{"}, "capacity"),
+        ({"capacity": '{"call": 1}'}, "capacity.call"),
+        ({"per": "day"}, "per"),
+        ({"treshold": "1"}, "treshold"),
+    ):
+        answer = client.decide(
+            content=pack(**good()), headers={"content-type": kind}, params=options
+        )
+        assert (answer.status_code, answer.json()["error"]["field"]) == (422, field)
+
+
+@pytest.mark.parametrize(("kind", "pack"), [(ARROW, arrow), (PARQUET, parquet)])
+def test_damaged_tables(kind: str, pack: Any, client: Client) -> None:
+    """Cut and flipped bytes: an error, or an answer, and the process lives."""
+    whole = pack(**good())
+    rng = np.random.default_rng(0)
+    bodies = [whole[:cut] for cut in range(0, len(whole), max(1, len(whole) // 40))]
+    for _ in range(150):
+        bad = bytearray(whole)
+        for place in rng.integers(0, len(bad), 3):
+            bad[place] ^= 1 << int(rng.integers(8))
+        bodies.append(bytes(bad))
+    for body in bodies:
+        answer = client.decide(content=body, headers={"content-type": kind})
+        assert answer.status_code in (200, 400, 413, 422), answer.text
+
+
+def test_repeated_texts_take_no_memory(client: Client) -> None:
+    """A long text on every row is one text in the file, and one in memory."""
+    columns = good(50) | {"merchant": pa.array(["x" * 5000] * 50)}
+    body = parquet(**columns)
+    assert len(body) < 20_000
+    answer = client.decide(content=body, headers={"content-type": PARQUET})
+    assert answer.status_code == 200
