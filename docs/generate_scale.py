@@ -120,7 +120,7 @@ UNMEASURED = """
 ## What was not measured
 
 - More than two workers, workers on several machines, and the traffic between them.
-- GPUs: `device` is passed on, and none was at hand.
+- GPUs: `device` is passed on to the engine; no GPU was available.
 - Bins larger than the free memory, so that every split waits for the disk.
 - A billion rows: the figures for them are multiplied up.
 """
@@ -152,7 +152,8 @@ def growth() -> str:
     }
     for _, varied, value in [key for key in seconds if key[0] == "lightgbm"]:
         times = [f"{seconds[engine, varied, value]:.1f}" for engine in ("lightgbm", "xgboost")]
-        lines.append(f"| {int(value):,} {varied} | {' | '.join(times)} |")
+        unit = varied.removesuffix("s") if int(value) == 1 else varied
+        lines.append(f"| {int(value):,} {unit} | {' | '.join(times)} |")
     return "\n".join([*lines, ""])
 
 

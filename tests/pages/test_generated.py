@@ -69,7 +69,8 @@ def test_pages_of_papers_are_up_to_date(path):
 
 
 def test_no_page_of_a_paper_is_left_over():
-    assert set((DOCS / "algorithms").glob("*.md")) == set(PAPERS["pages"]())
+    written = {path for path in PAPERS["pages"]() if path.parent.name == "algorithms"}
+    assert set((DOCS / "algorithms").glob("*.md")) == written
 
 
 @pytest.mark.parametrize("example", GALLERY["examples"](), ids=lambda example: example.name)

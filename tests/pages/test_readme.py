@@ -36,6 +36,24 @@ def test_relative_links(document: str) -> None:
         assert (ROOT / target).exists(), target
 
 
+def test_the_map_covers_every_package() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    for package in (ROOT / "src" / "costboost").iterdir():
+        if (package / "__init__.py").exists():
+            assert f"`{package.name}/`" in text, package.name
+
+
+def test_commands_exist() -> None:
+    """Commands that the README and the first page call are commands of the program."""
+    from costboost.cli import COMMANDS
+
+    known = {command.name for command in COMMANDS}
+    for document in ("README.md", "docs/start.md", "docs/guide/saving.md"):
+        text = (ROOT / document).read_text("utf-8")
+        called = set(re.findall(r"^\$ costboost ([a-z]+)", text, flags=re.MULTILINE))
+        assert called and called <= known, document
+
+
 def test_make_targets_exist() -> None:
     makefile = (ROOT / "Makefile").read_text("utf-8")
     for document in ("README.md", "CONTRIBUTING.md", ".ci/run", ".pre-commit-config.yaml"):

@@ -35,8 +35,8 @@ _METRICS = {"mean_cost": mean_cost, "total_cost": total_cost, "savings": savings
 class CostByRoundDisplay:
     """Cost, or savings, of the decisions by round, with the best round marked.
 
-    Make it by `from_estimator` or `from_predictions`. A best round read off the test rows flatters:
-    choose the number of rounds on rows of their own.
+    Make it by `from_estimator` or `from_predictions`. A best round that is chosen on the test rows
+    looks better than it is: choose the number of rounds on other rows.
 
     Parameters
     ----------

@@ -30,8 +30,8 @@ __all__ = ["CostThresholdDisplay"]
 class CostThresholdDisplay:
     """Cost of deciding for the positive class from each threshold on, the cheapest one marked.
 
-    Make it by `from_estimator` or `from_predictions`. A threshold read off the rows it is judged on
-    flatters: choose it on rows of their own.
+    Make it by `from_estimator` or `from_predictions`. A threshold that is chosen on the rows it is
+    judged on looks better than it is: choose it on other rows.
 
     Parameters
     ----------
