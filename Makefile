@@ -14,7 +14,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint format types bench bench-cost bench-scale docs docs-serve docs-pages clean
+.PHONY: help run test test-fast lint format types trust bench bench-cost bench-scale docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -39,6 +39,10 @@ format: $(VENV)/.installed-dev ## Repair style and formatting
 
 types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
+
+trust: $(VENV)/.installed-dev ## Load 5,000 damaged model files; count ONNX decisions on all data sets
+	PYTHONPATH=src:tests $(BIN)/python -m files.mutations 5000
+	PYTHONPATH=src:tests $(BIN)/python -m files.onnx_sets $(ARGS)
 
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)

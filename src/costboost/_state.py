@@ -12,7 +12,7 @@ import numpy as np
 
 from costboost._typing import AnyArray
 
-__all__ = ["fingerprint", "origin", "unfitted"]
+__all__ = ["fingerprint", "now", "origin", "unfitted"]
 
 # Rows that are hashed at a time, where an array must be copied for it.
 _BLOCK = 65_536
@@ -32,12 +32,14 @@ def unfitted(estimator: EstimatorT) -> EstimatorT:
     return blank
 
 
+def now() -> str:
+    """The time of a training: UTC, to the second."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
 def origin(X: Any, y: Any) -> dict[str, str]:
     """When a fit on these rows ended, and their fingerprint, as fitted attributes."""
-    return {
-        "trained_at_": datetime.now(UTC).isoformat(timespec="seconds"),
-        "data_fingerprint_": fingerprint(X, y),
-    }
+    return {"trained_at_": now(), "data_fingerprint_": fingerprint(X, y)}
 
 
 def fingerprint(X: Any, y: Any) -> str:

@@ -214,6 +214,20 @@ def test_more_decisions_than_classes(world: World, tmp_path: Path) -> None:
     assert "expected_cost_review" in found
 
 
+def test_what_doing_nothing_means(world: World, tmp_path: Path) -> None:
+    costs = ["--cost", "no:accept=0", "--cost", "no:stop=5", "--cost", "yes:accept=60", "--cost",
+             "yes:stop=0"]  # fmt: skip
+    for name in ("accept", "stop"):
+        found = run("fit", world.train, "--target", "fraud", *costs, *SMALL, "--nothing", name,
+                    "-o", tmp_path / "m.costboost", "--json")  # fmt: skip
+        first, *_ = json.loads(found.stdout)["held_out"]["ways_to_decide"]
+        assert first["name"] == f"Doing nothing (always {name})"
+    said = run("fit", world.train, "--target", "fraud", *costs, *SMALL, "--nothing", "wait", "-o",
+               tmp_path / "other.costboost", "-q", code=2).stderr  # fmt: skip
+    assert "--nothing must be a decision, accept, stop, got 'wait'" in said
+    assert not (tmp_path / "other.costboost").exists()
+
+
 def test_costs_of_an_excluded_column(world: World, tmp_path: Path) -> None:
     model, out = tmp_path / "m.costboost", tmp_path / "out.csv"
     run("fit", world.train, *COSTS, *SMALL, "-o", model, "--exclude", "amount,amount_ratio")

@@ -27,6 +27,7 @@ SLOW = frozenset(
         "cli/test_compare.py::test_compare",
         "cli/test_compare.py::test_the_constant_decision_costs_what_it_must",
         "cli/test_demo.py::test_quick_demo",
+        "cli/test_page.py",
         "cli/test_tune.py::test_a_search_goes_on",
         "datasets/test_datasets.py::test_kddcup_matrix",
         "wrappers/test_target_rate.py::test_classifier_keeps_its_promise_over_many_draws",

@@ -58,7 +58,7 @@ COMMANDS = (
     Command(
         "serve",
         "costboost.cli.serve:serve",
-        "Answer requests for decisions over HTTP.",
+        "Answer HTTP requests with the decisions of a model.",
     ),
     Command(
         "data",

@@ -120,7 +120,9 @@ def make_model(
             raise TableError(
                 f"{kind.__name__} has no parameter {key!r}.{hint} It has: {', '.join(known)}."
             )
-    own = {"random_state": seed} if "random_state" in known and seed is not None else {}
+    own: dict[str, Any] = (
+        {"random_state": seed} if "random_state" in known and seed is not None else {}
+    )
     if exclude_cost_columns:
         if "cost_columns" not in known:
             raise TableError(

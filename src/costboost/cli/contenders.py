@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, TypeAlias
 
@@ -135,9 +136,7 @@ def _engine(name: str, fold: Fold) -> Any:
             n_estimators=ROUNDS, max_leaves=15, max_depth=0, grow_policy="lossguide",
             learning_rate=0.05, random_state=seed, n_jobs=threads,
         )  # fmt: skip
-    from catboost import CatBoostClassifier
-
-    return CatBoostClassifier(
+    return import_module("catboost").CatBoostClassifier(
         iterations=ROUNDS, depth=4, learning_rate=0.05, random_seed=seed, verbose=False,
         allow_writing_files=False, thread_count=threads,
     )  # fmt: skip
@@ -183,12 +182,10 @@ def _weighted(fold: Fold) -> Ints:
 
 
 def _empulse(fold: Fold) -> Ints:
-    from empulse.models import CSBoostClassifier
-
     X, X_test = (_filled(X, fold) for X in fold.numbers())
     matrix = np.asarray(fold.known.unknown.matrix)
     (tn, fp), (fn, tp) = matrix if matrix.ndim == 2 else np.moveaxis(matrix, 0, -1)
-    model = CSBoostClassifier(_engine("xgboost", fold))
+    model = import_module("empulse.models").CSBoostClassifier(_engine("xgboost", fold))
     model.fit(X, fold.known.codes, tp_cost=tp, tn_cost=tn, fn_cost=fn, fp_cost=fp)
     return np.asarray(model.predict(X_test), dtype=np.intp)
 
@@ -203,8 +200,6 @@ def _filled(X: Floats, fold: Fold) -> Floats:
 
 def _vowpal(fold: Fold, active: bool) -> Ints:
     """Vowpal Wabbit's cost-sensitive one-against-all, linear, five passes over the rows."""
-    from vowpalwabbit import Workspace
-
     X, X_test = fold.numbers()
     d = len(fold.known.decisions)
     scale = np.nan_to_num(np.nanmax(np.abs(X), axis=0), nan=1.0)
@@ -214,16 +209,17 @@ def _vowpal(fold: Fold, active: bool) -> Ints:
         known = np.flatnonzero(np.isfinite(row) & (row != 0))
         return " ".join(f"f{j}:{row[j] / scale[j]:.6g}" for j in known)
 
+    workspace = import_module("vowpalwabbit").Workspace
     unit = float(fold.known.reduced.max()) or 1.0
     prices = fold.known.reduced / unit
     rng = np.random.default_rng(fold.seed)
     if active:
-        space = Workspace(
+        space = workspace(
             f"--cs_active {d} --cost_max 1 --cost_min 0 --mellowness 0.1 "
             f"--random_seed {fold.seed} --quiet"
         )
     else:
-        space = Workspace(f"--csoaa_ldf mc -q sd --random_seed {fold.seed} --quiet")
+        space = workspace(f"--csoaa_ldf mc -q sd --random_seed {fold.seed} --quiet")
     texts = [features(row) for row in X]
     for _ in range(5):
         for i in rng.permutation(len(texts)).tolist():

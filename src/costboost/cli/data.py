@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -48,6 +49,9 @@ def example(
     ] = Path("payments.csv"),
     rows: Annotated[int, typer.Option(min=100, help="Number of payments.")] = 8_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the values.")] = 0,
+    start: Annotated[
+        datetime, typer.Option(formats=["%Y-%m-%d"], help="The first of 90 days.")
+    ] = datetime(2026, 1, 1),
 ) -> None:
     """Write synthetic card payments to try the commands on."""
     from costboost.cli.example import payments
@@ -55,7 +59,7 @@ def example(
 
     need("polars", "data", "Writing tables")
     with writer(output) as out:
-        out.write(payments(rows, seed))
+        out.write(payments(rows, seed, start))
     Console().print(f"Wrote [bold]{escape(str(output))}[/bold]: {rows:,} card payments.")
 
 
@@ -84,7 +88,7 @@ def describe(
     source = open_source(name, delimiter=delimiter, encoding=encoding)
     frame = source.read()
     columns = infer_columns(frame)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for column in columns:
         values = frame[column.name]
         known = values.filter(~column.is_missing(values))

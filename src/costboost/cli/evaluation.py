@@ -10,12 +10,13 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost.cli.problem import Rows
+from costboost.tables import TableError
 
 if TYPE_CHECKING:
     from costboost.report import Case
     from costboost.report.data.headline import Rule
 
-__all__ = ["decision_costs", "evaluation_case", "money_rules", "rules_as_json"]
+__all__ = ["decision_costs", "evaluation_case", "idle_decision", "money_rules", "rules_as_json"]
 
 
 def decision_costs(model: Any, X: Any) -> Floats:
@@ -73,6 +74,29 @@ def evaluation_case(model: Any, rows: Rows, positive: Any = None, **more: Any) -
         sample_weight=rows.weights,
         **more,
     )
+
+
+def idle_decision(model: Any, name: str | None) -> Any:
+    """The decision that means doing nothing, by the name that was typed; None if none was.
+
+    Parameters
+    ----------
+    model : classifier
+        The fitted model.
+    name : str or None
+        The value of ``--nothing``.
+
+    Returns
+    -------
+    label or None
+        The decision.
+    """
+    if not name:
+        return None
+    known = {str(label): label for label in model.decisions_.tolist()}
+    if name not in known:
+        raise TableError(f"--nothing must be a decision, {', '.join(known)}, got {name!r}.")
+    return known[name]
 
 
 def money_rules(model: Any, case: Case) -> list[Rule]:

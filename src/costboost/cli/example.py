@@ -16,7 +16,7 @@ START = datetime(2026, 1, 1)
 DAYS = 90
 
 
-def payments(rows: int, seed: int) -> pl.DataFrame:
+def payments(rows: int, seed: int, start: datetime = START) -> pl.DataFrame:
     """Synthetic card payments as a shop would have them: an id, a time, words, the truth.
 
     Parameters
@@ -25,6 +25,8 @@ def payments(rows: int, seed: int) -> pl.DataFrame:
         Number of payments.
     seed : int
         Seed of all values.
+    start : datetime
+        The first day.
 
     Returns
     -------
@@ -46,7 +48,7 @@ def payments(rows: int, seed: int) -> pl.DataFrame:
     hours = np.asarray(features.pop("hour"))
     days = np.sort(rng.integers(0, DAYS, rows))
     when = [
-        START + timedelta(days=int(d), hours=float(h)) for d, h in zip(days, hours, strict=True)
+        start + timedelta(days=int(d), hours=float(h)) for d, h in zip(days, hours, strict=True)
     ]
     abroad = np.asarray(features.pop("abroad")) > 0
     home = rng.choice(["Basel", "Bern", "Zurich"], rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -47,11 +48,20 @@ def tells_errors(command: Callable[P, R]) -> Callable[P, R]:
         try:
             return command(*args, **kwargs)
         except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
+            if _is_broken_pipe(error):  # `| head` has read enough
+                sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
+                raise typer.Exit from None
             if os.environ.get(TRACEBACK):
                 raise
             raise fail(str(error) or type(error).__name__) from None
 
     return told
+
+
+def _is_broken_pipe(error: BaseException) -> bool:
+    return isinstance(error, BrokenPipeError) or (
+        isinstance(error, OSError) and "Broken pipe" in str(error)  # as polars says it
+    )
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,7 @@ from rich.markup import escape
 from costboost.cli import arguments
 from costboost.cli.failure import collected_warnings, tells_errors
 
-__all__ = ["fit"]
+__all__ = ["Plan", "fit", "measure", "tell_costs", "train_model"]
 
 
 @tells_errors
@@ -62,6 +63,15 @@ def fit(
     test: arguments.Test = None,
     time_column: arguments.TimeColumn = None,
     group_column: arguments.GroupColumn = None,
+    nothing: Annotated[
+        str | None,
+        typer.Option(
+            help="Decision that means doing nothing; the right one of the class that is not "
+            "positive, or of the most frequent class, if left out.",
+            rich_help_panel="Held-out rows",
+            show_default=False,
+        ),
+    ] = None,
     save_test: Annotated[
         Path | None,
         typer.Option(
@@ -83,7 +93,7 @@ def fit(
     from costboost.cli.show import print_json
     from costboost.tables import check_output, open_source
 
-    console = Console(stderr=as_json, quiet=as_json or quiet)
+    console = Console(stderr=as_json, quiet=as_json)
     path = output or Path(f"{target}.costboost")
     check_output(path, kinds=False)
     if save_test is not None:
@@ -92,9 +102,10 @@ def fit(
         table, target, positive, tuple(cost or ()), cost_matrix, tuple(exclude or ()),
         tuple(category or ()), weight_column, time_column, group_column, delimiter, encoding,
     )  # fmt: skip
-    plan = _Plan(
+    talk = Console(stderr=as_json, quiet=as_json or quiet)
+    plan = Plan(
         path, algorithm, tuple(setting or ()), seed, refit, test_size, test, save_test,
-        show_bar=not (as_json or quiet) and sys.stdout.isatty(),
+        show_bar=not (as_json or quiet) and sys.stdout.isatty(), talk=talk, nothing=nothing or "",
     )  # fmt: skip
     from_disk = out_of_core
     if from_disk is None and table != "-":
@@ -104,34 +115,48 @@ def fit(
         print_json(found)
 
 
-class _Plan:
-    """What to train and where to write it."""
+@dataclass(frozen=True)
+class Plan:
+    """What to train and where to write it.
 
-    def __init__(
-        self,
-        path: Path,
-        algorithm: str,
-        settings: tuple[str, ...],
-        seed: int,
-        refit: bool,
-        test_size: float,
-        test: str | None,
-        save_test: Path | None,
-        *,
-        show_bar: bool,
-    ) -> None:
-        self.path = path
-        self.algorithm = algorithm
-        self.settings = settings
-        self.seed = seed
-        self.refit = refit
-        self.test_size = test_size
-        self.test = test
-        self.save_test = save_test
-        self.show_bar = show_bar
+    Attributes
+    ----------
+    path : Path
+        The model file.
+    algorithm : str
+        Name of the class.
+    settings : tuple of str
+        Its parameters, as typed.
+    seed : int
+        Seed of splits and of the model.
+    refit : bool
+        Whether to train once more on all rows.
+    test_size : float
+        Share of the rows that is held out.
+    test, save_test : str and Path, optional
+        File of rows to measure on; file for the held-out rows.
+    show_bar : bool
+        Whether to show progress.
+    talk : Console
+        For everything but the result.
+    nothing : str
+        The decision that means doing nothing; empty if nobody said.
+    """
+
+    path: Path
+    algorithm: str
+    settings: tuple[str, ...]
+    seed: int
+    refit: bool
+    test_size: float
+    test: str | None
+    save_test: Path | None
+    show_bar: bool
+    talk: Console
+    nothing: str = ""
 
 
-def _fit(console: Console, wish: Any, plan: _Plan) -> dict[str, Any]:
+def _fit(console: Console, wish: Any, plan: Plan) -> dict[str, Any]:
     import numpy as np
 
     from costboost.cli.algorithm import make_model, read_settings
@@ -141,12 +166,13 @@ def _fit(console: Console, wish: Any, plan: _Plan) -> dict[str, Any]:
     from costboost.cli.split import split
     from costboost.tables import open_source, writer
 
+    talk = plan.talk
     problem = read_problem(wish)
-    recipe, rows = problem.recipe, problem.rows
-    console.print(f"{escape(wish.table)}: {len(rows):,} rows ({problem.source.in_words()})")
-    console.print(columns_table(recipe))
+    recipe, rows = replace(problem.recipe, nothing=plan.nothing), problem.rows
+    talk.print(f"{escape(wish.table)}: {len(rows):,} rows ({problem.source.in_words()})")
+    talk.print(columns_table(recipe))
     for text in problem.notes:
-        note(console, text)
+        note(talk, text)
     model = make_model(
         plan.algorithm, problem.cost_matrix, read_settings(plan.settings), seed=plan.seed,
         exclude_cost_columns=problem.excludes_cost_columns,
@@ -160,25 +186,27 @@ def _fit(console: Console, wish: Any, plan: _Plan) -> dict[str, Any]:
         train, test, words = split(rows, plan.test_size, plan.seed)
         test_rows, test_frame = rows.take(test), problem.frame[test]
     training = rows.take(train)
-    console.print(
+    talk.print(
         f"\nTraining {type(model).__name__} on {len(training):,} rows; held out: "
-        f"{len(test_rows):,} rows ({escape(words)})."
+        f"{len(test_rows):,} rows ({escape(words)}).",
+        highlight=False,
     )
     with collected_warnings() as remarks:
-        train_model(model, training, show_bar=plan.show_bar)
+        has_told = train_model(model, training, show_bar=plan.show_bar)
     for text in remarks:
-        warn(console, text)
-    console.print(f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}")
+        warn(talk, text)
+    if not has_told:
+        tell_costs(talk, model)
     found = measure(console, model, test_rows, recipe)
     if plan.refit:
         with collected_warnings():
             train_model(model, rows, show_bar=plan.show_bar)
-        note(console, f"The saved model was trained once more, on all {len(rows):,} rows.")
+        note(talk, f"The saved model was trained once more, on all {len(rows):,} rows.")
     save_model(model, recipe, plan.path)
     if plan.save_test is not None and len(test_rows):
         with writer(plan.save_test) as out:
             out.write(test_frame)
-    _farewell(console, plan, wish)
+    _farewell(console, plan)
     return {
         "model": str(plan.path),
         "class": type(model).__name__,
@@ -192,7 +220,22 @@ def _fit(console: Console, wish: Any, plan: _Plan) -> dict[str, Any]:
     }
 
 
-def train_model(model: Any, rows: Any, *, show_bar: bool) -> None:
+def tell_costs(console: Console, model: Any) -> None:
+    """Say what decisions cost, in words.
+
+    Parameters
+    ----------
+    console : Console
+        Where to print.
+    model : classifier
+        The fitted model.
+    """
+    console.print(
+        f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}", highlight=False
+    )
+
+
+def train_model(model: Any, rows: Any, *, show_bar: bool) -> bool:
     """Fit a model, with a progress bar in a terminal.
 
     Parameters
@@ -203,6 +246,11 @@ def train_model(model: Any, rows: Any, *, show_bar: bool) -> None:
         The training rows.
     show_bar : bool
         Whether to show progress.
+
+    Returns
+    -------
+    bool
+        Whether the model has said its costs by itself, above the bar.
     """
     has_bar = show_bar and "verbose" in model.get_params(deep=False)
     if has_bar:
@@ -212,6 +260,7 @@ def train_model(model: Any, rows: Any, *, show_bar: bool) -> None:
     finally:
         if has_bar:
             model.set_params(verbose=0)
+    return has_bar
 
 
 def measure(console: Console, model: Any, rows: Any, recipe: Any) -> list[Any]:
@@ -233,22 +282,33 @@ def measure(console: Console, model: Any, rows: Any, recipe: Any) -> list[Any]:
     list of dict
         Name, cost and saving of each way to decide.
     """
-    from costboost.cli.evaluation import evaluation_case, money_rules, rules_as_json
+    from costboost.cli.evaluation import (
+        evaluation_case,
+        idle_decision,
+        money_rules,
+        rules_as_json,
+    )
     from costboost.cli.show import money_table, note
 
     if len(rows) < 2:
         note(console, "No rows are held out, so nothing was measured.")
         return []
-    case = evaluation_case(model, rows, recipe.positive)
+    idle = idle_decision(model, recipe.nothing)
+    case = evaluation_case(model, rows, recipe.positive, nothing=idle)
     rules = money_rules(model, case)
     console.print()
     console.print(money_table(rules, len(rows)))
     return list(rules_as_json(rules))
 
 
-def _farewell(console: Console, plan: _Plan, wish: Any) -> None:
+def _farewell(console: Console, plan: Plan) -> None:
     name = escape(str(plan.path))
-    held_out = escape(str(plan.save_test or plan.test or "held_out.csv"))
-    console.print(f"\nWrote [bold]{name}[/bold]. Next:")
-    console.print(f"  costboost predict {name} new.csv -o decisions.csv", highlight=False)
-    console.print(f"  costboost report {name} {held_out} -o report.html", highlight=False)
+    held_out = plan.save_test or plan.test
+    console.print(f"\nWrote [bold]{name}[/bold].")
+    plan.talk.print("Next:")
+    plan.talk.print(f"  costboost predict {name} new.csv -o decisions.csv", highlight=False)
+    if held_out is None:
+        plan.talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
+    else:
+        shown = escape(str(held_out))
+        plan.talk.print(f"  costboost report {name} {shown} -o report.html", highlight=False)

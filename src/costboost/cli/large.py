@@ -81,7 +81,7 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
     from costboost.cli.algorithm import FLAGSHIP, make_model, read_settings
     from costboost.cli.costs import check_expressions, columns_in, typed_costs
     from costboost.cli.failure import collected_warnings
-    from costboost.cli.fit import measure
+    from costboost.cli.fit import measure, tell_costs
     from costboost.cli.models import save_model
     from costboost.cli.problem import check_names
     from costboost.cli.show import columns_table, note, warn
@@ -107,22 +107,23 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
     check_names(wish, names, source)
     check_expressions(entries, names, source.name)
     recipe, form, excludes, notes = _looked_at(source, wish, entries, columns_in(entries))
-    console.print(f"{escape(wish.table)}: {source.size:,} bytes ({source.in_words()}), from disk")
-    console.print(columns_table(recipe))
+    recipe = replace(recipe, nothing=plan.nothing)
+    plan.talk.print(f"{escape(wish.table)}: {source.size:,} bytes ({source.in_words()}), from disk")
+    plan.talk.print(columns_table(recipe))
     for text in [*notes, f"Types are those of the first {SAMPLE:,} rows; all rows are checked."]:
-        note(console, text)
+        note(plan.talk, text)
     settings = {"engine": "xgboost", "ensemble": 1, **read_settings(plan.settings)}
     model = make_model(
         plan.algorithm, form, settings, seed=plan.seed, exclude_cost_columns=excludes
     )
     with tempfile.TemporaryDirectory(prefix="costboost-") as name:
         folder = Path(name)
-        with console.status("Converting the rows"):
+        with plan.talk.status("Converting the rows"):
             n_train, n_test = _convert(source, recipe, wish, plan, folder)
-        console.print(
+        plan.talk.print(
             f"\nTraining {type(model).__name__} on {n_train:,} rows, {n_test:,} held out."
         )
-        with collected_warnings() as remarks, console.status("Training"):
+        with collected_warnings() as remarks, plan.talk.status("Training"):
             model.fit_parquet(
                 folder / "train.parquet",
                 _TARGET,
@@ -130,8 +131,8 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
                 features=recipe.feature_names,
             )
         for text in remarks:
-            warn(console, text)
-        console.print(f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}")
+            warn(plan.talk, text)
+        tell_costs(plan.talk, model)
         rows = _test_rows(folder / "test.parquet", recipe, bool(wish.weight))
     found = measure(console, model, rows, recipe)
     save_model(model, recipe, plan.path)

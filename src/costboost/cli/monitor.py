@@ -103,7 +103,8 @@ def _draw(found: Any, path: Path) -> None:
     matplotlib.use("Agg")
     from costboost.plots import MonitorDisplay
 
-    MonitorDisplay.from_report(found).plot().figure_.savefig(path, bbox_inches="tight")
+    figure: Any = MonitorDisplay.from_report(found).plot().figure_
+    figure.savefig(path, bbox_inches="tight")
 
 
 def _show(console: Console, found: Any, plot: Path | None) -> None:
@@ -117,7 +118,7 @@ def _show(console: Console, found: Any, plot: Path | None) -> None:
         console.print(f"Cost per row with the known truth: [bold]{found.realised_cost:.4g}[/bold].")
     table = Table(title="Checks", title_justify="left", show_edge=False, pad_edge=False)
     table.add_column("what", overflow="fold")
-    for heading in ("reference", "new", "p"):
+    for heading in ("reference", "new", "p-value"):
         table.add_column(heading, justify="right")
     table.add_column("")
     alarms = [check for check in found.checks if check.alarm]

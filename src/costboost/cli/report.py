@@ -48,7 +48,10 @@ def report(
     ] = None,
     nothing: Annotated[
         str | None,
-        typer.Option(help="Decision that means doing nothing.", show_default=False),
+        typer.Option(
+            help="Decision that means doing nothing; that of the fit if left out.",
+            show_default=False,
+        ),
     ] = None,
     title: Annotated[str | None, typer.Option(help="Heading.", show_default=False)] = None,
     unit: Annotated[str, typer.Option(help="Sign of the currency, such as €.")] = "",
@@ -60,7 +63,12 @@ def report(
 
     The file must have the target: use the rows of `costboost fit --save-test FILE`.
     """
-    from costboost.cli.evaluation import evaluation_case, money_rules, rules_as_json
+    from costboost.cli.evaluation import (
+        evaluation_case,
+        idle_decision,
+        money_rules,
+        rules_as_json,
+    )
     from costboost.cli.models import load_model
     from costboost.cli.problem import read_rows
     from costboost.cli.show import money_table, print_json
@@ -96,7 +104,7 @@ def report(
         case = evaluation_case(
             fitted, rows, recipe.positive, time=moments,
             amount=amount or _amount(fitted, rows.X), segments=columns or _segments(rows.X),
-            nothing=None if nothing is None else _decision(nothing, fitted),
+            nothing=idle_decision(fitted, nothing or recipe.nothing),
             title=title or f"Cost report: {recipe.target}", unit=unit,
         )  # fmt: skip
         page = write_report(report_data(case), output)
@@ -115,15 +123,6 @@ def _string() -> Any:
     import polars as pl
 
     return pl.String
-
-
-def _decision(name: str, model: Any) -> Any:
-    from costboost.tables import TableError
-
-    known = {str(label): label for label in model.decisions_.tolist()}
-    if name not in known:
-        raise TableError(f"--nothing must be a decision, {', '.join(known)}, got {name!r}.")
-    return known[name]
 
 
 def _segments(X: Any) -> list[str]:

@@ -142,6 +142,7 @@ def tune(
             }
         )
         return
+    console = Console()
     _show(console, best, plain, rules, len(held_out), n_done, n_pruned)
     console.print(f"\nThe trials are in [bold]{escape(str(path))}[/bold]; more of them: --trials.")
     if output is not None:

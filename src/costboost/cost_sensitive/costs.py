@@ -43,6 +43,10 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
         The costs of the fit; ``print`` says them in words.
     cost_matrix_ : array of shape (k, d)
         The costs, averaged over the rows where they differ.
+    trained_at_ : str
+        When the fit ended, UTC.
+    data_fingerprint_ : str
+        A SHA-256 of all training rows, where they were in memory.
     """
 
     _needs_classes_as_decisions: ClassVar[bool] = False

@@ -20,7 +20,7 @@ from costboost.files.encoding import Encoder
 from costboost.files.registry import is_estimator, name_of
 from costboost.files.trial import check_answers
 
-__all__ = ["contents", "load", "reading", "save"]
+__all__ = ["contents", "describe_features", "load", "reading", "save"]
 
 STATE = "state.json"
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # the same model must give the same bytes
@@ -171,7 +171,7 @@ def _summary(model: Any) -> dict[str, Any]:
         "decisions": _readable(getattr(model, "decisions_", getattr(model, "classes_", None))),
         "cost_matrix": _readable(getattr(model, "cost_matrix_", None)),
         "costs": _costs(model),
-        "features": _features(model),
+        "features": describe_features(model),
         "calibration": {
             "method": _readable(parameters.get("calibration")),
             "temperature": _readable(_optional(model, "temperature_")),
@@ -187,7 +187,7 @@ def _costs(model: Any) -> str | None:
     return str(model.costs_)[:10_000] if hasattr(model, "costs_") else None
 
 
-def _features(model: Any) -> dict[str, Any]:
+def describe_features(model: Any) -> dict[str, Any]:
     """What the columns of a table must be."""
     n = getattr(model, "n_features_in_", None)
     frame = getattr(model, "_frame", None)

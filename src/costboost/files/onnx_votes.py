@@ -154,8 +154,9 @@ class _Sums:
 
     def _outputs(self, part: Ensemble) -> str:
         """What each rule of a sum says, without its vote, (n, rounds)."""
-        has_trees = isinstance(part, TreeEnsemble)
-        forest = forest_of(part.booster) if has_trees else Forest(self.n_features, 1, np.float64, 0)
+        forest = Forest(self.n_features, 1, np.float64, mode=0)
+        if isinstance(part, TreeEnsemble):
+            forest = forest_of(part.booster)
         places = []
         for rule in part.rules:
             if isinstance(rule, TreeRule):
@@ -186,7 +187,7 @@ class _Sums:
 
     def _leaf_classes(self, rule: Any) -> tuple[Any, Ints]:
         """The tree of a rule, and the class that each of its nodes names."""
-        model = getattr(rule, "classifier", None) or getattr(rule, "regressor", None)
+        model: Any = getattr(rule, "classifier", getattr(rule, "regressor", None))
         tree = getattr(model, "tree_", None)
         if tree is not None and isinstance(rule, CheapestClassRule):
             return tree, tree.value[:, :, 0].argmin(axis=1)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._state import origin
+from costboost._state import fingerprint, now
 from costboost._typing import AnyArray
 from costboost._validation import Constraint, check_parameters, check_weights
 from costboost.errors import CollapseWarning
@@ -135,6 +135,10 @@ class CostBoostClassifier(HeadClassifier):
     temperature_ : float
         Factor between 1/2 and 2 that calibrates the scores; below 1 if the boosters were too sure
         of themselves.
+    trained_at_ : str
+        When the training ended, UTC.
+    data_fingerprint_ : str
+        A hash of all training rows; absent for Parquet files and on Dask.
     heads_ : dict of str to Head
         The sets of boosters: ``"probability"`` knows the probabilities of the classes,
         ``"decision"`` decides by its own scores. The ``boosters`` of a head are the engine's own.
@@ -365,7 +369,7 @@ class CostBoostClassifier(HeadClassifier):
         )
         fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)), told)
         last = LastFit(plan, classes, len(weights), len(block))
-        return self.adopt(fitted, last, origin(X, y))
+        return self.adopt(fitted, last, fingerprint(X, y))
 
     def fit_parquet(
         self,
@@ -477,7 +481,7 @@ class CostBoostClassifier(HeadClassifier):
         self,
         fitted: Fitted,
         last_fit: LastFit | None = None,
-        origin: Mapping[str, str] | None = None,
+        data_fingerprint: str | None = None,
     ) -> Self:
         """Become the classifier that a training has found, all at once.
 
@@ -487,8 +491,8 @@ class CostBoostClassifier(HeadClassifier):
             What the training found.
         last_fit : LastFit, optional
             What a warm start must know of it.
-        origin : mapping of str to str, optional
-            When it ended and on what rows, as fitted attributes.
+        data_fingerprint : str, optional
+            The fingerprint of its rows.
 
         Returns
         -------
@@ -511,7 +515,8 @@ class CostBoostClassifier(HeadClassifier):
             "estimated_cost_": estimates.cost,
             "evals_result_": fitted.evals,
             "_last_fit": last_fit,
-            **(origin or {}),
+            "trained_at_": now(),
+            "data_fingerprint_": data_fingerprint,
         }
         before = self.__dict__
         kept = {

@@ -145,7 +145,7 @@ def _explainer(model: Any, X: Any, costs: Any, known: KnownCosts, decided: AnyAr
 def _rounds(model: Any) -> dict[str, Floats] | None:
     """Mean held-out cost of a booster after each round, if the fit kept it."""
     heads = getattr(model, "evals_result_", None) or {}
-    boosters = next(iter(heads.values()), [])
+    boosters: list[Any] = next(iter(heads.values()), [])
     costs = [one["held_out"]["cost"] for one in boosters if "cost" in one.get("held_out", {})]
     if not costs or not all(len(cost) for cost in costs):
         return None

@@ -39,12 +39,15 @@ class TableRecipe:
         What the labels are in Python.
     positive : label or None
         The positive class, of two.
+    nothing : str
+        The decision that means doing nothing; empty if nobody said.
     """
 
     columns: tuple[Column, ...]
     target: str
     label_kind: str
     positive: Any = None
+    nothing: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """The recipe as JSON."""
@@ -53,6 +56,7 @@ class TableRecipe:
             "target": self.target,
             "labels": self.label_kind,
             "positive": self.positive,
+            "nothing": self.nothing,
             "columns": [column.to_json() for column in self.columns],
         }
 
@@ -66,7 +70,8 @@ class TableRecipe:
                     f"costboost knows {VERSION}. Update costboost."
                 )
             columns = tuple(Column.from_json(one) for one in values["columns"])
-            return cls(columns, values["target"], values["labels"], values.get("positive"))
+            positive, nothing = values.get("positive"), values.get("nothing", "")
+            return cls(columns, values["target"], values["labels"], positive, nothing)
         except (KeyError, TypeError) as error:
             raise TableError(f"The table recipe of the model file is damaged: {error!r}") from error
 

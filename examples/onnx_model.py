@@ -1,0 +1,37 @@
+"""Write a classifier as an ONNX graph and let onnxruntime decide, with the costs of each row.
+
+    python examples/onnx_model.py
+
+needs ``pip install 'costboost[data,onnx]'``.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from costboost import CostBoostClassifier
+from costboost.costs import per_row
+from costboost.datasets import make_fraud
+
+
+def main() -> None:
+    data = make_fraud(2000, random_state=0)
+    model = CostBoostClassifier({"fn": 100, "fp": 5}, n_estimators=50, random_state=0)
+    model.fit(data.X, data.y)
+    costs = np.asarray(per_row(fn=data.amount, fp=5))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fraud.onnx"
+        model.to_onnx(path, costs=True)
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        inputs = {"features": data.X, "costs": costs}
+        decision, proba = session.run(["decision", "probabilities"], inputs)
+    print("same decisions:", bool((decision == model.predict(data.X, costs=costs)).all()))
+    print("same probabilities:", bool(np.allclose(proba, model.predict_proba(data.X), rtol=1e-9)))
+
+
+if __name__ == "__main__":
+    main()

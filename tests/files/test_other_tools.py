@@ -1,0 +1,130 @@
+"""MLflow, skops, joblib and SHAP: the examples run, and the answers are the classifier's."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from costboost import CostBoostClassifier
+from costboost.files.mlflow_model import Served, _load_pyfunc, signature_of
+from files.models import CHOICES, fitted, rows
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NEEDED = {
+    "joblib_model": "joblib",
+    "mlflow_model": "mlflow",
+    "onnx_model": "onnxruntime",
+    "skops_model": "skops",
+}
+
+
+def needs(package):
+    return pytest.mark.skipif(find_spec(package) is None, reason=f"needs {package}")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs(package)) for name, package in NEEDED.items()]
+)
+def test_examples_run(name):
+    done = subprocess.run(
+        [sys.executable, EXAMPLES / f"{name}.py"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "False" not in done.stdout and done.stdout.strip()
+
+
+# -- MLflow ---------------------------------------------------------------------------------------
+
+
+def test_the_loader_reads_a_model_file(tmp_path):
+    model, X = fitted("lightgbm, decisions")
+    served = _load_pyfunc(str(model.save(tmp_path / "m.costboost")))
+    assert np.array_equal(served.predict(X), model.predict(X))
+    proba = served.predict(X, params={"output": "probabilities"})
+    assert np.array_equal(proba, model.predict_proba(X))
+    matrix = np.array([[0.0, 1.0, 2.0], [9.0, 3.0, 1.0]])
+    params = {"costs": matrix.ravel().tolist(), "output": "expected_costs"}
+    assert np.array_equal(served.predict(X, params), model.predict_cost(X, costs=matrix))
+    params["output"] = "decision"
+    assert np.array_equal(served.predict(X, params), model.predict(X, costs=matrix))
+    assert np.array_equal(served.predict(X, {"costs": []}), model.predict(X))
+
+
+def test_parameters_are_checked():
+    served = Served(fitted("lightgbm, decisions")[0])
+    X = fitted("lightgbm, decisions")[1]
+    with pytest.raises(ValueError, match="2 x 3 numbers"):
+        served.predict(X, {"costs": [1.0, 2.0]})
+    with pytest.raises(ValueError, match="must be one of"):
+        served.predict(X, {"output": "odds"})
+
+
+@needs("mlflow")
+def test_the_signature():
+    model, _ = fitted("xgboost, columns for costs")
+    found = signature_of(model).to_dict()
+    assert '"name": "charge"' in found["inputs"]  # named by the costs alone
+    assert '"type": "string", "name": "country"' in found["inputs"]
+    assert '"string"' in found["outputs"] and '"costs"' in found["params"]
+    with pytest.raises(ValueError, match="Fit it on a frame"):
+        signature_of(fitted("AdaC2Classifier")[0])
+
+
+@needs("mlflow")
+def test_mlflow_serves_what_the_model_says(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # MLflow's own
+        import mlflow
+
+        model, X = fitted("lightgbm, decisions")
+        assert set(model.decisions_) == {decision for _, decision in CHOICES}
+        mlflow.pyfunc.save_model(
+            tmp_path / "model",
+            loader_module="costboost.files.mlflow_model",
+            data_path=model.save(tmp_path / "m.costboost"),
+            signature=signature_of(model),
+            pip_requirements=["costboost"],
+        )
+        assert not list((tmp_path / "model").rglob("*.pkl"))
+        served = mlflow.pyfunc.load_model(str(tmp_path / "model"))
+        X = X.astype({"country": object, "note": object})
+        rows_ = X[X["note"].notna()]  # MLflow refuses missing text in a required column
+        assert np.array_equal(served.predict(rows_), model.predict(rows_))
+        with pytest.raises(mlflow.MlflowException, match="missing"):
+            served.predict(X.drop(columns="charge"))
+
+
+# -- SHAP -----------------------------------------------------------------------------------------
+
+
+@needs("shap")
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("ensemble", [1, 3])
+def test_shap_values(engine, ensemble):
+    """Those of one booster, and the documented mean of several."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SHAP's own
+        import shap
+
+        X, y = rows()
+        model = CostBoostClassifier(
+            engine=engine, ensemble=ensemble, n_estimators=10, random_state=0
+        ).fit(X, y)
+        values = [
+            model.temperature_ * shap.TreeExplainer(booster).shap_values(X)
+            for booster in ([model.booster_] if ensemble == 1 else model.boosters_)
+        ]
+    values = [value[..., -1] if value.ndim == 3 else value for value in values]
+    own = model.contributions(pd.DataFrame(X).to_numpy())[:, :-1]
+    np.testing.assert_allclose(np.mean(values, axis=0), own, rtol=1e-4, atol=1e-6)
