@@ -2,7 +2,7 @@
 
     python examples/mlflow_model.py
 
-needs ``pip install 'costboost[data,mlflow]'``. The model file is the data of the MLflow model and
+Needs ``pip install 'costboost[data,mlflow]'``. The model file is the data of the MLflow model and
 ``costboost.files.mlflow_model`` its loader, so MLflow unpickles nothing.
 """
 

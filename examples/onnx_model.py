@@ -2,7 +2,7 @@
 
     python examples/onnx_model.py
 
-needs ``pip install 'costboost[data,onnx]'``.
+Needs ``pip install 'costboost[data,onnx]'``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
     python examples/skops_model.py
 
-needs ``pip install 'costboost[files]'``. The types of common estimators are known. For others the
+Needs ``pip install 'costboost[files]'``. The types of common estimators are known. For others the
 error lists the types; whoever loads the file decides whether to trust them.
 """
 

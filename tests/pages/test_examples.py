@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -35,10 +36,17 @@ def has_files() -> bool:
 def test_example(example, tmp_path, monkeypatch, capsys):
     if example.needs_files and not has_files():
         pytest.skip("the benchmark files are not here; see costboost.datasets.load")
+    if example.warns:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            pytest.importorskip(example.warns)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
     monkeypatch.setattr(sys, "argv", [example.path.name, *example.arguments])
-    runpy.run_path(str(example.path), run_name="__main__")
+    with warnings.catch_warnings():
+        if example.warns:
+            warnings.simplefilter("ignore")
+        runpy.run_path(str(example.path), run_name="__main__")
     printed = capsys.readouterr().out
     page = (ROOT / "docs" / "gallery" / f"{example.name}.md").read_text("utf-8")
     if example.name not in FREE:
