@@ -127,9 +127,7 @@ def _openapi(app: FastAPI, service: Service, settings: Settings) -> dict[str, An
         summary=app.summary,
         routes=app.routes,
     )
-    for path, methods in operations(service, settings.max_rows).items():
-        for method, parts in methods.items():
-            found["paths"].setdefault(path, {})[method] = parts
+    found["paths"] = {**operations(service, settings.max_rows), **found["paths"]}
     if settings.token is not None:
         scheme = {"type": "http", "scheme": "bearer"}
         found.setdefault("components", {})["securitySchemes"] = {"token": scheme}
