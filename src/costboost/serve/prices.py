@@ -56,7 +56,7 @@ class Prices:
         self.truths = {str(label): j for j, label in enumerate(self.classes.tolist())}
         self.choices = {str(label): d for d, label in enumerate(self.decisions.tolist())}
         self.shape = len(self.classes), len(self.decisions)
-        form = getattr(model, "cost_matrix", None)
+        form: Any = getattr(model, "cost_matrix", None)
         self._positive = form.get("positive") if is_short(form) else None
         self.has_short = self.shape[0] == 2 and self.classes.tolist() == self.decisions.tolist()
 
