@@ -228,7 +228,7 @@ def test_tables_name_the_field(kind: str, pack: Any, client: Client) -> None:
         ({"capacity": "{"}, "capacity"),
         ({"capacity": '{"call": 1}'}, "capacity.call"),
         ({"per": "day"}, "per"),
-        ({"treshold": "1"}, "treshold"),
+        ({"cutoff": "1"}, "cutoff"),
     ):
         answer = client.decide(
             content=pack(**good()), headers={"content-type": kind}, params=options
