@@ -14,7 +14,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint format types bench bench-cost bench-scale clean
+.PHONY: help run test test-fast lint format types bench bench-cost bench-scale docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,6 +54,21 @@ bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memor
 	$(FREE_THREADS) $(BIN)/python benchmarks/out_of_core.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/scale.py
 	$(BIN)/python docs/generate_scale.py
+
+docs: $(VENV)/.installed-dev ## Build the documentation into build/site; warnings are errors
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+docs-serve: $(VENV)/.installed-dev ## Show the documentation on localhost while you write
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
+
+docs-pages: $(VENV)/.installed-dev ## Write the generated pages, figures and tables anew
+	$(BIN)/python docs/generate_algorithms.py
+	$(BIN)/python docs/generate_choosing.py
+	$(BIN)/python docs/generate_money.py
+	$(BIN)/python docs/generate_losses.py
+	$(BIN)/python docs/generate_scale.py
+	$(BIN)/python docs/generate_papers.py
+	$(BIN)/python docs/generate_gallery.py
 
 clean: ## Remove environments, caches and builds
 	rm -rf $(VENV) $(BENCH_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist

@@ -23,7 +23,7 @@ from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier
 from costboost._frames import FrameEncoder, categorical_columns
-from costboost.costs import Costs, class_frequency
+from costboost.costs import Costs, KnownCosts, class_frequency
 from costboost.datasets import load
 from costboost.gbm.blocks import Block
 from costboost.gbm.engines.base import Job, TargetTable
@@ -42,7 +42,7 @@ SEEDS, MOST_ROWS, ROUNDS, EVERY, RATIO = range(3), 4000, 400, 10, 5.0
 NODES = norm.ppf((np.arange(9) + 0.5) / 9)
 
 
-def problem(name: str, seed: int) -> tuple[np.ndarray, list[int], Costs]:
+def problem(name: str, seed: int) -> tuple[np.ndarray, list[int], KnownCosts]:
     """Rows, columns of categories, costs with truths."""
     data = load(name)
     y = np.asarray(data.y != 1) if name == "page-blocks" else data.y
@@ -65,38 +65,38 @@ def problem(name: str, seed: int) -> tuple[np.ndarray, list[int], Costs]:
     return table, categorical, costs
 
 
-def log_loss(scores: np.ndarray, costs: Costs) -> float:
+def log_loss(scores: np.ndarray, costs: KnownCosts) -> float:
     p = np.take_along_axis(to_proba(scores), costs.codes[:, None], axis=1)
     return float(-np.log(np.maximum(p, 1e-15)).mean())
 
 
-def cost(scores: np.ndarray, costs: Costs) -> float:
-    return float(costs.paid(costs.decide(to_proba(scores))).mean())
+def cost(scores: np.ndarray, costs: KnownCosts) -> float:
+    return float(costs.paid(costs.unknown.decide(to_proba(scores))).mean())
 
 
-def soft_cost(scores: np.ndarray, costs: Costs) -> float:
+def soft_cost(scores: np.ndarray, costs: KnownCosts) -> float:
     """Decisions drawn with odds 1 / expected cost."""
     reduced = Costs(costs.classes, costs.matrix - costs.matrix.min(axis=-1, keepdims=True))
     expected = np.log(np.maximum(reduced.expected(to_proba(scores)), 1e-300))
     return float((softmax(-expected, axis=1) * costs.prices).sum(axis=1).mean())
 
 
-def jittered_cost(spread: float) -> Callable[[np.ndarray, Costs], float]:
+def jittered_cost(spread: float) -> Callable[[np.ndarray, KnownCosts], float]:
     """The cost, averaged over costs whose rows are multiplied by exp(spread * normal)."""
 
-    def loss(scores: np.ndarray, costs: Costs) -> float:
+    def loss(scores: np.ndarray, costs: KnownCosts) -> float:
         total, k = 0.0, len(costs.classes)
         for node in NODES:
             # Truth j is made costlier by its own node, so that every ratio moves.
             factor = np.exp(spread * node * (np.arange(k) - (k - 1) / 2) / max(k - 1, 1) * 2)
-            moved = Costs(costs.classes, costs.matrix * factor[:, None], codes=costs.codes)
+            moved = Costs(costs.classes, costs.matrix * factor[:, None]).known(costs.codes)
             total += cost(scores, moved) / factor[costs.codes].mean()
         return total / len(NODES)
 
     return loss
 
 
-CRITERIA: dict[str, Callable[[np.ndarray, Costs], float]] = {
+CRITERIA: dict[str, Callable[[np.ndarray, KnownCosts], float]] = {
     "log loss": log_loss,
     "cost": cost,
     "cost, jittered by 0.5": jittered_cost(0.5),
@@ -130,7 +130,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
 
     def saved(proba: np.ndarray) -> float:
         priced = {"costs": asked.prices, "labels": np.arange(len(costs.classes))}
-        return savings_score(asked.codes, asked.decide(proba), **priced)
+        return savings_score(asked.codes, asked.unknown.decide(proba), **priced)
 
     for criterion, loss in CRITERIA.items():
         rounds = [

@@ -16,7 +16,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder
 
-from costboost.costs import Costs, class_frequency, random_symmetric
+from costboost.costs import KnownCosts, class_frequency, random_symmetric
 from costboost.datasets import load
 
 FIRST_SEED = 1000  # the flagship's defaults were looked at on seeds 0 to 9
@@ -141,15 +141,15 @@ class Prices:
     ----------
     matrix : array of shape (k, k)
         Truth by decision; the mean over the training rows if they differ.
-    train, test : Costs
+    train, test : KnownCosts
         With the truth of the rows.
     told : array of shape (n_test, 2, 2) or None
         The test rows' own costs, if they are known when deciding.
     """
 
     matrix: np.ndarray
-    train: Costs
-    test: Costs
+    train: KnownCosts
+    test: KnownCosts
     told: np.ndarray | None = None
 
     @property
@@ -235,8 +235,8 @@ def price(problem: Problem, split: Split) -> Prices:
         matrix = train = test = _matrix(problem, split)
     return Prices(
         matrix,
-        Costs(classes, train, codes=split.y_train),
-        Costs(classes, test, codes=split.y_test),
+        KnownCosts(classes, split.y_train, train),
+        KnownCosts(classes, split.y_test, test),
         told,
     )
 

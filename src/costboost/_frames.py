@@ -8,15 +8,26 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs.labels import label_array
 from costboost.errors import ColumnWarning
 
-__all__ = ["FrameEncoder", "categorical_columns", "odd_columns", "warn_of"]
+__all__ = [
+    "FrameEncoder",
+    "as_csr",
+    "categorical_columns",
+    "check_table",
+    "is_sparse",
+    "numbers",
+    "odd_columns",
+    "warn_of",
+]
 
 # How pandas and polars spell the types of columns that hold categories, text or times.
 _CATEGORIES = ("category", "Categorical", "Enum")
@@ -29,6 +40,27 @@ _TIMES = (
 # Text with more distinct values than this, on more than half of the rows, is an id.
 _ID_VALUES = 50
 _DATE = re.compile(r"\s*(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([T ].*)?\s*")
+
+
+def check_table(X: Any, owner: str) -> None:
+    """Raise a TypeError for a dict of columns or a list of records, which is no table here."""
+    is_records = isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
+    if isinstance(X, Mapping) or is_records:
+        what = "a list of dicts" if is_records else type(X).__name__
+        raise TypeError(
+            f"X of {owner} must be an array, a data frame or a sparse matrix, got {what}. Pass "
+            "pandas.DataFrame(X)."
+        )
+
+
+def is_sparse(X: Any) -> bool:
+    """Whether X is a sparse matrix or array of SciPy."""
+    return bool(sparse.issparse(X))
+
+
+def as_csr(X: Any) -> Any:
+    """Sparse rows as the type that all engines know."""
+    return sparse.csr_matrix(X)
 
 
 def categorical_columns(X: Any) -> list[int]:
@@ -108,7 +140,7 @@ class FrameEncoder:
             if j in coded:
                 encoded[:, j] = _codes(column, coded[j])
             elif j not in self.ignored:
-                encoded[:, j] = _numbers(column)
+                encoded[:, j] = numbers(column)
         return encoded
 
 
@@ -127,7 +159,8 @@ def _codes(column: Any, known: AnyArray) -> Floats:
     return np.array([*(places.get(value, np.nan) for value in distinct), np.nan])[codes]
 
 
-def _numbers(column: Any) -> Floats:
+def numbers(column: Any) -> Floats:
+    """A column of numbers or booleans as floats; missing values become NaN."""
     if hasattr(column, "isna"):  # pandas: nullable numbers too
         return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
     return np.asarray(column, dtype=np.float64)

@@ -11,10 +11,57 @@ from costboost.boosting.loop import Progress
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-__all__ = ["progress_bar", "round_progress"]
+__all__ = ["RoundLine", "progress_bar", "round_progress"]
 
 # Where there is no terminal, a fit prints so many lines.
 _PLAIN_LINES = 10
+
+
+class RoundLine:
+    """The line of one training: a bar in a terminal, plain lines elsewhere.
+
+    Parameters
+    ----------
+    bar : rich.progress.Progress
+        A bar by `progress_bar`.
+    name : str
+        What is trained, as the bar names it.
+    n_rounds : int
+        Number of rounds asked for.
+    verbose : int
+        1 shows the bar, or about ten lines where there is no terminal; above, a line per round.
+    owner : str, default=""
+        Who trains it; plain lines begin with it.
+    """
+
+    def __init__(self, bar: Bar, name: str, n_rounds: int, verbose: int, owner: str = "") -> None:
+        self.bar = bar
+        self.name = f"{owner} {name}".lstrip()
+        self.n_rounds = n_rounds
+        self.is_plain = not bar.console.is_terminal
+        self.task = bar.add_task(name, total=n_rounds, state="", visible=not self.is_plain)
+        self.verbose = verbose
+        self.every = max(1, n_rounds // _PLAIN_LINES)
+        self.done = 0
+
+    def tell(self, done: int, state: str) -> None:
+        """Show a finished round."""
+        self.done = done
+        self.bar.update(self.task, completed=done, state=state)
+        if self.verbose > 1 or (self.is_plain and done % self.every == 0):
+            self._print(f"{self.name} round {done}/{self.n_rounds}: {state}".removesuffix(": "))
+
+    def end(self, state: str | None = None) -> None:
+        """Show that the training is over: the bar ends at 100 %, also after fewer rounds."""
+        if state is not None:
+            self.bar.update(self.task, state=state)
+        self.bar.update(self.task, completed=self.done, total=max(self.done, 1))
+        if self.done < self.n_rounds and (self.is_plain or self.verbose > 1):
+            after = f"{self.name}: stopped after {self.done} of {self.n_rounds} rounds"
+            self._print(after if state is None else f"{after}, {state}")
+
+    def _print(self, text: str) -> None:
+        self.bar.console.print(text, soft_wrap=True, highlight=False)
 
 
 @contextmanager
@@ -27,24 +74,13 @@ def round_progress(title: str, n_rounds: int, verbose: int) -> Iterator[Progress
         yield None
         return
     with progress_bar() as bar:
-        in_terminal = bar.console.is_terminal
-        task = bar.add_task(title, total=n_rounds, state="", visible=in_terminal)
-        every = 1 if verbose > 1 else max(1, n_rounds // _PLAIN_LINES)
-        done = 0
+        line = RoundLine(bar, title, n_rounds, verbose)
 
         def show(t: int, n_rounds: int, alpha: Any, loss: float | None) -> None:
-            nonlocal done
-            done = t
-            state = f"vote {alpha:.3g}" + ("" if loss is None else f" loss {loss:.4g}")
-            bar.update(task, completed=t, state=state)
-            if verbose > 1 or (not in_terminal and t % every == 0):
-                bar.console.print(f"{title} round {t}/{n_rounds}: {state}", soft_wrap=True)
+            line.tell(t, f"vote {alpha:.3g}" + ("" if loss is None else f" loss {loss:.4g}"))
 
         yield show
-        if done < n_rounds:  # boosting has stopped early: that is all there is
-            bar.update(task, completed=done, total=done)
-            if not in_terminal or verbose > 1:
-                bar.console.print(f"{title}: boosting stopped after {done} of {n_rounds} rounds")
+        line.end()
 
 
 def progress_bar() -> Bar:
@@ -52,10 +88,12 @@ def progress_bar() -> Bar:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    return Bar(
+    bar = Bar(
         TextColumn("{task.description}"),
-        BarColumn(bar_width=10),
+        BarColumn(bar_width=8),
         MofNCompleteColumn(),
-        TimeRemainingColumn(compact=True),
+        TimeRemainingColumn(compact=True, elapsed_when_finished=True),
         TextColumn("{task.fields[state]}"),
     )
+    bar.disable = not bar.console.is_terminal  # plain lines only, and no empty one at the end
+    return bar

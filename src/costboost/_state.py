@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterator
 from copy import copy
-from typing import TypeVar
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 
-__all__ = ["unfitted"]
+import numpy as np
+
+from costboost._typing import AnyArray
+
+__all__ = ["fingerprint", "origin", "unfitted"]
+
+# Rows that are hashed at a time, where an array must be copied for it.
+_BLOCK = 65_536
 
 EstimatorT = TypeVar("EstimatorT")
 
@@ -20,3 +30,54 @@ def unfitted(estimator: EstimatorT) -> EstimatorT:
     for name in [name for name in vars(estimator) if name.endswith("_") and name[0] != "_"]:
         delattr(blank, name)
     return blank
+
+
+def origin(X: Any, y: Any) -> dict[str, str]:
+    """When a fit on these rows ended, and their fingerprint, as fitted attributes."""
+    return {
+        "trained_at_": datetime.now(UTC).isoformat(timespec="seconds"),
+        "data_fingerprint_": fingerprint(X, y),
+    }
+
+
+def fingerprint(X: Any, y: Any) -> str:
+    """A hash of all training rows: names, types, values and labels.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or frame of shape (n, d)
+        The rows, as the user passed them.
+    y : array of shape (n,)
+        Their labels.
+
+    Returns
+    -------
+    str
+        SHA-256 in hexadecimal digits. Equal tables have equal ones; the same numbers in
+        another type, order or kind of table have another.
+    """
+    found = hashlib.sha256()
+    for name, values in _pieces(X, y):
+        found.update(f"{name} {values.dtype} {values.shape};".encode("utf-8", "surrogatepass"))
+        if values.dtype.kind in "OT":  # objects and texts of any length
+            words = "\x1f".join(map(str, values.ravel().tolist()))
+            found.update(words.encode("utf-8", "surrogatepass"))
+            continue
+        rows = np.atleast_1d(values)
+        for start in range(0, len(rows), _BLOCK):
+            found.update(np.ascontiguousarray(rows[start : start + _BLOCK]).data.cast("B"))
+    return found.hexdigest()
+
+
+def _pieces(X: Any, y: Any) -> Iterator[tuple[str, AnyArray]]:
+    """The arrays that a table is made of, with their names."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for name in X.columns:
+            yield str(name), np.asarray(X[name])
+    elif hasattr(X, "tocsr"):
+        rows = X.tocsr()
+        for name in ("data", "indices", "indptr"):
+            yield name, getattr(rows, name)
+    else:
+        yield "X", np.asarray(X)
+    yield "y", np.asarray(y)

@@ -137,6 +137,9 @@ def checked_labels(y: Any, owner: str) -> Any:
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
     values = np.asarray(y)
+    if values.dtype.kind in "US" and isinstance(y, (list, tuple)):
+        # A NaN among texts would become the text "nan", a class of its own.
+        values = np.array(y, dtype=object)
     if (
         values.dtype.kind == "O"
         and values.ndim == 1

@@ -9,7 +9,15 @@ import numpy as np
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
-from costboost._frames import FrameEncoder, categorical_columns, odd_columns, warn_of
+from costboost._frames import (
+    FrameEncoder,
+    as_csr,
+    categorical_columns,
+    check_table,
+    is_sparse,
+    odd_columns,
+    warn_of,
+)
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import (
     checked_labels,
@@ -23,15 +31,25 @@ __all__ = ["TableClassifier"]
 
 
 class TableClassifier(CostSensitiveClassifier):
-    """A classifier that reads arrays and frames itself: numbers, categories, missing values."""
+    """A classifier that reads tables itself: numbers, categories, missing values, sparse rows."""
 
     _frame: FrameEncoder | None
     cost_matrix_: Floats
 
     def _read_training(
-        self, X: Any, y: Any, *, categories: bool, missing: bool, remedy: str = ""
+        self,
+        X: Any,
+        y: Any,
+        *,
+        categories: bool,
+        missing: bool,
+        sparse_rows: bool,
+        remedy: str = "",
     ) -> tuple[AnyArray, AnyArray]:
-        """The rows as a float matrix, and the labels; remembers how the columns are coded."""
+        """The rows as a float matrix, and the labels; remembers how the columns are coded.
+
+        A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
+        """
         categorical, odd = categorical_columns(X), odd_columns(X)
         self._frame = None
         if categorical:
@@ -42,19 +60,24 @@ class TableClassifier(CostSensitiveClassifier):
         if odd:
             warn_of(odd, X, type(self).__name__)
         y = checked_labels(y, type(self).__name__)
-        matrix, y = self._read(X, missing=missing, y=y)
+        matrix, y = self._read(X, missing=missing, sparse_rows=sparse_rows, y=y)
         check_classification_targets(y)
         return matrix, y
 
-    def _read(self, X: Any, *, missing: bool, y: Any = None) -> Any:
+    def _read(self, X: Any, *, missing: bool, sparse_rows: bool, y: Any = None) -> Any:
         """Validate X (and y while fitting), categories encoded."""
+        check_table(X, type(self).__name__)
         reset = y is not None
         checks: dict[str, Any] = {
             "dtype": [np.float64, np.float32],
             "ensure_all_finite": "allow-nan" if missing else True,
         }
         if self._frame is None:
-            return validate_data(self, X, **({"y": y} if reset else {}), reset=reset, **checks)
+            checks["accept_sparse"] = "csr" if sparse_rows else False
+            if not reset:
+                return _plain(validate_data(self, X, reset=False, **checks))
+            matrix, y = validate_data(self, X, y=y, reset=True, **checks)
+            return _plain(matrix), y
         if not hasattr(X, "columns"):
             raise ValueError(
                 f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
@@ -112,3 +135,8 @@ class TableClassifier(CostSensitiveClassifier):
         reduced = matrix - matrix.min(axis=1, keepdims=True)
         paid = reduced[reduced > 0]
         return bool((np.diag(reduced) > 0).any() or (paid.size and paid.min() < paid.max()))
+
+
+def _plain(matrix: Any) -> Any:
+    """An array as it is; sparse rows as the matrix type that all engines know."""
+    return as_csr(matrix) if is_sparse(matrix) else matrix

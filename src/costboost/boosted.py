@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._docstrings import complete
 from costboost._progress import round_progress
 from costboost._recipe import Recipe
-from costboost._state import unfitted
+from costboost._state import origin, unfitted
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import (
@@ -143,7 +143,8 @@ class BoostingClassifier(TableClassifier):
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows; NaN and categorical columns where the weak learner takes them.
+            The rows; NaN, categorical columns and sparse matrices where the weak learner takes
+            them. Entries that a sparse matrix leaves out are zeros, not missing values.
         y : array of shape (n,)
             Their true classes.
         sample_weight : array of shape (n,), optional
@@ -160,6 +161,7 @@ class BoostingClassifier(TableClassifier):
         # On a copy: an error or an interrupt leaves the estimator as it was.
         fitted = unfitted(self)
         fitted._fit(X, y, sample_weight, costs)
+        fitted.__dict__.update(origin(X, y))
         self.__dict__ = fitted.__dict__
         return self
 
@@ -221,6 +223,7 @@ class BoostingClassifier(TableClassifier):
             y,
             categories=learner.accepts_categories,
             missing=learner.accepts_missing,
+            sparse_rows=learner.accepts_sparse,
             remedy=f"the weak learner {learner} of {type(self).__name__} cannot take. Encode them, "
             "or use estimator='tree'.",
         )
@@ -242,7 +245,11 @@ class BoostingClassifier(TableClassifier):
 
     def _checked(self, X: Any) -> AnyArray:
         check_is_fitted(self)
-        return np.asarray(self._read(X, missing=self._learner().accepts_missing))
+        learner = self._learner()
+        rows: AnyArray = self._read(
+            X, missing=learner.accepts_missing, sparse_rows=learner.accepts_sparse
+        )
+        return rows
 
     @abstractmethod
     def _decide(self, scores: Floats) -> Ints:
@@ -289,22 +296,6 @@ class BoostingClassifier(TableClassifier):
         known = self._decision_costs(costs, len(proba), X)
         return known.decisions[known.decide(proba)]
 
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Logarithms of the class probabilities.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, k)
-            A column per class, in the order of ``classes_``; -inf for a probability of 0.
-        """
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self.predict_proba(X)))
-
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
         """The decisions after each round.
 
@@ -320,12 +311,6 @@ class BoostingClassifier(TableClassifier):
         """
         for scores in self.staged_decision_function(X):
             yield self.decisions_[self._decide(scores)]
-
-    @property
-    def n_classes_(self) -> int:
-        """Number of classes."""
-        check_is_fitted(self)
-        return len(self.classes_)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -345,5 +330,7 @@ class BoostingClassifier(TableClassifier):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self._learner().accepts_missing
+        learner = self._learner()
+        tags.input_tags.allow_nan = learner.accepts_missing
+        tags.input_tags.sparse = learner.accepts_sparse
         return tags

@@ -21,7 +21,7 @@ from costboost.learners.pairs import BoundPairs
 __all__ = ["MulticlassBoostingClassifier", "shares"]
 
 # Scores that differ by less, relative to the largest, are equal.
-_TIE = 1e-12
+TIE = 1e-12
 
 
 class MulticlassBoostingClassifier(BoostingClassifier):
@@ -80,7 +80,7 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         rows = self._checked(X)
         if self.n_iter_:
             return self._ensemble.decision_function(rows)
-        return np.tile(one_hot(int(self._by_cost[0]), len(self._by_cost)), (len(rows), 1))
+        return np.tile(one_hot(int(self._by_cost[0]), len(self._by_cost)), (rows.shape[0], 1))
 
     def _settled(self, scores: Floats) -> Floats:
         """Scores without ties: of equal largest ones, that of the cheapest decision is raised.
@@ -89,7 +89,7 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         """
         ordered = scores[:, self._by_cost]
         largest = ordered.max(axis=1)
-        slack = _TIE * np.abs(ordered).max(axis=1)
+        slack = TIE * np.abs(ordered).max(axis=1)
         best = ordered >= (largest - slack)[:, None]
         tied = np.flatnonzero(best.sum(axis=1) > 1)
         settled = scores.copy()
@@ -160,7 +160,7 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         # Links keep the order of the scores, so only ties can differ from `predict`.
         winner, row = self._settled(scores).argmax(axis=1), np.arange(len(proba))
         tied = proba.argmax(axis=1) != winner
-        proba[row[tied], winner[tied]] = (1.0 + _TIE) * proba[tied].max(axis=1)
+        proba[row[tied], winner[tied]] = (1.0 + TIE) * proba[tied].max(axis=1)
         return proba
 
 

@@ -71,7 +71,7 @@ def make(case, cost_matrix=None, **options):
 
 # --- scikit-learn's own checks --------------------------------------------------------------
 
-WEIGHTS = "check_sample_weight_equivalence_on_dense_data"
+WEIGHTS = [f"check_sample_weight_equivalence_on_{rows}_data" for rows in ("dense", "sparse")]
 SAMPLES = "every round draws rows: a weight of 2 and two copies of a row lead to other samples"
 TIES = (
     "15 rows, 30 features: LightGBM chooses between equally good splits by rounding; the training "
@@ -79,12 +79,12 @@ TIES = (
 )
 # The only place for expected failures: {case: {check: why}}.
 EXPECTED_FAILURES: dict[str, dict[str, str]] = {
-    "AverageCostClassifier": {WEIGHTS: SAMPLES},
-    "CostingClassifier": {WEIGHTS: SAMPLES},
-    "DSEClassifier": {WEIGHTS: SAMPLES},
-    "LpCSB p=1": {WEIGHTS: SAMPLES},
-    "GBSEClassifier": {WEIGHTS: TIES},
-    "MCBoost tree": {WEIGHTS: TIES},
+    "AverageCostClassifier": dict.fromkeys(WEIGHTS, SAMPLES),
+    "CostingClassifier": dict.fromkeys(WEIGHTS, SAMPLES),
+    "DSEClassifier": dict.fromkeys(WEIGHTS, SAMPLES),
+    "LpCSB p=1": dict.fromkeys(WEIGHTS, SAMPLES),
+    "GBSEClassifier": dict.fromkeys(WEIGHTS, TIES),
+    "MCBoost tree": dict.fromkeys(WEIGHTS, TIES),
 }
 
 

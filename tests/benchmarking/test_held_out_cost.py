@@ -166,7 +166,7 @@ def test_two_methods_from_splits_to_page(fraud: Table, tmp_path: Path) -> None:
 
 def test_a_failure_is_a_row_and_is_tried_again(fraud: Table, tmp_path: Path) -> None:
     split = draw(fraud, 0)
-    split.y_train = split.y_train.astype(float) * np.nan
+    split.X_train = split.X_train.iloc[:5]  # fewer rows than labels
     rows = list(compare(split, 0, [(Problem("pima", "ratio 5"), METHODS[RIVAL])]))
     assert rows[0]["error"]
     path = tmp_path / "rows.csv"

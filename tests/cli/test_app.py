@@ -14,7 +14,10 @@ from costboost.cli import COMMANDS, app
 from costboost.cli.lazy import Command
 
 runner = CliRunner()
-HEAVY = ("lightgbm", "matplotlib", "numba", "numpy", "pandas", "scipy", "sklearn")
+HEAVY = (
+    *("lightgbm", "matplotlib", "numba", "numpy", "optuna", "pandas", "plotly", "polars", "scipy"),
+    *("sklearn", "xgboost"),
+)
 
 # Runs the command line, then prints which heavy packages it loaded and its peak memory (not by
 # getrusage: its maximum outlives exec, so that a large parent would be counted).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,10 +22,12 @@ def test_bad_rows_are_refused() -> None:
     assert "--rows" in re.sub(r"\x1b\[[0-9;]*m", "", result.output)
 
 
-def test_quick_demo(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quick_demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("COLUMNS", "140")
-    result = runner.invoke(app, ["demo", "--quick"], catch_exceptions=False)
+    page = tmp_path / "demo.html"
+    result = runner.invoke(app, ["demo", "--quick", "--report", str(page)], catch_exceptions=False)
     assert result.exit_code == 0
+    assert "which payments to stop" in page.read_text("utf-8")
     for text in ("Card fraud", "Breast cancer", "test cost", "savings", "seconds", "★"):
         assert text in result.output
     for method in demo._methods(1, 0):

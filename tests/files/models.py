@@ -7,15 +7,17 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from lightgbm import LGBMClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
-from costboost.costs import interval
+from costboost.costs import interval, samples
 from costboost.files.registry import estimators
-from costboost.losses import MC
+from costboost.losses import LOSSES, MC
 from costboost.multiclass import MulticlassBoostingClassifier
 
 ESTIMATORS = sorted(estimators())
@@ -57,9 +59,14 @@ def make(name, **parameters):
     quick = {"n_estimators": 4, "random_state": 0, "ensemble": 2}
     if name in ("MinCostClassifier", "AdaMECClassifier"):
         quick.pop("ensemble")
+    if name == "MinCostClassifier":
+        quick["estimator"] = LGBMClassifier(n_estimators=4, n_jobs=1, verbosity=-1)
     if name == "TargetRateClassifier":
         quick["detection_rate"] = 0.7
     return C(**{k: v for k, v in {**quick, **parameters}.items() if k in known})
+
+
+# A case is a function that makes a classifier, rows, labels and, if there are any, their costs.
 
 
 def _plain(name, k):
@@ -74,14 +81,110 @@ def _with(name, k=2, labels=None, **parameters):
     return lambda: (make(name, **parameters), *rows(k, labels))
 
 
+def _on_odd_frame(name, **parameters):
+    return lambda: (make(name, **parameters), *odd_frame())
+
+
+def _with_columns(name):
+    X, y = odd_frame()
+    return lambda: (make(name, cost_matrix=PRICES), X[["größe 1", "charge"]], y)
+
+
+def _with_row_costs(k=2, **parameters):
+    X, y = rows(k)
+    costs = np.tile(1.0 - np.eye(k), (len(X), 1, 1)) * (1.0 + np.abs(X[:, :1, None]))
+    return lambda: (make("CostBoostClassifier", **parameters), X, y, costs)
+
+
+def _told(model, cost_matrix):
+    """A model of the table below that decides by other costs than those of its fit."""
+    return lambda: (fitted(model)[0].with_costs(cost_matrix), fitted(model)[1], None)
+
+
+# Three decisions for two classes.
+CHOICES = {
+    **{("no", "accept"): 0, ("no", "review"): 4, ("no", "block"): 20},
+    **{("yes", "accept"): 100, ("yes", "review"): 4, ("yes", "block"): 0},
+}
+PRICES = {"fn": "10 + 2 * abs(charge)", "fp": 5, "positive": "yes"}
+
+
+@cache
+def odd_frame():
+    """The frame, with an id that is left out and a column for prices."""
+    X, y = frame()
+    ids = [f"customer {i}" for i in range(len(X))]
+    return X.assign(id=ids, charge=np.arange(len(X)) % 17 / 4.0), y
+
+
+def decides_freely(name):
+    """Whether a classifier takes decisions that are not the classes."""
+    C = getattr(costboost, name)
+    is_free = not getattr(C, "_needs_classes_as_decisions", True)
+    return is_free and name != "CostBoostClassifier"
+
+
 CASES = {
     **{name: _plain(name, 2) for name in ESTIMATORS},
     **{f"{name}, 4 classes": _plain(name, 4) for name in MULTICLASS},
-    "XGBoost": _with("CostBoostClassifier", engine="xgboost"),
-    "XGBoost, 3 classes": _with("CostBoostClassifier", 3, engine="xgboost"),
-    "XGBoost, categories": _on_frame("CostBoostClassifier", engine="xgboost"),
-    "LightGBM, categories": _on_frame("CostBoostClassifier"),
-    "trees, categories": _on_frame("AdaC2Classifier"),
+    **{
+        f"{name}, decisions": _with(name, 2, ("no", "yes"), cost_matrix=CHOICES)
+        for name in ESTIMATORS
+        if decides_freely(name)
+    },
+    **{
+        f"{engine}, {n} booster(s), {k} classes": _with(
+            "CostBoostClassifier", k, engine=engine, ensemble=n
+        )
+        for engine in ("lightgbm", "xgboost")
+        for n in (1, 3)
+        for k in (2, 3)
+    },
+    **{
+        f"{engine}, {case}": _on_odd_frame("CostBoostClassifier", engine=engine, **parameters)
+        for engine in ("lightgbm", "xgboost")
+        for case, parameters in {
+            "categories": {},
+            "decisions": {"cost_matrix": CHOICES},
+            "expressions": {"cost_matrix": PRICES},
+            "columns for costs": {"cost_matrix": PRICES, "cost_columns": "exclude"},
+            "learned": {"decision": "learned", "cost_matrix": PRICES},
+        }.items()
+    },
+    **{
+        f"loss {name}": _with("CostBoostClassifier", 2 if loss.is_binary else 3, loss=name)
+        for name, loss in LOSSES.items()
+    },
+    "two heads": _with_row_costs(),
+    "two heads, XGBoost, 3 classes": _with_row_costs(3, engine="xgboost"),
+    "own folds": _with("CostBoostClassifier", cv=KFold(3)),
+    "no calibration": _with("CostBoostClassifier", calibration=None, early_stopping=False),
+    "trees, categories": _on_odd_frame("AdaC2Classifier"),
+    "trees, expressions": _on_odd_frame("AdaC2Classifier", cost_matrix=PRICES),
+    "relations, categories": _on_odd_frame("LpCSBClassifier"),
+    "MinCost, expressions": _with_columns("MinCostClassifier"),
+    "AdaMEC, expressions": _with_columns("AdaMECClassifier"),
+    "other costs": _told("lightgbm, 3 booster(s), 2 classes", {"fn": 3, "fp": 2}),
+    "other expressions": _told("lightgbm, categories", PRICES),
+    "other decisions": _told("xgboost, categories", CHOICES),
+    "samples": _with("CostBoostClassifier", cost_matrix={"fn": samples([1, 9, 3]), "fp": 1}),
+    **{
+        f"weak learner {learner}": _with("CSLogitBoostClassifier", estimator=learner)
+        for learner in ("tree", "stump", "histogram", "line")
+    },
+    **{
+        f"MCBoost, {learner}": _with("MCBoostClassifier", 4, estimator=learner)
+        for learner in ("tree", "histogram", "line")
+    },
+    **{
+        f"LpCSB, {variant}, {k} classes": _with("LpCSBClassifier", k, variant=variant)
+        for variant in ("relational", "adjusted", "direct")
+        for k in (2, 3)
+    },
+    "SAMMEC2, classifier": _with("SAMMEC2Classifier", 3, estimator=DecisionTreeClassifier()),
+    "AverageCost, regressor": _with("GBSEClassifier", 3, estimator=DecisionTreeRegressor()),
+    "a rate for certain": _with("TargetRateClassifier", delta=0.2, n_trials=3),
+    "nothing to learn": _with("AdaC2Classifier", cost_matrix=[[0, 0], [1, 0]]),
     "text labels": _with("CostBoostClassifier", 3, ("a", "bb", "ccc")),
     "float labels": _with("AdaC2Classifier", 2, (-1.0, 2.0)),
     "boolean labels": _with("AdaC2Classifier", 2, (False, True)),
@@ -118,10 +221,12 @@ CASES = {
 @cache
 def fitted(case):
     """A fitted model of the table above, and its rows."""
-    model, X, y = CASES[case]()
+    model, X, y, *costs = CASES[case]()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(X, y), X
+        if y is None:  # it is fitted
+            return model, X
+        return model.fit(X, y, **({"costs": costs[0]} if costs else {})), X
 
 
 def answers(model, X):
@@ -129,7 +234,9 @@ def answers(model, X):
     found = {"predict": model.predict(X)}
     for method in ("predict_proba", "predict_cost", "decision_function", "contributions"):
         if hasattr(model, method):
-            found[method] = getattr(model, method)(X)
+            found.update(_asked(method, lambda method=method: getattr(model, method)(X)))
+    if hasattr(model, "explain"):
+        found.update(_asked("explain", lambda: model.explain(X)))
     for method in ("staged_predict", "staged_decision_function"):
         if hasattr(model, method):
             found.update({f"{method} {t}": s for t, s in enumerate(getattr(model, method)(X))})
@@ -137,6 +244,17 @@ def answers(model, X):
         if hasattr(model, attribute):
             found[attribute] = getattr(model, attribute)
     return found
+
+
+def _asked(method, ask):
+    """Arrays of an answer; the error, if the model has no such answer."""
+    try:
+        answer = ask()
+    except ValueError as error:
+        return {method: np.array(str(error))}
+    if isinstance(answer, np.ndarray):
+        return {method: answer}
+    return {f"{method}.{name}": getattr(answer, name) for name in ("codes", "base", "parts")}
 
 
 def same(a, b):

@@ -33,13 +33,18 @@ from files.models import answers, fitted, same
 
 BASES = (
     "AdaC2Classifier",
-    "LightGBM, categories",
-    "XGBoost, categories",
-    "XGBoost, 3 classes",
+    "lightgbm, categories",
+    "xgboost, categories",
+    "xgboost, 3 booster(s), 3 classes",
     "CostingClassifier, 4 classes",
     "CSRealBoostClassifier",
     "sigmoid",
     "MCBoostClassifier, 4 classes",
+    "lightgbm, columns for costs",
+    "two heads",
+    "LpCSB, adjusted, 3 classes",
+    "RareBoostClassifier",
+    "uncertain costs",
 )
 # Seconds of processor time; a load that takes longer should have been refused before.
 SLOW = 1.0

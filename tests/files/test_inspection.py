@@ -5,14 +5,20 @@ from __future__ import annotations
 import io
 import subprocess
 import sys
+from datetime import UTC, datetime, timedelta
 
+import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from rich.console import Console
+from scipy.sparse import csr_array
 from sklearn.linear_model import SGDClassifier
 
+from costboost._state import fingerprint
 from costboost.errors import ModelFileError
 from costboost.files import FORMAT, inspect, save, show
-from files.models import fitted, make, rows
+from files.models import PRICES, fitted, make, rows
 
 
 def printed(path):
@@ -27,11 +33,13 @@ def path(tmp_path):
 
 
 def test_what_a_file_says(path):
-    model, _ = fitted("LightGBM, categories")
+    model, _ = fitted("lightgbm, categories")
     found = inspect(save(model, path))
     assert found["class"] == "CostBoostClassifier" and found["format"] == FORMAT
     assert found["classes"] == ["no", "yes"] and found["decisions"] == ["no", "yes"]
-    assert found["features"]["names"] == ["amount", "größe 1", "country", "note"]
+    names = ["amount", "größe 1", "country", "note", "id", "charge"]
+    kinds = ["number", "number", "category", "category", "ignored", "number"]
+    assert found["features"]["names"] == names and found["features"]["kinds"] == kinds
     assert found["features"]["categories"]["2"] == ["at", "ch", "de", "fr"]
     assert found["estimates"]["estimated_cost_"] == model.estimated_cost_
     assert found["calibration"]["temperature"] == model.temperature_
@@ -40,6 +48,15 @@ def test_what_a_file_says(path):
     assert found["parameters"]["n_estimators"] == 4
     text = printed(path)
     assert "CostBoostClassifier" in text and "at, ch, de, fr" in text and "boosters/" in text
+
+
+def test_costs_are_told_in_words(path):
+    model, _ = fitted("lightgbm, columns for costs")
+    found = inspect(save(model, path))
+    assert found["costs"] == str(model.costs_)
+    assert found["features"]["cost_columns"] == ["charge"]
+    assert found["parameters"]["cost_matrix"] == PRICES
+    assert "10 + 2 * abs(charge)" in printed(path)
 
 
 def test_types_to_trust_are_shown(path):
@@ -51,7 +68,7 @@ def test_types_to_trust_are_shown(path):
 
 def test_no_engine_is_loaded(path):
     """XGBoost is not even imported (LightGBM is, by the library itself)."""
-    model, _ = fitted("XGBoost, categories")
+    model, _ = fitted("xgboost, categories")
     save(model, path)
     code = (
         "import sys; from costboost.files import inspect; "
@@ -78,3 +95,46 @@ def test_text_of_the_file_cannot_draw(path):
     save(model.fit(X, labels), path)
     text = printed(path)
     assert "[red]a" in text and "\x1b" not in text
+
+
+def test_date_and_rows_of_the_training(path):
+    """They are set by fit, and only by a fit that came to its end."""
+    X, y = rows()
+    model = make("AdaC2Classifier").fit(X, y)
+    before = datetime.now(UTC)
+    assert before - timedelta(minutes=1) < datetime.fromisoformat(model.trained_at_) <= before
+    found = inspect(model.save(path))
+    assert found["trained"] == model.trained_at_
+    assert found["data"] == model.data_fingerprint_ == fingerprint(X, y)
+    state = dict(vars(model))
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(np.full_like(X, np.inf), y)
+    assert vars(model) == state
+
+
+@pytest.mark.parametrize("name", ["CostBoostClassifier", "MinCostClassifier", "CSB2M2Classifier"])
+def test_every_classifier_knows_its_rows(name):
+    model, X = fitted(name)
+    assert model.data_fingerprint_ == fingerprint(X, rows()[1])
+
+
+def test_fingerprints_tell_tables_apart():
+    X, y = rows()
+    changed = X.copy()
+    changed[100, 2] = np.nextafter(changed[100, 2], 1)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    tables = {
+        "array": X,
+        "one bit": changed,
+        "rows swapped": X[::-1],
+        "single precision": X.astype(np.float32),
+        "frame": frame,
+        "another name": frame.rename(columns={"a": "e"}),
+        "text": frame.assign(a="x"),
+        "polars": pl.DataFrame(frame).with_columns(pl.lit("y").alias("a")),
+        "sparse": csr_array(X),
+    }
+    found = {name: fingerprint(table, y) for name, table in tables.items()}
+    assert len({*found.values(), fingerprint(X, 1 - y)}) == len(tables) + 1
+    assert fingerprint(np.asfortranarray(X), y) == found["array"]
+    assert fingerprint(pl.DataFrame(frame), y) == found["frame"]

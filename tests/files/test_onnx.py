@@ -10,13 +10,26 @@ import pytest
 import xgboost as xgb
 
 from costboost import CostBoostClassifier
+from costboost.algorithms._sampled import SampledClassifier
 from costboost.files.onnx_graph import boosters_to_onnx
 from costboost.files.onnx_model import to_onnx
 from files import onnx_sets
 from files.edges import edge_rows
-from files.models import frame, make, rows
+from files.models import (
+    CHOICES,
+    ESTIMATORS,
+    MULTICLASS,
+    PRICES,
+    frame,
+    make,
+    odd_frame,
+    rows,
+)
+from files.models import fitted as model_of
 
 ort = pytest.importorskip("onnxruntime")
+
+WRAPPERS = ("AdaMECClassifier", "MinCostClassifier", "TargetRateClassifier")
 
 
 def session(model, threads=1):
@@ -83,15 +96,15 @@ BOOSTERS = {
 @pytest.mark.parametrize("case", BOOSTERS)
 def test_scores_are_the_engines_own(case, y):
     """To the last bit with one thread, or with sums in order; exp and log may be an ulp off."""
-    from costboost.files import onnx_graph
+    from costboost.files import onnx_graph, onnx_nodes
 
     booster = BOOSTERS[case](y)
     X = np.concatenate([TABLE, edge_rows([booster], TABLE)])
     right = raw_scores(booster, X)
     for exact, threads in ((False, 1), (True, 4)):
-        graph = onnx_graph._Graph()
-        forest = onnx_graph._forest(booster)
-        onnx_graph._named(graph, onnx_graph._scores(graph, forest, exact), "scores")
+        graph = onnx_nodes.Graph()
+        forest = onnx_graph.forest_of(booster)
+        onnx_nodes.named(graph, onnx_nodes.scores_of(graph, forest, exact), "scores")
         helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
         made = helper.make_model(
             helper.make_graph(
@@ -101,8 +114,8 @@ def test_scores_are_the_engines_own(case, y):
                 [helper.make_tensor_value_info("scores", tensor.DOUBLE, ["n", forest.n_targets])],
                 graph.constants,
             ),
-            opset_imports=[helper.make_opsetid(*pair) for pair in onnx_graph.OPSETS.items()],
-            ir_version=onnx_graph.IR_VERSION,
+            opset_imports=[helper.make_opsetid(*pair) for pair in onnx_nodes.OPSETS.items()],
+            ir_version=onnx_nodes.IR_VERSION,
         )
         found = run(made, X, threads)["scores"].reshape(right.shape)
         assert np.array_equal(found, right)
@@ -129,7 +142,7 @@ def fitted(k, **parameters):
 @pytest.mark.parametrize("case", CLASSIFIERS)
 def test_the_graph_decides_as_predict(case, k, tmp_path):
     model, _ = fitted(k, **CLASSIFIERS[case])
-    X = np.concatenate([TABLE, edge_rows(model.boosters_, TABLE)])
+    X = np.concatenate([TABLE, edge_rows(model.boosters_, TABLE, limit=3000)])
     path = tmp_path / "model.onnx"
     made = to_onnx(model, path)
     assert path.read_bytes() == made.SerializeToString(deterministic=True)
@@ -154,18 +167,169 @@ def test_boosters_that_learned_the_costs_decide_alone():
     assert np.array_equal(found["decision"], model.predict(TABLE, costs=costs))
 
 
-@pytest.mark.parametrize("name", ["AdaC2", "AsyBL", "CSB0", "GradientCSB", "AsyB"])
-def test_trees_that_vote(name):
-    model = make(f"{name}Classifier", n_estimators=30, estimator="tree").fit(TABLE, Y)
-    X = np.concatenate([TABLE, edge_rows([model.booster_], TABLE)])
+# Wrappers around an estimator of the user's own have no graph.
+TREES = [name for name in ESTIMATORS if name not in WRAPPERS]
+FILLED = np.nan_to_num(TABLE)
+
+
+def fitted_trees(name, k, **parameters):
+    """A classifier of trees, with costs that differ."""
+    C = np.random.RandomState(k).randint(1, 6, (k, k)) * (1 - np.eye(k))
+    model = make(name, n_estimators=12, cost_matrix=C, **parameters)
+    if "estimator" in model.get_params() and not isinstance(model, SampledClassifier):
+        model.set_params(estimator="tree")
+    if name in ("AdaCostClassifier", "AdaCostM2Classifier"):
+        model.set_params(cost_matrix=None)  # its first rule is none with these costs
+    return model.fit(FILLED, np.array(["a", "b", "c"])[Y if k == 2 else Y3])
+
+
+def trees_of(model):
+    """All boosters and trees of scikit-learn inside an ensemble."""
+    found, waiting, seen = [], [model], set()
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen or isinstance(item, (str, int, float, np.ndarray)):
+            continue
+        seen.add(id(item))
+        if isinstance(item, (lgb.Booster, xgb.Booster)) or hasattr(item, "tree_"):
+            found.append(item)
+        elif isinstance(item, (list, tuple)):
+            waiting.extend(item)
+        elif isinstance(item, dict):
+            waiting.extend(item.values())
+        elif hasattr(item, "__dict__"):
+            waiting.extend(vars(item).values())
+    return found
+
+
+def on_splits(model, X):
+    """Rows whose values are those of splits, and one step beside them."""
+    trees = trees_of(model)
+    boosters = [tree for tree in trees if not hasattr(tree, "tree_")]
+    edges = [edge_rows(boosters, X, limit=3000)]
+    for tree in (t.tree_ for t in trees if hasattr(t, "tree_")):
+        for feature, value in zip(tree.feature, tree.threshold, strict=True):
+            if feature >= 0:
+                single = np.float32(value)
+                steps = [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)]
+                near = np.nextafter(value, [-np.inf, np.inf])
+                rows = np.repeat(X[:1], 6, axis=0)
+                rows[:, feature] = [value, *near, single, *steps]
+                edges.append(rows)
+    found = np.concatenate(edges)
+    chosen = np.random.RandomState(0).permutation(len(found))[:3000]
+    return np.concatenate([X, found[chosen]])
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("name", TREES)
+def test_every_class_of_trees_has_a_graph(name, k):
+    """Those of two classes for two; found by discovery, so a new class is tested too."""
+    if k > 2 and name not in MULTICLASS:
+        pytest.skip("for two classes")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fitted_trees(name, k)
+    X = on_splits(model, FILLED)
+    costs = np.random.RandomState(1).exponential(size=(len(X), k, k))
+    for exact, threads in ((False, 1), (True, 4)):
+        found = run(to_onnx(model, exact=exact), X, threads)
+        assert np.array_equal(found["decision"], model.predict(X))
+        np.testing.assert_allclose(
+            found["probabilities"], model.predict_proba(X), rtol=1e-9, atol=1e-15
+        )
+        found = run(to_onnx(model, costs=True, exact=exact), X, threads, costs=costs)
+        assert np.array_equal(found["decision"], model.predict(X, costs=costs))
+
+
+@pytest.mark.parametrize("variant", ["relational", "adjusted", "direct"])
+def test_variants_of_averages(variant):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = fitted_trees("LpCSBClassifier", 3, variant=variant)
+    X = on_splits(model, FILLED)
+    for exact in (False, True):
+        found = run(to_onnx(model, exact=exact), X)
+        assert np.array_equal(found["decision"], model.predict(X))
+        H = model._all_scores(X)
+        np.testing.assert_allclose(found["scores"], H, rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", ["LpCSBClassifier", "DSEClassifier"])
+def test_votes_for_decisions(name):
+    y = np.array(["no", "yes"])[Y]
+    model = make(name, n_estimators=12, cost_matrix=CHOICES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(FILLED, y)
+    found = run(to_onnx(model), FILLED)
+    assert np.array_equal(found["decision"], model.predict(FILLED))
+    assert set(found) == {"scores", "decision"}
+    with pytest.raises(ValueError, match="no probabilities"):
+        to_onnx(model, costs=True)
+
+
+def test_ties_go_to_the_decision_that_was_cheapest():
+    """A rule of one leaf: all scores are the same, on every row."""
+    X, y = np.zeros((30, 2)), np.repeat([0, 1, 2], 10)
+    model = make("CostingClassifier", n_estimators=5, cost_matrix=[[0, 9, 9], [1, 0, 1], [1, 1, 0]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    model._ensemble.parts.votes[:] = 0.0
+    model._by_cost = np.array([2, 0, 1])
+    assert set(model.predict(X)) == {2}
+    assert set(run(to_onnx(model), X)["decision"]) == {2}
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("parameters", [{}, {"decision": "learned"}], ids=["told", "learned"])
+def test_three_decisions_for_two_classes(engine, parameters):
+    y = np.array(["no", "yes"])[Y]
+    model = make("CostBoostClassifier", n_estimators=30, cost_matrix=CHOICES, engine=engine)
+    model.set_params(**parameters)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(TABLE, y)
+    X = np.concatenate([TABLE, edge_rows(model.boosters_, TABLE)])
     found = run(to_onnx(model), X)
     assert np.array_equal(found["decision"], model.predict(X))
-    np.testing.assert_allclose(
-        found["probabilities"], model.predict_proba(X), rtol=1e-9, atol=1e-15
-    )
-    costs = np.random.RandomState(1).exponential(size=(len(X), 2, 2))
-    found = run(to_onnx(model, costs=True), X, costs=costs)
-    assert np.array_equal(found["decision"], model.predict(X, costs=costs))
+    assert len(set(found["decision"])) > 1
+    if not parameters:
+        np.testing.assert_allclose(found["expected_costs"], model.predict_cost(X), rtol=1e-9)
+        costs = np.random.RandomState(1).exponential(size=(len(X), 2, 3))
+        found = run(to_onnx(model, costs=True), X, costs=costs)
+        assert np.array_equal(found["decision"], model.predict(X, costs=costs))
+
+
+@pytest.mark.parametrize("loss", ["cost_logistic", "gll"])
+def test_losses_with_costs_inside(loss):
+    k = 2 if loss == "cost_logistic" else 3
+    model, _ = fitted(k, loss=loss)
+    assert np.array_equal(run(to_onnx(model), TABLE)["decision"], model.predict(TABLE))
+
+
+def test_costs_told_after_the_fit():
+    model, _ = fitted(3)
+    other = model.with_costs([[0, 1, 9], [2, 0, 3], [7, 1, 0]])
+    found = run(to_onnx(other), TABLE)
+    assert np.array_equal(found["decision"], other.predict(TABLE))
+
+
+def test_columns_tell_the_costs():
+    X, y = odd_frame()
+    X = X[["amount", "größe 1", "charge"]]
+    model = make("CostBoostClassifier", n_estimators=20, cost_matrix=PRICES)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    with pytest.raises(ValueError, match="expressions"):
+        to_onnx(model)
+    rows_costs = np.zeros((len(X), 2, 2))
+    rows_costs[:, 1, 0] = 10 + 2 * np.abs(X["charge"])
+    rows_costs[:, 0, 1] = 5
+    found = run(to_onnx(model, costs=True), X, costs=rows_costs)
+    assert np.array_equal(found["decision"], model.predict(X))
 
 
 def test_a_frame_goes_in_by_its_codes():
@@ -207,6 +371,10 @@ def test_what_has_no_graph_says_why():
     model = make("CSRealBoostClassifier").fit(*rows())
     with pytest.raises(ValueError, match="estimator='tree'"):
         to_onnx(model)
+    with pytest.raises(ValueError, match="got LineRule"):
+        to_onnx(make("MCBoostClassifier").fit(*rows(3)))
+    with pytest.raises(ValueError, match="got MinCostClassifier"):
+        model_of("MinCostClassifier")[0].to_onnx()
     with pytest.raises(ValueError, match="random forest"):
         boosters_to_onnx(
             [grown_by_lightgbm(Y, boosting="rf", bagging_freq=1, bagging_fraction=0.5)],

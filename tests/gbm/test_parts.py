@@ -14,7 +14,14 @@ from costboost import CostBoostClassifier
 from costboost.costs import KnownCosts
 from costboost.gbm import LOSSES
 from costboost.gbm.blocks import Block, Features, joined
-from costboost.gbm.engines.base import Growth, Job, TargetTable, Watch, to_scores
+from costboost.gbm.engines.base import (
+    Growth,
+    Job,
+    TargetTable,
+    Watch,
+    to_scores,
+    watched_sets,
+)
 from costboost.gbm.engines.lightgbm import LightGBMEngine
 from costboost.gbm.engines.xgboost import XGBoostEngine
 from costboost.gbm.estimate import Estimate, estimate_savings
@@ -487,18 +494,41 @@ def test_watch_keeps_the_best_scores():
     X, codes = table(n=8)
     told = []
     held = np.array([0, 2, 5, 7])
-    job = Job(10, 2, 0, after_round=lambda *news: told.append(news))
-    watch = Watch.over(table_for("probability", X, codes, 2), Fold(None, held), job)
+    job = Job(10, 2, 0, after_round=told.append)
+    fold = Fold(None, held)
+    sets = watched_sets(table_for("probability", X, codes, 2), fold, job, None)
+    watch = Watch.over(job, sets)
     right = np.where(codes[held] == 1, 2.0, -2.0)
-    losses = [watch.see(s * right, is_probability=False) for s in (0.1, 1.0, 0.5)]
+
+    def seen(outputs, is_probability=False):
+        return watch.see("held_out", outputs, is_probability), watch.end_round()
+
+    losses, ends = zip(*(seen(s * right) for s in (0.1, 1.0, 0.5)), strict=True)
     assert losses[1] == min(losses) == watch.best_loss
     assert watch.best_round == 2
-    np.testing.assert_array_equal(watch.best_scores, right)
-    assert not watch.is_over
-    watch.see(expit(0.2 * right), is_probability=True)
-    assert watch.is_over
-    assert [rounds for rounds, _ in told] == [1, 2, 3, 4]
-    np.testing.assert_allclose(told[-1][1], 0.2 * right)
+    np.testing.assert_array_equal(watch.scores_for(fold), right)
+    assert not any(ends)
+    assert seen(expit(0.2 * right), is_probability=True)[1]
+    assert [round.round for round in told] == [1, 2, 3, 4]
+    np.testing.assert_allclose(told[-1].scores["held_out"], 0.2 * right)
+    assert told[1].losses == {"held_out": watch.best_loss}
+
+
+@pytest.mark.parametrize("patience", [0, 2])
+def test_watch_prefers_the_other_table(patience):
+    X, codes = table(n=8)
+    one = table_for("probability", X, codes, 2)
+    fold, job = Fold(None, np.array([0, 2])), Job(10, patience, 0, watches_training=True)
+    watch = Watch.over(job, watched_sets(one, fold, job, one))
+    assert list(watch.parts) == ["eval_set", "held_out", "train"]
+    assert watch.stop_by == ("eval_set" if patience else None)
+    for scale in (1.0, 0.5):
+        for name, part in watch.parts.items():
+            watch.see(name, scale * np.ones(2 if name == "held_out" else 8), False)
+            assert part.weight > 0
+        watch.end_round()
+    assert watch.best_round == 2
+    assert watch.scores_for(fold) is None  # they were not what stopped it
 
 
 # --- boosters -----------------------------------------------------------------------------------

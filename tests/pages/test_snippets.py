@@ -1,7 +1,12 @@
-"""Every Python block of the README and the docs runs, page by page and in the order of the page."""
+"""Every Python block of the README and the docs runs, page by page and in the order of the page.
+
+A text block right after a Python block is what that block prints.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import io
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +14,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.pages import same_output
+
 ROOT = Path(__file__).resolve().parents[2]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"^```python\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?", flags=re.DOTALL | re.MULTILINE
+)
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
@@ -58,7 +67,6 @@ def test_page_runs(
     page: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The blocks share their names; files that they write go to a folder of their own."""
     monkeypatch.chdir(tmp_path)
@@ -66,13 +74,19 @@ def test_page_runs(
     PREPARED.get(page, lambda: None)()
     names: dict[str, object] = {"__name__": "page"}
     text = (ROOT / page).read_text("utf-8")
+    printed = ""
     try:
         for block in BLOCK.finditer(text):
             line = text.count("\n", 0, block.start(1))
-            exec(compile("\n" * line + block[1], page, "exec"), names)
+            out = io.StringIO()
+            with contextlib.redirect_stdout(out):
+                exec(compile("\n" * line + block[1], page, "exec"), names)
+            printed += out.getvalue()
+            if block[2] is not None:
+                assert same_output(block[2], out.getvalue()), (line, out.getvalue())
     finally:
         close(names)
-    for percent in re.findall(r"saved (-?\d+)%", capsys.readouterr().out):
+    for percent in re.findall(r"saved (-?\d+)%", printed):
         assert 0 < int(percent) <= 100
 
 

@@ -16,6 +16,56 @@ __all__ = ["COMMANDS", "app", "main"]
 
 COMMANDS = (
     Command(
+        "fit",
+        "costboost.cli.fit:fit",
+        "Train a model on a file, and say what its decisions cost on held-out rows.",
+    ),
+    Command(
+        "predict",
+        "costboost.cli.predict:predict",
+        "Decide for the rows of a file, and write the decisions beside them.",
+    ),
+    Command(
+        "compare",
+        "costboost.cli.compare:compare",
+        "Compare ways to decide on a file, by cross-validation, in money.",
+    ),
+    Command(
+        "tune",
+        "costboost.cli.tune:tune",
+        "Search settings that cost least, and measure them on rows the search has not seen.",
+    ),
+    Command(
+        "explain",
+        "costboost.cli.explain:explain",
+        "Say why a row got its decision: what each feature adds to the saving, in money.",
+    ),
+    Command(
+        "report",
+        "costboost.cli.report:report",
+        "Write a page about what the decisions cost on rows the model was not trained on.",
+    ),
+    Command(
+        "monitor",
+        "costboost.cli.monitor:monitor",
+        "Compare new rows with a reference: what they will cost, and what has changed.",
+    ),
+    Command(
+        "inspect",
+        "costboost.cli.inspect:inspect",
+        "Say what is inside a model file, after checking that it is whole.",
+    ),
+    Command(
+        "serve",
+        "costboost.cli.serve:serve",
+        "Answer requests for decisions over HTTP.",
+    ),
+    Command(
+        "data",
+        "costboost.cli.data:data",
+        "Write an example file, describe or check a file, list benchmark sets.",
+    ),
+    Command(
         "demo",
         "costboost.cli.demo:demo",
         "Compare costboost with the usual alternatives, in money, on data it brings along.",

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from costboost._typing import Floats, Ints
+from costboost.cli.failure import tells_errors
+from costboost.tables import check_output
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator
@@ -22,13 +25,22 @@ if TYPE_CHECKING:
 __all__ = ["demo"]
 
 
+@tells_errors
 def demo(
     seed: Annotated[int, typer.Option(help="Seed of the data and of every method.")] = 2026,
     rows: Annotated[int, typer.Option(min=500, help="Rows of the synthetic fraud data.")] = 20_000,
     quick: Annotated[bool, typer.Option("--quick", help="Fewer rows and rounds.")] = False,
+    report: Annotated[
+        Path, typer.Option(metavar="PAGE", help="Page to write about the fraud data.")
+    ] = Path("costboost-demo.html"),
+    with_report: Annotated[
+        bool, typer.Option("--with-report/--no-report", help="The page.")
+    ] = True,
 ) -> None:
     """Compare costboost with the usual alternatives, in money, on data it brings along."""
     console = Console()
+    if with_report:
+        check_output(report, kinds=False)
     rounds = 20 if quick else 100
     problems = [
         _fraud(min(rows, 2_000) if quick else rows, seed),
@@ -54,6 +66,10 @@ def demo(
         _report(console, problem, results)
     console.print()
     console.print(LEGEND)
+    if with_report:
+        from costboost.cli.demo_report import write_demo_report
+
+        write_demo_report(console, problems[0], report, seed, rounds)
 
 
 # --- the problems -----------------------------------------------------------------------------

@@ -38,6 +38,7 @@ _RESULTS = (
     "estimated_savings_",
     "estimated_savings_without_costs_",
     "estimated_cost_",
+    "evals_result_",
 )
 
 

@@ -10,10 +10,14 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from costboost.binary import BinaryBoostingClassifier
+from costboost.costs.forms import varies
+from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
 from costboost.files.onnx_graph import boosters_to_onnx
-from costboost.gbm.heads import ProbabilityHead
+from costboost.files.onnx_votes import votes_to_onnx
+from costboost.gbm.heads import LossHead, ProbabilityHead
 from costboost.gbm.prediction import HeadClassifier
+from costboost.multiclass import MulticlassBoostingClassifier
 
 __all__ = ["to_onnx"]
 
@@ -34,7 +38,7 @@ def to_onnx(
     Parameters
     ----------
     model : classifier
-        A fitted `CostBoostClassifier`, or a binary classifier whose weak learner is ``"tree"``.
+        A fitted `CostBoostClassifier`, or an algorithm whose weak rules are trees.
     path : str or path, optional
         The file to write; without it the model is only returned.
     costs : bool, default=False
@@ -50,17 +54,35 @@ def to_onnx(
         The model.
     """
     check_is_fitted(model)
-    settings = _settings(model, costs)
-    made = boosters_to_onnx(
-        classes=model.classes_,
-        costs=costs,
-        exact=exact,
-        metadata=_metadata(model),
-        **settings,
-    )
+    metadata = _metadata(model)
+    _check_costs(model, costs)
+    if isinstance(model, MulticlassBoostingClassifier):
+        made = votes_to_onnx(model, costs=costs, exact=exact, metadata=metadata)
+    else:
+        settings = _settings(model, costs)
+        made = boosters_to_onnx(
+            classes=model.classes_, costs=costs, exact=exact, metadata=metadata, **settings
+        )
     if path is not None:
         write_bytes(Path(path), made.SerializeToString(deterministic=True))
     return made
+
+
+def _check_costs(model: Any, costs: bool) -> None:
+    """Refuse costs that a graph cannot work out."""
+    owner = type(model).__name__
+    form = getattr(model, "cost_matrix", None)
+    if not costs and varies(form):
+        raise ValueError(
+            f"The costs of {owner} are expressions or a function of the columns, which a graph "
+            "cannot work out. Use to_onnx(..., costs=True) and pass it the costs of each row."
+        )
+    is_uncertain = getattr(model, "risk", "expected") == "worst" and scenarios(form).is_uncertain
+    if not costs and is_uncertain:
+        raise ValueError(
+            f"A graph cannot weigh the uncertain costs of {owner}(risk='worst'). Use risk="
+            "'expected', or to_onnx(..., costs=True) and pass it the costs of each row."
+        )
 
 
 def _settings(model: Any, costs: bool) -> dict[str, Any]:
@@ -69,47 +91,51 @@ def _settings(model: Any, costs: bool) -> dict[str, Any]:
     if isinstance(model, BinaryBoostingClassifier):
         return _of_votes(model, costs)
     raise ValueError(
-        f"to_onnx takes a CostBoostClassifier or a binary classifier of trees, got "
-        f"{type(model).__name__}."
+        f"to_onnx takes CostBoostClassifier and the algorithms whose weak rules are trees, got "
+        f"{type(model).__name__}. Convert the estimator inside it with its own tools."
     )
 
 
 def _of_heads(model: Any, costs: bool) -> dict[str, Any]:
     owner = type(model).__name__
-    if model.loss != "auto":
-        raise ValueError(f"to_onnx takes {owner}(loss='auto'), got loss={model.loss!r}.")
-    if callable(model.cost_matrix) or model.risk == "worst":
-        raise ValueError(
-            f"to_onnx cannot write costs that are a function, or risk='worst', of {owner}. Fit "
-            "with numbers and pass the rows' costs to the graph."
-        )
-    heads = model.heads_
-    if "decision" in heads and not costs:
-        head = heads["decision"]
+    head = model._first_head if costs else model._deciding_head
+    boosters = head.boosters
+    if isinstance(head, ProbabilityHead):
         return {
-            "boosters": [m.booster for m in head.models],
-            "rule": "score",
-            "probabilities": False,
+            "boosters": boosters,
+            "average": "probabilities",
+            "slope": head.temperature,
+            **_costs_of(model),
         }
-    if "probability" not in heads:
+    if costs or (isinstance(head, LossHead) and not head.loss.carries_costs):
         raise ValueError(
-            f"{owner}(decision={model.decision!r}) has learned decisions and no probabilities, so "
-            "its graph cannot use costs. Leave costs out."
+            f"to_onnx writes the decisions of {owner}(loss={model.loss!r}, decision="
+            f"{model.decision!r}) by the scores of its boosters alone. Leave costs out, or fit "
+            "with loss='auto' and decision='auto' or 'bayes'."
         )
-    head = heads["probability"]
     return {
-        "boosters": [m.booster for m in head.models],
-        "average": "probabilities" if isinstance(head, ProbabilityHead) else "scores",
-        "slope": head.temperature,
-        "cost_matrix": model.cost_matrix_,
+        "boosters": boosters,
+        "decisions": model.decisions_,
+        "cost_matrix": np.zeros((len(model.classes_), len(model.decisions_))),
+        "rule": "score",
+        "probabilities": False,
     }
+
+
+def _costs_of(model: Any) -> dict[str, Any]:
+    """The decisions, and the costs that decide without others; zeros where rows have their own."""
+    if varies(model.cost_matrix):
+        shape = len(model.classes_), len(model.decisions_)
+        return {"decisions": model.decisions_, "cost_matrix": np.zeros(shape)}
+    known = model._decision_costs(None, 1, None)
+    return {"decisions": known.decisions, "cost_matrix": known.matrix}
 
 
 def _of_votes(model: Any, costs: bool) -> dict[str, Any]:
     if getattr(model._ensemble, "booster", None) is None:
         raise ValueError(
-            f"to_onnx takes {type(model).__name__} with trees as weak rules. Fit with "
-            "estimator='tree'."
+            f"to_onnx takes {type(model).__name__} with trees as weak rules, and this one has "
+            "none. Fit with estimator='tree'."
         )
     # Every link is a straight line of the log-odds; two points give it.
     ends = model._link.probability(np.array([0.0, 1.0]), model._link_costs())
@@ -120,7 +146,7 @@ def _of_votes(model: Any, costs: bool) -> dict[str, Any]:
         "slope": float(high - low),
         "intercept": float(low),
         "complement": True,
-        "cost_matrix": model.cost_matrix_,
+        **_costs_of(model),
     }
 
 

@@ -62,6 +62,7 @@ class Forest:
     dtype: type[np.floating[Any]]
     mode: int  # 0 is <=, 1 is <
     flushes: bool = False  # whether tiny numbers must count as zero
+    rounds_inputs: bool = False  # whether features are rounded to single precision first
     zero_missing: list[int] = field(default_factory=list)
     sets: dict[CategorySet, int] = field(default_factory=dict)  # and their numbers
     roots: list[int] = field(default_factory=list)
@@ -72,6 +73,7 @@ class Forest:
     missing_left: list[bool] = field(default_factory=list)
     leaf_value: list[float] = field(default_factory=list)
     leaf_tree: list[int] = field(default_factory=list)
+    leaf_target: list[int] = field(default_factory=list)  # where leaves of one tree differ in it
 
     def start(self, target: int) -> tuple[int, int]:
         """Begin a tree; returns where its nodes and its leaves will be."""
@@ -103,6 +105,14 @@ class Forest:
         self.start(target)
         self.node(("feature", 0), 0.0, (self.leaf(value), True, self.leaf(value), True), False)
 
+    def set_leaves(self, tree: int, values: Floats) -> None:
+        """Put other values into the leaves of a tree."""
+        mine = [i for i, other in enumerate(self.leaf_tree) if other == tree]
+        if len(values) == 1:  # a constant has two leaves that are the same
+            values = np.repeat(values, len(mine))
+        for place, value in zip(mine, values.tolist(), strict=True):
+            self.leaf_value[place] = float(value)
+
     def zero_column(self, feature: int) -> tuple[str, int]:
         """The column of a feature whose zeros are missing."""
         if feature not in self.zero_missing:
@@ -119,7 +129,7 @@ class Forest:
         return sorted(self.sets, key=lambda item: (item.feature, self.sets[item]))
 
     def attributes(self, *, by_tree: bool = False) -> dict[str, Any]:
-        """The attributes of the node; with a target per tree if the sums are taken elsewhere."""
+        """The attributes of the node; with targets per tree if the sums are taken elsewhere."""
         start = {
             "feature": 0,
             "zero": self.n_features,
@@ -127,9 +137,15 @@ class Forest:
         }
         place = {self.sets[item]: i for i, item in enumerate(self.ordered_sets())}
         left, left_leaf, right, right_leaf = (list(c) for c in zip(*self.children, strict=True))
-        target = self.leaf_tree if by_tree else [self.targets[t] for t in self.leaf_tree]
+        target = self.leaf_target or [self.targets[t] for t in self.leaf_tree]
+        n_targets = self.n_targets
+        if by_tree and self.leaf_target:
+            target = [n_targets * t + j for t, j in zip(self.leaf_tree, target, strict=True)]
+            n_targets *= len(self.roots)
+        elif by_tree:
+            target, n_targets = self.leaf_tree, len(self.roots)
         return {
-            "n_targets": len(self.roots) if by_tree else self.n_targets,
+            "n_targets": n_targets,
             "aggregate_function": 1,
             "post_transform": 0,
             "tree_roots": self.roots,
@@ -266,3 +282,36 @@ def _reachable(tree: XGBoostTree) -> list[int]:
         if tree.left[node] >= 0:
             order += [int(tree.left[node]), int(tree.right[node])]
     return order
+
+
+def from_sklearn(forest: Forest, tree: Any, vote: float, codes: Ints) -> None:
+    """Add a tree of scikit-learn that votes for one target in each leaf.
+
+    Parameters
+    ----------
+    forest : Forest
+        Gets the tree. It must round its inputs, as scikit-learn does.
+    tree : sklearn.tree._tree.Tree
+        The tree.
+    vote : float
+        Value of every leaf.
+    codes : int array of shape (nodes,)
+        Target that the vote is for, at each node.
+    """
+    nodes = tree.__getstate__()["nodes"]
+    left, right = nodes["left_child"], nodes["right_child"]
+    if len(nodes) == 1:
+        forest.constant(int(codes[0]), vote)
+        forest.leaf_target += [int(codes[0])] * 2
+        return
+    first, leaves = forest.start(0)
+    is_leaf: AnyArray = left < 0
+    place = np.where(is_leaf, leaves + np.cumsum(is_leaf) - 1, first + np.cumsum(~is_leaf) - 1)
+    for node in np.flatnonzero(~is_leaf).tolist():
+        ends = [(int(place[child]), bool(is_leaf[child])) for child in (left[node], right[node])]
+        feature, threshold = int(nodes["feature"][node]), float(nodes["threshold"][node])
+        missing_left = bool(nodes["missing_go_to_left"][node])
+        forest.node(("feature", feature), threshold, (*ends[0], *ends[1]), missing_left)
+    for node in np.flatnonzero(is_leaf).tolist():
+        forest.leaf(vote)
+        forest.leaf_target.append(int(codes[node]))

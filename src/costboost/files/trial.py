@@ -13,6 +13,7 @@ import numpy as np
 
 from costboost.base import TableClassifier
 from costboost.costs.forms import varies
+from costboost.costs.table import same_labels
 from costboost.errors import ModelFileError
 
 __all__ = ["check_answers"]
@@ -41,21 +42,23 @@ def check_answers(model: Any) -> None:
             if row is None:
                 return
             for method in _methods(model):
-                if hasattr(model, method):
-                    answer = getattr(model, method)(row)
-                    if len(answer) != 1:
-                        raise ValueError(f"{method} gives {len(answer)} answers for one row")
+                answer = getattr(model, method)(row)
+                if len(answer) != 1:
+                    raise ValueError(f"{method} gives {len(answer)} answers for one row")
     except Exception as error:  # whatever parts that do not fit make of it
         raise ModelFileError(
             f"The model cannot decide on a row of zeros: {error!r:.300}"
         ) from error
 
 
-def _methods(model: Any) -> tuple[str, ...]:
+def _methods(model: Any) -> list[str]:
     """What to ask: if columns tell the costs, only what needs no costs."""
-    if not varies(model.cost_matrix):
-        return "predict", "predict_proba", "decision_function"
-    return ("predict_proba",) if hasattr(model, "predict_proba") else ("decision_function",)
+    # Votes for decisions tell no probabilities of classes.
+    knows_classes = hasattr(model, "heads_") or same_labels(model.decisions_, model.classes_)
+    proba = ["predict_proba"] if knows_classes and hasattr(model, "predict_proba") else []
+    if varies(model.cost_matrix):
+        return proba or ["decision_function"]
+    return ["predict", *proba, "decision_function"]
 
 
 def _is_matrix(value: Any, shape: tuple[int, int]) -> bool:

@@ -19,12 +19,15 @@ from __future__ import annotations
 from costboost.gbm.decisions import decide, probability
 from costboost.gbm.metrics import CostMetric, cost_metric
 from costboost.gbm.objectives import Objective, objective
+from costboost.gbm.rounds import Round, StopBoosting
 from costboost.losses import LOSSES
 
 __all__ = [
     "LOSSES",
     "CostMetric",
     "Objective",
+    "Round",
+    "StopBoosting",
     "cost_metric",
     "decide",
     "objective",

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from costboost._frames import FrameEncoder
+from costboost._frames import FrameEncoder, as_csr, is_sparse
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._validation import checked_labels
 from costboost.costs import Costs, KnownCosts
-from costboost.costs.forms import decisions_of, varies
+from costboost.costs.expressions import column_names
+from costboost.costs.forms import decisions_of, is_labelled, varies
+from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
 
-__all__ = ["Block", "Features", "Pricing", "check_classes", "joined"]
+__all__ = ["Block", "Features", "Pricing", "check_classes", "eval_block", "joined"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +43,44 @@ class Features:
     def categorical(self) -> list[int]:
         """Positions of the columns that hold category codes."""
         return self.encoder.categorical if self.encoder else []
+
+    def read_as_trained(self, X: Any, owner: str) -> AnyArray:
+        """A whole table with these columns, as a float matrix; sparse rows stay sparse.
+
+        Parameters
+        ----------
+        X : table of shape (n, n_features)
+            The rows.
+        owner : str
+            Whose rows they are, for messages.
+
+        Returns
+        -------
+        array or scipy.sparse.csr_matrix of shape (n, n_features)
+            The rows.
+        """
+        names = column_names(X)
+        if self.encoder is not None and names is None:
+            raise ValueError(
+                f"{owner} must have a data frame as X, because the training rows have columns that "
+                f"are not numbers; got {type(X).__name__}."
+            )
+        if self.names is not None and names is not None and names != self.names.tolist():
+            raise ValueError(
+                f"{owner} must have the columns of the training rows in their order, "
+                f"{self.names.tolist()}; got {names}."
+            )
+        if is_sparse(X):
+            checks = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+            matrix: Any = as_csr(check_array(X, accept_sparse="csr", **checks))
+        else:
+            matrix = self.read(X)
+        if matrix.shape[1] != self.n_features:
+            raise ValueError(
+                f"{owner} has {matrix.shape[1]} features, and the training rows {self.n_features}."
+            )
+        rows: AnyArray = matrix
+        return rows
 
     def read(self, X: Any) -> AnyArray:
         """Part of a table whose columns have been checked, as a float matrix."""
@@ -82,6 +123,14 @@ class Pricing:
         free = np.zeros((len(self.classes), len(decisions)))
         return KnownCosts(self.classes, np.empty(0, dtype=np.intp), free, decisions)
 
+    def _names_for(self, costs: Any) -> AnyArray | None:
+        """Names of the columns of costs without any: the decisions that `cost_matrix` names."""
+        shape: tuple[int, ...] = getattr(costs, "shape", ())
+        if len(shape) < 2 or is_labelled(costs) or hasattr(costs, "columns"):
+            return None
+        names = decisions_of(self.cost_matrix, self.classes, self.owner)
+        return names if shape[-1] == len(names) else None
+
     def resolve(self, costs: Any, X: Any, codes: Ints) -> KnownCosts:
         """Costs of some rows; uncertain ones by their means.
 
@@ -103,6 +152,7 @@ class Pricing:
             scenarios(self.cost_matrix).expected if costs is None else None,
             None if costs is None else scenarios(costs).expected,
             classes=self.classes,
+            decisions=self._names_for(costs),
             X=X,
             codes=codes,
             owner=self.owner,
@@ -174,6 +224,76 @@ def joined(blocks: Sequence[Block]) -> Block:
         KnownCosts.concat([block.costs for block in blocks]),
         np.concatenate([block.weights for block in blocks]),
     )
+
+
+def eval_block(
+    eval_set: Any,
+    without_cost_columns: Callable[[Any], Any],
+    features: Features,
+    pricing: Pricing,
+    training: KnownCosts,
+    *,
+    has_costs: bool,
+) -> Block:
+    """The rows of another table that a training watches.
+
+    Parameters
+    ----------
+    eval_set : (X, y) or (X, y, costs)
+        What the user gave.
+    without_cost_columns : callable
+        Takes from X the columns that are no features.
+    features : Features
+        Columns of the training rows.
+    pricing : Pricing
+        Costs of rows without any of their own.
+    training : KnownCosts
+        Costs of the training rows: the decisions must be the same.
+    has_costs : bool
+        Whether the training rows were given costs: these rows must have some too.
+
+    Returns
+    -------
+    Block
+        Rows of weight 1.
+    """
+    owner = f"The 'eval_set' argument of {pricing.owner}.fit"
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+        raise ValueError(
+            f"{owner} must be (X, y) or (X, y, costs), got {_described(eval_set)}. Pass one pair."
+        )
+    X, y = eval_set[:2]
+    costs = eval_set[2] if len(eval_set) == 3 else None
+    matrix = features.read_as_trained(without_cost_columns(X), owner)
+    labels = np.asarray(checked_labels(y, pricing.owner))
+    if labels.shape != (matrix.shape[0],):
+        raise ValueError(
+            f"{owner} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}. Give one "
+            "label per row."
+        )
+    unknown = sorted(set(labels.tolist()) - set(pricing.classes.tolist()), key=str)
+    if unknown:
+        raise ValueError(
+            f"{owner} has labels that the training rows lack: {unknown[:5]}; the classes are "
+            f"{pricing.classes.tolist()}. Leave these rows out."
+        )
+    if costs is None and has_costs:
+        raise ValueError(
+            f"{owner} must have costs, because the training rows were given some. Pass "
+            "(X, y, costs)."
+        )
+    known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, labels))
+    if not same_labels(known.decisions, training.decisions):
+        raise ValueError(
+            f"{owner} has costs of the decisions {known.decisions.tolist()}, and the training rows "
+            f"those of {training.decisions.tolist()}. Name the same decisions."
+        )
+    return Block(matrix, known, np.ones(len(labels)))
+
+
+def _described(value: Any) -> str:
+    size = f" of length {len(value)}" if hasattr(value, "__len__") else ""
+    return f"{type(value).__name__}{size}"
 
 
 def check_classes(classes: AnyArray, owner: str) -> None:

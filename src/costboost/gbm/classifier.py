@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from costboost._state import origin
 from costboost._typing import AnyArray
 from costboost._validation import Constraint, check_parameters, check_weights
 from costboost.errors import CollapseWarning
-from costboost.gbm.blocks import Block, Features, Pricing, check_classes
-from costboost.gbm.engines.base import Model
+from costboost.gbm.blocks import Block, Features, Pricing, check_classes, eval_block
 from costboost.gbm.estimate import Estimate
 from costboost.gbm.folds import Fold
+from costboost.gbm.names import hint, with_hints
 from costboost.gbm.prediction import HeadClassifier
+from costboost.gbm.rounds import Callback, Evals, check_callbacks
 from costboost.gbm.settings import RULES, Settings
 from costboost.gbm.sources.memory import LastFit, MemorySource, Plan, make_plan
-from costboost.gbm.train import Fitted, train
+from costboost.gbm.train import Fitted, Start, train
 from costboost.losses import named_loss
 
 __all__ = ["CostBoostClassifier"]
@@ -96,7 +98,8 @@ class CostBoostClassifier(HeadClassifier):
     calibration : {"temperature", None}, default="temperature"
         How scores are calibrated on held-out rows.
     engine_params : dict, optional
-        Parameters of the engine; they win over the ones above.
+        Parameters of the engine, by any of its names for them, such as ``{"max_depth": 6}``; they
+        win over the ones above.
     device : str, default="cpu"
         Passed to the engine: ``"gpu"`` or ``"cuda"`` for LightGBM, ``"cuda"`` for XGBoost.
     warm_start : bool, default=False
@@ -113,6 +116,8 @@ class CostBoostClassifier(HeadClassifier):
     ----------
     classes_ : array of shape (k,)
         The classes.
+    n_classes_ : int
+        Their number.
     decisions_ : array of shape (d,)
         The decisions, which ``predict`` returns; the classes unless the costs name others.
     costs_ : CostSummary
@@ -141,6 +146,12 @@ class CostBoostClassifier(HeadClassifier):
         Share of each feature in the gain of all splits.
     n_iter_ : int
         Rounds of the longest booster.
+    evals_result_ : dict of str to list of dict
+        Loss and cost by round: ``evals_result_["probability"][0]["held_out"]["loss"]`` is an array
+        with a value for every round that the first booster was trained, also those after the
+        best one. Sets of rows are ``"held_out"``, ``"eval_set"`` and ``"train"`` (with
+        ``eval_train=True``); ``"cost"`` is the mean cost of a row when that booster alone
+        decides, before calibration.
 
     See Also
     --------
@@ -175,7 +186,9 @@ class CostBoostClassifier(HeadClassifier):
     estimated_savings_: Estimate
     estimated_savings_without_costs_: Estimate
     estimated_cost_: float
+    evals_result_: dict[str, list[Evals]]
 
+    @with_hints
     def __init__(
         self,
         cost_matrix: Any = None,
@@ -231,6 +244,29 @@ class CostBoostClassifier(HeadClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, as the constructor does.
+
+        Parameters
+        ----------
+        **params : object
+            The parameters by name.
+
+        Returns
+        -------
+        self
+            The estimator.
+        """
+        known = list(self.get_params(deep=False))
+        for name in params:
+            if name not in known and "__" not in name:
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. "
+                    f"{hint(name, known)}"
+                )
+        super().set_params(**params)
+        return self
+
     # -- fit ------------------------------------------------------------------------------------
 
     def fit(
@@ -240,29 +276,59 @@ class CostBoostClassifier(HeadClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         costs: Any = None,
+        eval_set: tuple[Any, ...] | None = None,
+        eval_train: bool = False,
+        callbacks: Iterable[Callback] | Callback | None = None,
     ) -> Self:
         """Fit the boosters.
 
         Parameters
         ----------
         X : table of shape (n, d)
-            The rows. Missing values and categorical columns are passed to the engine.
+            The rows. Missing values and categorical columns are passed to the engine. Entries that
+            a sparse matrix leaves out are zeros with both engines, not missing values.
         y : array of shape (n,)
             Their true classes.
         sample_weight : array of shape (n,), optional
             Weights of the rows.
         costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
             Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
-            decision, or the price of an error on that row. Whole matrices may be uncertain:
+            decision, or the price of an error on that row. If ``cost_matrix`` names decisions that
+            are not the classes, the columns of an array are these. Whole matrices may be uncertain:
             `costboost.costs.interval` or `costboost.costs.samples`.
+        eval_set : (X, y) or (X, y, costs), optional
+            Rows of another table, such as a later month. Their loss stops every booster, instead
+            of the loss of its held-out rows. With ``ensemble=1`` (and no ``cv``) no row of X is
+            held out then: the booster trains on all of them, and the ``eval_set`` also calibrates
+            it and gives the estimates. Else the held-out rows of the folds do that, as ever.
+        eval_train : bool, default=False
+            Whether `evals_result_` and callbacks also get loss and cost of the training rows,
+            which takes time in every round.
+        callbacks : callable or list of them, optional
+            Called after each round of each booster with a `costboost.gbm.Round`: losses and costs
+            so far. Returning True, or raising `costboost.gbm.StopBoosting`, ends that booster; the
+            next one is trained. With ``early_stopping`` it keeps its best round so far, else all.
+            Any other error ends the fit and leaves the classifier as it was.
 
         Returns
         -------
         self
             The fitted classifier.
+
+        Examples
+        --------
+        >>> from costboost.datasets import make_fraud
+        >>> train, later = make_fraud(1000, random_state=0), make_fraud(1000, random_state=1)
+        >>> model = CostBoostClassifier({"fn": 100, "fp": 5}, ensemble=1, n_estimators=20)
+        >>> model = model.fit(
+        ...     train.X, train.y, eval_set=(later.X, later.y), callbacks=lambda r: r.round == 10
+        ... )
+        >>> len(model.evals_result_["probability"][0]["eval_set"]["cost"])
+        10
         """
         check_parameters(self)
         settings = Settings.of(self)
+        told = check_callbacks(callbacks, settings.owner)
         matrix, y, features = self._read_table(X, y)
         classes, codes = np.unique(y, return_inverse=True)
         check_classes(classes, settings.owner)
@@ -274,15 +340,32 @@ class CostBoostClassifier(HeadClassifier):
         prices = known.resolve(costs, X, codes)
         if settings.loss != "auto" and prices.matrix is not None and prices.reduced.any():
             named_loss(settings.loss, settings.owner).check_costs(prices.matrix, settings.owner)
-        if settings.verbose:
-            print(prices.summary)
         block = Block(matrix, prices, weights).weighted()
         del matrix  # lets go of rows without weight
-        plan = make_plan(block, weights, settings) if last is None else last.plan
-        has_row_costs = costs is not None and prices.is_per_row
-        source = MemorySource(block, features, plan, has_row_costs=has_row_costs)
-        fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)))
-        return self.adopt(fitted, LastFit(plan, classes, len(weights), len(block)))
+        other = None
+        if eval_set is not None:
+            other = eval_block(
+                eval_set,
+                self._without_cost_columns,
+                features,
+                known,
+                prices,
+                has_costs=costs is not None,
+            )
+        plan = last.plan if last is not None else None
+        if plan is None:
+            plan = make_plan(block, weights, settings, has_eval_set=other is not None)
+        source = MemorySource(
+            block,
+            features,
+            plan,
+            has_row_costs=costs is not None and prices.is_per_row,
+            eval_rows=other,
+            eval_train=eval_train,
+        )
+        fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)), told)
+        last = LastFit(plan, classes, len(weights), len(block))
+        return self.adopt(fitted, last, origin(X, y))
 
     def fit_parquet(
         self,
@@ -292,6 +375,7 @@ class CostBoostClassifier(HeadClassifier):
         sample_weight: str | None = None,
         features: Sequence[str] | None = None,
         batch_rows: int | None = None,
+        callbacks: Iterable[Callback] | Callback | None = None,
     ) -> Self:
         """Fit on Parquet files that are larger than memory, by XGBoost's external memory.
 
@@ -319,6 +403,8 @@ class CostBoostClassifier(HeadClassifier):
             known when deciding); if it is known only afterwards, list the features without it.
         batch_rows : int, optional
             Rows to read at once. By default so many that their features take 16 MB.
+        callbacks : callable or list of them, optional
+            Called after each round, as in `fit`.
 
         Returns
         -------
@@ -346,7 +432,7 @@ class CostBoostClassifier(HeadClassifier):
         source = ParquetSource(
             paths, target, costs, sample_weight, features, batch_rows, self.cost_matrix, settings
         )
-        fitted = train(source, settings)
+        fitted = train(source, settings, callbacks=check_callbacks(callbacks, settings.owner))
         # A warm start on the same rows in memory trains on all of them.
         plan = Plan([Fold()], list(source.seeds))
         return self.adopt(fitted, LastFit(plan, source.classes, source.n_rows, source.n_rows))
@@ -387,7 +473,12 @@ class CostBoostClassifier(HeadClassifier):
 
         return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
 
-    def adopt(self, fitted: Fitted, last_fit: LastFit | None = None) -> Self:
+    def adopt(
+        self,
+        fitted: Fitted,
+        last_fit: LastFit | None = None,
+        origin: Mapping[str, str] | None = None,
+    ) -> Self:
         """Become the classifier that a training has found, all at once.
 
         Parameters
@@ -396,6 +487,8 @@ class CostBoostClassifier(HeadClassifier):
             What the training found.
         last_fit : LastFit, optional
             What a warm start must know of it.
+        origin : mapping of str to str, optional
+            When it ended and on what rows, as fitted attributes.
 
         Returns
         -------
@@ -416,7 +509,9 @@ class CostBoostClassifier(HeadClassifier):
             "estimated_savings_": estimates.savings,
             "estimated_savings_without_costs_": estimates.savings_without_costs,
             "estimated_cost_": estimates.cost,
+            "evals_result_": fitted.evals,
             "_last_fit": last_fit,
+            **(origin or {}),
         }
         before = self.__dict__
         kept = {
@@ -440,14 +535,21 @@ class CostBoostClassifier(HeadClassifier):
         """Features, labels, and what the columns are; read by a copy, so that a failure is none."""
         reader = type(self)(**self.get_params(deep=False))
         table = reader._without_cost_columns(X)
-        matrix, labels = reader._read_training(table, y, categories=True, missing=True)
+        matrix, labels = reader._read_training(
+            table, y, categories=True, missing=True, sparse_rows=True
+        )
         names = getattr(reader, "feature_names_in_", None)
         return matrix, labels, Features(reader.n_features_in_, names, reader._frame)
 
-    def _boosters_to_continue(self, n_boosters: int) -> dict[str, tuple[Model, ...]]:
+    def _boosters_to_continue(self, n_boosters: int) -> dict[str, Start]:
         """Boosters of the last fit by the name of their head, for a warm start."""
         heads = getattr(self, "heads_", {}) if self.warm_start else {}
-        return {name: h.models for name, h in heads.items() if len(h.models) == n_boosters}
+        evals = getattr(self, "evals_result_", {})
+        return {
+            name: Start(head.models, evals.get(name, ()))
+            for name, head in heads.items()
+            if len(head.models) == n_boosters
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()

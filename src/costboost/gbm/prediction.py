@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats
 from costboost.base import TableClassifier
 from costboost.costs import Costs
@@ -144,7 +144,8 @@ class HeadClassifier(TableClassifier):
 
     def _checked(self, X: Any) -> AnyArray:
         check_is_fitted(self)
-        return np.asarray(self._read(self._without_cost_columns(X), missing=True))
+        rows: AnyArray = self._read(self._without_cost_columns(X), missing=True, sparse_rows=True)
+        return rows
 
     @property
     def _first_head(self) -> Head:
@@ -209,7 +210,7 @@ class HeadClassifier(TableClassifier):
         """
         head = self._deciding_head
         rows = self._checked(X)
-        costs = self._costs_of(head, X, len(rows))
+        costs = self._costs_of(head, X, rows.shape[0])
         for scores in head.staged_scores(rows):
             yield head.decision_values(scores, costs)
 
@@ -228,7 +229,7 @@ class HeadClassifier(TableClassifier):
         """
         head = self._deciding_head
         rows = self._checked(X)
-        costs = self._costs_of(head, X, len(rows))
+        costs = self._costs_of(head, X, rows.shape[0])
         for scores in head.staged_scores(rows):
             taken = head.decide(scores) if costs is None else costs.decide(head.proba(scores))
             yield self.decisions_[taken]
@@ -294,7 +295,7 @@ class HeadClassifier(TableClassifier):
             decisions=known.decisions,
             codes=known.decide(proba) if codes is None else codes,
             feature_names=None if names is None else [str(name) for name in names],
-            X=features,
+            X=features.toarray() if is_sparse(features) else features,
         )
 
     @property
@@ -326,4 +327,5 @@ class HeadClassifier(TableClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
         return tags

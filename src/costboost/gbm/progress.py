@@ -2,44 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TYPE_CHECKING
 
-from costboost._progress import progress_bar
-from costboost._typing import Floats
-from costboost.gbm.engines.base import AfterRound
+from costboost._progress import RoundLine, progress_bar
+from costboost.gbm.rounds import Evals, Round
 
-__all__ = ["HeldOutCost", "booster_progress"]
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
 
-HeldOutCost: TypeAlias = Callable[[Floats], float]
+__all__ = ["BoosterProgress", "booster_progress"]
+
+_NAMES = {"probability": "probabilities", "decision": "decisions"}
+# What is shown: the cost of the first of these sets that is watched.
+_SHOWN = (("held_out", "held-out"), ("eval_set", "eval_set"), ("train", "training"))
+
+
+class BoosterProgress:
+    """A line per booster, named by its set: "probabilities 2/5".
+
+    Parameters
+    ----------
+    bar : rich.progress.Progress or None
+        Where the lines are; None shows nothing.
+    owner : str
+        Name of the estimator.
+    verbose : int
+        1 shows bars, above prints every round.
+    """
+
+    def __init__(self, bar: Bar | None, owner: str, verbose: int) -> None:
+        self.bar = bar
+        self.owner = owner
+        self.verbose = verbose
+        self.line: RoundLine | None = None
+
+    def __call__(self, told: Round) -> None:
+        """Show a round; the first one of a booster begins its line."""
+        if self.bar is None:
+            return
+        if self.line is None:
+            name = f"{_NAMES[told.head]} {told.booster}/{told.n_boosters}"
+            self.line = RoundLine(self.bar, name, told.n_rounds, self.verbose, self.owner)
+        known = (
+            ("held-out", told.held_out_cost),
+            ("eval_set", told.eval_cost),
+            ("training", told.train_cost),
+        )
+        state = next((_cost(name, cost) for name, cost in known if cost is not None), "")
+        self.line.tell(told.round, state)
+
+    def end(self, n_kept: int, evals: Evals) -> None:
+        """Show that a booster is trained, and what it costs with the rounds that it keeps.
+
+        Parameters
+        ----------
+        n_kept : int
+            Number of its rounds.
+        evals : Evals
+            What its rounds cost.
+        """
+        if self.line is None:
+            return
+        shown = [
+            _cost(name, float(evals[rows]["cost"][n_kept - 1]))
+            for rows, name in _SHOWN
+            if "cost" in evals.get(rows, {}) and n_kept
+        ][:1]
+        if n_kept < self.line.done:
+            shown.append(f"kept {n_kept}")
+        self.line.end(", ".join(shown))
+        self.line = None
+
+
+def _cost(name: str, cost: float) -> str:
+    return f"{name} cost {cost:.5g}"
 
 
 @contextmanager
-def booster_progress(
-    title: str, n_boosters: int, n_rounds: int, verbose: int
-) -> Iterator[Callable[[HeldOutCost | None], AfterRound | None]]:
-    """Makes a callback for each booster: silent at 0, a bar at 1, a line per round above."""
+def booster_progress(owner: str, verbose: int) -> Iterator[BoosterProgress]:
+    """Progress of boosters: silent at 0, a bar each at 1, a line per round above.
+
+    Parameters
+    ----------
+    owner : str
+        Name of the estimator.
+    verbose : int
+        How much to show.
+
+    Yields
+    ------
+    BoosterProgress
+        Hears of the rounds.
+    """
     if not verbose:
-        yield lambda cost: None
+        yield BoosterProgress(None, owner, verbose)
         return
     with progress_bar() as bar:
-        begun = iter(range(1, n_boosters + 1))
-
-        def next_booster(cost: HeldOutCost | None) -> AfterRound:
-            number = next(begun)
-            name = f"{title} booster {number}/{n_boosters}"
-            task = bar.add_task(name, total=n_rounds, state="", start=False)
-
-            def after_round(rounds: int, scores: Floats | None) -> None:
-                bar.start_task(task)
-                known = (
-                    "" if cost is None or scores is None else f"held-out cost {cost(scores):.6g}"
-                )
-                bar.update(task, completed=rounds, state=known)
-                if verbose > 1:
-                    bar.console.print(f"{name} round {rounds}/{n_rounds}: {known}")
-
-            return after_round
-
-        yield next_booster
+        yield BoosterProgress(bar, owner, verbose)

@@ -13,14 +13,15 @@ from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Job, Model
 from costboost.gbm.estimate import Estimate, estimate_savings
 from costboost.gbm.heads import Head, LossHead, PriceHead, ProbabilityHead
-from costboost.gbm.progress import HeldOutCost, booster_progress
+from costboost.gbm.progress import booster_progress
+from costboost.gbm.rounds import Callback, Evals, RoundLog, costs_of, first_rounds
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
 from costboost.gbm.totals import Totals
 from costboost.losses import named_loss
 
-__all__ = ["Estimates", "Fitted", "Task", "tasks_for", "train"]
+__all__ = ["Estimates", "Fitted", "Start", "Task", "tasks_for", "train"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +80,8 @@ class Fitted:
         The trained heads; ``"probability"``, ``"decision"`` or both, in this order.
     estimates : Estimates
         What they cost on held-out rows.
+    evals : dict of str to list
+        Losses and costs by round, of each booster of each head.
     """
 
     classes: AnyArray
@@ -87,10 +90,36 @@ class Fitted:
     has_row_costs: bool
     heads: dict[str, Head]
     estimates: Estimates
+    evals: dict[str, list[Evals]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Boosters of one head to continue.
+
+    Attributes
+    ----------
+    models : sequence of Model
+        The boosters.
+    evals : sequence of Evals
+        Losses and costs of their rounds; empty if they are not known.
+    """
+
+    models: Sequence[Model]
+    evals: Sequence[Evals] = ()
+
+    def evals_of(self, number: int) -> Evals | None:
+        """Losses and costs of the rounds that a booster has kept."""
+        if not self.evals:
+            return None
+        return first_rounds(self.evals[number], self.models[number].n_rounds)
 
 
 def train(
-    source: Source, settings: Settings, start: Mapping[str, Sequence[Model]] | None = None
+    source: Source,
+    settings: Settings,
+    start: Mapping[str, Start] | None = None,
+    callbacks: Sequence[Callback] = (),
 ) -> Fitted:
     """Train the heads that the settings ask for.
 
@@ -100,8 +129,10 @@ def train(
         The rows.
     settings : Settings
         The parameters.
-    start : mapping of str to sequence of Model, optional
+    start : mapping of str to Start, optional
         Boosters to continue, by the name of their head.
+    callbacks : sequence of Callback, optional
+        Called after each round of each booster.
 
     Returns
     -------
@@ -112,30 +143,44 @@ def train(
     totals.check(settings.owner)
     tasks = tasks_for(settings, totals, source.classes, has_row_costs=source.has_row_costs)
     engine = source.engine(settings)
+    if settings.verbose:
+        print(totals.summary)
     heads: dict[str, Head] = {}
+    evals: dict[str, list[Evals]] = {}
     held_out_scores: dict[str, Floats] = {}
     verbose = settings.verbose if source.tells_rounds else 0
-    n_boosters = len(tasks) * len(source.seeds)
-    with booster_progress(settings.owner, n_boosters, settings.n_estimators, verbose) as bar:
+    n_boosters = len(source.seeds)
+    with booster_progress(settings.owner, verbose) as progress:
         for task in tasks:
-            before = (start or {}).get(task.target.name, ())
+            name = task.target.name
+            before = (start or {}).get(name)
             trainer = source.trainer(engine, task.target)
-            models, scores = [], []
+            models, scores, evals[name] = [], [], []
             for number, seed in enumerate(source.seeds):
+                log = RoundLog(
+                    name,
+                    (number + 1, n_boosters),
+                    settings.n_estimators,
+                    costs_of(task.head, source.watched(number)),
+                    [progress, *callbacks],
+                    None if before is None else before.evals_of(number),
+                )
                 job = Job(
                     settings.n_estimators,
                     settings.stopping_patience,
                     seed,
-                    before[number] if before else None,
-                    bar(_held_out_cost(task.head, source.held_out(number)) if verbose else None),
+                    None if before is None else before.models[number],
+                    log,
                 )
                 model, seen = trainer(number, job)
+                progress.end(model.n_rounds, log.evals)
+                evals[name].append(log.evals)
                 models.append(model)
                 if seen is not None:
                     scores.append(seen)
-            heads[task.target.name] = task.head.trained(models)
+            heads[name] = task.head.trained(models)
             if scores:
-                held_out_scores[task.target.name] = np.concatenate(scores)
+                held_out_scores[name] = np.concatenate(scores)
     held_out = source.held_out() if held_out_scores else None
     if held_out is not None:
         if settings.calibration is not None:
@@ -144,7 +189,13 @@ def train(
     else:
         estimates = Estimates()
     return Fitted(
-        source.classes, source.features, totals.summary, source.has_row_costs, heads, estimates
+        source.classes,
+        source.features,
+        totals.summary,
+        source.has_row_costs,
+        heads,
+        estimates,
+        evals,
     )
 
 
@@ -189,14 +240,6 @@ def tasks_for(
     if settings.decision == "learned" or (settings.decision == "auto" and has_row_costs):
         tasks.append(Task(PriceTarget(totals), PriceHead()))
     return tasks
-
-
-def _held_out_cost(head: Head, held_out: Block | None) -> HeldOutCost | None:
-    """Mean cost of the held-out rows as a function of their scores."""
-    if held_out is None:
-        return None
-    costs = held_out.costs
-    return lambda scores: float(costs.paid(head.decide(scores, costs)).mean())
 
 
 def _calibrated(

@@ -32,6 +32,11 @@ class SklearnLearner(Learner):
         """As the estimator's tags say."""
         return bool(get_tags(self.estimator).input_tags.allow_nan)
 
+    @property
+    def accepts_sparse(self) -> bool:  # type: ignore[override]
+        """As the estimator's tags say."""
+        return bool(get_tags(self.estimator).input_tags.sparse)
+
     def bind(self, rows: Rows) -> BoundSklearn:
         """Keep the rows."""
         return BoundSklearn(self.estimator, rows.X)

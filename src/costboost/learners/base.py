@@ -42,7 +42,7 @@ class Aim(NamedTuple):
 class Rows(NamedTuple):
     """The training rows, as a learner is bound to them."""
 
-    X: AnyArray  # (n, d) float64 or float32; NaN only for learners that take it
+    X: AnyArray  # (n, d) float64 or float32; NaN or CSR only for learners that take it
     sample_weight: Floats  # (n,) positive
     categorical: Sequence[int]  # columns that hold category codes
     n_threads: int
@@ -167,6 +167,7 @@ class Learner(ABC):
 
     accepts_missing: ClassVar[bool] = False
     accepts_categories: ClassVar[bool] = False
+    accepts_sparse: ClassVar[bool] = False
 
     @abstractmethod
     def bind(self, rows: Rows) -> BoundLearner:

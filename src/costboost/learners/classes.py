@@ -64,6 +64,11 @@ class Labels(Learner):
         """As the estimator's tags say."""
         return bool(get_tags(self.estimator).input_tags.allow_nan)
 
+    @property
+    def accepts_sparse(self) -> bool:  # type: ignore[override]
+        """As the estimator's tags say."""
+        return bool(get_tags(self.estimator).input_tags.sparse)
+
     def bind(self, rows: Rows) -> BoundLabels:
         """Keep the rows."""
         return BoundLabels(self.estimator, rows.X)

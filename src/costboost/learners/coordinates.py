@@ -74,7 +74,7 @@ class CoordinateEnsemble(Ensemble):
     def decision_function(self, X: AnyArray) -> Floats:
         """The scores after the last step, (n, coordinates)."""
         return np.column_stack(
-            [p.decision_function(X) if p.rules else np.zeros(len(X)) for p in self.parts]
+            [p.decision_function(X) if p.rules else np.zeros(X.shape[0]) for p in self.parts]
         )
 
 

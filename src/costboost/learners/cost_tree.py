@@ -34,6 +34,11 @@ class CostRegressor(Learner):
         """As the regressor's tags say."""
         return self.regressor is None or bool(get_tags(self.regressor).input_tags.allow_nan)
 
+    @property
+    def accepts_sparse(self) -> bool:  # type: ignore[override]
+        """As the regressor's tags say."""
+        return self.regressor is None or bool(get_tags(self.regressor).input_tags.sparse)
+
     def bind(self, rows: Rows) -> BoundCostRegressor:
         """Keep the rows."""
         model = self.regressor or DecisionTreeRegressor(max_leaf_nodes=self.max_leaves)

@@ -36,7 +36,8 @@ class Tree(Learner):
     A tree for targets t and weights w is LightGBM's second-order tree with gradient -w·t, Hessian
     w, learning rate 1 and no penalty: its leaves hold weighted means, and its split gain is the
     weighted least-squares one (for votes in {-1, +1} that is the Gini gain). The criterion then
-    turns leaf means into outputs. NaN and categorical columns are handled by LightGBM.
+    turns leaf means into outputs. NaN, categorical columns and sparse rows are handled by
+    LightGBM, for which entries left out of a sparse matrix are zeros.
     """
 
     max_leaves: int = 8
@@ -44,6 +45,7 @@ class Tree(Learner):
 
     accepts_missing: ClassVar[bool] = True
     accepts_categories: ClassVar[bool] = True
+    accepts_sparse: ClassVar[bool] = True
 
     def bind(self, rows: Rows) -> BoundTree:
         """Bin the rows."""

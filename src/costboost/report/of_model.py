@@ -143,7 +143,13 @@ def _explainer(model: Any, X: Any, costs: Any, known: KnownCosts, decided: AnyAr
 
 
 def _rounds(model: Any) -> dict[str, Floats] | None:
-    """Mean held-out cost after each round, if the fit kept it."""
-    history = getattr(model, "evals_result_", None)
-    cost = history.get("held_out", {}).get("cost") if isinstance(history, Mapping) else None
-    return None if cost is None or not len(cost) else {"held-out rows": np.asarray(cost)}
+    """Mean held-out cost of a booster after each round, if the fit kept it."""
+    heads = getattr(model, "evals_result_", None) or {}
+    boosters = next(iter(heads.values()), [])
+    costs = [one["held_out"]["cost"] for one in boosters if "cost" in one.get("held_out", {})]
+    if not costs or not all(len(cost) for cost in costs):
+        return None
+    longest = max(len(cost) for cost in costs)
+    # Boosters that stopped early stay where they are.
+    padded = [np.pad(cost, (0, longest - len(cost)), mode="edge") for cost in costs]
+    return {"held-out rows, one booster": np.mean(padded, axis=0)}

@@ -12,9 +12,10 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from costboost._frames import categorical_columns, check_table, numbers
 from costboost._typing import AnyArray, Floats, Ints
 
-__all__ = ["check_features", "check_rows", "hand_on_weights", "limit_folds"]
+__all__ = ["check_features", "check_rows", "for_lightgbm", "hand_on_weights", "limit_folds"]
 
 
 def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
@@ -25,6 +26,7 @@ def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
     owner = type(classifier).__name__
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+    check_table(X, owner)
     validate_data(classifier, X, skip_check_array=True)
     if getattr(classifier, "n_features_in_", None) == 0:
         raise ValueError(
@@ -54,6 +56,7 @@ def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
 def check_features(classifier: Any, X: Any) -> Any:
     """Check that X has the features of the fit, before the estimator sees it; returns X."""
     check_is_fitted(classifier)
+    check_table(X, type(classifier).__name__)
     if getattr(X, "ndim", 2) == 1 and hasattr(classifier, "n_features_in_"):
         raise ValueError(
             f"X of {type(classifier).__name__} must be a table of {classifier.n_features_in_} "
@@ -62,6 +65,39 @@ def check_features(classifier: Any, X: Any) -> Any:
         )
     validate_data(classifier, X, reset=False, skip_check_array=True)
     return indexable(X)[0]
+
+
+def for_lightgbm(X: Any, owner: str) -> Any:
+    """A frame as LightGBM's own classifier takes it: plain numbers, and pandas categories.
+
+    Nullable and Arrow-backed numbers become floats. Text and dates raise a ValueError: with some
+    of these columns LightGBM ends the whole process.
+    """
+    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        return X
+    is_pandas = hasattr(X, "iloc")
+    names = list(X.columns)
+    kinds = [str(dtype) for dtype in X.dtypes]
+    strange = [
+        names[j] for j in categorical_columns(X) if not (is_pandas and kinds[j] == "category")
+    ]
+    if strange:
+        raise ValueError(
+            f"X of {owner} has columns that LightGBM, its default estimator, cannot take: "
+            f"{strange[:10]} hold text or dates. Give text the pandas type 'category', drop the "
+            "columns, pass an estimator that encodes them, or use CostBoostClassifier, which reads "
+            "them as they are."
+        )
+    if not is_pandas:
+        return np.column_stack([numbers(X[name]) for name in names])
+    plain = {j for j, dtype in enumerate(X.dtypes) if isinstance(dtype, np.dtype)}
+    changed = [j for j in range(len(names)) if j not in plain and kinds[j] != "category"]
+    if not changed:
+        return X
+    X = X.copy(deep=False)
+    for j in changed:
+        X[names[j]] = numbers(X[names[j]])
+    return X
 
 
 def limit_folds(classifier: Any, codes: Ints) -> Any:

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
 
-from costboost._state import unfitted
+from costboost._state import origin, unfitted
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import (
@@ -23,12 +24,19 @@ from costboost._validation import (
     Constraint,
     check_parameters,
     check_weights,
+    checked_labels,
     one_of,
 )
 from costboost.cost_sensitive import CostSensitiveClassifier
 from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
-from costboost.wrappers.checks import check_features, check_rows, hand_on_weights, limit_folds
+from costboost.wrappers.checks import (
+    check_features,
+    check_rows,
+    for_lightgbm,
+    hand_on_weights,
+    limit_folds,
+)
 
 __all__ = ["MinCostClassifier"]
 
@@ -77,11 +85,15 @@ class MinCostClassifier(CostSensitiveClassifier):
     ----------
     classes_ : array of shape (k,)
         The classes.
+    n_classes_ : int
+        Their number.
     cost_matrix_ : array of shape (k, k)
         The costs, averaged over the rows where they differ: those of a row about which `predict`
         is told nothing else.
     estimator_ : classifier
         The fitted estimator, or the `CalibratedClassifierCV` around it.
+    feature_importances_ : array of shape (n_features_in_,)
+        Those of the estimator, with a calibration averaged over its models; only if they have any.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)
@@ -160,14 +172,17 @@ class MinCostClassifier(CostSensitiveClassifier):
         """
         fitted = unfitted(self)
         fitted._fit(X, y, sample_weight, costs)
+        fitted.__dict__.update(origin(X, y))
         self.__dict__ = fitted.__dict__
         return self
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
         check_parameters(self)
         owner = type(self).__name__
-        X, y, codes = check_rows(self, X, y)
+        labels = checked_labels(y, owner)
+        rows, y, codes = check_rows(self, X, labels)
         resolved = self._truth_costs(costs, codes, X)
+        rows = self._rows_for_model(rows)
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(codes), owner)
@@ -177,7 +192,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         with warnings.catch_warnings():
             # A model that favours one class may still rank the rows; the decisions count.
             warnings.simplefilter("ignore", CollapseWarning)
-            self.estimator_ = self._calibrated(model, codes).fit(X, y, **arguments)
+            self.estimator_ = self._calibrated(model, codes).fit(rows, y, **arguments)
         self._warn_if_collapsed(X, resolved)
 
     def _model(self, n_samples: int = 0) -> Any:
@@ -241,8 +256,12 @@ class MinCostClassifier(CostSensitiveClassifier):
         array of shape (n, k)
             A column per class, in the order of ``classes_``.
         """
-        X = check_features(self, X)
-        return np.asarray(self.estimator_.predict_proba(X), dtype=np.float64)
+        rows = self._rows_for_model(check_features(self, X))
+        return np.asarray(self.estimator_.predict_proba(rows), dtype=np.float64)
+
+    def _rows_for_model(self, X: Any) -> Any:
+        """X as it was passed; for the default estimator with columns that it can take."""
+        return for_lightgbm(X, type(self).__name__) if self.estimator is None else X
 
     def predict(self, X: Any, costs: ArrayLike | None = None) -> AnyArray:
         """The decision of smallest expected cost for each row.
@@ -264,6 +283,21 @@ class MinCostClassifier(CostSensitiveClassifier):
         proba = self.predict_proba(X)
         costs_of_rows = self._decision_costs(costs, len(proba), X)
         return costs_of_rows.decisions[costs_of_rows.decide(proba)]
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Importances of the features, where the estimator has them."""
+        check_is_fitted(self)
+        fitted = self.estimator_
+        parts = getattr(fitted, "calibrated_classifiers_", None)
+        models = [fitted] if parts is None else [part.estimator for part in parts]
+        if not all(hasattr(model, "feature_importances_") for model in models):
+            raise AttributeError(
+                f"feature_importances_ exists only if the estimator of {type(self).__name__} has "
+                f"it; {type(models[0]).__name__} has not."
+            )
+        found = [np.asarray(model.feature_importances_, dtype=np.float64) for model in models]
+        return np.asarray(np.mean(found, axis=0))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

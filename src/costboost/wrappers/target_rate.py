@@ -24,7 +24,7 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from costboost._state import unfitted
+from costboost._state import origin, unfitted
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._validation import (
     FOLDS,
@@ -228,6 +228,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         """
         fitted = unfitted(self)
         fitted._fit(X, y, sample_weight)
+        fitted.__dict__.update(origin(X, y))
         self.__dict__ = fitted.__dict__
         return self
 

@@ -13,9 +13,40 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.folds import Fold
 from costboost.gbm.targets import Columns, Part, Target
 
-__all__ = ["AfterRound", "Engine", "Growth", "Job", "Model", "TargetTable", "Watch"]
+__all__ = [
+    "AfterRound",
+    "Engine",
+    "Growth",
+    "Job",
+    "Model",
+    "Seen",
+    "TargetTable",
+    "Watch",
+    "watched_sets",
+]
 
-AfterRound: TypeAlias = Callable[[int, "Floats | None"], None]
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What an engine sees after a round.
+
+    Attributes
+    ----------
+    round : int
+        Number of the round, from 1; those of a continued booster count.
+    losses : mapping of str to float
+        Loss of each set of rows that is watched: ``"held_out"``, ``"eval_set"``, ``"train"``.
+    scores : mapping of str to array
+        Their scores.
+    """
+
+    round: int
+    losses: Mapping[str, float]
+    scores: Mapping[str, Floats]
+
+
+# Hears of each round; whether the training ends there.
+AfterRound: TypeAlias = Callable[[Seen], bool]
 
 
 @dataclass(frozen=True)
@@ -39,13 +70,15 @@ class Job:
     n_estimators : int
         Number of boosting rounds, at most.
     patience : int
-        Rounds without a smaller loss on the held-out rows that end the training; 0 never ends it.
+        Rounds without a smaller loss that end the training; 0 never ends it.
     seed : int
         Seed of row and column samples.
     start : Model or None
         A booster to continue; its rounds count.
     after_round : callable or None
-        Called after each round, with its number and the held-out scores.
+        Called after each round; if it returns True, the training ends.
+    watches_training : bool
+        Whether the training rows are watched too.
     """
 
     n_estimators: int
@@ -53,6 +86,7 @@ class Job:
     seed: int
     start: Model | None = None
     after_round: AfterRound | None = None
+    watches_training: bool = False
 
     @property
     def rounds_to_go(self) -> int:
@@ -65,10 +99,9 @@ class Job:
         done = 0 if self.start is None else self.start.n_rounds
         return (self.seed + done) % np.iinfo(np.int32).max
 
-    def tell(self, rounds: int, scores: Floats | None) -> None:
-        """Report a finished round."""
-        if self.after_round is not None:
-            self.after_round(rounds, scores)
+    def tell(self, seen: Seen) -> bool:
+        """Report a finished round; whether the training is to end."""
+        return self.after_round is not None and self.after_round(seen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +179,9 @@ class Engine(ABC):
     parameters: Mapping[str, Any] = field(default_factory=dict)
 
     @abstractmethod
-    def train(self, table: TargetTable, fold: Fold, job: Job) -> tuple[Model, Floats | None]:
+    def train(
+        self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
+    ) -> tuple[Model, Floats | None]:
         """Train one booster on a table in memory.
 
         Parameters
@@ -157,64 +192,119 @@ class Engine(ABC):
             Which of them to train on, and which are held out.
         job : Job
             How long.
+        eval_table : TargetTable, optional
+            Rows of another table; they stop the booster instead of the held-out ones.
 
         Returns
         -------
         model : Model
             The booster, cut at its best round.
-        held_out : array or None
-            Its scores of the held-out rows, if they were watched.
+        scores : array or None
+            Its scores of the held-out rows, or of the other table if there are none; None if it
+            was not stopped by them.
         """
 
 
 class Watch:
-    """The held-out loss of one training: its smallest value and the scores that had it.
+    """What is seen during one training: losses after each round, the best round, when to stop.
 
     Parameters
     ----------
-    part : Part
-        The target on the held-out rows.
     job : Job
         The training.
-    X : array of shape (m, n_features), optional
-        Features of the held-out rows, for a job that continues a booster.
+    parts : mapping of str to Part
+        The target on each set of rows that is watched.
+    stop_by : str, optional
+        The set whose loss chooses the best round and ends the training; by default all rounds
+        count.
+    before : array, optional
+        Scores of that set by the booster that the job continues.
     """
 
-    def __init__(self, part: Part, job: Job, X: AnyArray | None = None) -> None:
-        self.part = part
+    def __init__(
+        self,
+        job: Job,
+        parts: Mapping[str, Part] | None = None,
+        stop_by: str | None = None,
+        before: Floats | None = None,
+    ) -> None:
         self.job = job
-        self.round = self.best_round = 0
+        self.parts = dict(parts or {})
+        self.stop_by = stop_by
+        self.round = self.best_round = 0 if job.start is None else job.start.n_rounds
         self.best_loss = np.inf
-        self.best_scores: Floats | None = None
-        if job.start is not None and X is not None:
-            self.round = self.best_round = job.start.n_rounds
-            self.best_scores = job.start.scores(X)
-            self.best_loss = self.part.loss(self.best_scores)
+        self.best_scores = before
+        if stop_by is not None and before is not None:
+            self.best_loss = self.parts[stop_by].loss(before)
+        self._losses: dict[str, float] = {}
+        self._scores: dict[str, Floats] = {}
 
     @classmethod
-    def over(cls, table: TargetTable, fold: Fold, job: Job) -> Watch | None:
-        """A watch over the held-out rows; None if there is nothing to stop by."""
-        if fold.held_out is None or not job.patience:
-            return None
-        part = table.part(fold.held_out)
-        if not part.weight > 0:
-            return None
-        return cls(part, job, None if job.start is None else table.X[fold.held_out])
+    def over(cls, job: Job, sets: Mapping[str, tuple[TargetTable, Ints | None]]) -> Watch:
+        """A watch over some rows of tables.
 
-    def see(self, outputs: AnyArray, is_probability: bool) -> float:
-        """The loss of the held-out outputs of one round more."""
+        Parameters
+        ----------
+        job : Job
+            The training.
+        sets : mapping of str to (table, rows)
+            As `watched_sets` lists them.
+
+        Returns
+        -------
+        Watch
+            Sets that cannot tell a good score from a bad one are left out.
+        """
+        parts = {name: table.part(rows) for name, (table, rows) in sets.items()}
+        parts = {name: part for name, part in parts.items() if part.weight > 0}
+        stop_by = next((name for name in parts if name != "train"), None) if job.patience else None
+        before = None
+        if stop_by is not None and job.start is not None:
+            table, rows = sets[stop_by]
+            before = job.start.scores(table.X if rows is None else table.X[rows])
+        return cls(job, parts, stop_by, before)
+
+    def see(self, name: str, outputs: AnyArray, is_probability: bool) -> float:
+        """The loss of a set's outputs in the present round."""
         scores = to_scores(outputs) if is_probability else np.asarray(outputs, dtype=np.float64)
-        self.round += 1
-        loss = self.part.loss(scores)
-        if loss < self.best_loss:
-            self.best_loss, self.best_round, self.best_scores = loss, self.round, scores.copy()
-        self.job.tell(self.round, scores)
+        self._scores[name] = scores
+        self._losses[name] = loss = self.parts[name].loss(scores)
         return loss
+
+    def end_round(self) -> bool:
+        """Report the round; whether the training is to end."""
+        self.round += 1
+        if self.stop_by is None:
+            self.best_round = self.round
+        elif (loss := self._losses[self.stop_by]) < self.best_loss:
+            self.best_loss, self.best_round = loss, self.round
+            self.best_scores = self._scores[self.stop_by].copy()
+        is_told = self.job.tell(Seen(self.round, dict(self._losses), dict(self._scores)))
+        return is_told or self.is_over
 
     @property
     def is_over(self) -> bool:
         """Whether the loss has not fallen for as long as the job's patience."""
-        return self.round - self.best_round >= self.job.patience
+        return self.stop_by is not None and self.round - self.best_round >= self.job.patience
+
+    def scores_for(self, fold: Fold) -> Floats | None:
+        """Scores in the best round of the held-out rows, or of the other table without any."""
+        name = "eval_set" if fold.held_out is None else "held_out"
+        return self.best_scores if self.stop_by == name else None
+
+
+def watched_sets(
+    table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None
+) -> dict[str, tuple[TargetTable, Ints | None]]:
+    """The sets of rows that a training watches, the one that stops it first."""
+    sets: dict[str, tuple[TargetTable, Ints | None]] = {}
+    if eval_table is not None:
+        sets["eval_set"] = eval_table, None
+    if fold.held_out is not None:
+        sets["held_out"] = table, fold.held_out
+    if job.watches_training:
+        sets["train"] = table, fold.rows
+    return sets
 
 
 def to_scores(proba: AnyArray) -> Floats:

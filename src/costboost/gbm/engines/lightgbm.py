@@ -8,9 +8,11 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 
+from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch
+from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
+from costboost.gbm.names import canonical
 from costboost.gbm.targets import Target
 
 __all__ = ["LightGBMEngine", "LightGBMModel"]
@@ -20,14 +22,17 @@ class LightGBMEngine(Engine):
     """Boosters by LightGBM."""
 
     def train(
-        self, table: TargetTable, fold: Fold, job: Job
+        self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
     ) -> tuple[LightGBMModel, Floats | None]:
         """Train one booster."""
-        X, columns, target = table.X, table.columns, table.target
+        target = table.target
 
-        def data(rows: Ints | None, reference: lgb.Dataset | None = None) -> lgb.Dataset:
+        def data(
+            table: TargetTable, rows: Ints | None, reference: lgb.Dataset | None = None
+        ) -> lgb.Dataset:
+            columns = table.columns
             return lgb.Dataset(
-                X if rows is None else X[rows],
+                table.X if rows is None else table.X[rows],
                 label=columns.labels if rows is None else columns.labels[rows],
                 weight=_weights(columns.weights, rows),
                 reference=reference,
@@ -42,25 +47,30 @@ class LightGBMEngine(Engine):
         if not target.is_log_loss:
             part = table.part(fold.rows)
             parameters = {"objective": lambda scores, _: part.derivatives(scores), **parameters}
-        train, watch = data(fold.rows), Watch.over(table, fold, job)
-        watched: dict[str, Any] = {}
-        if watch is not None:
-            watched = {
-                "valid_sets": [data(fold.held_out, train)],
-                "feval": _loss(watch, target.is_log_loss),
+        train = data(table, fold.rows)
+        sets = watched_sets(table, fold, job, eval_table)
+        watch = Watch.over(job, sets)
+        watched = {
+            name: train if name == "train" else data(*sets[name], train) for name in watch.parts
+        }
+        options: dict[str, Any] = {}
+        if watched:
+            options = {
+                "valid_sets": list(watched.values()),
+                "feval": _loss(watch, watched, target.is_log_loss),
             }
         booster = lgb.train(
             parameters,
             train,
             num_boost_round=job.rounds_to_go,
             init_model=None if job.start is None else job.start.booster,
-            callbacks=[_after_round(watch, job)],
-            **watched,
+            callbacks=[_after_round(watch)],
+            **options,
         )
-        if watch is not None and watch.best_round < booster.current_iteration():
+        if watch.best_round < booster.current_iteration():
             # Cut, so that a warm start goes on from the best round.
             booster.model_from_string(booster.model_to_string(num_iteration=watch.best_round))
-        return LightGBMModel(booster), None if watch is None else watch.best_scores
+        return LightGBMModel(booster), watch.scores_for(fold)
 
     def _parameters(self, target: Target, job: Job) -> dict[str, Any]:
         growth = self.growth
@@ -83,7 +93,7 @@ class LightGBMEngine(Engine):
             parameters["num_class"] = target.n_scores
         if target.is_log_loss:
             parameters["objective"] = "binary" if target.n_scores == 1 else "multiclass"
-        return {**parameters, **self.parameters}
+        return {**parameters, **canonical(self.parameters, "lightgbm")}
 
 
 class LightGBMModel(Model):
@@ -113,7 +123,10 @@ class LightGBMModel(Model):
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values, last the base."""
-        values = np.asarray(self.booster.predict(X, pred_contrib=True, num_iteration=self.n_rounds))
+        found: Any = self.booster.predict(X, pred_contrib=True, num_iteration=self.n_rounds)
+        if isinstance(found, list):  # of sparse rows: a sparse matrix per score
+            return np.stack([part.toarray() for part in found], axis=1)
+        values = np.asarray(found.toarray() if is_sparse(found) else found)
         width = X.shape[1] + 1
         return values if values.shape[1] == width else values.reshape(len(values), -1, width)
 
@@ -129,24 +142,25 @@ def _weights(weights: AnyArray, rows: Ints | None) -> AnyArray | None:
     return None if (used == 1.0).all() else used
 
 
-def _loss(watch: Watch, is_log_loss: bool) -> Callable[..., tuple[str, float, bool]]:
-    """The held-out loss, as LightGBM's evaluation function."""
+def _loss(
+    watch: Watch, watched: dict[str, lgb.Dataset], is_log_loss: bool
+) -> Callable[..., tuple[str, float, bool]]:
+    """The loss of each watched set, as LightGBM's evaluation function."""
+    names = {id(data): name for name, data in watched.items()}
 
-    def loss(outputs: AnyArray, _: lgb.Dataset) -> tuple[str, float, bool]:
+    def loss(outputs: AnyArray, data: lgb.Dataset) -> tuple[str, float, bool]:
         # With an objective of its own LightGBM hands over probabilities, else raw scores.
-        return "loss", watch.see(outputs, is_probability=is_log_loss), False
+        return "loss", watch.see(names[id(data)], outputs, is_probability=is_log_loss), False
 
     return loss
 
 
-def _after_round(watch: Watch | None, job: Job) -> Callable[[Any], None]:
-    """Report, and stop when the loss has stopped falling, as LightGBM's callback."""
+def _after_round(watch: Watch) -> Callable[[Any], None]:
+    """Report, and stop when it is time, as LightGBM's callback."""
 
     def after_round(env: Any) -> None:
-        if watch is None:
-            job.tell(env.iteration + 1, None)
-        elif watch.is_over:
-            results = [("held_out", "loss", watch.best_loss, False)]
+        if watch.end_round():
+            results = [("watched", "loss", watch.best_loss, False)]
             raise lgb.callback.EarlyStopException(watch.best_round - 1, results)
 
     return after_round

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
 
+from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch
+from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
+from costboost.gbm.names import canonical
 from costboost.gbm.targets import Part, Target
 
 __all__ = ["XGBoostEngine", "XGBoostModel", "feature_types", "first_hessian"]
@@ -20,35 +22,40 @@ __all__ = ["XGBoostEngine", "XGBoostModel", "feature_types", "first_hessian"]
 class XGBoostEngine(Engine):
     """Boosters by XGBoost, grown leaf by leaf on histograms."""
 
-    def train(self, table: TargetTable, fold: Fold, job: Job) -> tuple[XGBoostModel, Floats | None]:
+    def train(
+        self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
+    ) -> tuple[XGBoostModel, Floats | None]:
         """Train one booster."""
         types = feature_types(table.X.shape[1], table.categorical)
 
-        def data(rows: Ints | None, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
+        def data(
+            table: TargetTable, rows: Ints | None, reference: xgb.DMatrix | None = None
+        ) -> xgb.QuantileDMatrix:
             picked: Any = slice(None) if rows is None else rows
-            return xgb.QuantileDMatrix(
-                table.X[picked],
-                label=table.columns.labels[picked],
-                weight=table.columns.weights[picked],
-                ref=reference,
-                **self.matrix_options(types),
-                nthread=self.threads,
-            )
+            labels, weights = table.columns.labels[picked], table.columns.weights[picked]
+            options = {**self.matrix_options(types), "ref": reference, "nthread": self.threads}
+            X: Any = table.X[picked]
+            if is_sparse(X):
+                return xgb.QuantileDMatrix(_DenseBatches(X, labels, weights), **options)
+            return xgb.QuantileDMatrix(X, label=labels, weight=weights, **options)
 
-        train, watch = data(fold.rows), Watch.over(table, fold, job)
-        held_out = None if watch is None else data(fold.held_out, train)
+        train = data(table, fold.rows)
+        sets = watched_sets(table, fold, job, eval_table)
+        watch = Watch.over(job, sets)
+        watched = {
+            name: train if name == "train" else data(*sets[name], train) for name in watch.parts
+        }
         part = None if table.target.is_log_loss else table.part(fold.rows)
-        booster = self.boost(table.target, train, part, held_out, watch, job)
-        return XGBoostModel(booster, types), None if watch is None else watch.best_scores
+        booster = self.boost(table.target, train, part, watched, watch)
+        return XGBoostModel(booster, types), watch.scores_for(fold)
 
     def boost(
         self,
         target: Target,
         train: xgb.DMatrix,
         part: Part | None,
-        held_out: xgb.DMatrix | None,
-        watch: Watch | None,
-        job: Job,
+        watched: Mapping[str, xgb.DMatrix],
+        watch: Watch,
     ) -> xgb.Booster:
         """Train a booster on matrices, wherever their rows are.
 
@@ -60,23 +67,22 @@ class XGBoostEngine(Engine):
             The training rows, with labels and weights.
         part : Part or None
             The target on these rows; None for log loss.
-        held_out : xgboost.DMatrix or None
-            Held-out rows, if there is a watch.
-        watch : Watch or None
-            Their loss.
-        job : Job
-            How long.
+        watched : mapping of str to xgboost.DMatrix
+            The sets of rows that are watched.
+        watch : Watch
+            Their losses, and how long to train.
 
         Returns
         -------
         xgboost.Booster
             The booster, cut at its best round.
         """
+        job = watch.job
         options: dict[str, Any] = {}
-        if watch is not None:
+        if watched:
             options = {
-                "evals": [(held_out, "held_out")],
-                "custom_metric": _held_out_loss(watch, target.is_log_loss),
+                "evals": [(data, name) for name, data in watched.items()],
+                "custom_metric": _loss(watch, watched, target.is_log_loss),
                 "verbose_eval": False,
             }
         if part is not None:
@@ -86,10 +92,10 @@ class XGBoostEngine(Engine):
             train,
             num_boost_round=job.rounds_to_go,
             xgb_model=None if job.start is None else job.start.booster,
-            callbacks=[_Callback(watch, job)],
+            callbacks=[_Callback(watch)],
             **options,
         )
-        if watch is not None and watch.best_round < booster.num_boosted_rounds():
+        if watch.best_round < booster.num_boosted_rounds():
             booster = booster[: watch.best_round]
         return booster
 
@@ -135,7 +141,7 @@ class XGBoostEngine(Engine):
             )
         else:
             parameters["base_score"] = 0.0
-        return {**parameters, **self.parameters}
+        return {**parameters, **canonical(self.parameters, "xgboost")}
 
     def matrix_options(self, types: list[str] | None) -> dict[str, Any]:
         """Options of a quantised matrix with features of these types."""
@@ -200,13 +206,21 @@ class XGBoostModel(Model):
     def _matrix(self, X: AnyArray) -> xgb.DMatrix:
         return xgb.DMatrix(X, feature_types=self.types, enable_categorical=self.types is not None)
 
+    def _predicted(self, X: AnyArray, **options: Any) -> Floats:
+        """The booster's answer, block by block for sparse rows."""
+        parts = [self.booster.predict(self._matrix(rows), **options) for rows in _dense(X)]
+        return np.asarray(parts[0] if len(parts) == 1 else np.concatenate(parts), np.float64)
+
     def scores(self, X: AnyArray) -> Floats:
         """Raw scores."""
-        scores = self.booster.predict(self._matrix(X), output_margin=True)
-        return np.asarray(scores, dtype=np.float64)
+        return self._predicted(X, output_margin=True)
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """Raw scores after each round."""
+        if is_sparse(X):
+            for t in range(self.n_rounds):
+                yield self._predicted(X, output_margin=True, iteration_range=(0, t + 1))
+            return
         rows = self._matrix(X)
         for t in range(self.n_rounds):
             scores = self.booster.predict(rows, output_margin=True, iteration_range=(0, t + 1))
@@ -214,9 +228,7 @@ class XGBoostModel(Model):
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values, last the base."""
-        return np.asarray(
-            self.booster.predict(self._matrix(X), pred_contribs=True), dtype=np.float64
-        )
+        return self._predicted(X, pred_contribs=True)
 
     def importances(self, n_features: int) -> Floats:
         """Total gain of each feature."""
@@ -228,26 +240,69 @@ class XGBoostModel(Model):
         return gains
 
 
-def _held_out_loss(watch: Watch, is_log_loss: bool) -> Callable[..., tuple[str, float]]:
-    """The held-out loss, as XGBoost's custom metric."""
+# Numbers of sparse rows that are written out at a time.
+_DENSE_NUMBERS = 2**21
 
-    def loss(outputs: AnyArray, _: xgb.DMatrix) -> tuple[str, float]:
+
+def _dense(X: Any) -> Iterator[AnyArray]:
+    """Arrays as they are; sparse rows written out, a block at a time.
+
+    XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
+    as in the array of the same rows.
+    """
+    if not is_sparse(X):
+        yield X
+        return
+    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
+    for start in range(0, X.shape[0], step):
+        yield X[start : start + step].toarray()
+
+
+class _DenseBatches(xgb.DataIter):
+    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
+
+    def __init__(self, X: Any, labels: AnyArray, weights: AnyArray) -> None:
+        self.rows = X
+        self.labels = labels
+        self.weights = weights
+        self.reset()
+        super().__init__()
+
+    def reset(self) -> None:
+        """Start from the first row."""
+        self.at = 0
+        self.blocks = _dense(self.rows)
+
+    def next(self, input_data: Callable[..., None]) -> bool:
+        """Hand over a block; False if there is none left."""
+        block = next(self.blocks, None)
+        if block is None:
+            return False
+        some = slice(self.at, self.at + len(block))
+        self.at = some.stop
+        input_data(data=block, label=self.labels[some], weight=self.weights[some])
+        return True
+
+
+def _loss(
+    watch: Watch, watched: Mapping[str, xgb.DMatrix], is_log_loss: bool
+) -> Callable[..., tuple[str, float]]:
+    """The loss of each watched set, as XGBoost's custom metric."""
+    names = {id(data): name for name, data in watched.items()}
+
+    def loss(outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
         # With an objective of its own XGBoost hands over probabilities, else raw scores.
-        return "loss", watch.see(outputs, is_probability=is_log_loss)
+        return "loss", watch.see(names[id(data)], outputs, is_probability=is_log_loss)
 
     return loss
 
 
 class _Callback(xgb.callback.TrainingCallback):
-    """Report, and stop when the loss has stopped falling."""
+    """Report, and stop when it is time."""
 
-    def __init__(self, watch: Watch | None, job: Job) -> None:
+    def __init__(self, watch: Watch) -> None:
         self.watch = watch
-        self.job = job
 
     def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
         """Whether to stop."""
-        if self.watch is None:
-            self.job.tell(model.num_boosted_rounds(), None)
-            return False
-        return self.watch.is_over
+        return self.watch.end_round()

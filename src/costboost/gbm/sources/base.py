@@ -67,6 +67,22 @@ class Source(ABC):
             The rows, in the order of the trainer's scores.
         """
 
+    def watched(self, number: int) -> dict[str, Block]:
+        """Costs and weights of the rows whose loss and cost a booster's training tells.
+
+        Parameters
+        ----------
+        number : int
+            The booster.
+
+        Returns
+        -------
+        dict of str to Block
+            By the name of the set: ``"held_out"``, ``"eval_set"`` or ``"train"``.
+        """
+        held = self.held_out(number)
+        return {} if held is None else {"held_out": held}
+
     @abstractmethod
     def trainer(self, engine: Engine, target: Target) -> Trainer:
         """A function that trains the boosters of one target."""

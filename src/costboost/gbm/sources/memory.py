@@ -84,7 +84,9 @@ class LastFit:
             )
 
 
-def make_plan(block: Block, weights: Floats, settings: Settings) -> Plan:
+def make_plan(
+    block: Block, weights: Floats, settings: Settings, *, has_eval_set: bool = False
+) -> Plan:
     """Share out the rows.
 
     Parameters
@@ -95,6 +97,8 @@ def make_plan(block: Block, weights: Floats, settings: Settings) -> Plan:
         Weights of all rows that the user passed.
     settings : Settings
         How many boosters, or whose folds.
+    has_eval_set : bool, default=False
+        Whether other rows stop the boosters: a single one then holds out none.
 
     Returns
     -------
@@ -110,6 +114,8 @@ def make_plan(block: Block, weights: Floats, settings: Settings) -> Plan:
         parts = own_folds(settings.cv, block.X, codes, place, settings.owner)
     elif (n_folds := min(settings.ensemble, n // 2)) >= 2:
         parts = folds(strata(block.costs), n_folds, rng)
+    elif has_eval_set:
+        parts = [Fold()]
     else:
         rule = hold_out_rule(settings, n, len(block.costs.classes), rng)
         held = rule.mask(strata(block.costs)) if rule.one_in else np.zeros(n, dtype=np.bool_)
@@ -130,10 +136,21 @@ class MemorySource(Source):
         Which booster trains on which of them.
     has_row_costs : bool
         Whether they have costs of their own.
+    eval_rows : Block, optional
+        Rows of another table, which stop the boosters.
+    eval_train : bool, default=False
+        Whether loss and cost of the training rows are told too.
     """
 
     def __init__(
-        self, block: Block, features: Features, plan: Plan, *, has_row_costs: bool
+        self,
+        block: Block,
+        features: Features,
+        plan: Plan,
+        *,
+        has_row_costs: bool,
+        eval_rows: Block | None = None,
+        eval_train: bool = False,
     ) -> None:
         self.block = block
         self.classes = block.costs.classes
@@ -141,6 +158,8 @@ class MemorySource(Source):
         self.plan = plan
         self.seeds = plan.seeds
         self.has_row_costs = has_row_costs
+        self.eval_rows = eval_rows
+        self.eval_train = eval_train
         self.totals = Totals.of(block)
 
     def engine(self, settings: Settings) -> Engine:
@@ -148,10 +167,24 @@ class MemorySource(Source):
         return settings.make_engine(len(self.block))
 
     def held_out(self, number: int | None = None) -> Block | None:
-        """Costs and weights of the held-out rows of one fold, or of all."""
+        """Costs and weights of the held-out rows of one fold, or of all; else of `eval_rows`."""
         some = self.plan.folds if number is None else [self.plan.folds[number]]
         rows = [fold.held_out for fold in some if fold.held_out is not None]
-        return self.block.without_features().take(np.concatenate(rows)) if rows else None
+        if rows:
+            return self.block.without_features().take(np.concatenate(rows))
+        return None if self.eval_rows is None else self.eval_rows.without_features()
+
+    def watched(self, number: int) -> dict[str, Block]:
+        """Held-out rows, rows of another table, and training rows if they were asked for."""
+        fold, rows = self.plan.folds[number], self.block.without_features()
+        found: dict[str, Block] = {}
+        if self.eval_rows is not None:
+            found["eval_set"] = self.eval_rows.without_features()
+        if fold.held_out is not None:
+            found["held_out"] = rows.take(fold.held_out)
+        if self.eval_train:
+            found["train"] = rows if fold.rows is None else rows.take(fold.rows)
+        return found
 
     def trainer(self, engine: Engine, target: Target) -> Trainer:
         """Trains on the rows of a fold."""
@@ -159,14 +192,22 @@ class MemorySource(Source):
         assert X is not None
         columns = target.columns(self.block.costs, self.block.weights)
         table = TargetTable(X, self.features.categorical, target, columns)
+        other = None
+        if self.eval_rows is not None and self.eval_rows.X is not None:
+            columns = target.columns(self.eval_rows.costs, self.eval_rows.weights)
+            other = replace(table, X=self.eval_rows.X, columns=columns)
 
         def train(number: int, job: Job) -> tuple[Model, Floats | None]:
             fold = self.plan.folds[number]
             model, scores = job.start, None
             if model is None or job.rounds_to_go:
-                model, scores = engine.train(_learnable(table, fold, self.block.weights), fold, job)
+                job = replace(job, watches_training=self.eval_train)
+                usable = _learnable(table, fold, self.block.weights)
+                model, scores = engine.train(usable, fold, job, other)
             if scores is None and fold.held_out is not None:
                 scores = model.scores(X[fold.held_out])
+            elif scores is None and other is not None:
+                scores = model.scores(other.X)
             return model, scores
 
         return train

@@ -20,7 +20,7 @@ from xgboost import dask as xgb_dask
 from costboost._frames import FrameEncoder, categorical_columns
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.blocks import Block, Features, Pricing, check_classes, joined
-from costboost.gbm.engines.base import Engine, Job, Model
+from costboost.gbm.engines.base import Engine, Job, Model, Seen
 from costboost.gbm.engines.xgboost import XGBoostEngine, XGBoostModel, feature_types
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
@@ -203,6 +203,8 @@ class DaskSource(Source):
             )
             booster = result["booster"]
             if "evals" in options:
+                for t, loss in enumerate(result["history"]["held_out"]["loss"], start=1):
+                    job.tell(Seen(t, {"held_out": float(loss)}, {}))
                 booster = booster[: booster.best_iteration + 1]
             return XGBoostModel(booster, self._types)
 

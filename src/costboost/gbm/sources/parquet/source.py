@@ -143,21 +143,23 @@ class ParquetSource(Source):
         types = feature_types(self.features.n_features, self.features.categorical)
 
         def train(number: int, job: Job) -> tuple[Model, Floats | None]:
-            held, watch = self._held_out, None
+            held, parts = self._held_out, {}
             if held is not None and job.patience:
                 part = target.part(target.columns(held.costs, held.weights))
-                watch = Watch(part, job) if part.weight > 0 else None
+                parts = {"held_out": part} if part.weight > 0 else {}
+            watch = Watch(job, parts, next(iter(parts), None))
             with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
                 rows = self._matrix(engine, target, types, Path(folder) / "train")
-                watched = None
-                if watch is not None:
-                    watched = self._matrix(engine, target, types, Path(folder) / "held_out", rows)
-                booster = engine.boost(target, rows, self._part(target), watched, watch, job)
+                watched = {
+                    name: self._matrix(engine, target, types, Path(folder) / name, rows)
+                    for name in parts
+                }
+                booster = engine.boost(target, rows, self._part(target), watched, watch)
                 # The booster lets go of the rows, so that their files can be removed.
                 booster.reset()
                 del rows, watched
             model = XGBoostModel(booster, types)
-            if watch is not None:
+            if parts:
                 return model, watch.best_scores
             return model, None if held is None else self._held_out_scores(model)
 

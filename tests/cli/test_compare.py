@@ -1,0 +1,94 @@
+"""Comparisons are paired, and their groups mean something."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from cli.conftest import COSTS, World, run
+from costboost.cli.compare import rank
+from costboost.cli.split import folds
+
+
+def test_intervals_are_paired_and_widened() -> None:
+    rng = np.random.default_rng(0)
+    shared = rng.exponential(100, 400)  # what all ways pay alike does not widen the intervals
+    paid = np.column_stack([shared, shared + rng.normal(1, 1, 400), shared + rng.normal(0, 1, 400)])
+    standings = {one.name: one for one in rank(["a", "b", "c"], paid)}
+    gap = paid[:, 1] - paid[:, 0]
+    z = norm.ppf(1 - 0.05 / 2 / 2)
+    first = min(standings.values(), key=lambda one: one.cost)
+    if first.name == "a":
+        half = z * np.sqrt(400) * gap.std(ddof=1)
+        assert standings["b"].more == pytest.approx(gap.sum())
+        assert standings["b"].high == pytest.approx(gap.sum() + half)
+    assert standings["b"].group == 2
+    assert standings["a"].group == standings["c"].group == 1
+
+
+def test_ways_of_one_group_are_not_distinguishable_from_its_first() -> None:
+    rng = np.random.default_rng(1)
+    means = rng.uniform(0, 1, 8)
+    paid = rng.normal(means, 1, (300, 8))
+    standings = rank([str(j) for j in range(8)], paid)
+    costs = [one.cost for one in standings]
+    assert costs == sorted(costs)
+    groups = [one.group for one in standings]
+    assert groups == sorted(groups)
+    for one in standings:
+        leader = next(other for other in standings if other.group == one.group)
+        gap = paid[:, int(one.name)] - paid[:, int(leader.name)]
+        half = norm.ppf(1 - 0.025 / 7) * np.sqrt(300) * gap.std(ddof=1)
+        assert gap.sum() - half <= 1e-9
+
+
+def test_a_single_way() -> None:
+    (one,) = rank(["a"], np.ones((10, 1)))
+    assert (one.cost, one.more, one.group) == (10.0, 0.0, 1)
+
+
+def test_compare(world: World, tmp_path: Path) -> None:
+    plot = tmp_path / "plot.svg"
+    result = run("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "CostBoost",
+                 "--algorithm", "AdaC2", "--algorithm", "MCBoost", "--set", "n_estimators=8",
+                 "--set", "n_jobs=1", "--plot", plot, "--json")  # fmt: skip
+    found = json.loads(result.stdout)
+    names = [one["name"] for one in found["standings"]]
+    assert {"CostBoost", "LightGBM, calibrated", "best constant decision"} <= set(names)
+    assert found["rows"] == 700
+    assert {"AdaC2", "MCBoost"} <= {*names, *found["left_out"]}
+    assert plot.stat().st_size > 1000
+    costs = [one["cost"] for one in found["standings"]]
+    assert costs == sorted(costs)
+
+
+def test_the_constant_decision_costs_what_it_must(world: World) -> None:
+    """Out of fold, always `no` or always `yes`: the cheaper one on the training rows."""
+    import pandas as pd
+
+    result = run("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "CostBoost", "--set",
+                 "n_estimators=3", "--set", "ensemble=1", "--set", "n_jobs=1",
+                 "--json")  # fmt: skip
+    frame = pd.read_csv(world.train)
+    is_fraud = frame["fraud"] == "yes"
+    always = {"no": ((frame["amount"] + 15) * is_fraud), "yes": 5.0 * ~is_fraud}
+    from costboost.cli.problem import Rows
+
+    total = 0.0
+    for train, test in folds(Rows(frame, frame["fraud"].to_numpy(str)), 2, 0):
+        best = min(always, key=lambda name: always[name].iloc[train].sum())
+        total += float(always[best].iloc[test].sum())
+    found = {one["name"]: one["cost"] for one in json.loads(result.stdout)["standings"]}
+    assert found["best constant decision"] == pytest.approx(total)
+
+
+def test_the_table_fits_a_terminal(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    text = run("compare", world.train, *COSTS, "--folds", 2, "--only-ours", "--algorithm",
+               "MinCost", "-q").stdout  # fmt: skip
+    assert "MinCost" in text
+    assert max(map(len, text.splitlines())) <= 80

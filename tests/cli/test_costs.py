@@ -1,0 +1,69 @@
+"""Costs as they are typed become the costs that the library takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from costboost.cli.costs import columns_in, read_costs, typed_costs
+from costboost.costs import Costs
+from costboost.tables import TableError, TableRecipe
+
+RECIPE = TableRecipe((), "y", "text")
+NUMBERS = TableRecipe((), "y", "int")
+
+
+def matrix(form: object, classes: list[object]) -> list[list[float]]:
+    return np.asarray(Costs.resolve(form, classes=classes).matrix).tolist()
+
+
+def test_short_form() -> None:
+    entries = typed_costs(["fn=5", "fp=1", "tp=-2"], None)
+    form, positive = read_costs(entries, RECIPE, ["bad", "good"], "bad")
+    assert positive == "bad"
+    assert matrix(form, ["bad", "good"]) == [[-2, 5], [1, 0]]
+
+
+@pytest.mark.parametrize("labels", [[0, 1], [-1, 1]])
+def test_usual_labels_need_no_positive_class(labels: list[int]) -> None:
+    form, positive = read_costs(typed_costs(["fn=5", "fp=1"], None), NUMBERS, labels, None)
+    assert positive == 1
+    assert matrix(form, labels) == [[0, 1], [5, 0]]
+
+
+def test_pairs_and_tables_are_the_same(tmp_path: Path) -> None:
+    pairs = ["1:2=3", "2:1=4", "1:1=0", "2:2=0"]
+    (tmp_path / "costs.csv").write_text("truth,1,2\n1,0,3\n2,4,0\n")
+    for entries in (typed_costs(pairs, None), typed_costs([], tmp_path / "costs.csv")):
+        form, _ = read_costs(entries, NUMBERS, [1, 2], None)
+        assert matrix(form, [1, 2]) == [[0, 3], [4, 0]]
+
+
+def test_decisions_that_are_no_classes(tmp_path: Path) -> None:
+    (tmp_path / "costs.tsv").write_text("truth\taccept\treview\n0\t0\t4\n1\tamount\t4\n2\t9\t9\n")
+    entries = typed_costs([], tmp_path / "costs.tsv")
+    form, _ = read_costs(entries, NUMBERS, [0, 1], None)
+    assert form == {
+        (0, "accept"): 0.0, (0, "review"): 4.0, (1, "accept"): "amount", (1, "review"): 4.0,
+    }  # fmt: skip
+    assert columns_in(entries) == ["amount"]
+
+
+def test_comparisons_in_a_cost_are_not_its_equals_sign() -> None:
+    entries = typed_costs(["fn=where(country == 'CH', 1, 2)", "fp=1"], None)
+    assert entries["fn",] == "where(country == 'CH', 1, 2)"
+
+
+def test_what_cannot_be(tmp_path: Path) -> None:
+    with pytest.raises(TableError, match="not both"):
+        typed_costs(["fn=1"], tmp_path / "costs.csv")
+    with pytest.raises(TableError, match="all as truth:decision"):
+        typed_costs(["fn=1", "a:b=2"], None)
+    (tmp_path / "costs.csv").write_text("truth,a,b\na,0,\nb,1,0\n")
+    with pytest.raises(TableError, match="no cost for the truth 'a' and the decision 'b'"):
+        typed_costs([], tmp_path / "costs.csv")
+    (tmp_path / "costs.csv").write_text("truth,a\na,0\nb,1\n")
+    with pytest.raises(TableError, match="at least two"):
+        typed_costs([], tmp_path / "costs.csv")

@@ -1,0 +1,106 @@
+"""Parameters under the names of other libraries: a hint, or the parameter that was meant."""
+
+from __future__ import annotations
+
+import inspect
+
+import lightgbm
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from costboost import CostBoostClassifier, MinCostClassifier
+from costboost.gbm.names import ENGINE_ALIASES, canonical
+
+ROWS = np.random.default_rng(0).normal(size=(300, 3))
+LABELS = (ROWS[:, 0] + ROWS[:, 1] > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("num_leaves", "Here it is called 'max_leaves'."),
+        ("min_child_samples", "Here it is called 'min_samples_leaf'."),
+        ("early_stopping_rounds", "Here it is called 'patience'."),
+        ("num_threads", "Here it is called 'n_jobs'."),
+        ("max_depth", "pass engine_params={'max_depth': ...}."),
+        ("max_leafs", "Did you mean 'max_leaves'?"),
+        ("zzz", "The parameters are ['c"),
+    ],
+)
+def test_an_unknown_parameter_gets_a_hint(given, said):
+    with pytest.raises(TypeError) as raised:
+        CostBoostClassifier(**{given: 3})
+    assert str(raised.value).startswith(f"CostBoostClassifier has no parameter {given!r}. ")
+    assert said in str(raised.value)
+    with pytest.raises(ValueError, match="Invalid parameter") as invalid:
+        CostBoostClassifier().set_params(**{given: 3})
+    assert said in str(invalid.value)
+
+
+def test_the_signature_stays():
+    names = list(inspect.signature(CostBoostClassifier).parameters)
+    assert names[0] == "cost_matrix"
+    assert sorted(names) == CostBoostClassifier._get_param_names()
+    kinds = {p.kind for p in inspect.signature(CostBoostClassifier.__init__).parameters.values()}
+    assert not kinds & {inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL}
+    with pytest.raises(TypeError, match="positional"):
+        CostBoostClassifier(None, "auto")
+    assert clone(CostBoostClassifier({"fn": 1, "fp": 2}, max_leaves=3)).max_leaves == 3
+
+
+def test_aliases_are_those_of_lightgbm():
+    """LightGBM's own table names them all, so that none is ignored in silence."""
+    known = lightgbm.basic._ConfigAliases.get
+    for alias, name in ENGINE_ALIASES["lightgbm"].items():
+        assert alias in known(name), (alias, name)
+    for name in set(ENGINE_ALIASES["lightgbm"].values()):
+        missing = known(name) - {name} - set(ENGINE_ALIASES["lightgbm"])
+        assert not missing, (name, missing)
+
+
+@pytest.mark.parametrize(
+    ("engine", "alias", "name", "value"),
+    [
+        ("lightgbm", "max_leaves", "num_leaves", 2),
+        ("lightgbm", "eta", "learning_rate", 0.5),
+        ("lightgbm", "min_child_samples", "min_data_in_leaf", 100),
+        ("lightgbm", "reg_lambda", "lambda_l2", 1000.0),
+        ("xgboost", "eta", "learning_rate", 0.5),
+        ("xgboost", "lambda", "reg_lambda", 1000.0),
+    ],
+)
+def test_an_alias_wins_as_the_name_does(engine, alias, name, value):
+    def proba(parameters):
+        model = CostBoostClassifier(
+            engine=engine, n_estimators=10, ensemble=1, early_stopping=False, random_state=0,
+            n_jobs=1, engine_params=parameters,
+        )  # fmt: skip
+        return model.fit(ROWS, LABELS).predict_proba(ROWS)
+
+    assert canonical({alias: value}, engine) == {name: value}
+    np.testing.assert_array_equal(proba({alias: value}), proba({name: value}))
+    assert np.abs(proba({alias: value}) - proba(None)).max() > 1e-3
+
+
+def test_attributes_of_both():
+    for model in (
+        CostBoostClassifier(n_estimators=5, ensemble=2, random_state=0, n_jobs=1),
+        MinCostClassifier(n_jobs=1),
+        MinCostClassifier(calibration="sigmoid", cv=2),
+    ):
+        with pytest.raises(AttributeError):
+            _ = model.n_classes_
+        model.fit(ROWS, LABELS)
+        assert model.n_classes_ == 2
+        np.testing.assert_array_equal(
+            model.predict_log_proba(ROWS), np.log(model.predict_proba(ROWS))
+        )
+        assert model.feature_importances_.shape == (3,)
+        assert model.feature_importances_.argmin() == 2
+    linear = MinCostClassifier(LogisticRegression()).fit(ROWS, LABELS)
+    with pytest.raises(AttributeError, match="LogisticRegression has not"):
+        _ = linear.feature_importances_
+    learned = CostBoostClassifier(decision="learned")
+    assert not hasattr(learned, "predict_log_proba")

@@ -1,0 +1,346 @@
+"""What is known after each round: `evals_result_`, callbacks, eval_set, progress."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+from dataclasses import fields
+
+import numpy as np
+import pandas as pd
+import pytest
+import rich
+from rich.console import Console
+from scipy import sparse
+from sklearn.metrics import log_loss
+
+from costboost import AdaC2Classifier, CostBoostClassifier
+from costboost.costs import per_row
+from costboost.gbm import Round, StopBoosting
+from costboost.metrics import total_cost
+
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+
+ENGINES = ("lightgbm", "xgboost")
+COSTLY = {"fn": 5, "fp": 1}
+MATRIX3 = np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])
+THREE = pd.DataFrame([[0, 1, 6], [9, 2, 0]], index=[0, 1], columns=["accept", "review", "block"])
+
+
+def make(cost_matrix=None, **options):
+    small = {"n_estimators": 12, "ensemble": 2, "n_jobs": 1, "random_state": 0}
+    return CostBoostClassifier(cost_matrix, **{**small, "learning_rate": 0.2, **options})
+
+
+def rows(k=2, n=300, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    score = X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.normal(size=n)
+    return X, np.digitize(score, [0.3] if k == 2 else [-0.5, 0.6])
+
+
+def amounts(n=300, seed=1):
+    return per_row(fn=np.random.default_rng(seed).uniform(1, 20, n), fp=2.0)
+
+
+# --- evals_result_ ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(("k", "costs"), [(2, COSTLY), (3, MATRIX3), (2, THREE)], ids=str)
+def test_values_are_those_of_the_stages(engine, k, costs):
+    """Loss and cost of every round, computed again from one booster's staged answers."""
+    X, y = rows(k)
+    Z, z = rows(k, seed=5)
+    model = make(costs, engine=engine, ensemble=1, early_stopping=False, calibration=None)
+    model.fit(X, y, eval_set=(Z, z), eval_train=True)
+    (found,) = model.evals_result_["probability"]
+    assert set(found) == {"eval_set", "train"}
+    for name, (A, a) in {"eval_set": (Z, z), "train": (X, y)}.items():
+        head = model.heads_["probability"]
+        proba = [head.proba(scores) for scores in head.staged_scores(model._checked(A))]
+        losses = [log_loss(a, p, labels=range(k)) for p in proba]
+        np.testing.assert_allclose(found[name]["loss"], losses, rtol=1e-5)
+        paid = [
+            total_cost(a, decided, cost_matrix=costs) / len(a)
+            for decided in model.staged_predict(A)
+        ]
+        np.testing.assert_allclose(found[name]["cost"], paid, rtol=1e-9)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_list_per_head_with_an_entry_per_booster(engine):
+    X, y = rows()
+    model = make(engine=engine, ensemble=3).fit(X, y, costs=amounts())
+    assert list(model.evals_result_) == ["probability", "decision"]
+    for head, found in model.evals_result_.items():
+        assert len(found) == 3
+        for booster, measures in zip(model.heads_[head].models, found, strict=True):
+            assert list(measures) == ["held_out"]  # training rows cost time, so only if asked for
+            loss, cost = measures["held_out"]["loss"], measures["held_out"]["cost"]
+            assert len(loss) == len(cost) >= booster.n_rounds
+            assert loss.argmin() + 1 == booster.n_rounds
+
+
+def test_weights_count_in_the_cost():
+    X, y = rows()
+    weights = np.where(np.arange(300) < 150, 2.0, 1.0)
+    folds = [(np.arange(150), np.arange(150, 300)), (np.arange(150, 300), np.arange(150))]
+    alone = make(COSTLY, cv=folds, early_stopping=False).fit(X, y, weights)
+    doubled = np.r_[np.arange(150), np.arange(300)]
+    twice = [
+        (np.arange(300), np.arange(300, 450)),
+        (np.arange(300, 450), np.arange(300)),
+    ]
+    copies = make(COSTLY, cv=twice, early_stopping=False).fit(X[doubled], y[doubled])
+    for one, other in zip(*(m.evals_result_["probability"] for m in (alone, copies)), strict=True):
+        assert one["held_out"]["cost"].shape == other["held_out"]["cost"].shape
+    held = alone.evals_result_["probability"][1]["held_out"]["cost"]
+    assert (held > 0).any()
+
+
+def test_training_rows_change_no_booster():
+    X, y = rows()
+    plain, watched = (make(COSTLY).fit(X, y, eval_train=flag) for flag in (False, True))
+    np.testing.assert_array_equal(plain.predict_proba(X), watched.predict_proba(X))
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_warm_start_goes_on_with_the_values(engine):
+    X, y = rows()
+    model = make(COSTLY, engine=engine, warm_start=True, n_estimators=4, early_stopping=False)
+    first = model.fit(X, y).evals_result_["probability"]
+    second = model.set_params(n_estimators=9).fit(X, y).evals_result_["probability"]
+    for before, after in zip(first, second, strict=True):
+        assert len(after["held_out"]["loss"]) == 9
+        np.testing.assert_array_equal(after["held_out"]["cost"][:4], before["held_out"]["cost"])
+    assert pickle.loads(pickle.dumps(model)).evals_result_.keys() == {"probability"}
+
+
+# --- callbacks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_callbacks_hear_of_every_round(engine):
+    X, y = rows()
+    told: list[Round] = []
+    model = make(engine=engine).fit(X, y, costs=amounts(), callbacks=told.append)
+    boosters = list(dict.fromkeys((r.head, r.booster, r.n_boosters) for r in told))
+    assert boosters == [(h, i, 2) for h in ("probability", "decision") for i in (1, 2)]
+    for head, booster, _ in boosters:
+        mine = [r for r in told if (r.head, r.booster) == (head, booster)]
+        values = model.evals_result_[head][booster - 1]["held_out"]
+        assert [r.round for r in mine] == list(range(1, len(mine) + 1))
+        assert {r.n_rounds for r in mine} == {12}
+        np.testing.assert_array_equal([r.held_out_loss for r in mine], values["loss"])
+        np.testing.assert_array_equal([r.held_out_cost for r in mine], values["cost"])
+        assert all(r.train_loss is r.eval_loss is r.eval_cost is None for r in mine)
+
+
+def by_return(told):
+    return told.booster == 1 and told.round == 3
+
+
+def by_exception(told):
+    if by_return(told):
+        raise StopBoosting
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("early_stopping", [False, True])
+@pytest.mark.parametrize("callback", [by_return, by_exception])
+def test_callbacks_stop_one_booster(engine, early_stopping, callback):
+    X, y = rows()
+    heard = []
+    options = {"engine": engine, "early_stopping": early_stopping, "learning_rate": 0.05}
+    model = make(COSTLY, **options).fit(X, y, callbacks=[callback, heard.append])
+    kept = [m.n_rounds for m in model.heads_["probability"].models]
+    assert kept[0] == 3
+    assert kept[1] > 10
+    assert sum(r.booster == 1 for r in heard) == 3  # the second callback hears of the last round
+    assert len(model.predict(X)) == 300
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_only_true_stops(engine):
+    X, y = rows()
+    model = make(COSTLY, engine=engine, early_stopping=False).fit(X, y, callbacks=lambda r: r.round)
+    assert model.n_iter_ == 12
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_other_errors_leave_the_classifier_as_it_was(engine):
+    X, y = rows()
+    model = make(COSTLY, engine=engine).fit(X, y)
+    before = model.predict_proba(X)
+
+    def broken(told):
+        raise RuntimeError("no more")
+
+    with pytest.raises(RuntimeError, match="no more"):
+        model.fit(X[:200], 1 - y[:200], callbacks=[broken])
+    np.testing.assert_array_equal(model.predict_proba(X), before)
+
+
+def test_callbacks_are_checked():
+    X, y = rows()
+    with pytest.raises(TypeError, match=r"'callbacks' argument of CostBoostClassifier\.fit"):
+        make(COSTLY).fit(X, y, callbacks=[3])
+
+
+# --- eval_set -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_eval_set_stops_boosters(engine):
+    """Labels that contradict the training rows: no round helps, so the first one is kept."""
+    X, y = rows()
+    Z, z = rows(seed=5)
+    usual = make(COSTLY, engine=engine, patience=3, n_estimators=40).fit(X, y)
+    model = make(COSTLY, engine=engine, patience=3, n_estimators=40)
+    model.fit(X, y, eval_set=(Z, 1 - z))
+    for booster, found in zip(
+        model.heads_["probability"].models, model.evals_result_["probability"], strict=True
+    ):
+        assert booster.n_rounds == found["eval_set"]["loss"].argmin() + 1 == 1
+        assert len(found["eval_set"]["loss"]) == len(found["held_out"]["loss"]) == 4
+    assert usual.n_iter_ > 1
+    # The folds still estimate: what these boosters cost on the rows of X, not of the eval_set.
+    short = make(COSTLY, engine=engine, early_stopping=False, n_estimators=1).fit(X, y)
+    assert model.estimated_cost_ == pytest.approx(short.estimated_cost_)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_single_booster_trains_on_all_rows(engine):
+    X, y = rows()
+    Z, z = rows(seed=5)
+    options = {"engine": engine, "ensemble": 1, "subsample": 1.0, "colsample": 1.0}
+    model = make(COSTLY, **options, patience=50).fit(X, y, eval_set=(Z, z))
+    rounds = model.n_iter_
+    all_rows = make(COSTLY, **options, early_stopping=False, n_estimators=rounds).fit(X, y)
+    scores = [m.heads_["probability"].models[0].scores(X) for m in (model, all_rows)]
+    np.testing.assert_allclose(*scores, atol=1e-6)
+    # It is calibrated on the eval_set and its decisions there are the estimate.
+    paid = total_cost(z, model.predict(Z), cost_matrix=COSTLY) / len(z)
+    assert model.estimated_cost_ == pytest.approx(paid)
+    assert model.temperature_ != 1.0
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_eval_set_takes_costs_frames_and_sparse_rows(engine):
+    X, y = rows()
+    Z, z = rows(seed=5)
+    model = make(engine=engine).fit(X, y, costs=amounts(), eval_set=(Z, z, amounts(seed=9)))
+    assert set(model.evals_result_["decision"][0]) == {"eval_set", "held_out"}
+    thin = make(engine=engine).fit(
+        sparse.csr_matrix(X),
+        y,
+        costs=amounts(),
+        eval_set=(sparse.csr_matrix(Z), z, amounts(seed=9)),
+    )
+    np.testing.assert_array_equal(thin.predict_proba(X), model.predict_proba(X))
+    names = list("abcd")
+    frame, other = (pd.DataFrame(A, columns=names) for A in (X, Z))
+    for part in (frame, other):
+        part["kind"] = np.where(part["d"] > 0, "up", "down")
+        part["amount"] = np.abs(part["a"]) + 1
+    named = make({"fn": "5 * amount", "fp": 1}, engine=engine, cost_columns="exclude").fit(
+        frame, y, eval_set=(other, z)
+    )
+    assert "amount" not in named.feature_names_in_
+    assert (named.evals_result_["probability"][0]["eval_set"]["cost"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda X, y: X, r"must be \(X, y\) or \(X, y, costs\)"),
+        (lambda X, y: (X,), "got tuple of length 1"),
+        (lambda X, y: (X[:, :3], y), "has 3 features, and the training rows 4"),
+        (lambda X, y: (X, y[:-1]), "has 300 rows in X and labels of shape"),
+        (lambda X, y: (X, y + 1), r"labels that the training rows lack: \[2\]"),
+        (lambda X, y: (X, y), r"must have costs.*Pass \(X, y, costs\)"),
+        (lambda X, y: (X, y, np.ones((300, 2, 3))), "decisions|shape"),
+    ],
+)
+def test_eval_set_is_checked(change, message):
+    X, y = rows()
+    with pytest.raises(ValueError, match=message):
+        make().fit(X, y, costs=amounts(), eval_set=change(X, y))
+
+
+# --- progress -----------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def terminal(monkeypatch):
+    """What is drawn in a terminal of 80 columns."""
+    file = io.StringIO()
+    monkeypatch.setattr(rich, "_console", Console(force_terminal=True, width=80, file=file))
+
+    def lines():
+        drawn = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", file.getvalue()).replace("\r", "\n")
+        return [line for line in drawn.split("\n") if line.strip()]
+
+    return lines
+
+
+def test_bars_fit_a_terminal(terminal):
+    X, y = rows()
+    costs = per_row(fn=np.full(300, 1.234567e9), fp=1.234567e9)
+    model = make(verbose=1, n_estimators=1000, patience=3, learning_rate=0.9, ensemble=11)
+    model.fit(X, y, costs=costs)
+    assert max(len(line.rstrip()) for line in terminal()) <= 80
+    last = terminal()[-22:]
+    for line, (name, n) in zip(
+        last, [(h, i) for h in ("probabilities", "decisions") for i in range(1, 12)], strict=True
+    ):
+        done, total = re.fullmatch(
+            rf"{name} {n}/11 +━+ +(\d+)/(\d+) +\d\d:\d\d held-out cost [\d.e+]+(, kept \d+)? *",
+            line,
+        ).group(1, 2)
+        assert done == total  # 100 %, though 1000 rounds were asked for
+    assert any("/1000" in line for line in terminal())  # which the bars knew
+
+
+def test_plain_lines_without_a_terminal(capsys):
+    X, y = rows()
+    make(verbose=1, n_estimators=20, early_stopping=False).fit(X, y, costs=amounts())
+    out = capsys.readouterr().out
+    assert out.count("costs of 300 rows") == 1  # in words, once
+    lines = [line for line in out.splitlines() if " round " in line]
+    assert len(lines) == 2 * 2 * 10
+    assert "━" not in out
+    assert re.fullmatch(
+        r"CostBoostClassifier probabilities 1/2 round 2/20: held-out cost [\d.]+", lines[0]
+    )
+    assert lines[-1].startswith("CostBoostClassifier decisions 2/2 round 20/20")
+
+
+def test_an_early_stop_is_said(capsys):
+    X, y = rows()
+    model = make(COSTLY, verbose=1, n_estimators=500, patience=2, learning_rate=0.9, ensemble=1)
+    model.fit(X, y)
+    (loss,) = (found["held_out"]["loss"] for found in model.evals_result_["probability"])
+    assert (
+        f"probabilities 1/1: stopped after {len(loss)} of 500 rounds, held-out cost "
+        in capsys.readouterr().out
+    )
+
+
+def test_every_round_is_printed_at_two(capsys):
+    X, y = rows()
+    make(COSTLY, verbose=2, n_estimators=30, ensemble=1, early_stopping=False).fit(X, y)
+    assert capsys.readouterr().out.count(" round ") == 30
+
+
+def test_boosting_classifiers_draw_the_same_bar(terminal):
+    X, y = rows()
+    AdaC2Classifier(COSTLY, n_estimators=30, verbose=1).fit(X, y)
+    assert re.match(r"AdaC2Classifier ━+ +30/30 \d\d:\d\d vote", terminal()[-1])
+
+
+def test_round_is_documented():
+    for field in fields(Round):
+        assert field.name in Round.__doc__

@@ -1,0 +1,159 @@
+"""Sparse rows are the same rows: a fit or an answer never depends on how zeros are stored."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+import costboost
+from costboost import CostBoostClassifier, MinCostClassifier
+from costboost.boosted import BoostingClassifier
+from costboost.gbm.engines import xgboost as xgboost_engine
+from costboost.learners import BUILT_IN
+
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+
+ENGINES = ("lightgbm", "xgboost")
+COSTS = {2: {"fn": 5, "fp": 1}, 3: np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])}
+FORMATS = (sparse.csr_matrix, sparse.csc_matrix, sparse.coo_matrix, sparse.csr_array)
+ALGORITHMS = {
+    name: C
+    for name in costboost.algorithms.__all__
+    if issubclass(C := getattr(costboost, name), BoostingClassifier)
+}
+MULTICLASS = [name for name, C in ALGORITHMS.items() if not hasattr(C(), "init")]
+
+
+def rows(k=2, n=400, missing=0.03, seed=0):
+    """Mostly zeros, some of them told apart from missing values by the label."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6)) * (rng.random((n, 6)) < 0.4)
+    score = X[:, 0] + 0.8 * (X[:, 1] == 0) + 0.4 * rng.normal(size=n)
+    X[rng.random(X.shape) < missing] = np.nan
+    return X, np.digitize(score, [0.5] if k == 2 else [0.1, 0.8])
+
+
+def make(k, engine, **options):
+    small = {"n_estimators": 15, "ensemble": 2, "n_jobs": 1, "random_state": 0}
+    return CostBoostClassifier(COSTS[k], engine=engine, **{**small, **options})
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("k", [2, 3])
+class TestCostBoost:
+    def test_fit_is_that_of_the_array(self, k, engine, kind, monkeypatch):
+        monkeypatch.setattr(xgboost_engine, "_DENSE_NUMBERS", 6 * 70)  # several blocks
+        X, y = rows(k)
+        dense = make(k, engine).fit(X, y)
+        thin = make(k, engine).fit(kind(X), y)
+        np.testing.assert_array_equal(thin.decision_function(X), dense.decision_function(X))
+        assert thin.estimated_savings_ == dense.estimated_savings_
+        assert thin.score(kind(X), y) == dense.score(X, y)
+
+    def test_answers_are_those_of_the_array(self, k, engine, kind, monkeypatch):
+        monkeypatch.setattr(xgboost_engine, "_DENSE_NUMBERS", 6 * 70)
+        X, y = rows(k)
+        model = make(k, engine).fit(X, y)
+        S = kind(X)
+        for name in ("predict", "predict_proba", "predict_cost", "contributions"):
+            np.testing.assert_array_equal(getattr(model, name)(S), getattr(model, name)(X), name)
+        for name in ("staged_predict", "staged_decision_function"):
+            pairs = zip(getattr(model, name)(S), getattr(model, name)(X), strict=True)
+            assert all(np.array_equal(a, b) for a, b in pairs), name
+        a, b = model.explain(S.tocsr()[:20]), model.explain(X[:20])
+        np.testing.assert_array_equal(a.parts, b.parts)
+        np.testing.assert_array_equal(a.values, b.values)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_an_absent_entry_is_no_missing_value(engine):
+    """The label says whether the first column is zero; NaN is the other case."""
+    X = np.zeros((400, 2))
+    X[::2, 0] = np.nan
+    X[:, 1] = np.random.default_rng(0).normal(size=400)
+    y = np.isnan(X[:, 0]).astype(int)
+    model = make(2, engine, ensemble=1, early_stopping=False, learning_rate=0.5).fit(
+        sparse.csr_matrix(X), y
+    )
+    np.testing.assert_array_equal(model.predict(sparse.csr_matrix(X)), y)
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_row_costs_weights_and_own_folds(engine):
+    X, y = rows()
+    rng = np.random.default_rng(3)
+    arguments = {
+        "costs": costboost.costs.per_row(fn=rng.uniform(1, 20, len(y)), fp=2.0),
+        "sample_weight": rng.integers(0, 3, len(y)),
+    }
+    folds = [(np.arange(200), np.arange(200, 400)), (np.arange(200, 400), np.arange(200))]
+    fitted = [
+        make(2, engine, cv=folds).fit(rows, y, **arguments) for rows in (X, sparse.csr_matrix(X))
+    ]
+    np.testing.assert_array_equal(*(model.decision_function(X) for model in fitted))
+    assert set(fitted[1].heads_) == {"probability", "decision"}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sparse_frame(engine):
+    X, y = rows(missing=0.0)
+    frame = pd.DataFrame(X).add_prefix("x")
+    thin = frame.astype(pd.SparseDtype(float, 0.0))
+    dense = make(2, engine).fit(frame, y)
+    np.testing.assert_array_equal(
+        make(2, engine).fit(thin, y).decision_function(thin), dense.decision_function(frame)
+    )
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_trees_of_every_algorithm(name, k):
+    cls = ALGORITHMS[name]
+    if k == 3 and name not in MULTICLASS:
+        pytest.skip("two classes only")
+    X, y = rows(k, missing=0.0)
+    tree = DecisionTreeClassifier(max_leaf_nodes=8) if "Costing" in name else "tree"
+    if name == "DSEClassifier":
+        tree = DecisionTreeClassifier(max_leaf_nodes=8)
+    for thin in (sparse.csr_matrix(X), sparse.csc_array(X)):
+        dense, model = (
+            cls(COSTS[k], n_estimators=4, estimator=tree, random_state=0).fit(rows, y)
+            for rows in (X, thin)
+        )
+        np.testing.assert_array_equal(model.decision_function(X), dense.decision_function(X))
+        np.testing.assert_array_equal(model.decision_function(thin), dense.decision_function(X))
+        np.testing.assert_array_equal(model.predict(thin), dense.predict(X))
+        pairs = zip(
+            model.staged_decision_function(thin), dense.staged_decision_function(X), strict=True
+        )
+        assert all(np.array_equal(a, b) for a, b in pairs)
+        weights = np.arange(len(y)) % 2
+        model.fit(thin, y, weights)
+        np.testing.assert_array_equal(model.predict(X), dense.fit(X, y, weights).predict(X))
+
+
+@pytest.mark.parametrize("learner", sorted(set(BUILT_IN) - {"tree"}))
+def test_other_learners_say_no(learner):
+    X, y = rows(missing=0.0)
+    model = costboost.AdaC2Classifier(COSTS[2], n_estimators=3, estimator=learner)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        model.fit(sparse.csr_matrix(X), y)
+    with pytest.raises(TypeError, match="Sparse data was passed"):
+        model.fit(X, y).predict(sparse.csr_matrix(X))
+
+
+def test_min_cost_hands_sparse_rows_on():
+    X, y = rows(missing=0.0)
+    fitted = [
+        MinCostClassifier(LogisticRegression(), COSTS[2]).fit(rows, y)
+        for rows in (X, sparse.csr_matrix(X))
+    ]
+    np.testing.assert_allclose(
+        fitted[0].predict_proba(X), fitted[1].predict_proba(sparse.csr_matrix(X)), atol=1e-4
+    )

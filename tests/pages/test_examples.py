@@ -1,0 +1,48 @@
+"""Every script of examples/ runs without a warning and prints what its page shows."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from helpers.pages import same_output
+
+ROOT = Path(__file__).resolve().parents[2]
+GALLERY = runpy.run_path(str(ROOT / "docs" / "generate_gallery.py"))
+# Which have a cluster, and so run in one process of the test run with the others that have.
+CLUSTER = {"dask_cluster": pytest.mark.xdist_group("dask")}
+# What these print changes with the machine: seconds, or the size of a file.
+FREE = {"detect_faces", "cost_report"}
+
+
+def has_files() -> bool:
+    from costboost.datasets import available
+
+    try:
+        return {"bankmarketing", "kddcup99"} <= set(available())
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "example",
+    [pytest.param(e, marks=CLUSTER.get(e.name, ()), id=e.name) for e in GALLERY["examples"]()],
+)
+def test_example(example, tmp_path, monkeypatch, capsys):
+    if example.needs_files and not has_files():
+        pytest.skip("the benchmark files are not here; see costboost.datasets.load")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setattr(sys, "argv", [example.path.name, *example.arguments])
+    runpy.run_path(str(example.path), run_name="__main__")
+    printed = capsys.readouterr().out
+    page = (ROOT / "docs" / "gallery" / f"{example.name}.md").read_text("utf-8")
+    if example.name not in FREE:
+        shown = re.search(r"^```text\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)[1]
+        assert same_output(shown, printed), printed
+    drawn = {path.name for path in tmp_path.glob("*.png")}
+    assert drawn == set(re.findall(r"\(\.\./pictures/([^)]+)\)", page))

@@ -1,0 +1,61 @@
+"""The site builds without a warning, needs no network, and its links lead somewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+LINK = re.compile(r"\]\((?!https?://|mailto:|#)([^)#\s]+)")
+# What a browser would fetch from elsewhere. Plain links to other sites are no harm.
+FETCHED = re.compile(
+    r"<(?:script|img|link|iframe)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//[^\"'> ]+"
+)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    pytest.importorskip("mkdocs", reason='the site needs pip install "costboost[docs]"')
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
+    paths = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": paths}
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return folder
+
+
+def test_nothing_is_fetched_from_elsewhere(site):
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 40
+    for page in pages:
+        found = FETCHED.findall(page.read_text("utf-8"))
+        assert not [tag for tag in found if "rel=" not in tag or "stylesheet" in tag], page.name
+
+
+def test_equations_are_drawn(site):
+    """MathML, and no reStructuredText left over."""
+    page = (site / "algorithms" / "sun2007.html").read_text("utf-8")
+    assert page.count("<math") >= 3
+    for page in site.rglob("*.html"):
+        text = page.read_text("utf-8")
+        assert ".. math::" not in text and ":math:`" not in text, page.name
+
+
+def test_parameters_that_are_inherited_are_listed(site):
+    page = (site / "algorithms" / "sun2007.html").read_text("utf-8")
+    for name in ("cost_matrix", "n_estimators", "random_state"):
+        assert page.count(f"<code>{name}</code>") >= 3, name
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_links_work_in_the_repository_too(page):
+    for target in LINK.findall(page.read_text("utf-8")):
+        assert (page.parent / target).exists(), target

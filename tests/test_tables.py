@@ -1,0 +1,227 @@
+"""Tables as people have them: ids, dates, missing text, Arrow, polars; work, or a clear error."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from costboost import (
+    AdaC2Classifier,
+    ColumnWarning,
+    CostBoostClassifier,
+    LpCSBClassifier,
+    MinCostClassifier,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+
+N = 240
+COSTS = {"fn": 3, "fp": 1, "positive": "bad"}
+MODELS = {
+    "CostBoost": lambda: CostBoostClassifier(
+        COSTS, n_estimators=8, ensemble=2, n_jobs=1, random_state=0, learning_rate=0.3
+    ),
+    "AdaC2": lambda: AdaC2Classifier(COSTS, n_estimators=5),
+    "LpCSB": lambda: LpCSBClassifier(COSTS, n_estimators=5, random_state=0),
+    "MinCost": lambda: MinCostClassifier(cost_matrix=COSTS, n_jobs=1),
+}
+READERS = ("CostBoost", "AdaC2", "LpCSB")  # they read text themselves; MinCost hands it on
+BACKENDS = ("numpy", "numpy_nullable", "pyarrow", "polars")
+
+
+def cells():
+    """The columns as lists, None where a value is missing, and the labels."""
+    rng = np.random.default_rng(0)
+    amount, size = rng.lognormal(size=N).round(2), rng.integers(0, 9, N)
+    country = rng.choice(["de", "fr", "it"], N)
+    score = 2.0 * (country == "fr") + 0.3 * size + 0.5 * rng.normal(size=N)
+    holes = lambda values, every: [None if i % every == 0 else v for i, v in enumerate(values)]  # noqa: E731
+    columns = {
+        "id": [f"r{i:05d}" for i in range(N)],
+        "day": [f"2024-01-{i % 28 + 1:02d}" for i in range(N)],
+        "country": holes(country.tolist(), 11),
+        "amount": holes(amount.tolist(), 13),
+        "size": holes(size.tolist(), 17),
+    }
+    return columns, np.where(score > np.median(score), "bad", "good")
+
+
+def read(columns, backend, names=None):
+    """The columns through a CSV file, as that library reads it."""
+    table = pd.DataFrame(columns)[list(columns) if names is None else names]
+    text = table.to_csv(index=False)
+    if backend == "polars":
+        return pl.read_csv(io.BytesIO(text.encode()))
+    extra = {} if backend == "numpy" else {"dtype_backend": backend}
+    return pd.read_csv(io.StringIO(text), **extra)
+
+
+# --- ids and dates ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", READERS)
+def test_ids_and_dates_are_left_out_with_a_warning(name, backend):
+    columns, y = cells()
+    model = MODELS[name]()
+    with pytest.warns(ColumnWarning) as caught:
+        model.fit(read(columns, backend), y)
+    (warning,) = caught
+    assert "'id' holds 240 different texts on 240 rows, as an id does" in str(warning.message)
+    assert "'day' holds dates" in str(warning.message)
+    # Whatever stands there, the answer is the same.
+    other = {**columns, "id": ["x"] * N, "day": ["yesterday"] * N}
+    np.testing.assert_array_equal(
+        model.predict(read(columns, backend)), model.predict(read(other, backend))
+    )
+    assert model.feature_importances_[:2].tolist() == [0.0, 0.0]
+    assert model.feature_names_in_.tolist() == list(columns)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_real_dates_too(name):
+    columns, y = cells()
+    frame = pd.DataFrame(columns).assign(day=lambda t: pd.to_datetime(t["day"]))
+    with pytest.warns(ColumnWarning, match="'day' holds dates or times"):
+        MODELS[name]().fit(frame[["day", "country", "size"]], y)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_categorical_type_says_that_it_is_no_id(name):
+    columns, y = cells()
+    frame = pd.DataFrame(columns)[["id", "size"]].astype({"id": "category"})
+    model = MODELS[name]().fit(frame, y)  # a ColumnWarning would be an error here
+    assert len(model.predict(frame)) == N
+
+
+# --- missing values -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", READERS)
+def test_every_library_reads_the_same_table(name, backend):
+    """Missing text and numbers are missing, however they are written."""
+    columns, y = cells()
+    names = ["country", "amount", "size"]
+    usual = MODELS[name]().fit(read(columns, "numpy", names), y)
+    frame = read(columns, backend, names)
+    model = MODELS[name]().fit(frame, y)
+    expected = usual.decision_function(read(columns, "numpy", names))
+    np.testing.assert_array_equal(model.decision_function(frame), expected)
+    np.testing.assert_array_equal(usual.decision_function(frame), expected)
+    assert model.score(frame, y) > 0.2
+    assert model.feature_importances_[0] > 0  # the text is used
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_min_cost_takes_numbers_of_every_library(backend):
+    columns, y = cells()
+    names = ["amount", "size"]
+    usual = MODELS["MinCost"]().fit(read(columns, "numpy", names), y)
+    frame = read(columns, backend, names)
+    model = MODELS["MinCost"]().fit(frame, y)
+    np.testing.assert_array_equal(
+        model.predict_proba(frame), usual.predict_proba(read(columns, "numpy", names))
+    )
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_min_cost_names_text_that_its_estimator_cannot_take(backend):
+    """Without the check LightGBM ends the process on some of these frames."""
+    columns, y = cells()
+    with pytest.raises(ValueError, match=r"X of MinCostClassifier has columns .*\['country'\]"):
+        MODELS["MinCost"]().fit(read(columns, backend, ["country", "size"]), y)
+
+
+def test_min_cost_takes_pandas_categories():
+    columns, y = cells()
+    frame = pd.DataFrame(columns)[["country", "size"]].astype({"country": "category"})
+    frame["size"] = frame["size"].astype("Int64")
+    assert MODELS["MinCost"]().fit(frame, y).score(frame, y) > 0.2
+    assert str(frame["size"].dtype) == "Int64"  # the user's frame is not touched
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_unseen_and_missing_text_is_answered(name):
+    columns, y = cells()
+    model = MODELS[name]().fit(pd.DataFrame(columns)[["country", "size"]], y)
+    new = pd.DataFrame({"country": ["de", "xx", None, np.nan, pd.NA], "size": [1, 1, 1, 1, 1]})
+    answers = model.decision_function(new)
+    assert len(set(np.round(answers[1:], 12).tolist())) == 1
+
+
+# --- labels -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", [np.nan, None, pd.NA], ids=str)
+@pytest.mark.parametrize("name", MODELS)
+def test_a_missing_label_is_an_error(name, missing):
+    columns, y = cells()
+    X = pd.DataFrame(columns)[["amount", "size"]].astype(float)
+    labels = [*y.tolist()]
+    labels[3] = missing
+    forms = [labels, np.array(labels, dtype=object), pd.Series(labels, dtype=object)]
+    forms += [pd.Series(labels, dtype=kind) for kind in ("string", "category")]
+    for form in forms:
+        with pytest.raises(ValueError, match=r"(?i)missing.*row 3|y contains NaN"):
+            MODELS[name]().fit(X, form)
+    with pytest.raises(ValueError, match=r"(?i)missing|NaN"):
+        MODELS[name]().fit(X, pl.Series([None if x is missing else x for x in labels]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_labels_of_every_library(name):
+    columns, y = cells()
+    X = pd.DataFrame(columns)[["amount", "size"]].astype(float)
+    expected = MODELS[name]().fit(X, y).predict(X).tolist()
+    forms = [pd.Series(y, dtype=kind) for kind in ("string", "string[pyarrow]", "category")]
+    for form in [*forms, pl.Series(y.tolist()), y.tolist()]:
+        assert MODELS[name]().fit(X, form).predict(X).tolist() == expected
+
+
+# --- other containers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_list_after_a_frame_of_numbers(name):
+    columns, y = cells()
+    X = pd.DataFrame(columns)[["amount", "size"]].astype(float)
+    model = MODELS[name]().fit(X, y)
+    with pytest.warns(UserWarning, match="feature names"):
+        listed = model.predict(X.to_numpy().tolist())
+    np.testing.assert_array_equal(listed, model.predict(X))
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_a_list_after_a_frame_with_text_is_an_error(name):
+    columns, y = cells()
+    X = pd.DataFrame(columns)[["country", "size"]]
+    with pytest.raises(ValueError, match=r"must be a data frame, as in fit.*\['country', 'size'\]"):
+        MODELS[name]().fit(X, y).predict(X.to_numpy().tolist())
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("form", ["list", "records"])
+def test_dicts_are_no_tables(name, form):
+    columns, y = cells()
+    X = pd.DataFrame(columns)[["amount", "size"]].astype(float)
+    what = "dict" if form == "list" else "a list of dicts"
+    message = rf"X of {name}Classifier must be .* got {what}\. Pass pandas\.DataFrame\(X\)\."
+    with pytest.raises(TypeError, match=message):
+        MODELS[name]().fit(X, y).predict(X.to_dict(form))
+    with pytest.raises(TypeError, match=message):
+        MODELS[name]().fit(X.to_dict(form), y)
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_polars_after_pandas(name):
+    columns, y = cells()
+    names = ["country", "size"]
+    model = MODELS[name]().fit(read(columns, "numpy", names), y)
+    np.testing.assert_array_equal(
+        model.predict(read(columns, "polars", names)), model.predict(read(columns, "numpy", names))
+    )
