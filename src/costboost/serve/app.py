@@ -67,7 +67,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
     app.state.current, app.state.metrics = current, metrics
     app.state.reload = desk.reload
 
-    # A plain route: FastAPI's own would look for parameters at every request, and find none.
+    # The gate calls it directly; the route is for other methods, which are refused.
     app.add_route("/decide", desk.decide, methods=["POST"], include_in_schema=False)
 
     @app.get("/health", summary="Is the process alive?", tags=["operation"])
@@ -115,7 +115,9 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         return answer
 
     app.openapi = lambda: _openapi(app, current.service, settings)  # type: ignore[method-assign]
-    app.add_middleware(Gate, settings=settings, current=current, metrics=metrics)
+    app.add_middleware(
+        Gate, settings=settings, current=current, metrics=metrics, decide=desk.decide
+    )
     return app
 
 

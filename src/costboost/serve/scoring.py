@@ -63,7 +63,7 @@ class Answer:
         """Expected cost of all rows together."""
         if self.expected is None:
             return None
-        return float(np.take_along_axis(self.expected, self.codes[:, None], axis=1).sum())
+        return float(self.expected[np.arange(len(self.codes)), self.codes].sum())
 
 
 class Scorer(ABC):
