@@ -74,6 +74,9 @@ docs-pages: $(VENV)/.installed-dev ## Write the generated pages, figures and tab
 	$(BIN)/python docs/generate_papers.py
 	$(BIN)/python docs/generate_gallery.py
 
+bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, beside a bare handler
+	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py
+
 clean: ## Remove environments, caches and builds
 	rm -rf $(VENV) $(BENCH_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -29,6 +29,8 @@ SLOW = frozenset(
         "cli/test_demo.py::test_quick_demo",
         "cli/test_page.py",
         "cli/test_tune.py::test_a_search_goes_on",
+        "serve/test_openapi.py",
+        "serve/test_workers.py::test_reload_and_drain_lose_nothing",
         "datasets/test_datasets.py::test_kddcup_matrix",
         "wrappers/test_target_rate.py::test_classifier_keeps_its_promise_over_many_draws",
         "wrappers/test_target_rate.py::test_search_reaches_the_detection_rate",

@@ -74,6 +74,10 @@ BAD: dict[str, tuple[Any, int, str | None]] = {
     "cost infinite": (
         {"records": [record()], "costs": [[[0, 1, 2], [1, 10**400, 0]]]}, 422, "costs[0][1][1]"
     ),
+    "cost too large": (
+        {"records": [record()], "costs": [[0, 1, 2], [1, 1e200, 0]]}, 422, "costs[1][1]"
+    ),
+    "amount too large": ({"records": [record(amount=1e300)]}, 422, "costs"),
     "cost missing": (
         {"records": [record()], "costs": [{"ok": {"accept": 0, "review": 1, "block": 1},
          "fraud": {"accept": 0}}]}, 422, "costs[0].fraud"
@@ -224,7 +228,7 @@ def test_tables_name_the_field(kind: str, pack: Any, client: Client) -> None:
         ({"capacity": "{"}, "capacity"),
         ({"capacity": '{"call": 1}'}, "capacity.call"),
         ({"per": "day"}, "per"),
-        ({"treshold": "1"}, "treshold"),
+        ({"cutoff": "1"}, "cutoff"),
     ):
         answer = client.decide(
             content=pack(**good()), headers={"content-type": kind}, params=options

@@ -16,7 +16,9 @@ __all__ = ["as_arrow", "as_json"]
 
 def as_json(answer: Answer, scorer: Scorer, table: Table, model: str) -> bytes:
     """The answer as JSON: an object per row, then what concerns all rows."""
-    content = {"model": model, "rows": _rows(answer, scorer), "expected_cost": answer.total}
+    content: dict[str, Any] = {
+        "model": model, "rows": _rows(answer, scorer), "expected_cost": answer.total
+    }  # fmt: skip
     if answer.allocation is not None:
         content["limits"] = _limits(answer, answer.allocation, scorer, table)
     if table.unseen:
@@ -74,7 +76,7 @@ def _limits(
 
 def as_arrow(answer: Answer, scorer: Scorer, model: str) -> bytes:
     """The answer as an Arrow stream, a column per number."""
-    import pyarrow as pa
+    import pyarrow as pa  # type: ignore[import-untyped]
 
     labels = scorer.decisions
     columns: dict[str, Any] = {"decision": labels[answer.codes]}

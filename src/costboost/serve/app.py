@@ -67,7 +67,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
     app.state.current, app.state.metrics = current, metrics
     app.state.reload = desk.reload
 
-    # A plain route: FastAPI's own would look for parameters at every request, and find none.
+    # The gate calls it directly; the route is for other methods, which are refused.
     app.add_route("/decide", desk.decide, methods=["POST"], include_in_schema=False)
 
     @app.get("/health", summary="Is the process alive?", tags=["operation"])
@@ -115,7 +115,9 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         return answer
 
     app.openapi = lambda: _openapi(app, current.service, settings)  # type: ignore[method-assign]
-    app.add_middleware(Gate, settings=settings, current=current, metrics=metrics)
+    app.add_middleware(
+        Gate, settings=settings, current=current, metrics=metrics, decide=desk.decide
+    )
     return app
 
 
@@ -127,9 +129,7 @@ def _openapi(app: FastAPI, service: Service, settings: Settings) -> dict[str, An
         summary=app.summary,
         routes=app.routes,
     )
-    for path, methods in operations(service, settings.max_rows).items():
-        for method, parts in methods.items():
-            found["paths"].setdefault(path, {})[method] = parts
+    found["paths"] = {**operations(service, settings.max_rows), **found["paths"]}
     if settings.token is not None:
         scheme = {"type": "http", "scheme": "bearer"}
         found.setdefault("components", {})["securitySchemes"] = {"token": scheme}

@@ -36,10 +36,11 @@ class Formulas:
         self._constants = np.zeros(cells.shape)
         self._expressions: list[tuple[int, int, Expression]] = []
         for j, d in np.ndindex(*cells.shape):
-            if isinstance(cells[j, d], str):
-                self._expressions.append((j, d, Expression(cells[j, d])))
+            cell: Any = cells[j, d]
+            if isinstance(cell, str):
+                self._expressions.append((j, d, Expression(cell)))
             else:
-                self._constants[j, d] = cells[j, d]
+                self._constants[j, d] = cell
 
     def __call__(self, table: Any) -> Costs:
         """The costs of a table of rows."""

@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from pydantic_core import to_json
+from starlette.requests import Request
 
 from costboost.serve.errors import RequestError
 from costboost.serve.metrics import Metrics
@@ -42,10 +43,16 @@ class Gate:
         Whether the service is draining.
     metrics : Metrics
         Where requests are counted.
+    decide : callable
+        Answers ``POST /decide``, called without the layers in between: nearly all requests are
+        of this kind.
     """
 
-    def __init__(self, app: Any, settings: Settings, current: Current, metrics: Metrics) -> None:
+    def __init__(
+        self, app: Any, settings: Settings, current: Current, metrics: Metrics, decide: Any
+    ) -> None:
         self.app = app
+        self.decide = decide
         self.current = current
         self.metrics = metrics
         self._hosts = frozenset(name.lower().encode() for name in settings.hosts)
@@ -77,7 +84,11 @@ class Gate:
             except RequestError as error:
                 await _answer(error, counted)
             else:
-                await self.app(scope, receive, counted)
+                if path == "/decide" and scope["method"] == "POST":
+                    answer = await self.decide(Request(scope, receive))
+                    await answer(scope, receive, counted)
+                else:
+                    await self.app(scope, receive, counted)
         except Exception:
             log.exception("A request to %s failed.", path if path in _PATHS else "another path")
             if not status:

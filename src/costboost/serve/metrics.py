@@ -109,5 +109,5 @@ class Metrics:
         from prometheus_client.multiprocess import MultiProcessCollector
 
         together = CollectorRegistry()
-        MultiProcessCollector(together, path=folder)
+        MultiProcessCollector(together, path=folder)  # type: ignore[no-untyped-call]
         return bytes(generate_latest(together))

@@ -13,8 +13,10 @@ from costboost.costs.labelled import is_short
 from costboost.costs.labels import positive_code
 from costboost.serve.errors import RequestError
 
-__all__ = ["Given", "Prices"]
+__all__ = ["LARGEST", "Given", "Prices"]
 
+# Sums of costs of a whole batch stay finite.
+LARGEST = 1e100
 _SHORT = {"fn", "fp", "tp", "tn", "positive"}
 
 
@@ -54,7 +56,7 @@ class Prices:
         self.truths = {str(label): j for j, label in enumerate(self.classes.tolist())}
         self.choices = {str(label): d for d, label in enumerate(self.decisions.tolist())}
         self.shape = len(self.classes), len(self.decisions)
-        form = getattr(model, "cost_matrix", None)
+        form: Any = getattr(model, "cost_matrix", None)
         self._positive = form.get("positive") if is_short(form) else None
         self.has_short = self.shape[0] == 2 and self.classes.tolist() == self.decisions.tolist()
 
@@ -201,11 +203,11 @@ class Prices:
         matrix = np.zeros((n, *self.shape))
         told: AnyArray = ~np.isnan(columns[next(iter(sorted(needed)))])
         for name, values in columns.items():
-            wrong = np.isinf(values) | (np.isnan(values) == told)
+            wrong = (np.abs(values) > LARGEST) | (np.isnan(values) == told)
             if wrong.any():
                 row = int(wrong.argmax())
                 raise RequestError(
-                    422, "Costs must be finite numbers; a row has all of them or none.",
+                    422, f"Costs must be numbers up to {LARGEST:g}; a row has all of them or none.",
                     place(name, row),
                 )  # fmt: skip
             matrix[(slice(None), *places[name])] = np.where(told, values, 0.0)
@@ -230,6 +232,6 @@ def _price(value: Any, place: str) -> float:
             number = float(value)
         except OverflowError:
             number = np.inf
-        if np.isfinite(number):
+        if abs(number) <= LARGEST:
             return number
-    raise RequestError(422, "A cost must be a finite number.", place)
+    raise RequestError(422, f"A cost must be a number, at most {LARGEST:g} in size.", place)

@@ -23,7 +23,7 @@ from costboost.gbm.prediction import HeadClassifier
 from costboost.serve.columns import Table
 from costboost.serve.errors import RequestError
 from costboost.serve.formulas import Formulas
-from costboost.serve.prices import Given
+from costboost.serve.prices import LARGEST, Given
 
 __all__ = ["Answer", "Direct", "Public", "Scorer", "scorer_of"]
 
@@ -63,7 +63,7 @@ class Answer:
         """Expected cost of all rows together."""
         if self.expected is None:
             return None
-        return float(np.take_along_axis(self.expected, self.codes[:, None], axis=1).sum())
+        return float(self.expected[np.arange(len(self.codes)), self.codes].sum())
 
 
 class Scorer(ABC):
@@ -167,6 +167,13 @@ class Scorer(ABC):
         )
 
 
+def checked(expected: Floats) -> Floats:
+    """Expected costs that can be added up."""
+    if not np.abs(expected).max() <= LARGEST:
+        raise RequestError(422, f"The costs of a row must be at most {LARGEST:g} in size.", "costs")
+    return expected
+
+
 def compared(expected: Floats, codes: Ints) -> tuple[Ints | None, Floats | None]:
     """The cheapest other decision of each row, and what the decision saves against it."""
     n, d = expected.shape
@@ -231,7 +238,7 @@ class Direct(Scorer):
             known = self.own_costs(table)
         else:
             known = Costs(self.classes, costs, self.decisions)
-        expected = known.expected(proba)
+        expected = checked(known.expected(proba))
         allocation = None
         if capacity is not None:
             allocation = self._allocated(expected, proba, capacity, table)
@@ -284,7 +291,7 @@ class Public(Scorer):
         if not self.has_probabilities:
             return Answer(self._codes(self.model.predict(X)))
         proba = self.model.predict_proba(X)
-        expected = self.model.predict_cost(X, costs)
+        expected = checked(self.model.predict_cost(X, costs))
         allocation = None
         if capacity is not None:
             allocation = self._allocated(expected, proba, capacity, table)

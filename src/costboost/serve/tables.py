@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from costboost._typing import AnyArray, Floats
 from costboost.serve.columns import Column, Columns, Table
@@ -145,9 +145,8 @@ def _from_arrow(body: bytes, names: _Names, is_file: bool, max_rows: int) -> pa.
     reader = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
     names.check(reader.schema)
     batches, n = [], 0
-    parts = range(reader.num_record_batches) if is_file else reader
-    for part in parts:
-        batch = reader.get_batch(part) if is_file else part
+    found = map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader
+    for batch in found:
         n += batch.num_rows
         if n > max_rows:
             raise RequestError(413, f"A request may have {max_rows} rows. Send several.", "rows")

@@ -42,10 +42,15 @@ class DrainingServer(uvicorn.Server):
         The service.
     drain : float
         Seconds between the signal and the end of listening.
+    missed : list of int, optional
+        Signals that came while the model was loading: it may have read the old file.
     """
 
-    def __init__(self, config: uvicorn.Config, app: Any, drain: float) -> None:
+    def __init__(
+        self, config: uvicorn.Config, app: Any, drain: float, missed: list[int] | None = None
+    ) -> None:
         super().__init__(config)
+        self._missed = missed
         self._app = app
         self._drain = drain
         self._leave_at: float | None = None
@@ -72,6 +77,8 @@ class DrainingServer(uvicorn.Server):
         await super().startup(sockets)
         if _HANGUP is not None:
             asyncio.get_running_loop().add_signal_handler(_HANGUP, self._reload)
+        if self._missed:
+            self._reload()
 
     def _reload(self) -> None:
         task = asyncio.get_running_loop().create_task(self._app.state.reload())
@@ -98,8 +105,10 @@ def listen(settings: Settings) -> socket.socket:
 
 def _serve(settings: Settings, listener: socket.socket) -> None:
     """Answer in this process until a signal ends it."""
+    missed: list[int] = []
     if _HANGUP is not None:
-        signal.signal(_HANGUP, signal.SIG_IGN)  # until there is a model to replace
+        signal.signal(_HANGUP, lambda sig, _: missed.append(sig))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {_HANGUP})
     from costboost.serve.app import create_app
 
     app = create_app(settings, lambda: load_service(settings.model, settings.trusted))
@@ -113,7 +122,7 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
         timeout_graceful_shutdown=int(settings.seconds) + 1,
         h11_max_incomplete_event_size=64 * 1024,
     )
-    DrainingServer(config, app, settings.drain).run([listener])
+    DrainingServer(config, app, settings.drain, missed).run([listener])
 
 
 def _worker(settings: Settings, listener: socket.socket) -> None:
@@ -164,7 +173,13 @@ class Supervisor:
 
     def _started(self) -> SpawnProcess:
         worker = self._spawn.Process(target=_worker, args=(self.settings, self.listener))
-        worker.start()
+        # A new process inherits what is blocked: SIGHUP waits until it can handle it.
+        held = set() if _HANGUP is None else {_HANGUP}
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
+        try:
+            worker.start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return worker
 
     def _pass_on(self, sig: int) -> None:

@@ -21,6 +21,7 @@
   };
   const signed = (value) => (value > 0 && /[1-9]/.test(money(value)) ? "+" : "") + money(value);
   const percent = (share) => (100 * share).toFixed(share > 0 && share < 0.001 ? 3 : 1) + " %";
+  const brief = (text) => asNumber(text) !== null && text.length > 10 ? String(Number(Number(text).toPrecision(6))) : text;
   const complain = (message) => { $("problem").textContent = message; $("problem").hidden = !message; };
 
   async function call(path, body) {
@@ -58,7 +59,7 @@
       values: rule.examples || [], isRequired: schema.required.includes(name),
     }));
     $("model-name").textContent = "· " + about.title;
-    $("title").textContent = about.decisions.join(", ").replace(/, ([^,]*)$/, " or $1") + "?";
+    $("title").textContent = "Decide: " + about.decisions.join(", ").replace(/, ([^,]*)$/, " or $1");
     document.title = "Decide: " + about.title;
     $("lead").textContent = "The service weighs what each decision is expected to cost, and takes the cheapest.";
     $("cost-words").textContent = about.costs || "The costs depend on the row.";
@@ -207,10 +208,12 @@
       })];
       if (found.length > 10) lines.push([`${found.length - 10} other columns`, rest]);
       lines.push(["Saving", row.saving]);
-      const most = Math.max(...lines.map(([, part]) => Math.abs(part)), 1e-300);
+      // Base and saving have no bar: theirs would dwarf those of the columns.
+      const most = Math.max(...lines.slice(1, -1).map(([, part]) => Math.abs(part)), 1e-300);
+      const isColumn = (i) => i > 0 && i < lines.length - 1;
       parts.push(table(`Why “${row.decision}” rather than “${row.runner_up}”, in money`, ["Reason", "Adds", ""], lines.map(([name, part], i) =>
         make("tr", { class: i === lines.length - 1 ? "chosen" : null }, make("th", { scope: "row", text: name }),
-          make("td", { class: "number", text: signed(part) }), bar(Math.abs(part) / most, true, part < 0)))));
+          make("td", { class: "number", text: signed(part) }), isColumn(i) ? bar(Math.abs(part) / most, true, part < 0) : make("td")))));
     }
     $("row-result").replaceChildren(...parts);
   }
@@ -327,10 +330,10 @@
     }
     const decided = ["decision", ...(hasCosts ? ["expected_cost", "saving"] : [])];
     const cells = (row) => [String(row.decision), ...(hasCosts ? [row.expected_costs[String(row.decision)], row.saving] : [])];
-    const shown = answers.slice(0, 100);
+    const shown = answers.slice(0, 20);
     const body = shown.map((row, i) => make("tr", {}, make("th", { scope: "row", text: i + 1 }),
       ...cells(row).map((cell) => make("td", { class: typeof cell === "number" ? "number" : null, text: typeof cell === "number" ? money(cell) : cell })),
-      ...rows.lines[i].map((cell) => make("td", { text: cell }))));
+      ...rows.lines[i].map((cell) => make("td", { text: brief(cell) }))));
     const preview = table(`The first ${shown.length} rows`, [], body);
     preview.tHead.replaceChildren(make("tr", {}, make("th", { scope: "col", text: "Row" }),
       ...["Decision", ...(hasCosts ? ["Expected cost", "Saving"] : [])].map((text, i) => make("th", { scope: "col", class: i ? "number" : null, text })),

@@ -1,0 +1,197 @@
+"""Real processes: no answer is lost or wrong through a reload and a drain."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from costboost import CostBoostClassifier
+from costboost.cli.serve import serve
+from costboost.serve.service import load_service
+from serve.models import REVIEW, SMALL, fraud_frame, model_of, records_of, rows_of
+
+START = "import typer; from costboost.cli.serve import serve; typer.run(serve)"
+JSON = {"content-type": "application/json"}
+
+
+@contextmanager
+def server(model: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    command = [sys.executable, "-c", START, str(model), "--port", "0", *options]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stderr is not None
+    try:
+        port = None
+        for line in process.stderr:
+            if found := re.search(r"http://127\.0\.0\.1:(\d+)/", line):
+                port = int(found[1])
+                break
+        assert port is not None, "the server did not start"
+        reader = threading.Thread(target=process.stderr.read, daemon=True)
+        reader.start()
+        yield process, port
+        reader.join(10)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        process.stderr.close()
+
+
+def ask(connection: http.client.HTTPConnection, path: str, body: bytes | None = None) -> Any:
+    connection.request("GET" if body is None else "POST", path, body, JSON)
+    answer = connection.getresponse()
+    return answer.status, answer.read(), answer.getheader("connection")
+
+
+def ask_once(port: int, path: str) -> Any:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    with closing(connection):
+        return ask(connection, path)
+
+
+def wait_until(question: Any, seconds: float = 60.0) -> None:
+    end = time.monotonic() + seconds
+    while not question():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.05)
+
+
+class Asker(threading.Thread):
+    """Asks the same rows again and again, until the service closes the connection."""
+
+    def __init__(self, port: int, bodies: list[bytes]) -> None:
+        super().__init__(daemon=True)
+        self.port, self.bodies = port, bodies
+        self.answers: list[tuple[int, int, bytes]] = []
+        self.lost: list[str] = []
+        self.goodbye = False
+
+    def run(self) -> None:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        with closing(connection):
+            self._ask(connection)
+
+    def _ask(self, connection: http.client.HTTPConnection) -> None:
+        for turn in range(100_000):
+            place = turn % len(self.bodies)
+            try:
+                status, content, close = ask(connection, "/decide", self.bodies[place])
+            except (OSError, http.client.HTTPException) as error:
+                self.lost.append(repr(error))
+                return
+            self.answers.append((place, status, content))
+            if close == "close":
+                self.goodbye = True
+                return
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals of Unix")
+@pytest.mark.parametrize("workers", [1, 2])
+def test_reload_and_drain_lose_nothing(tmp_path: Path, workers: int) -> None:
+    path = tmp_path / "fraud.costboost"
+    first = model_of("review")
+    second = CostBoostClassifier(REVIEW, **{**SMALL, "random_state": 5}).fit(*fraud_frame(seed=5))
+    rows = records_of(rows_of(first, 12))
+    right: dict[str, list[Any]] = {}
+    for model in (second, first):
+        model.save(path)
+        service = load_service(path)
+        right[service.fingerprint] = service.scorer.answer(
+            service.columns.from_records(rows)
+        ).expected.tolist()
+    old, new = list(right)[::-1]
+    bodies = [json.dumps({"records": [row]}).encode() for row in rows]
+    bodies.append(json.dumps({"records": rows * 40}).encode())  # in a thread
+    with server(path, "--workers", str(workers), "--drain", "0.5") as (process, port):
+
+        def ready() -> bool:
+            try:
+                status, content, _ = ask_once(port, "/ready")
+            except OSError:
+                return False
+            return bool(status == 200 and json.loads(content)["model"] == old)
+
+        wait_until(ready)
+        askers = [Asker(port, bodies) for _ in range(4)]
+        for asker in askers:
+            asker.start()
+        wait_until(lambda: all(len(asker.answers) > 20 for asker in askers))
+        second.save(path)
+        process.send_signal(signal.SIGHUP)
+
+        def is_new(asker: Asker) -> bool:
+            return bool(asker.answers) and json.loads(asker.answers[-1][2])["model"] == new
+
+        def all_are_new() -> bool:
+            counters = ask_once(port, "/metrics")[1].decode()
+            done = re.search(r'costboost_reloads_total\{result="done"\} (\S+)', counters)
+            return done is not None and float(done[1]) == workers
+
+        wait_until(lambda: all(is_new(asker) for asker in askers) and all_are_new())
+        path.write_bytes(b"damaged")
+        process.send_signal(signal.SIGHUP)
+        count = [len(asker.answers) for asker in askers]
+        wait_until(lambda: all(len(a.answers) > n + 10 for a, n in zip(askers, count, strict=True)))
+        status, text, _ = ask_once(port, "/metrics")
+        assert status == 200
+        process.send_signal(signal.SIGTERM)
+        for asker in askers:
+            asker.join(60)
+        assert process.wait(60) == 0
+    assert [asker.lost for asker in askers] == [[]] * 4
+    assert all(asker.goodbye for asker in askers)
+    seen = set()
+    for asker in askers:
+        for place, status, content in asker.answers:
+            assert status == 200
+            answer = json.loads(content)
+            seen.add(answer["model"])
+            expected = right[answer["model"]]
+            wanted = [expected[place]] if place < len(rows) else expected * 40
+            found = [list(row["expected_costs"].values()) for row in answer["rows"]]
+            np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    assert seen == {old, new}
+    counters = text.decode()
+    counted = re.search(r'costboost_requests_total\{path="/decide",status="200"\} (\S+)', counters)
+    assert counted is not None
+    assert sum(count) <= float(counted[1]) <= sum(len(asker.answers) for asker in askers)
+
+
+def test_bad_starts_say_why(tmp_path: Path) -> None:
+    app = typer.Typer()
+    app.command()(serve)
+    runner = CliRunner()
+    good = tmp_path / "fraud.costboost"
+    model_of("review").save(good)
+    pickled = tmp_path / "model.pkl"
+    pickled.write_bytes(b"\x80\x04N.")
+    empty = tmp_path / "token"
+    empty.write_text(" \n")
+    cases = [
+        ([str(tmp_path / "absent")], "no model file"),
+        ([str(pickled)], "model.pkl"),
+        ([str(good), "--host", "0.0.0.0"], "token"),
+        ([str(good), "--token-file", str(empty)], "--token-file"),
+        ([str(good), "--host", "203.0.113.7", "--without-token"], "assign requested address"),
+    ]
+    for arguments, word in cases:
+        result = runner.invoke(app, arguments)
+        assert result.exit_code == 2, result.output
+        assert word in " ".join(result.output.split()), result.output
