@@ -19,6 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost import AdaC2Classifier, AsyBLClassifier, CSLogitBoostClassifier, MinCostClassifier
+from costboost.costs import per_row
 from costboost.datasets import (
     bayes_threshold,
     log_odds,
@@ -504,3 +505,18 @@ def test_guide_names_every_display():
     guide = (Path(__file__).parents[2] / "docs" / "plots.md").read_text("utf-8")
     for name in costboost.plots.__all__:
         assert name in guide, name
+
+
+def test_costs_by_expressions_and_the_positive_class():
+    """The threshold display prices rows as the classifier does, and never guesses a class."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=200), "amount": rng.uniform(1, 50, size=200)})
+    y = np.where(X["a"] + 0.5 * rng.normal(size=200) > 1, "fraud", "ok")
+    clf = AdaC2Classifier({"fn": "amount", "fp": 2, "positive": "fraud"}, n_estimators=5).fit(X, y)
+    shown = CostThresholdDisplay.from_estimator(clf, X, y, measure="total_cost")
+    everything = total_cost(
+        y, np.full(200, "ok"), cost_matrix={"fn": "amount", "fp": 2, "positive": "fraud"}, X=X
+    )
+    assert shown.costs[0] == pytest.approx(everything)  # classes_[1] is "ok": all rows pass
+    with pytest.raises(ValueError, match="the positive one"):
+        CostThresholdDisplay.from_estimator(clf, X, y, costs=per_row(fn=X["amount"], fp=2))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
+from costboost.costs import Costs, scenarios
+from costboost.costs.table import same_labels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -181,11 +183,24 @@ def feature_names(X: Any) -> list[str] | None:
 
 
 def fitted_costs(estimator: Any, cost_matrix: Any, costs: Any, X: Any) -> dict[str, Any]:
-    """Keywords of a metric: the costs given, else those of the estimator."""
+    """Keywords of a metric: the costs given, else those of the estimator, in class order.
+
+    Prices of rows whose truth is known, of shape (n,) or (n, d), are handed on as they are.
+    """
     if cost_matrix is None:
         cost_matrix = getattr(estimator, "cost_matrix", None)
-    if costs is None and callable(cost_matrix):
-        return {"costs": cost_matrix(X), "labels": estimator.classes_}
-    if costs is not None:
-        cost_matrix = None
-    return {"cost_matrix": cost_matrix, "costs": costs, "labels": estimator.classes_}
+    labels = {"labels": estimator.classes_}
+    if costs is not None and not isinstance(costs, Mapping) and np.ndim(costs) < 3:
+        return {"costs": costs, **labels}
+    decisions = getattr(estimator, "decisions_", estimator.classes_)
+    known = Costs.resolve(
+        scenarios(cost_matrix).expected if costs is None else None,
+        None if costs is None else scenarios(costs).expected,
+        classes=estimator.classes_,
+        decisions=decisions,
+        n_samples=len(X),
+        X=X,
+        owner=type(estimator).__name__,
+    )
+    own = {} if same_labels(decisions, estimator.classes_) else {"decisions": decisions}
+    return {"costs" if known.is_per_row else "cost_matrix": known.matrix, **labels, **own}
