@@ -77,12 +77,14 @@ SECTIONS = {
     "With other tools": [
         Example("own_gbm"),
         Example("search_with_costs"),
+        Example("optuna_search"),
         Example("parquet_files"),
         Example("dask_cluster"),
         Example("onnx_model"),
         Example("mlflow_model", warns="mlflow"),
         Example("skops_model"),
         Example("joblib_model"),
+        Example("scoring_service"),
         Example("cost_report", ("bankmarketing",), needs_files=True),
     ],
     "For researchers": [

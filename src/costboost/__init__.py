@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from costboost.gbm.classifier import CostBoostClassifier
     from costboost.wrappers import MinCostClassifier, TargetRateClassifier
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "AdaBoostCClassifier",
