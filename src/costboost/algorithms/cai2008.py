@@ -1,4 +1,4 @@
-"""Cost-sensitive boosting as gradient descent on one family of objectives (paper 2).
+"""Cost-sensitive boosting as gradient descent on one family of objectives (Cai et al. 2008).
 
 Q.-T. Cai, Y.-Q. Song and C.-S. Zhang, "Cost-sensitive boosting algorithms as gradient descent",
 ICASSP 2008.

@@ -1,4 +1,4 @@
-"""AsyB and AsyBL: Fisher-consistent cost-sensitive boosting (paper 5).
+"""AsyB and AsyBL: Fisher-consistent cost-sensitive boosting (Cao et al. 2013).
 
 Y. Cao, Q.-G. Miao, J.-C. Liu and L. Gao, "Fisher consistent cost sensitive boosting algorithm",
 Journal of Software 24(11), 2013, 2584-2596.

@@ -1,4 +1,4 @@
-"""AdaBoost.M2 with costs, and AdaCost and CSB2 built on it: the rivals of paper 1.
+"""AdaBoost.M2 with costs, and AdaCost and CSB2 built on it: the rivals of Lozano & Abe 2008.
 
 Y. Freund and R. E. Schapire, "Experiments with a new boosting algorithm", ICML 1996. The
 multi-class forms of AdaCost and CSB2 follow from their binary equations with the pair's margin

@@ -1,4 +1,4 @@
-"""Boosting on p-norm costs, and the averaging methods it generalises (paper 1).
+"""Boosting on p-norm costs, and the averaging methods it generalises (Lozano & Abe 2008).
 
 A. C. Lozano and N. Abe, "Multi-class cost-sensitive boosting with p-norm loss functions",
 KDD 2008, doi:10.1145/1401890.1401953.

@@ -1,4 +1,4 @@
-"""Cost-sensitive AdaBoost, RealBoost and LogitBoost (paper 3).
+"""Cost-sensitive AdaBoost, RealBoost and LogitBoost (Masnadi-Shirazi & Vasconcelos 2011).
 
 H. Masnadi-Shirazi and N. Vasconcelos, "Cost-sensitive boosting", IEEE Trans. Pattern Analysis and
 Machine Intelligence 33(2), 2011, 294-309, doi:10.1109/TPAMI.2010.71 (technical report 2007).

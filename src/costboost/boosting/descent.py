@@ -66,7 +66,7 @@ class RowKinds(NamedTuple):
 
 
 class ExponentialDescent(Scheme):
-    r"""Descent on the exponential family of paper 2 (Eq. 17).
+    r"""Descent on the exponential family of Cai et al. 2008 (Eq. 17).
 
     .. math:: \sum_i w^0_i \exp\Bigl(-\sum_t \alpha_t [a_i f_t(x_i) + b_i]\Bigr)
 
@@ -180,9 +180,9 @@ class NewtonDescent(Scheme):
         Initial weights of the rows.
     weighting : {"newton", "boundary"}
         Regression weights p_c(1-p_c), the exact Newton ones, or p(1-p) with p = 1/(1+e^{-2F}),
-        which centre on the cost-sensitive boundary F = 0 (paper 3).
+        which centre on the cost-sensitive boundary F = 0 (Masnadi-Shirazi & Vasconcelos 2011).
     even_start : bool
-        Take p_c = ½ in the first round, as paper 3 prints it, and its step as it is.
+        Take p_c = ½ in the first round, as the paper prints it, and its step as it is.
     guarded : bool
         False takes responses, weights and steps as they are printed: no clipping, no halving.
     """
@@ -208,7 +208,7 @@ class NewtonDescent(Scheme):
         self._slope = float(loss.slope(np.asarray(C1), np.asarray(C2)))
         self._relative = loss.slope(self._C1, self._C2) / self._slope
         self._limit = 2.0 * (1.0 + max(C1 / C2, C2 / C1))
-        # Paper 3 measures F in units of the cheaper cost (its C2 is 1).
+        # Masnadi-Shirazi & Vasconcelos 2011 measures F in units of the cheaper cost (its C2 is 1).
         self._unit = min(C1, C2)
         self._weighting = weighting
         self._even_start = even_start

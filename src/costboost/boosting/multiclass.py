@@ -75,7 +75,7 @@ def pseudo_loss_pairs(w: Floats, right: Bools) -> Floats:
 
 
 class PNormAveraging(Scheme):
-    r"""Descent on Σ H(y|x)^p C[x, y] by averaging rules: H ← (1 - α) H + α h (paper 1).
+    r"""Descent on Σ H(y|x)^p C[x, y] by averaging rules: H ← (1 - α) H + α h (Lozano & Abe 2008).
 
     Parameters
     ----------
@@ -278,7 +278,7 @@ class ClassVotes(Scheme):
 
 
 class CoordinateDescent(Scheme):
-    r"""MCBoost: one weak rule per round and coordinate of f (paper 4, Algorithm 1).
+    r"""MCBoost: one weak rule per round and coordinate of f (Beijbom et al. 2014, Algorithm 1).
 
     Scores are :math:`S = \tfrac12 f Y^T` with codewords Y (k, k-1). For coordinate r the gradient
     is :math:`w_i = \sum_k L'_k Y_{kr}/2`; the rule is fitted to -sign(w) with weights \|w\|, and α

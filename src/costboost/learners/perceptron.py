@@ -1,4 +1,4 @@
-"""A linear perceptron, the weak rule of paper 5's synthetic study."""
+"""A linear perceptron, the weak rule of the synthetic study of Cao et al. 2013."""
 
 from __future__ import annotations
 
