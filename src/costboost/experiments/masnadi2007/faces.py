@@ -152,8 +152,8 @@ class Figure4(Item):
         "without error. Ĉ1 from 1.2 to 1000 in seven steps, Ĉ2 = 1; AdaBoost is CS-AdaBoost with "
         "Ĉ1 = 1. Panel b takes the best Ĉ1 and threshold on the test rows, as the paper does, "
         "which makes all methods look better than they are; the table adds ε with both chosen on "
-        "one half of the test rows and measured on the other. The paper prints no numbers, and its panel b has one "
-        "curve per method of its text."
+        "one half of the test rows and measured on the other. The paper prints no numbers, and its "
+        "panel b has one curve per method of its text."
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
