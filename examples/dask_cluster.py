@@ -23,7 +23,7 @@ def main() -> None:
     arrays = (data.X, data.y, per_row(fn=data.amount, fp=5))
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit="2GiB"
+            n_workers=2, threads_per_worker=1, dashboard_address=":0", memory_limit="2GiB"
         ) as cluster,
         Client(cluster) as client,
     ):

@@ -66,6 +66,8 @@ def fingerprint(X: Any, y: Any) -> str:
             found.update(words.encode("utf-8", "surrogatepass"))
             continue
         rows = np.atleast_1d(values)
+        if rows.dtype.kind in "mM":  # times, which have no buffer of their own
+            rows = np.ascontiguousarray(rows).view(np.int64)
         for start in range(0, len(rows), _BLOCK):
             found.update(np.ascontiguousarray(rows[start : start + _BLOCK]).data.cast("B"))
     return found.hexdigest()

@@ -414,7 +414,7 @@ def test_plain_lines_without_a_terminal(monkeypatch):
     assert lines[0] == "AsymmetricAdaBoostClassifier round 10/100: vote 0.123 loss 0.9877"
     assert lines[-1].startswith("AsymmetricAdaBoostClassifier round 100/100")
     stopped = shown(monkeypatch, False, 7, 100, 1).strip().split("\n")
-    assert stopped == ["AsymmetricAdaBoostClassifier: boosting stopped after 7 of 100 rounds"]
+    assert stopped == ["AsymmetricAdaBoostClassifier: stopped after 7 of 100 rounds"]
     assert len(shown(monkeypatch, False, 7, 7, 2).strip().split("\n")) == 7
 
 

@@ -49,7 +49,7 @@ def check(name, engine, data_dir=None):
         warnings.simplefilter("ignore")
         model.fit(data.X.iloc[chosen], data.y[chosen])
     rows = order[kept[order]][:20_000]
-    X = model._read(data.X.iloc[rows], missing=True).astype(np.float64)
+    X = model._read(data.X.iloc[rows], missing=True, sparse_rows=False).astype(np.float64)
     edges = edge_rows(model.boosters_, X)
     model._checked = lambda matrix: matrix  # odd codes have no frame
     both = np.concatenate([X, edges])

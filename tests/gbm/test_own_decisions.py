@@ -17,6 +17,7 @@ distributed = pytest.importorskip("distributed")
 from costboost.dask import DaskCostBoostClassifier  # noqa: E402
 
 pytestmark = [
+    pytest.mark.xdist_group("dask"),
     pytest.mark.filterwarnings("ignore::costboost.CollapseWarning"),
     pytest.mark.filterwarnings("ignore:.*:DeprecationWarning"),
 ]
@@ -45,7 +46,7 @@ OPTIONS = {
 def client():
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):

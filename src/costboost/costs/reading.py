@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats, Ints
-from costboost.costs.checks import is_frame, parameter
+from costboost.costs.checks import is_frame, parameter, refuse_uncertain
 from costboost.costs.context import Context, object_array
 from costboost.costs.forms import decision_labels, read_matrix
 from costboost.costs.known import KnownCosts
@@ -58,6 +58,7 @@ def resolve(
                 f"{context.start} must be an array, a frame or a mapping, got "
                 f"{type(costs).__name__}. Pass a function as cost_matrix=."
             )
+        refuse_uncertain(costs, context.name, context.owner)
         if truth is not None and not is_matrix(costs, truth, context):
             return _from_prices(costs, truth, context)
         if truth is None and not isinstance(costs, Mapping) and not is_frame(costs):
