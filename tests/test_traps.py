@@ -80,8 +80,16 @@ def test_score_needs_the_costs_of_the_fit(make):
     assert np.isfinite(model.score(X, y, costs=costs))
     with pytest.raises(ValueError, match="set_score_request"):
         make_cost_scorer()(model, X, y)
+    # Prices of rows in any form count as costs of single rows.
+    table = np.column_stack([np.where(y == "churn", 0, 10.0), np.where(y == "churn", value, 0)])
+    for prices in (value, value.tolist(), pd.Series(value), table):
+        with pytest.raises(ValueError, match="pass costs="):
+            make().fit(X, y, costs=prices).score(X, y)
     # One matrix for all rows is known to the model, by whatever argument it came.
-    assert np.isfinite(make().fit(X, y, costs={"fn": 5, "fp": 1, "positive": "churn"}).score(X, y))
+    static = {"fn": 5, "fp": 1, "positive": "churn"}
+    given = make().fit(X, y, costs=static)
+    assert given.score(X, y) == savings_score(y, given.predict(X), cost_matrix=static)
+    np.testing.assert_array_equal(given.predict(X), make(static).fit(X, y).predict(X))
 
 
 def test_pipelines_and_cross_validation_refuse_too():

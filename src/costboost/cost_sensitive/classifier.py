@@ -60,7 +60,7 @@ class CostSensitiveClassifier(DecidingClassifier):
             )
         codes = np.array([places[label] for label in labels], dtype=np.intp)
         known = Costs.resolve(
-            scenarios(self.cost_matrix).expected if costs is None else None,
+            scenarios(self._stated_costs()).expected if costs is None else None,
             None if costs is None else scenarios(costs).expected,
             classes=self.classes_,
             decisions=None if self._costs_changed() else self.decisions_,

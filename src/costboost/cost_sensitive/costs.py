@@ -58,6 +58,7 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
     costs_: CostSummary
     cost_matrix_: Floats
     _needs_costs: bool  # whether fit was given costs that X does not tell
+    _was_given_costs: bool = False  # whether fit was given costs in place of cost_matrix
     _fitted_costs: Any  # the cost_matrix of the fit, to notice set_params
 
     # -- costs ----------------------------------------------------------------------------------
@@ -83,7 +84,8 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
             "decisions_": known.decisions,
             "costs_": known.summary,
             "cost_matrix_": known.average(weights),
-            "_needs_costs": costs is not None and varies(costs),
+            "_needs_costs": costs is not None and known.is_per_row,
+            "_was_given_costs": costs is not None,
             "_fitted_costs": self.cost_matrix,
         }
 
@@ -105,6 +107,12 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
             owner=type(self).__name__,
             as_classes=self._needs_classes_as_decisions,
         )
+
+    def _stated_costs(self) -> Any:
+        """The costs that rows are judged by: ``cost_matrix``, or the one matrix given to fit."""
+        if self._was_given_costs and not self._costs_changed():
+            return Costs(self.classes_, self.cost_matrix_, self.decisions_)
+        return self.cost_matrix
 
     def _costs_changed(self) -> bool:
         """Whether ``cost_matrix`` was set anew after the fit."""
@@ -238,7 +246,7 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
         if costs is not None and not self._is_known_when_deciding(costs, y):
             usable = None
         decided = self.predict(X, costs=self._usable_costs(usable))
-        form = self.cost_matrix if costs is None else None
+        form = self._stated_costs() if costs is None else None
         # A labelled matrix, or none, also prices truths that the training rows lacked.
         names_all = costs is None and (form is None or is_labelled(form))
         classes = np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_

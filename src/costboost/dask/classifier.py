@@ -22,7 +22,6 @@ from costboost.gbm.sources.dask.guard import client_for, gather
 from costboost.gbm.sources.dask.partitions import aligned, as_table, like
 from costboost.gbm.sources.dask.source import DaskSource
 from costboost.gbm.train import train
-from costboost.metrics.scorer import needs_costs
 
 __all__ = ["DaskCostBoostClassifier"]
 
@@ -280,7 +279,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         owner = type(self).__name__
-        if costs is None and needs_costs(self._local):
+        if costs is None and self._local._needs_costs:
             raise ValueError(
                 f"{owner} was fitted with costs of single rows, so score needs the costs of these "
                 "rows: pass costs=."

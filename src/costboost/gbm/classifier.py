@@ -369,7 +369,9 @@ class CostBoostClassifier(HeadClassifier):
         )
         fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)), told)
         last = LastFit(plan, classes, len(weights), len(block))
-        return self.adopt(fitted, last, fingerprint(X, y))
+        self.adopt(fitted, last, fingerprint(X, y))
+        self._was_given_costs = costs is not None
+        return self
 
     def fit_parquet(
         self,
@@ -506,6 +508,7 @@ class CostBoostClassifier(HeadClassifier):
             "costs_": fitted.costs,
             "cost_matrix_": fitted.costs.mean,
             "_needs_costs": fitted.has_row_costs,
+            "_was_given_costs": False,
             "heads_": fitted.heads,
             "n_iter_": max(head.n_rounds for head in fitted.heads.values()),
             "n_features_in_": features.n_features,

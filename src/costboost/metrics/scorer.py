@@ -77,10 +77,10 @@ class CostScorer(BaseEstimator):
         owner = f"make_cost_scorer({self.metric!r})"
         if costs is None and self.cost_matrix is None and needs_costs(estimator):
             raise ValueError(
-                f"{owner} was given no costs, but the model was fitted with costs of single rows, "
-                "and unit costs would say something else. Ask for them with "
-                "scorer.set_score_request(costs=True) and scikit-learn's metadata routing, or "
-                "write them as expressions over columns: cost_matrix={'fn': 'amount', 'fp': 5}."
+                f"{owner} was given no costs, but the model was fitted with costs, and unit costs "
+                "would say something else. Pass cost_matrix= to make_cost_scorer; costs of single "
+                "rows as expressions over columns, cost_matrix={'fn': 'amount', 'fp': 5}, or by "
+                "scorer.set_score_request(costs=True) and scikit-learn's metadata routing."
             )
         decided = estimator.predict(X)
         decisions, known = self.decisions, getattr(estimator, "decisions_", None)
@@ -164,12 +164,14 @@ def make_cost_scorer(
 
 
 def needs_costs(estimator: Any) -> bool:
-    """Whether a model was fitted with costs of single rows that it cannot work out from X.
+    """Whether a model was fitted with costs of its own, so that unit costs would misjudge it.
 
     Pipelines and searches are asked about the model inside them.
     """
     if hasattr(estimator, "_needs_costs"):
-        return bool(estimator._needs_costs)
+        has_matrix = getattr(estimator, "cost_matrix", None) is not None
+        given = getattr(estimator, "_was_given_costs", False)
+        return bool(estimator._needs_costs or given or has_matrix)
     for name in ("best_estimator_", "estimator_"):
         if hasattr(estimator, name):
             return needs_costs(getattr(estimator, name))
