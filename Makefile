@@ -42,6 +42,7 @@ types: $(VENV)/.installed-dev ## Check types
 
 trust: $(VENV)/.installed-dev ## Load 5,000 damaged model files; count ONNX decisions on all data sets
 	PYTHONPATH=src:tests $(BIN)/python -m files.mutations 5000
+	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py
 	PYTHONPATH=src:tests $(BIN)/python -m files.onnx_sets $(ARGS)
 
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
