@@ -7,7 +7,7 @@ be trusted raises one error of its own, so that a service can tell it from all o
 
 from __future__ import annotations
 
-__all__ = ["CollapseWarning", "ColumnWarning", "CostWarning", "ModelFileError"]
+__all__ = ["CollapseWarning", "ColumnWarning", "CostWarning", "ModelFileError", "TimeLimitWarning"]
 
 
 class CostWarning(UserWarning):
@@ -20,6 +20,10 @@ class CollapseWarning(UserWarning):
 
 class ColumnWarning(UserWarning):
     """A column of the table is left out, because it says nothing about new rows."""
+
+
+class TimeLimitWarning(UserWarning):
+    """A training was ended by its time limit before it was finished."""
 
 
 class ModelFileError(ValueError):

@@ -127,7 +127,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         risk: Literal["expected", "worst"] = "expected",
         n_estimators: int = 1000,
         learning_rate: float = 0.05,
-        max_leaves: int = 15,
+        max_leaves: int | Literal["auto"] = "auto",
         min_samples_leaf: int | Literal["auto"] = "auto",
         reg_lambda: float = 5.0,
         subsample: float = 0.8,

@@ -14,20 +14,22 @@ from costboost._typing import AnyArray
 from costboost._validation import Constraint, check_parameters, check_weights
 from costboost.errors import CollapseWarning
 from costboost.gbm.blocks import Block, Features, Pricing, check_classes, eval_block
+from costboost.gbm.casting import Start
 from costboost.gbm.estimate import Estimate
 from costboost.gbm.folds import Fold
+from costboost.gbm.members import Members
 from costboost.gbm.names import hint, with_hints
 from costboost.gbm.prediction import HeadClassifier
 from costboost.gbm.rounds import Callback, Evals, check_callbacks
 from costboost.gbm.settings import RULES, Settings
 from costboost.gbm.sources.memory import LastFit, MemorySource, Plan, make_plan
-from costboost.gbm.train import Fitted, Start, train
+from costboost.gbm.train import Fitted, train
 from costboost.losses import named_loss
 
 __all__ = ["CostBoostClassifier"]
 
 # Attributes of a fitted classifier that do not end with an underscore.
-_PRIVATE_STATE = frozenset({"_frame", "_last_fit"})
+_PRIVATE_STATE = frozenset({"_frame", "_last_fit", "_members"})
 
 
 class CostBoostClassifier(HeadClassifier):
@@ -191,38 +193,43 @@ class CostBoostClassifier(HeadClassifier):
     estimated_savings_without_costs_: Estimate
     estimated_cost_: float
     evals_result_: dict[str, list[Evals]]
+    members_: Members
 
     @with_hints
     def __init__(
         self,
         cost_matrix: Any = None,
         *,
+        effort: Literal["fast", "balanced", "high"] = "balanced",
         loss: Any = "auto",
-        engine: Literal["lightgbm", "xgboost"] = "lightgbm",
+        engine: Literal["lightgbm", "xgboost", "catboost"] = "lightgbm",
         decision: Literal["auto", "bayes", "learned"] = "auto",
         risk: Literal["expected", "worst"] = "expected",
         cost_columns: Literal["features", "exclude"] = "features",
         n_estimators: int = 1000,
         learning_rate: float = 0.05,
-        max_leaves: int = 15,
+        max_leaves: int | Literal["auto"] = "auto",
         min_samples_leaf: int | Literal["auto"] = "auto",
         reg_lambda: float = 5.0,
         subsample: float = 0.8,
         colsample: float = 0.8,
         early_stopping: bool = True,
         patience: int = 50,
-        ensemble: int = 5,
+        ensemble: int | Literal["auto"] = "auto",
         cv: Any = None,
+        refit: bool | Literal["auto"] = "auto",
         validation_fraction: float = 0.2,
         calibration: Literal["temperature"] | None = "temperature",
         engine_params: dict[str, Any] | None = None,
         device: str = "cpu",
         warm_start: bool = False,
+        time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
     ) -> None:
         self.cost_matrix = cost_matrix
+        self.effort = effort
         self.loss = loss
         self.engine = engine
         self.decision = decision
@@ -239,11 +246,13 @@ class CostBoostClassifier(HeadClassifier):
         self.patience = patience
         self.ensemble = ensemble
         self.cv = cv
+        self.refit = refit
         self.validation_fraction = validation_fraction
         self.calibration = calibration
         self.engine_params = engine_params
         self.device = device
         self.warm_start = warm_start
+        self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
@@ -367,7 +376,7 @@ class CostBoostClassifier(HeadClassifier):
             eval_rows=other,
             eval_train=eval_train,
         )
-        fitted = train(source, settings, self._boosters_to_continue(len(plan.folds)), told)
+        fitted = train(source, settings, self._models_to_continue(), told)
         last = LastFit(plan, classes, len(weights), len(block))
         self.adopt(fitted, last, fingerprint(X, y))
         self._was_given_costs = costs is not None
@@ -517,6 +526,8 @@ class CostBoostClassifier(HeadClassifier):
             "estimated_savings_without_costs_": estimates.savings_without_costs,
             "estimated_cost_": estimates.cost,
             "evals_result_": fitted.evals,
+            "members_": next(iter(fitted.members.values()), None),
+            "_members": fitted.members,
             "_last_fit": last_fit,
             "trained_at_": now(),
             "data_fingerprint_": data_fingerprint,
@@ -549,14 +560,14 @@ class CostBoostClassifier(HeadClassifier):
         names = getattr(reader, "feature_names_in_", None)
         return matrix, labels, Features(reader.n_features_in_, names, reader._frame)
 
-    def _boosters_to_continue(self, n_boosters: int) -> dict[str, Start]:
-        """Boosters of the last fit by the name of their head, for a warm start."""
+    def _models_to_continue(self) -> dict[str, Start]:
+        """Models of the last fit by the name of their head, for a warm start."""
         heads = getattr(self, "heads_", {}) if self.warm_start else {}
-        evals = getattr(self, "evals_result_", {})
+        evals, members = getattr(self, "evals_result_", {}), getattr(self, "_members", {})
         return {
-            name: Start(head.models, evals.get(name, ()))
+            name: Start(head.models, members[name], evals.get(name, ()))
             for name, head in heads.items()
-            if len(head.models) == n_boosters
+            if name in members
         }
 
     def __getstate__(self) -> dict[str, Any]:

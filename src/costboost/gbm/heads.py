@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -14,7 +14,7 @@ from scipy.special import expit, softmax
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs, KnownCosts
 from costboost.gbm.decisions import decide, probability
-from costboost.gbm.engines.base import Model, to_scores
+from costboost.gbm.engines.base import Model
 from costboost.gbm.targets import LogLossPart
 from costboost.losses import Loss
 
@@ -29,21 +29,29 @@ __all__ = [
 
 # Largest temperature; the smallest is its inverse.
 _MOST_TEMPERATURE = 2.0
+# Standard deviation of its logarithm, before any row was seen.
+_TEMPERATURE_PRIOR = 0.25
 
 
 @dataclass(frozen=True, eq=False)
 class Head(ABC):
-    """Boosters for one target.
+    """Models for one target, whose scores are averaged.
+
+    An average of scores is one model: its trees can be put into one booster, and SHAP values add
+    up exactly.
 
     Attributes
     ----------
     models : tuple of Model
-        The boosters.
+        The models.
+    weights : tuple of float
+        Their weights, which sum to 1.
     temperature : float
         Factor that calibrates their scores.
     """
 
     models: tuple[Model, ...] = ()
+    weights: tuple[float, ...] = ()
     temperature: float = 1.0
 
     @property
@@ -76,9 +84,11 @@ class Head(ABC):
         """What the decision goes by: the scores, unless the head decides by costs."""
         return scores
 
-    def trained(self, models: Sequence[Model]) -> Self:
-        """The head with these boosters, not calibrated."""
-        return replace(self, models=tuple(models), temperature=1.0)
+    def trained(self, models: Sequence[Model], weights: Sequence[float] | None = None) -> Self:
+        """The head with these models, not calibrated; by default they count alike."""
+        n = len(models)
+        shares = (1.0 / n,) * n if weights is None else tuple(float(w) for w in weights)
+        return replace(self, models=tuple(models), weights=shares, temperature=1.0)
 
     def calibrated(self, scores: Floats, labels: Ints, weights: Floats) -> Self:
         """The head with the temperature that suits held-out scores, where it has one."""
@@ -86,21 +96,36 @@ class Head(ABC):
 
     @property
     def boosters(self) -> list[Any]:
-        """The engine's own boosters."""
+        """The engines' own boosters."""
         return [model.booster for model in self.models]
+
+    def merged(self) -> Any:
+        """All boosters as one, without the temperature; LightGBM only."""
+        if len(self.models) == 1:
+            return self.models[0].booster
+        engines = sorted({model.engine for model in self.models})
+        if engines != ["lightgbm"]:
+            raise AttributeError(
+                f"The models are by {' and '.join(engines)}, and only those of LightGBM can be "
+                "merged into one booster: see boosters_."
+            )
+        from costboost.gbm.engines.merging import merged_lightgbm
+
+        return merged_lightgbm(self.boosters, self.weights)
 
     @property
     def n_rounds(self) -> int:
         """Rounds of the longest booster."""
         return max(model.n_rounds for model in self.models)
 
-    def average(self, scores: list[Floats]) -> Floats:
-        """One score from those of the boosters."""
-        return self.temperature * _mean(scores)
+    def average(self, scores: Iterable[Floats]) -> Floats:
+        """One score from those of the models."""
+        total = sum(w * s for w, s in zip(self.weights, scores, strict=True))
+        return np.asarray(self.temperature * total)
 
     def scores(self, X: AnyArray) -> Floats:
-        """Scores of all boosters together."""
-        return self.average([model.scores(X) for model in self.models])
+        """Scores of all models together."""
+        return self.average(model.scores(X) for model in self.models)
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """The scores by round; boosters that have stopped keep their last ones."""
@@ -111,22 +136,23 @@ class Head(ABC):
             last = [next(stage, old) for stage, old in zip(stages, last, strict=True)]
 
     def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values of the boosters, averaged."""
-        return self.temperature * _mean([model.contributions(X) for model in self.models])
+        """SHAP values of the models, averaged: they sum to the scores."""
+        return self.average(model.contributions(X) for model in self.models)
 
     def importances(self, n_features: int) -> Floats:
-        """Share of each feature in the total gain, averaged over the boosters."""
-        gains = _mean([model.importances(n_features) for model in self.models])
-        total = gains.sum()
-        return gains / total if total > 0 else gains
+        """Share of each feature in what a model gains by its features, averaged over the models."""
+        shares = np.zeros(n_features)
+        for model, weight in zip(self.models, self.weights, strict=True):
+            gains = model.importances(n_features)
+            total = gains.sum()
+            shares += weight * (gains / total if total > 0 else gains)
+        total = shares.sum()
+        return np.asarray(shares / total if total > 0 else shares)
 
 
 @dataclass(frozen=True, eq=False)
 class ProbabilityHead(Head):
-    """Boosters that know the probabilities of the classes, which are averaged.
-
-    An average of log-odds would let one booster that is wrongly sure of itself rule out a class;
-    where missing that class is costly, the arithmetic mean of probabilities spends less.
+    """Models that know the probabilities of the classes.
 
     Attributes
     ----------
@@ -140,13 +166,6 @@ class ProbabilityHead(Head):
     def decides_by_cost(self) -> bool:
         """Always."""
         return True
-
-    def average(self, scores: list[Floats]) -> Floats:
-        """Log-odds, or logarithms, of the mean calibrated probability."""
-        if len(scores) == 1:
-            return super().average(scores)
-        proba = _mean([to_proba(self.temperature * booster) for booster in scores])
-        return to_scores(proba[:, 1] if proba.shape[1] == 2 else proba)
 
     def calibrated(self, scores: Floats, labels: Ints, weights: Floats) -> Self:
         """With the temperature of smallest log loss on held-out rows."""
@@ -209,9 +228,9 @@ def temperature(scores: Floats, labels: Ints, weights: Floats) -> float:
     """The factor of held-out scores that has the smallest log loss.
 
     One number for all classes (temperature scaling, Guo et al. 2017): it moves no boundary
-    between equally costly classes, and has too little freedom to overfit. It is bounded, because
-    held-out rows without an error would have it grow for ever, and the probability of a rare,
-    costly class vanish.
+    between equally costly classes, and has too little freedom to overfit. Held-out rows without an
+    error would have it grow for ever, and the probability of a rare, costly class vanish; so it is
+    drawn towards 1 by a normal prior of its logarithm, and bounded.
 
     Parameters
     ----------
@@ -228,14 +247,16 @@ def temperature(scores: Floats, labels: Ints, weights: Floats) -> float:
         Between 1/2 and 2; below 1 if the boosters are too sure of themselves.
     """
     part = LogLossPart(labels, weights)
-    best = minimize_scalar(
-        lambda log_t: part.loss(np.exp(log_t) * scores),
-        bounds=(-np.log(10.0), np.log(10.0)),
-        method="bounded",
-        options={"xatol": 1e-3},
-    )
-    # The loss has one valley, so the best factor within bounds is the best one, clipped.
-    return float(np.clip(np.exp(best.x), 1.0 / _MOST_TEMPERATURE, _MOST_TEMPERATURE))
+    n = np.square(weights.sum()) / np.square(weights).sum()
+
+    def loss(log_t: float) -> float:
+        prior = 0.5 * np.square(log_t / _TEMPERATURE_PRIOR)
+        return float(part.loss(np.exp(log_t) * scores) + prior / n)
+
+    bound = np.log(_MOST_TEMPERATURE)
+    best = minimize_scalar(loss, bounds=(-bound, bound), method="bounded", options={"xatol": 1e-3})
+    # The search stays within its bounds; an optimum at a bound is found to its tolerance.
+    return float(np.exp(best.x))
 
 
 def to_proba(scores: Floats) -> Floats:
@@ -243,7 +264,3 @@ def to_proba(scores: Floats) -> Floats:
     if scores.ndim == 1:
         return np.stack([expit(-scores), expit(scores)], axis=1)
     return np.asarray(softmax(scores, axis=1))
-
-
-def _mean(arrays: list[Floats]) -> Floats:
-    return np.asarray(sum(arrays[1:], start=arrays[0]) / len(arrays))

@@ -247,10 +247,9 @@ class HeadClassifier(TableClassifier):
         Returns
         -------
         array of shape (n, d + 1) or (n, k, d + 1)
-            They sum to the boosters' mean calibrated log-odds of the second class (two classes), or
-            to the mean scores whose softmax is the probability; the last column is the base. With
-            boosters that learned the costs alone, they sum to the output of
-            `decision_function`.
+            They sum to the calibrated log-odds of the second class (two classes), or to the scores
+            whose softmax is the probability; the last column is the base. With boosters that
+            learned the costs alone, they sum to the output of `decision_function`.
         """
         return self._first_head.contributions(self._checked(X))
 
@@ -289,7 +288,7 @@ class HeadClassifier(TableClassifier):
         rows, head = self._checked(X), self._first_head
         names = getattr(self, "feature_names_in_", None)
         return explain(
-            [head.temperature * model.contributions(rows) for model in head.models],
+            [head.contributions(rows)],
             known.matrix,
             proba=proba,
             decisions=known.decisions,
@@ -315,14 +314,12 @@ class HeadClassifier(TableClassifier):
 
     @property
     def booster_(self) -> Any:
-        """The only booster, if ``ensemble=1``."""
-        boosters = self.boosters_
-        if len(boosters) != 1:
-            raise AttributeError(
-                f"{type(self).__name__} has {len(boosters)} boosters, whose scores are averaged: "
-                "see boosters_, or set ensemble=1."
-            )
-        return boosters[0]
+        """All boosters of the first head as one, whose raw score is their mean score.
+
+        One booster is returned as it is; several of LightGBM are merged, which takes a moment. The
+        calibrated score is `temperature_` times the raw one.
+        """
+        return self._first_head.merged()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

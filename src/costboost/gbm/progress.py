@@ -43,7 +43,8 @@ class BoosterProgress:
         if self.bar is None:
             return
         if self.line is None:
-            name = f"{_NAMES[told.head]} {told.booster}/{told.n_boosters}"
+            kind = f", {told.member}" if told.member else ""
+            name = f"{_NAMES[told.head]}{kind} {told.booster}/{told.n_boosters}"
             self.line = RoundLine(self.bar, name, told.n_rounds, self.verbose, self.owner)
         known = (
             ("held-out", told.held_out_cost),

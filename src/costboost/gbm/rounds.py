@@ -46,7 +46,7 @@ class Round:
     head : str
         ``"probability"`` or ``"decision"``: the set of boosters.
     booster, n_boosters : int
-        Number of the booster, from 1, and how many the set has.
+        Number of the booster among those of its kind, from 1, and how many there are.
     round, n_rounds : int
         Number of the round, from 1, and how many were asked for.
     held_out_loss, held_out_cost : float or None
@@ -55,6 +55,8 @@ class Round:
         On the rows of ``eval_set``.
     train_loss, train_cost : float or None
         On its training rows, with ``eval_train=True``.
+    member : str
+        The kind of booster, such as "15 leaves".
     """
 
     head: str
@@ -68,6 +70,7 @@ class Round:
     eval_cost: float | None = None
     train_loss: float | None = None
     train_cost: float | None = None
+    member: str = ""
 
 
 # Hears of each round. Returning True, or raising StopBoosting, ends the booster.
@@ -93,6 +96,8 @@ class RoundLog:
         Who hears of each round.
     earlier : Evals, optional
         Values of the rounds of a booster that is continued.
+    member : str, default=""
+        The kind of booster.
     """
 
     def __init__(
@@ -103,12 +108,14 @@ class RoundLog:
         costs: Mapping[str, Callable[[Floats], float]],
         callbacks: Sequence[Callback],
         earlier: Evals | None = None,
+        member: str = "",
     ) -> None:
         self.head = head
         self.place = place
         self.n_rounds = n_rounds
         self.costs = costs
         self.callbacks = callbacks
+        self.member = member
         self._values: dict[str, dict[str, list[float]]] = {
             rows: {name: values.tolist() for name, values in measures.items()}
             for rows, measures in (earlier or {}).items()
@@ -124,7 +131,9 @@ class RoundLog:
             for name, value in measures.items():
                 self._values.setdefault(rows, {}).setdefault(name, []).append(value)
                 known[f"{_FIELDS[rows]}_{name}"] = value
-        told = Round(self.head, *self.place, seen.round, self.n_rounds, **known)
+        told = Round(
+            self.head, *self.place, seen.round, self.n_rounds, **known, member=self.member
+        )
         # All of them hear of the round, also if the first one ends it.
         return any([_ends(callback, told) for callback in self.callbacks])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, ClassVar, Literal, Self
 
@@ -18,13 +19,28 @@ from costboost._validation import (
     Constraint,
     integer,
     is_integer,
+    is_real,
     number,
     one_of,
     share,
 )
 from costboost.gbm.engines.base import Engine, Growth
+from costboost.gbm.members import Recipe
 
 __all__ = ["RULES", "Settings"]
+
+
+# Where the parameters are "auto".
+_USUAL_LEAVES = 15
+_USUAL_LEAF = 5
+_USUAL_FOLDS = 5
+_ENGINES = {
+    "lightgbm": ("costboost.gbm.engines.lightgbm", "LightGBMEngine"),
+    "xgboost": ("costboost.gbm.engines.xgboost", "XGBoostEngine"),
+    "catboost": ("costboost.gbm.engines.catboost", "CatBoostEngine"),
+    "linear": ("costboost.gbm.engines.linear", "LinearEngine"),
+}
+_EXTRAS = {"lightgbm": "gbm", "xgboost": "gbm", "catboost": "catboost"}
 
 
 def _is_folds(value: Any) -> bool:
@@ -33,11 +49,20 @@ def _is_folds(value: Any) -> bool:
 
 RULES: dict[str, Constraint] = {
     "n_estimators": integer(1),
-    "max_leaves": integer(2),
+    "effort": one_of("fast", "balanced", "high"),
+    "time_limit": Constraint(
+        "None or a number of seconds > 0", lambda v: v is None or (is_real(v) and v > 0)
+    ),
+    "refit": Constraint(
+        "a boolean or 'auto'", lambda v: isinstance(v, bool | np.bool_) or v == "auto"
+    ),
+    "max_leaves": Constraint(
+        "an integer >= 2 or 'auto'", lambda v: v == "auto" or (is_integer(v) and v >= 2)
+    ),
     "learning_rate": LEARNING_RATE,
     "n_jobs": N_JOBS,
     "verbose": VERBOSE,
-    "engine": one_of("lightgbm", "xgboost"),
+    "engine": one_of("lightgbm", "xgboost", "catboost"),
     "decision": one_of("auto", "bayes", "learned"),
     "risk": one_of("expected", "worst"),
     "cost_columns": one_of("features", "exclude"),
@@ -49,7 +74,9 @@ RULES: dict[str, Constraint] = {
     "colsample": FRACTION,
     "early_stopping": BOOLEAN,
     "patience": integer(1),
-    "ensemble": integer(1),
+    "ensemble": Constraint(
+        "an integer >= 1 or 'auto'", lambda v: v == "auto" or (is_integer(v) and v >= 1)
+    ),
     "cv": Constraint(
         "None, a splitter or an iterable of (rows, held-out rows); for a number of folds use "
         "ensemble",
@@ -80,7 +107,7 @@ class Settings:
     decision: Literal["auto", "bayes", "learned"]
     n_estimators: int
     learning_rate: float
-    max_leaves: int
+    max_leaves: int | Literal["auto"]
     min_samples_leaf: int | Literal["auto"]
     reg_lambda: float
     subsample: float
@@ -95,7 +122,10 @@ class Settings:
     verbose: int
     # What only tables in memory leave open.
     engine: str = "xgboost"
-    ensemble: int = 1
+    effort: Literal["fast", "balanced", "high"] = "fast"
+    time_limit: float | None = None
+    refit: bool | Literal["auto"] = False
+    ensemble: int | Literal["auto"] = 1
     cv: Any = None
     warm_start: bool = False
     n_jobs: int | None = None
@@ -125,23 +155,32 @@ class Settings:
         """Rounds without a smaller held-out loss that end a training; 0 if none do."""
         return self.patience if self.early_stopping else 0
 
-    def growth(self, n_rows: int) -> Growth:
-        """How trees are grown on so many rows."""
-        leaf = self.min_samples_leaf
+    @property
+    def n_folds(self) -> int:
+        """Models of each kind, one per fold; 1 holds out a share of the rows."""
+        if self.ensemble == "auto":
+            return 1 if self.effort == "fast" else _USUAL_FOLDS
+        return int(self.ensemble)
+
+    def growth(self) -> Growth:
+        """How trees are grown, where the user left it open as is usual."""
+        leaf, leaves = self.min_samples_leaf, self.max_leaves
         return Growth(
             learning_rate=self.learning_rate,
-            max_leaves=self.max_leaves,
-            min_samples_leaf=int(np.clip(n_rows // 100, 5, 50)) if leaf == "auto" else int(leaf),
+            max_leaves=_USUAL_LEAVES if leaves == "auto" else int(leaves),
+            min_samples_leaf=_USUAL_LEAF if leaf == "auto" else int(leaf),
             reg_lambda=self.reg_lambda,
             subsample=self.subsample,
             colsample=self.colsample,
         )
 
-    def make_engine(self, n_rows: int, *, own_threads: bool = True) -> Engine:
-        """The engine of that name, which must be installed.
+    def make_engine(self, recipe: Recipe, n_rows: int, *, own_threads: bool = True) -> Engine:
+        """The engine of a kind of model, which must be installed.
 
         Parameters
         ----------
+        recipe : Recipe
+            The kind of model.
         n_rows : int
             Number of all rows.
         own_threads : bool, default=True
@@ -152,23 +191,21 @@ class Settings:
         Engine
             Ready to train.
         """
-        if find_spec(self.engine) is None:
-            raise ImportError(
-                f"{self.owner}(engine={self.engine!r}) needs {self.engine}, which is not "
-                'installed: pip install "costboost[gbm]"'
-            )
-        chosen: type[Engine]
-        if self.engine == "xgboost":
-            from costboost.gbm.engines.xgboost import XGBoostEngine
-
-            chosen = XGBoostEngine
-        else:
-            from costboost.gbm.engines.lightgbm import LightGBMEngine
-
-            chosen = LightGBMEngine
+        chosen = self._engine_class(recipe.engine)
         return chosen(
-            self.growth(n_rows),
+            recipe.growth,
             n_threads(self.n_jobs, n_rows) if own_threads else None,
             self.device,
-            self.engine_params or {},
+            # The user's own parameters are for the engine that the user chose.
+            (self.engine_params or {}) if recipe.engine == self.engine else {},
         )
+
+    def _engine_class(self, name: str) -> type[Engine]:
+        if name != "linear" and find_spec(name) is None:
+            raise ImportError(
+                f"{self.owner}(engine={name!r}) needs {name}, which is not installed: "
+                f'pip install "costboost[{_EXTRAS[name]}]"'
+            )
+        module, engine = _ENGINES[name]
+        found: type[Engine] = getattr(import_module(module), engine)
+        return found

@@ -10,34 +10,19 @@ import numpy as np
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs, CostSummary
 from costboost.gbm.blocks import Block, Features
-from costboost.gbm.engines.base import Job, Model
+from costboost.gbm.casting import Cast, Clock, Start, Task, Training
 from costboost.gbm.estimate import Estimate, estimate_savings
 from costboost.gbm.heads import Head, LossHead, PriceHead, ProbabilityHead
+from costboost.gbm.members import Members
 from costboost.gbm.progress import booster_progress
-from costboost.gbm.rounds import Callback, Evals, RoundLog, costs_of, first_rounds
+from costboost.gbm.rounds import Callback, Evals
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source
-from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
+from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.totals import Totals
 from costboost.losses import named_loss
 
 __all__ = ["Estimates", "Fitted", "Start", "Task", "tasks_for", "train"]
-
-
-@dataclass(frozen=True, eq=False)
-class Task:
-    """A head to be trained.
-
-    Attributes
-    ----------
-    target : Target
-        What its boosters are trained for; its name is that of the head.
-    head : Head
-        The head, without boosters: it can decide by given scores already.
-    """
-
-    target: Target
-    head: Head
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +67,8 @@ class Fitted:
         What they cost on held-out rows.
     evals : dict of str to list
         Losses and costs by round, of each booster of each head.
+    members : dict of str to Members
+        The kinds of models that each head was made of.
     """
 
     classes: AnyArray
@@ -91,28 +78,7 @@ class Fitted:
     heads: dict[str, Head]
     estimates: Estimates
     evals: dict[str, list[Evals]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, eq=False)
-class Start:
-    """Boosters of one head to continue.
-
-    Attributes
-    ----------
-    models : sequence of Model
-        The boosters.
-    evals : sequence of Evals
-        Losses and costs of their rounds; empty if they are not known.
-    """
-
-    models: Sequence[Model]
-    evals: Sequence[Evals] = ()
-
-    def evals_of(self, number: int) -> Evals | None:
-        """Losses and costs of the rounds that a booster has kept."""
-        if not self.evals:
-            return None
-        return first_rounds(self.evals[number], self.models[number].n_rounds)
+    members: dict[str, Members] = field(default_factory=dict)
 
 
 def train(
@@ -130,7 +96,7 @@ def train(
     settings : Settings
         The parameters.
     start : mapping of str to Start, optional
-        Boosters to continue, by the name of their head.
+        Models to continue, by the name of their head.
     callbacks : sequence of Callback, optional
         Called after each round of each booster.
 
@@ -142,50 +108,25 @@ def train(
     totals = source.totals
     totals.check(settings.owner)
     tasks = tasks_for(settings, totals, source.classes, has_row_costs=source.has_row_costs)
-    engine = source.engine(settings)
     if settings.verbose:
         print(totals.summary)
     heads: dict[str, Head] = {}
-    evals: dict[str, list[Evals]] = {}
-    held_out_scores: dict[str, Floats] = {}
+    casts: dict[str, Cast] = {}
     verbose = settings.verbose if source.tells_rounds else 0
-    n_boosters = len(source.seeds)
+    clock = Clock(settings.time_limit)
     with booster_progress(settings.owner, verbose) as progress:
-        for task in tasks:
+        for place, task in enumerate(tasks):
             name = task.target.name
-            before = (start or {}).get(name)
-            trainer = source.trainer(engine, task.target)
-            models, scores, evals[name] = [], [], []
-            for number, seed in enumerate(source.seeds):
-                log = RoundLog(
-                    name,
-                    (number + 1, n_boosters),
-                    settings.n_estimators,
-                    costs_of(task.head, source.watched(number)),
-                    [progress, *callbacks],
-                    None if before is None else before.evals_of(number),
-                )
-                job = Job(
-                    settings.n_estimators,
-                    settings.stopping_patience,
-                    seed,
-                    None if before is None else before.models[number],
-                    log,
-                )
-                model, seen = trainer(number, job)
-                progress.end(model.n_rounds, log.evals)
-                evals[name].append(log.evals)
-                models.append(model)
-                if seen is not None:
-                    scores.append(seen)
-            heads[name] = task.head.trained(models)
-            if scores:
-                held_out_scores[name] = np.concatenate(scores)
-    held_out = source.held_out() if held_out_scores else None
+            training = Training(source, settings, task, [progress, *callbacks], progress.end)
+            cast = training.cast((start or {}).get(name), clock.part(1 / (len(tasks) - place)))
+            heads[name], casts[name] = task.head.trained(cast.models, cast.weights), cast
+    clock.warn(casts, settings.owner)
+    scores = {name: cast.scores for name, cast in casts.items() if cast.scores is not None}
+    held_out = source.held_out() if scores else None
     if held_out is not None:
         if settings.calibration is not None:
-            heads = _calibrated(heads, held_out_scores, held_out)
-        estimates = _estimated(heads, held_out_scores, held_out)
+            heads = _calibrated(heads, scores, held_out)
+        estimates = _estimated(heads, scores, held_out)
     else:
         estimates = Estimates()
     return Fitted(
@@ -195,7 +136,8 @@ def train(
         source.has_row_costs,
         heads,
         estimates,
-        evals,
+        {name: cast.evals for name, cast in casts.items()},
+        {name: cast.members for name, cast in casts.items()},
     )
 
 

@@ -257,7 +257,7 @@ class Direct(Scorer):
         """As the method ``explain``, for decisions that limits may have changed."""
         head = self._head
         return explain(
-            [head.temperature * booster.contributions(matrix) for booster in head.models],
+            [head.contributions(matrix)],
             known.matrix,
             proba=proba,
             decisions=known.decisions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -59,6 +59,7 @@ class Growth:
     reg_lambda: float
     subsample: float
     colsample: float
+    random_splits: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +132,11 @@ class TargetTable:
 
 
 class Model(ABC):
-    """A trained booster: raw scores, (n,) if there is one score per row, else (n, n_scores)."""
+    """A trained member: raw scores, (n,) if there is one score per row, else (n, n_scores)."""
 
     booster: Any
+    # Name of the engine that trained it.
+    engine: ClassVar[str]
 
     @property
     @abstractmethod

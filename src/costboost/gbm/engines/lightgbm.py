@@ -18,6 +18,10 @@ from costboost.gbm.targets import Target
 __all__ = ["LightGBMEngine", "LightGBMModel"]
 
 
+# Categories that are split off one at a time; more are ordered by their gradients.
+_ONE_HOT = 64
+
+
 class LightGBMEngine(Engine):
     """Boosters by LightGBM."""
 
@@ -26,32 +30,19 @@ class LightGBMEngine(Engine):
     ) -> tuple[LightGBMModel, Floats | None]:
         """Train one booster."""
         target = table.target
-
-        def data(
-            table: TargetTable, rows: Ints | None, reference: lgb.Dataset | None = None
-        ) -> lgb.Dataset:
-            columns = table.columns
-            return lgb.Dataset(
-                table.X if rows is None else table.X[rows],
-                label=columns.labels if rows is None else columns.labels[rows],
-                weight=_weights(columns.weights, rows),
-                reference=reference,
-                categorical_feature=table.categorical,
-                free_raw_data=job.start is None,
-                # With too few rows for any split the filter leaves no feature, which is an error
-                # with objectives that are not LightGBM's.
-                params={"feature_pre_filter": False},
-            )
-
         parameters = self._parameters(target, job)
+        binning = {**parameters, "feature_pre_filter": False}
         if not target.is_log_loss:
             part = table.part(fold.rows)
             parameters = {"objective": lambda scores, _: part.derivatives(scores), **parameters}
-        train = data(table, fold.rows)
+        train = _dataset(table, fold.rows, binning, keep_rows=job.start is not None)
         sets = watched_sets(table, fold, job, eval_table)
         watch = Watch.over(job, sets)
         watched = {
-            name: train if name == "train" else data(*sets[name], train) for name in watch.parts
+            name: train
+            if name == "train"
+            else _dataset(*sets[name], binning, train, keep_rows=job.start is not None)
+            for name in watch.parts
         }
         options: dict[str, Any] = {}
         if watched:
@@ -82,6 +73,8 @@ class LightGBMEngine(Engine):
             "bagging_fraction": growth.subsample,
             "bagging_freq": int(growth.subsample < 1),
             "feature_fraction": growth.colsample,
+            "extra_trees": growth.random_splits,
+            "max_cat_to_onehot": _ONE_HOT,
             "device_type": self.device,
             "seed": job.fresh_seed,
             "metric": "None",
@@ -98,6 +91,8 @@ class LightGBMEngine(Engine):
 
 class LightGBMModel(Model):
     """A LightGBM booster, all of whose rounds count."""
+
+    engine = "lightgbm"
 
     def __init__(self, booster: lgb.Booster) -> None:
         self.booster = booster
@@ -134,6 +129,31 @@ class LightGBMModel(Model):
         """Total gain of each feature."""
         gains = self.booster.feature_importance("gain", iteration=self.n_rounds)
         return np.asarray(gains, dtype=np.float64)
+
+
+def _dataset(
+    table: TargetTable,
+    rows: Ints | None,
+    parameters: dict[str, Any],
+    reference: lgb.Dataset | None = None,
+    *,
+    keep_rows: bool = False,
+) -> lgb.Dataset:
+    """Some rows of a table, binned like the reference if there is one.
+
+    With too few rows for any split LightGBM's filter leaves no feature, which is an error with
+    objectives that are not its own; so the parameters turn it off.
+    """
+    columns = table.columns
+    return lgb.Dataset(
+        table.X if rows is None else table.X[rows],
+        label=columns.labels if rows is None else columns.labels[rows],
+        weight=_weights(columns.weights, rows),
+        reference=reference,
+        categorical_feature=table.categorical,
+        free_raw_data=not keep_rows,
+        params=parameters,
+    )
 
 
 def _weights(weights: AnyArray, rows: Ints | None) -> AnyArray | None:

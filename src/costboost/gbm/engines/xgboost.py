@@ -194,6 +194,8 @@ class XGBoostModel(Model):
         Types of the columns.
     """
 
+    engine = "xgboost"
+
     def __init__(self, booster: xgb.Booster, types: list[str] | None) -> None:
         self.booster = booster
         self.types = types

@@ -12,14 +12,17 @@ from costboost._typing import AnyArray, Floats
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Engine, Job, Model
 from costboost.gbm.folds import HoldOut
+from costboost.gbm.members import Recipe
+from costboost.gbm.portfolio import Shape
 from costboost.gbm.settings import Settings
 from costboost.gbm.targets import Target
 from costboost.gbm.totals import Totals
 
 __all__ = ["Source", "Trainer", "hold_out_rule"]
 
-# Trains booster number i: its model, and its scores of the rows that it held out.
-Trainer: TypeAlias = Callable[[int, Job], "tuple[Model, Floats | None]"]
+# Trains booster number i: its model, and its scores of the rows that it held out. None is a
+# booster that trains on all rows.
+Trainer: TypeAlias = Callable[[int | None, Job], "tuple[Model, Floats | None]"]
 
 
 class Source(ABC):
@@ -48,9 +51,18 @@ class Source(ABC):
     seeds: Sequence[int]
     tells_rounds: bool = True
 
+    @property
+    def shape(self) -> Shape:
+        """How large the table is; by default members cannot be compared on it."""
+        return Shape(self.totals.rows, self.features.n_features, has_folds=False)
+
+    def refits(self, settings: Settings) -> bool:
+        """Whether one booster of all rows replaces those of the folds in the end."""
+        return False
+
     @abstractmethod
-    def engine(self, settings: Settings) -> Engine:
-        """The engine that trains on these rows."""
+    def engine(self, settings: Settings, recipe: Recipe) -> Engine:
+        """The engine that trains a kind of model on these rows."""
 
     @abstractmethod
     def held_out(self, number: int | None = None) -> Block | None:

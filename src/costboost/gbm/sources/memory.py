@@ -7,16 +7,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.utils import check_random_state
 
+from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable
 from costboost.gbm.folds import Fold, folds, own_folds, strata
+from costboost.gbm.members import Recipe
+from costboost.gbm.portfolio import Shape
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
 from costboost.gbm.targets import Target
 from costboost.gbm.totals import Totals
 
 __all__ = ["LastFit", "MemorySource", "Plan", "make_plan"]
+
+# Rows from which on one booster of all rows replaces those of the folds.
+_REFIT_ROWS = 2**62
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,10 +82,11 @@ class LastFit:
                 "Set warm_start=False to train anew."
             )
         n_boosters = len(self.plan.folds)
-        if settings.cv is None and settings.ensemble > 1 and settings.ensemble != n_boosters:
+        n_folds = settings.n_folds
+        if settings.cv is None and n_folds > 1 and n_folds != n_boosters:
             raise ValueError(
                 f"The 'ensemble' parameter of {owner} cannot change in a warm start: there are "
-                f"{n_boosters} boosters to continue, got {settings.ensemble}. Set warm_start=False "
+                f"{n_boosters} boosters to continue, got {n_folds}. Set warm_start=False "
                 "to train anew."
             )
 
@@ -112,7 +119,7 @@ def make_plan(
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         codes = block.costs.codes
         parts = own_folds(settings.cv, block.X, codes, place, settings.owner)
-    elif (n_folds := min(settings.ensemble, n // 2)) >= 2:
+    elif (n_folds := min(settings.n_folds, n // 2)) >= 2:
         parts = folds(strata(block.costs), n_folds, rng)
     elif has_eval_set:
         parts = [Fold()]
@@ -162,9 +169,29 @@ class MemorySource(Source):
         self.eval_train = eval_train
         self.totals = Totals.of(block)
 
-    def engine(self, settings: Settings) -> Engine:
-        """The engine that the user chose."""
-        return settings.make_engine(len(self.block))
+    @property
+    def shape(self) -> Shape:
+        """How large the table is, a category counted once per value."""
+        X = self.block.X
+        assert X is not None
+        codes = self.features.categorical
+        inputs = X.shape[1] - len(codes)
+        if len(codes) and not is_sparse(X):
+            inputs += int(np.nan_to_num(X[:, codes]).max(axis=0, initial=0.0).sum()) + len(codes)
+        has_folds = self.held_out() is not None
+        return Shape(len(self.block), inputs, is_sparse=is_sparse(X), has_folds=has_folds)
+
+    def refits(self, settings: Settings) -> bool:
+        """Whether one booster of all rows replaces those of the folds in the end."""
+        if settings.warm_start or len(self.plan.folds) == 1 or not settings.early_stopping:
+            return False
+        if settings.refit == "auto":
+            return len(self.block) >= _REFIT_ROWS
+        return bool(settings.refit)
+
+    def engine(self, settings: Settings, recipe: Recipe) -> Engine:
+        """The engine of that kind of model."""
+        return settings.make_engine(recipe, len(self.block))
 
     def held_out(self, number: int | None = None) -> Block | None:
         """Costs and weights of the held-out rows of one fold, or of all; else of `eval_rows`."""
@@ -197,7 +224,10 @@ class MemorySource(Source):
             columns = target.columns(self.eval_rows.costs, self.eval_rows.weights)
             other = replace(table, X=self.eval_rows.X, columns=columns)
 
-        def train(number: int, job: Job) -> tuple[Model, Floats | None]:
+        def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
+            if number is None:
+                fold = Fold()
+                return engine.train(_learnable(table, fold, self.block.weights), fold, job)
             fold = self.plan.folds[number]
             model, scores = job.start, None
             if model is None or job.rounds_to_go:

@@ -22,6 +22,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.blocks import Block, Features, Pricing, check_classes, joined
 from costboost.gbm.engines.base import Engine, Job, Model, Seen
 from costboost.gbm.engines.xgboost import XGBoostEngine, XGBoostModel, feature_types
+from costboost.gbm.members import Recipe
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
 from costboost.gbm.sources.dask.guard import Crew, gather, guarded
@@ -144,9 +145,9 @@ class DaskSource(Source):
         check_classes(classes, self.settings.owner)
         return classes
 
-    def engine(self, settings: Settings) -> Engine:
+    def engine(self, settings: Settings, recipe: Recipe) -> Engine:
         """XGBoost, with the threads of the workers."""
-        return settings.make_engine(self.totals.rows, own_threads=False)
+        return settings.make_engine(recipe, self.totals.rows, own_threads=False)
 
     def held_out(self, number: int | None = None) -> Block | None:
         """Costs and weights of the held-out rows."""
@@ -157,7 +158,7 @@ class DaskSource(Source):
         assert isinstance(engine, XGBoostEngine)
         owner, n_parts = self.settings.owner, len(self.shards)
 
-        def train(number: int, job: Job) -> tuple[Model, Floats | None]:
+        def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
             doing = f"training the {target.name} booster"
             self._say(f"{doing} on {self.totals.train_rows} rows in {n_parts} partitions")
             model = guarded(self.client, self._training(engine, target, job), doing, owner)

@@ -15,6 +15,7 @@ from costboost.costs.checks import parameter
 from costboost.gbm.blocks import Block, check_classes, joined
 from costboost.gbm.engines.base import Engine, Job, Model, Watch
 from costboost.gbm.folds import strata
+from costboost.gbm.members import Recipe
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
 from costboost.gbm.sources.parquet.files import ParquetFiles
@@ -129,9 +130,9 @@ class ParquetSource(Source):
             if (held == held_out).any():
                 yield block.take(held == held_out)
 
-    def engine(self, settings: Settings) -> Engine:
+    def engine(self, settings: Settings, recipe: Recipe) -> Engine:
         """XGBoost."""
-        return settings.make_engine(self.totals.rows)
+        return settings.make_engine(recipe, self.totals.rows)
 
     def held_out(self, number: int | None = None) -> Block | None:
         """Costs and weights of the held-out rows."""
@@ -142,7 +143,7 @@ class ParquetSource(Source):
         assert isinstance(engine, XGBoostEngine)
         types = feature_types(self.features.n_features, self.features.categorical)
 
-        def train(number: int, job: Job) -> tuple[Model, Floats | None]:
+        def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
             held, parts = self._held_out, {}
             if held is not None and job.patience:
                 part = target.part(target.columns(held.costs, held.weights))
@@ -220,10 +221,16 @@ def _check_supported(settings: Settings, owner: str) -> None:
             "LightGBM keeps all binned rows in memory. Set engine='xgboost'",
         ),
         (
-            settings.ensemble != 1 or settings.cv is not None,
-            f"ensemble={settings.ensemble}, cv={settings.cv!r}",
+            settings.ensemble not in (1, "auto") or settings.cv is not None,
+            f"ensemble={settings.ensemble!r}, cv={settings.cv!r}",
             "each booster would need its own copy on disk. Set ensemble=1 and cv=None; with so "
             "many rows one booster is enough",
+        ),
+        (
+            settings.effort == "high",
+            "effort='high'",
+            "its members are compared on folds in memory. Set effort='balanced', which trains one "
+            "booster here",
         ),
         (
             settings.loss != "auto",
