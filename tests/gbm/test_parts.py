@@ -129,10 +129,9 @@ def test_wrong_folds_are_named(cv, says):
     assert re.search(says, str(error.value))
 
 
-@pytest.mark.parametrize(("n", "rows"), [(10, 5), (499, 5), (1234, 12), (10**6, 50)])
-def test_rows_of_a_leaf(n, rows):
-    assert Settings.of(CostBoostClassifier()).growth(n).min_samples_leaf == rows
-    assert Settings.of(CostBoostClassifier(min_samples_leaf=3)).growth(n).min_samples_leaf == 3
+def test_rows_of_a_leaf():
+    assert Settings.of(CostBoostClassifier()).growth().min_samples_leaf == 5
+    assert Settings.of(CostBoostClassifier(min_samples_leaf=3)).growth().min_samples_leaf == 3
 
 
 # --- held-out rows of one booster -------------------------------------------------------------
@@ -255,10 +254,16 @@ def test_temperature_finds_the_factor(factor, k):
 def test_temperature_has_bounds_and_weights():
     scores = np.array([3.0, 3.0, -3.0, -3.0])
     separable = np.array([1, 1, 0, 0])
-    assert temperature(scores, separable, np.ones(4)) == 2.0
-    assert temperature(scores, 1 - separable, np.ones(4)) == 0.5
+    few, many = np.ones(4), 1000
+    assert 1.0 < temperature(scores, separable, few) < 1.1  # four rows say little
+    assert temperature(np.tile(scores, many), np.tile(separable, many), np.ones(4 * many)) > 1.5
+    weak = 0.01 * np.tile(scores, many)
+    ones = np.ones(4 * many)
+    assert temperature(weak, np.tile(separable, many), ones) == pytest.approx(2.0, rel=1e-2)
+    assert temperature(weak, np.tile(1 - separable, many), ones) == pytest.approx(0.5, rel=1e-2)
     # Nine parts in ten right: log-odds of log 9.
-    found = temperature(scores, np.array([1, 0, 0, 1]), np.array([9.0, 1, 9, 1]))
+    labels, weights = np.array([1, 0, 0, 1]), np.array([9.0, 1, 9, 1])
+    found = temperature(np.tile(scores, many), np.tile(labels, many), np.tile(weights, many))
     assert found * 3 == pytest.approx(np.log(9), rel=0.01)
 
 
@@ -606,7 +611,7 @@ class TestBooster:
         gains = model.importances(4)
         assert gains.shape == (4,)
         assert gains.argmax() == 0
-        head = PriceHead((model, model), 0.5)
+        head = PriceHead((model, model), (0.25, 0.75), 0.5)
         assert head.importances(4).sum() == pytest.approx(1)
         np.testing.assert_allclose(head.scores(X), 0.5 * model.scores(X))
         np.testing.assert_allclose(head.contributions(X), 0.5 * parts)
@@ -663,8 +668,8 @@ def test_head_of_folds(name):
     X, head, scores = trained(name, parts)
     for part, model, seen in zip(parts, head.models, scores, strict=True):
         np.testing.assert_allclose(seen, model.scores(X[part.held_out]))
-    proba = np.mean([to_proba(model.scores(X)) for model in head.models], axis=0)
-    np.testing.assert_allclose(to_proba(head.scores(X)), proba)
+    mean = np.mean([model.scores(X) for model in head.models], axis=0)
+    np.testing.assert_allclose(head.scores(X), mean)
     stages = list(head.staged_scores(X))
     assert len(stages) == 5
     np.testing.assert_allclose(stages[-1], head.scores(X), atol=CLOSE[name])
@@ -675,14 +680,12 @@ def test_head_of_folds(name):
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_probabilities_are_averaged_after_calibration_and_learned_scores_are_averaged(k):
+def test_scores_are_averaged_by_weight(k):
     rng = np.random.default_rng(0)
     scores = list(rng.normal(size=(3, 20) if k == 2 else (3, 20, 3)))
-    np.testing.assert_allclose(PriceHead((), 0.5).average(scores), 0.5 * np.mean(scores, axis=0))
-    expected = np.mean([to_proba(0.5 * s) for s in scores], axis=0)
-    head = ProbabilityHead((), 0.5, costs=None)
-    np.testing.assert_allclose(to_proba(head.average(scores)), expected)
-    np.testing.assert_allclose(head.average(scores[:1]), 0.5 * scores[0])
+    expected = 0.5 * (0.5 * scores[0] + 0.2 * scores[1] + 0.3 * scores[2])
+    for head in (PriceHead, lambda *parts: ProbabilityHead(*parts, costs=None)):
+        np.testing.assert_allclose(head((), (0.5, 0.2, 0.3), 0.5).average(scores), expected)
 
 
 def test_head_without_held_out_rows():

@@ -29,7 +29,7 @@ THREE = pd.DataFrame([[0, 1, 6], [9, 2, 0]], index=[0, 1], columns=["accept", "r
 
 
 def make(cost_matrix=None, **options):
-    small = {"n_estimators": 12, "ensemble": 2, "n_jobs": 1, "random_state": 0}
+    small = {"n_estimators": 12, "ensemble": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
     return CostBoostClassifier(cost_matrix, **{**small, "learning_rate": 0.2, **options})
 
 

@@ -38,7 +38,7 @@ def rows(k=2, n=400, missing=0.03, seed=0):
 
 
 def make(k, engine, **options):
-    small = {"n_estimators": 15, "ensemble": 2, "n_jobs": 1, "random_state": 0}
+    small = {"n_estimators": 15, "ensemble": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
     return CostBoostClassifier(COSTS[k], engine=engine, **{**small, **options})
 
 

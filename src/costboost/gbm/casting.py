@@ -192,6 +192,7 @@ class Training:
         self.task = task
         self.callbacks = callbacks
         self.ended = ended
+        self.has_kinds = False
 
     def cast(self, start: Start | None, clock: Clock) -> Cast:
         """Train the kinds that the effort allows, and find their weights.
@@ -209,7 +210,9 @@ class Training:
             The models that count.
         """
         trials: list[Trial] = []
-        for recipe in self._recipes(start):
+        recipes = self._recipes(start)
+        self.has_kinds = len(recipes) > 1
+        for recipe in recipes:
             trial = Trial(recipe)
             if trials and clock.left < np.mean([t.seconds for t in trials if t.models]):
                 trial.note = "no time"
@@ -254,7 +257,7 @@ class Training:
                 costs_of(self.task.head, self.source.watched(number)),
                 [*self.callbacks, mine.ends],
                 earlier,
-                trial.recipe.name,
+                trial.recipe.name if self.has_kinds else "",
             )
             patience = self.settings.stopping_patience
             job = Job(self.settings.n_estimators, patience, seed, before, log)
@@ -308,7 +311,7 @@ class Training:
         """One booster of all rows, with about as many rounds as those of the folds needed."""
         rounds = _MORE_ROUNDS * float(np.mean([model.n_rounds for model in trial.models]))
         log = RoundLog(
-            self.task.target.name, (1, 1), max(round(rounds), 1), {}, (), None, trial.recipe.name
+            self.task.target.name, (1, 1), max(round(rounds), 1), {}, (clock.ends,)
         )
         job = Job(log.n_rounds, 0, self.source.seeds[0], None, log)
         model, _ = self._trainer(trial.recipe)(None, job)

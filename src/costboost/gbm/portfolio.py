@@ -15,8 +15,8 @@ __all__ = ["Shape", "recipes_for"]
 # Inputs (columns times categories) and rows beyond which a linear member is left out.
 _LINEAR_INPUTS = 500
 _LINEAR_NUMBERS = 10_000_000
-# Engines that members are added of, if they are installed.
-_OTHER_ENGINES = ("catboost", "xgboost")
+# Engines that members are added of, if they are installed, and the leaves of their trees.
+_OTHER_ENGINES = {"catboost": 64, "xgboost": 15}
 
 
 @dataclass(frozen=True)
@@ -58,36 +58,35 @@ def recipes_for(settings: Settings, target: Target, shape: Shape) -> list[Recipe
     list of Recipe
         One at least.
     """
-    growth = settings.growth()
-    plain = _trees(settings.engine, growth)
-    if settings.effort == "fast" or not shape.has_folds or settings.loss != "auto":
-        return [plain]
-    found = [plain]
-    is_free = settings.max_leaves == "auto"
-    if settings.engine == "lightgbm":
-        found.append(_trees("lightgbm", replace(growth, random_splits=True)))
-    elif is_free:
-        found.append(_trees(settings.engine, replace(growth, max_leaves=6)))
+    growth, engine = settings.growth(), settings.engine
+    is_single = settings.effort == "fast" or (settings.n_folds == 1 and settings.cv is None)
+    if is_single or not shape.has_folds or settings.loss != "auto":
+        return [_trees(engine, growth)]
+    has_random = engine == "lightgbm"
+
+    def sizes(*wanted: int, random_splits: bool = False) -> list[Recipe]:
+        """Trees of these sizes; of the size that the user chose, if there is one."""
+        free = wanted if settings.max_leaves == "auto" else (growth.max_leaves,)
+        return [
+            _trees(engine, replace(growth, max_leaves=leaves, random_splits=random_splits))
+            for leaves in free
+        ]
+
+    found = sizes(31)
+    found += sizes(15, random_splits=True) if has_random else sizes(6)
     if target.is_log_loss and _is_small(shape):
         found.append(Recipe("linear", "linear", growth))
     if settings.effort == "high":
-        if is_free:
+        found += sizes(6, 15)
+        found += sizes(31, random_splits=True) if has_random else []
+        if target.is_log_loss:
             found += [
-                _trees(settings.engine, replace(growth, max_leaves=leaves))
-                for leaves in (6, 31)
-                if all(recipe.growth.max_leaves != leaves for recipe in found)
+                _trees(other, replace(growth, max_leaves=leaves))
+                for other, leaves in _OTHER_ENGINES.items()
+                if other != engine and find_spec(other) is not None
             ]
-            if settings.engine == "lightgbm":
-                found.append(
-                    _trees("lightgbm", replace(growth, max_leaves=31, random_splits=True))
-                )
-        if target.is_log_loss and settings.engine_params is None:
-            found += [
-                _trees(engine, replace(growth, max_leaves=64 if engine == "catboost" else 15))
-                for engine in _OTHER_ENGINES
-                if engine != settings.engine and find_spec(engine) is not None
-            ]
-    return found
+    # Where the user chose a size, some of them are the same.
+    return list(dict.fromkeys(found))
 
 
 def _trees(engine: str, growth: Growth) -> Recipe:

@@ -21,9 +21,6 @@ from costboost.gbm.totals import Totals
 
 __all__ = ["LastFit", "MemorySource", "Plan", "make_plan"]
 
-# Rows from which on one booster of all rows replaces those of the folds.
-_REFIT_ROWS = 2**62
-
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -183,10 +180,12 @@ class MemorySource(Source):
 
     def refits(self, settings: Settings) -> bool:
         """Whether one booster of all rows replaces those of the folds in the end."""
-        if settings.warm_start or len(self.plan.folds) == 1 or not settings.early_stopping:
+        if len(self.plan.folds) == 1 or not settings.early_stopping:
             return False
         if settings.refit == "auto":
-            return len(self.block) >= _REFIT_ROWS
+            # Who chose the folds, or means to continue their boosters, wants to keep them.
+            is_ours = settings.ensemble == "auto" and settings.cv is None
+            return is_ours and not settings.warm_start and settings.effort != "fast"
         return bool(settings.refit)
 
     def engine(self, settings: Settings, recipe: Recipe) -> Engine:
