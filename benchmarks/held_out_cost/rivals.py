@@ -9,9 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -20,7 +24,7 @@ from benchmarks.held_out_cost.problems import Prices, Split
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 FOLDS = 5
-# Wall seconds that AutoGluon may take for one training on one core; it plans its work by them.
+# Processor seconds that AutoGluon may take for a training on one core; it plans its work by them.
 TIME_LIMIT = float(os.environ.get("AUTOGLUON_SECONDS", "120"))
 FOREST_TREES = 500
 LEAVES = (1, 5)  # smallest leaf of the forest: the one with the smaller out-of-bag log loss
@@ -60,9 +64,7 @@ class CatBoost:
             folds = StratifiedKFold(self.folds, shuffle=True, random_state=self.seed)
             parts = list(folds.split(rows, y))
         elif self.stopped:
-            parts = [
-                train_test_split(rows, test_size=HELD_OUT, stratify=y, random_state=self.seed)
-            ]
+            parts = [train_test_split(rows, test_size=HELD_OUT, stratify=y, random_state=self.seed)]
         else:
             parts = [(rows, rows[:0])]
         self.models_ = [self._booster(X, y, fit, watch) for fit, watch in parts]
@@ -99,6 +101,14 @@ def catboost(**params: Any) -> Any:
 # -- AutoGluon --------------------------------------------------------------------------------
 
 
+@contextmanager
+def processor_clock() -> Iterator[None]:
+    """`time.time` counts processor seconds: other work on the machine uses up no time limit."""
+    start, spent = time.time(), time.process_time()
+    with patch("time.time", lambda: start + time.process_time() - spent):
+        yield
+
+
 class AutoGluon:
     """A weighted ensemble of AutoGluon's default portfolio without neural networks.
 
@@ -108,7 +118,7 @@ class AutoGluon:
     Parameters
     ----------
     seconds : float
-        Time limit of a training.
+        Time limit of a training, in processor seconds.
     """
 
     LABEL = "costboost label"
@@ -131,11 +141,13 @@ class AutoGluon:
             self.LABEL, eval_metric="log_loss", path=folder, verbosity=0,
             problem_type="binary" if self.k == 2 else "multiclass",
         )  # fmt: skip
-        self.predictor_.fit(
-            X.assign(**{self.LABEL: y}), time_limit=self.seconds, hyperparameters=portfolio,
-            num_bag_folds=FOLDS, num_bag_sets=1, num_stack_levels=0, dynamic_stacking=False,
-            ag_args_ensemble={"fold_fitting_strategy": "sequential_local"}, num_cpus=1, num_gpus=0,
-        )  # fmt: skip
+        with processor_clock():
+            self.predictor_.fit(
+                X.assign(**{self.LABEL: y}), time_limit=self.seconds, hyperparameters=portfolio,
+                num_bag_folds=FOLDS, num_bag_sets=1, num_stack_levels=0, dynamic_stacking=False,
+                ag_args_ensemble={"fold_fitting_strategy": "sequential_local"}, num_cpus=1,
+                num_gpus=0,
+            )  # fmt: skip
         return self
 
     @property

@@ -16,7 +16,7 @@ import joblib
 import numpy as np
 import pandas as pd
 from benchmarks.harness import provenance
-from benchmarks.held_out_cost.methods import METHODS, Method, rounds
+from benchmarks.held_out_cost.methods import METHODS, RIVALS, Method, rounds
 from benchmarks.held_out_cost.problems import (
     FIRST_SEED,
     SPLITS,
@@ -40,6 +40,7 @@ FIELDS = (
 )  # fmt: skip
 Key = tuple[str, str, int, str]
 SLOW = 60.0  # seconds; fits above are printed
+RIVALS_VERSIONS = "versions of rivals"  # in the JSON file
 MORE_PACKAGES = ("xgboost", "pandas", "catboost", "autogluon.tabular", "vowpalwabbit")
 # Longest first, so that no worker is left alone with the longest at the end.
 LONGEST = ("kddcup99", "adult", "optdigits", "pendigits", "vowel", "shuttle", "satimage",
@@ -82,10 +83,7 @@ def run(
     for name in missing:
         console.print(f"skipped: {name} needs {METHODS[name].needs}, which is not installed here")
     methods = [name for name in methods if name not in missing]
-    source = provenance(FIRST_SEED)
-    found = {package: _version(package) for package in MORE_PACKAGES}
-    source["versions"] += "".join(f" {name}=={number}" for name, number in found.items() if number)
-    path.with_suffix(".json").write_text(json.dumps(source, indent=1) + "\n")
+    source = record_source(path, methods, keep=bool(done))
     if by_split:
         tasks = [(name, split) for split in range(splits) for name in data]
     else:
@@ -111,6 +109,21 @@ def run(
         f"{spent / 60:.1f} minutes of processor time in fits and decisions; {SPLITS} splits of "
         f"these sets take about {spent / 60 * SPLITS / splits / jobs:.0f} minutes on {jobs} cores."
     )
+
+
+def record_source(path: Path, methods: list[str], keep: bool) -> dict[str, str]:
+    """Write beside the rows what they are measured with; the rivals' environment is apart."""
+    source = provenance(FIRST_SEED)
+    found = {package: _version(package) for package in MORE_PACKAGES}
+    source["versions"] += "".join(f" {name}=={number}" for name, number in found.items() if number)
+    file = path.with_suffix(".json")
+    told = json.loads(file.read_text()) if keep and file.exists() else {}
+    if set(methods) <= {method.name for method in RIVALS}:
+        told = {**source, **told, RIVALS_VERSIONS: source["versions"]}
+    else:
+        told |= source
+    file.write_text(json.dumps(told, indent=1) + "\n")
+    return source
 
 
 def run_split(data: str, split: int, methods: list[str], done: set[Key]) -> list[dict[str, Any]]:
