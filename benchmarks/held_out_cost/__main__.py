@@ -42,7 +42,8 @@ def main() -> None:
     results = Path(__file__).parents[1] / "results"
     # A quick look must not overwrite the figures of a full run.
     folder = options.output or (Path(tempfile.gettempdir()) / NAME if options.quick else results)
-    path = folder / f"{NAME}.csv"
+    # Problems with all rows are others: averages over the usual ones must not mix with them.
+    path = folder / f"{NAME}{'-full' if options.full else ''}.csv"
     if options.command == "run":
         splits = options.splits or (2 if options.quick else SPLITS)
         run(

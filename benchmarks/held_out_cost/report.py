@@ -57,8 +57,10 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
         "all": main,
     }
     parts = {name: part for name, part in parts.items() if len(part)}
-    if not parts:  # large sets with all rows alone
-        return "\n".join(["# What is paid on rows not seen in training", "", *full_sizes(full)])
+    if not parts:  # of `--full`
+        head = ["# What is paid on rows not seen in training: all rows of the large sets", ""]
+        text = [*head, _intro(full, source), "", *full_sizes(full), *sections(full, GROUPS)]
+        return "\n".join([*text, *_failures(everything)]) + "\n"
     headline = next(iter(parts))
     text = [
         "# What is paid on rows not seen in training",
