@@ -201,6 +201,24 @@ def test_vowpalwabbit_learns_a_line(name: str) -> None:
     assert row["savings"] > 0.8
 
 
+def test_autogluon_is_asked_once_and_a_class_it_dropped_has_probability_zero() -> None:
+    class Predictor:
+        asked = 0
+
+        def predict_proba(self, X: pd.DataFrame, **given: bool) -> pd.DataFrame:
+            self.asked += 1
+            return pd.DataFrame({2: [0.9] * len(X), 0: [0.1] * len(X)})
+
+    model = rivals.AutoGluon()
+    model.k, model.predictor_ = 3, Predictor()
+    one, two = pd.DataFrame({"a": [1.0]}), pd.DataFrame({"a": [1.0, 2.0]})
+    assert model.predict_proba(one).tolist() == [[0.1, 0.0, 0.9]]
+    model.predict_proba(one)
+    assert model.predictor_.asked == 1
+    assert model.predict_proba(two).shape == (2, 3)
+    assert model.predictor_.asked == 2
+
+
 def test_autogluon_decides_and_leaves_no_files(
     fraud: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
