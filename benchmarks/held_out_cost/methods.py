@@ -254,8 +254,8 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method(FLAGSHIP, family("CostBoost"), by_told_costs, "multi-class"),
-        Method(FAST, family("CostBoost", effort="fast"), by_told_costs, "multi-class"),
-        Method(HIGH, family("CostBoost", effort="high"), by_told_costs, "multi-class"),
+        Method(FAST, family("CostBoost", effort="fast"), by_told_costs, "matrix"),
+        Method(HIGH, family("CostBoost", effort="high"), by_told_costs, "matrix"),
         Method("CostBoost, ensemble=1", family("CostBoost", ensemble=1), by_told_costs, "matrix"),
         Method("CostBoost, engine=xgboost", family("CostBoost", engine="xgboost"), by_told_costs,
                "matrix", most_classes=SOME_CLASSES),
