@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH_VENV := .venv-bench
+RIVALS_VENV := .venv-rivals
 BIN := $(VENV)/bin
 
 # One thread per numerical library: the fits in the tests are too small to share out.
@@ -14,7 +15,7 @@ export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint format types trust bench bench-cost bench-scale docs docs-serve docs-pages clean
+.PHONY: help run test test-fast lint format types trust bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +53,9 @@ bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn 
 bench-cost: $(BENCH_VENV)/.installed ## Compare held-out costs with the rivals (half an hour)
 	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost --resume $(ARGS)
 
+bench-rivals: $(RIVALS_VENV)/.installed ## Add AutoGluon, CatBoost, VW, ... to the held-out costs (hours)
+	$(RIVALS_VENV)/bin/python -m benchmarks.held_out_cost --rivals --by-split --resume $(ARGS)
+
 bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memory, cluster
 	$(FREE_THREADS) $(BIN)/python benchmarks/classifier_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/gbm_speed.py
@@ -79,7 +83,7 @@ bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, bes
 	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py
 
 clean: ## Remove environments, caches and builds
-	rm -rf $(VENV) $(BENCH_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) $(BENCH_VENV) $(RIVALS_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian splits ensurepip off into python3-venv; where it is missing, the system's pip installs pip.
@@ -103,4 +107,9 @@ $(VENV)/.installed-dev: pyproject.toml
 $(BENCH_VENV)/.installed: pyproject.toml
 	$(call make_venv,$(BENCH_VENV))
 	$(BENCH_VENV)/bin/python -m pip install --quiet --editable '.[bench]'
+	@touch $@
+
+$(RIVALS_VENV)/.installed: pyproject.toml
+	$(call make_venv,$(RIVALS_VENV))
+	$(RIVALS_VENV)/bin/python -m pip install --quiet --editable '.[rivals]'
 	@touch $@

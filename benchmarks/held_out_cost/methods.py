@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 import sklearn
 from benchmarks.held_out_cost.early import HELD_OUT, PATIENCE, RATE, TREES, EarlyStopped, booster
 from benchmarks.held_out_cost.problems import Prices, Problem, Split
+from benchmarks.held_out_cost.rivals import (
+    FOLDS,
+    autogluon,
+    catboost,
+    forest,
+    logistic,
+    vowpal_wabbit,
+)
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import TunedThresholdClassifierCV
@@ -48,6 +57,8 @@ class Method:
         Groups of problems it applies to.
     most_classes : int
         Above, it is left out, for time.
+    needs : str
+        A module; where it is missing the method is skipped.
     """
 
     name: str
@@ -57,6 +68,14 @@ class Method:
     trained_as: str = ""
     groups: tuple[str, ...] = ("per row", "hidden", "binary", "multi-class")
     most_classes: int = 1000
+    needs: str = ""
+
+    @property
+    def is_installed(self) -> bool:
+        try:
+            return not self.needs or find_spec(self.needs) is not None
+        except ModuleNotFoundError:  # not even the package that holds it
+            return False
 
     def applies(self, problem: Problem, k: int) -> bool:
         return problem.group in self.groups and k <= self.most_classes
@@ -212,10 +231,31 @@ CALIBRATED = "LightGBM calibrated + Bayes"
 BAYES_RIVALS = (STOPPED, CALIBRATED)
 TWO = ("per row", "hidden", "binary")
 
+AUTOGLUON = "AutoGluon + Bayes"
+FAST, HIGH = "CostBoost, effort=fast", "CostBoost, effort=high"
+OURS = (FLAGSHIP, FAST, HIGH)  # that are held against AutoGluon
+# The other methods of costboost, which none of them should need.
+FAMILY = ("MinCost", "AdaMEC", "AdaC2", "AsyBL", "CSLogitBoost", "Lp-CSB", "MCBoost GLL")
+# In the order in which they are worth their time.
+RIVALS = (
+    Method(AUTOGLUON, autogluon, by_bayes, "always", needs="autogluon.tabular"),
+    Method("CatBoost bagged + Bayes", catboost(stopped=True, folds=FOLDS), by_bayes, "always",
+           needs="catboost"),
+    Method("CatBoost early-stopped + Bayes", catboost(stopped=True), by_bayes, "always",
+           needs="catboost"),
+    Method("logistic regression + Bayes", logistic, by_bayes, "always"),
+    Method("RandomForest + Bayes", forest, by_bayes, "always"),
+    Method("CatBoost + Bayes", catboost(), by_bayes, "always", needs="catboost"),
+    Method("VW csoaa_ldf mc", vowpal_wabbit("csoaa_ldf"), plainly_encoded, needs="vowpalwabbit"),
+    Method("VW cs_active", vowpal_wabbit("cs_active"), plainly_encoded, needs="vowpalwabbit"),
+)  # fmt: skip
+
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         Method(FLAGSHIP, family("CostBoost"), by_told_costs, "multi-class"),
+        Method(FAST, family("CostBoost", effort="fast"), by_told_costs, "matrix"),
+        Method(HIGH, family("CostBoost", effort="high"), by_told_costs, "matrix"),
         Method("CostBoost, ensemble=1", family("CostBoost", ensemble=1), by_told_costs, "matrix"),
         Method("CostBoost, engine=xgboost", family("CostBoost", engine="xgboost"), by_told_costs,
                "matrix", most_classes=SOME_CLASSES),
@@ -235,13 +275,13 @@ METHODS: dict[str, Method] = {
                lambda split, prices: histogram(split).fit(split.X_train, split.y_train),
                by_bayes, "always"),
         Method("HistGradientBoosting + TunedThreshold", tuned_threshold, plainly, groups=TWO),
-        Method("empulse CSBoost", csboost, plainly_encoded, groups=TWO),
+        Method("empulse CSBoost", csboost, plainly_encoded, groups=TWO, needs="empulse"),
         Method("imbens AdaCost, repaired", imbalanced_ensemble("AdaCostClassifier"),
-               plainly_encoded),
+               plainly_encoded, needs="imbens"),
         Method("imbens AsymBoost, repaired", imbalanced_ensemble("AsymBoostClassifier"),
-               plainly_encoded),
+               plainly_encoded, needs="imbens"),
         Method("imbens, as released", imbalanced_ensemble("AdaCostClassifier", repaired=False),
-               plainly_encoded, "always"),
+               plainly_encoded, "always", needs="imbens"),
         Method("MinCost", family("MinCost", calibration="sigmoid"), by_bayes, "always"),
         Method("AdaMEC", family("AdaMEC"), by_bayes, "always", groups=TWO),
         Method("AdaC2", family("AdaC2"), plainly, groups=TWO),
@@ -252,6 +292,7 @@ METHODS: dict[str, Method] = {
                most_classes=MANY_CLASSES),
         Method("MCBoost GLL", family("MCBoost", encoded=True, loss="gll"), plainly_encoded,
                groups=("multi-class",), most_classes=MANY_CLASSES),
+        *RIVALS,
     )
 }  # fmt: skip
 

@@ -29,17 +29,24 @@ PER_ROW = ("bankmarketing", "creditscoring1", "credit_default", "creditcard_subs
 BINARY = (
     "adult", "pima", "phoneme", "page-blocks", "wdbc", "wbc", "haberman", "liver", "crx",
     "cleveland", "sick-euthyroid", "hepatitis", "breast-cancer", "tic-tac-toe", "sonar", "wpbc",
+    "german", "telco", "mlc_churn",
 )  # fmt: skip
 MULTICLASS = (
     "vehicle", "segment", "satimage", "ecoli", "splice", "vertebral", "thyroid", "flare",
-    "optdigits", "pendigits", "vowel", "shuttle",
+    "optdigits", "pendigits", "vowel", "shuttle", "nursery", "winewhite", "drybean",
 )  # fmt: skip
 OFFICIAL = ("kddcup99",)
 SETS = (*PER_ROW, *BINARY, *MULTICLASS, *OFFICIAL)
+# The same problems with all rows of a set: `--full`.
+ALL_ROWS = " (all rows)"
+FULL = tuple(
+    name + ALL_ROWS
+    for name in ("adult", "bankmarketing", "creditscoring1", "credit_default", "letter", "kddcup99")
+)
 # On other splits of these the flagship's defaults were chosen.
 DEVELOPMENT = (
     "bankmarketing", "credit_default", "pima", "phoneme", "crx", "haberman", "wdbc", "page-blocks",
-    "vehicle", "segment", "ecoli", "satimage",
+    "vehicle", "segment", "ecoli", "satimage", "german", "mlc_churn",
 )  # fmt: skip
 # Rows drawn from the whole set, by class, before it is split.
 SAMPLED = {"shuttle": 5_000, "pendigits": 3_000, "optdigits": 2_500}
@@ -69,33 +76,43 @@ class Problem:
 
     @property
     def is_development(self) -> bool:
-        return self.data in DEVELOPMENT
+        return file_of(self.data) in DEVELOPMENT
+
+
+def file_of(data: str) -> str:
+    """The name that `load` knows a set by."""
+    return data.removesuffix(ALL_ROWS)
 
 
 def problems_of(data: str) -> list[Problem]:
     """All problems of a set."""
-    if data in PER_ROW:
+    if data not in (*SETS, *FULL):
+        raise ValueError(f"The data set must be one of {', '.join((*SETS, *FULL))}; got {data!r}.")
+    file = file_of(data)
+    if file in PER_ROW:
         costs = [KNOWN, HIDDEN]
-    elif data in BINARY:
+    elif file in BINARY:
         costs = [f"ratio {ratio}" for ratio in RATIOS]
-    elif data in MULTICLASS:
-        costs = ["class frequency", "random symmetric"]
-    elif data in OFFICIAL:
+    elif file in OFFICIAL:
         costs = ["official"]
     else:
-        raise ValueError(f"The data set must be one of {', '.join(SETS)}; got {data!r}.")
+        costs = ["class frequency", "random symmetric"]
     return [Problem(data, name) for name in costs]
 
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A whole data set: classes are numbered from 0, in sorted order."""
+    """A whole data set: classes are numbered from 0, in sorted order.
+
+    `capped`: a split draws at most `MOST_ROWS` training and test rows (or `OFFICIAL_ROWS`).
+    """
 
     X: pd.DataFrame
     y: np.ndarray
     row_costs: np.ndarray | None = None
     matrix: np.ndarray | None = None
     official: np.ndarray | None = None
+    capped: bool = True
 
     @property
     def k(self) -> int:
@@ -161,10 +178,11 @@ class Prices:
 @lru_cache(maxsize=2)
 def table(data: str) -> Table:
     """Read a set: classes merged, sampled and dropped as the report says."""
-    found = load(data)
+    file = file_of(data)
+    found = load(file)
     X, y = found.X, np.searchsorted(found.classes, found.y)
     rows = np.arange(len(y))
-    if data == "page-blocks":
+    if file == "page-blocks":
         y = (found.y != found.classes[0]).astype(int)
     if data in SAMPLED:
         rows = sample(y, SAMPLED[data], FIRST_SEED)
@@ -181,7 +199,8 @@ def table(data: str) -> Table:
         y,
         None if found.costs is None else found.costs[rows],
         matrix,
-        found.split[rows] if data in OFFICIAL and found.split is not None else None,
+        found.split[rows] if file in OFFICIAL and found.split is not None else None,
+        capped=file == data,
     )
 
 
@@ -207,9 +226,11 @@ def draw(whole: Table, seed: int) -> Split:
     else:
         train, test = (np.flatnonzero(whole.official == part) for part in ("train", "test"))
         most = OFFICIAL_ROWS
-    train, test = (
-        part[sample(whole.y[part], n, seed)] for part, n in zip((train, test), most, strict=True)
-    )
+    if whole.capped:
+        train, test = (
+            part[sample(whole.y[part], n, seed)]
+            for part, n in zip((train, test), most, strict=True)
+        )
     costs = whole.row_costs
     return Split(
         *(whole.X.iloc[part].reset_index(drop=True) for part in (train, test)),

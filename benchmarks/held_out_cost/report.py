@@ -19,13 +19,18 @@ from benchmarks.held_out_cost.methods import (
     SOME_CLASSES,
 )
 from benchmarks.held_out_cost.problems import (
+    ALL_ROWS,
     DEVELOPMENT,
     LEAST_OF_CLASS,
     MOST_ROWS,
     OFFICIAL_ROWS,
     SAMPLED,
 )
+from benchmarks.held_out_cost.rivals import FOREST_TREES, PASSES, TIME_LIMIT
+from benchmarks.held_out_cost.run import RIVALS_VERSIONS
 from benchmarks.held_out_cost.statistics import TIE, Duel, duel, mean_ranks, savings_table
+from benchmarks.held_out_cost.tables import markdown
+from benchmarks.held_out_cost.targets import full_sizes, sections
 
 GROUPS = {"per row": "Costs per row", "binary": "Two classes", "multi-class": "Many classes"}
 
@@ -43,6 +48,8 @@ def write(path: Path) -> Path:
 
 def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
     """The page; figures are written on the way."""
+    is_full = rows["data"].str.endswith(ALL_ROWS)
+    everything, full, rows = rows, rows[is_full], rows[~is_full]
     main = rows[rows["group"] != "hidden"]
     parts = {
         "untouched": main[main["development"] == 0],
@@ -50,6 +57,10 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
         "all": main,
     }
     parts = {name: part for name, part in parts.items() if len(part)}
+    if not parts:  # of `--full`
+        head = ["# What is paid on rows not seen in training: all rows of the large sets", ""]
+        text = [*head, _intro(full, source), "", *full_sizes(full), *sections(full, GROUPS)]
+        return "\n".join([*text, *_failures(everything)]) + "\n"
     headline = next(iter(parts))
     text = [
         "# What is paid on rows not seen in training",
@@ -91,10 +102,12 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
     for name, part in parts.items():
         text += [f"### {name.capitalize()} sets", "", _duels(part), ""]
     text += _against_bayes(parts, path)
+    text += sections(rows, GROUPS)
+    text += full_sizes(full)
     text += _losses(main)
     text += _estimates(rows)
     text += _hidden(rows)
-    text += _failures(rows)
+    text += _failures(everything)
     text += [_notes()]
     return "\n".join(text) + "\n"
 
@@ -106,13 +119,18 @@ def _intro(rows: pd.DataFrame, source: dict[str, str]) -> str:
     sets, problems = rows["data"].nunique(), rows["problem"].nunique()
     splits = rows.groupby("problem")["split"].nunique().max()
     made = ", ".join([*_python(source), *_commits(rows)])
-    versions = source.get("versions", "").replace("==", " ").split()
-    pairs = ", ".join(" ".join(versions[i : i + 2]) for i in range(0, len(versions), 2))
+    pairs = _versions(source.get("versions", ""))
+    rivals = _versions(source.get(RIVALS_VERSIONS, ""))
+    apart = f" Methods of `make bench-rivals`: {rivals}." if rivals and rivals != pairs else ""
     return (
         f"{problems} problems on {sets} data sets, up to {splits} splits each, {len(rows)} rows of "
         "the CSV file of the same name (its problems of hidden costs are apart). "
-        f"Measured with {made or 'unknown versions'}: {pairs}."
+        f"Measured with {made or 'unknown versions'}: {pairs}.{apart}"
     )
+
+
+def _versions(pinned: str) -> str:
+    return ", ".join(pinned.split()).replace("==", " ")
 
 
 def _python(source: dict[str, str]) -> list[str]:
@@ -368,7 +386,8 @@ def _notes() -> str:
   {OFFICIAL_ROWS[0]} training and {OFFICIAL_ROWS[1]} test rows by class. Draws keep at least
   {LEAST_OF_CLASS} rows of a class; classes with fewer in the whole set are dropped (imL, imS and
   omL of ecoli). page-blocks is class 1 against the rest.
-- *Costs*: the rows' own; ratio r: a mistake on the rarer class costs r, on the other 1; class
+- *Costs*: the rows' own (german and telco too are used with ratios; german's ratio 5 is the matrix
+  that came with it); ratio r: a mistake on the rarer class costs r, on the other 1; class
   frequency and random symmetric (uniform in 1 to 10): a fresh matrix per split.
 - *Effort*: early-stopped boosters have a learning rate of 0.05, up to 1000 rounds, and stop after
   50 rounds without a smaller log loss on held-out rows (20 %; for CostBoost with 5 boosters a fold
@@ -377,6 +396,15 @@ def _notes() -> str:
   {ISOTONIC_FROM} training rows, isotonic from there. *Cost-weighted*: the cheapest decision is the
   label, the mean price of a mistake on the row its weight; early-stopped. CSBoost has no early
   stopping of its own and keeps XGBoost's defaults. AsyBL and CSLogitBoost run at learning rate 0.1.
+- *AutoGluon* (`make bench-rivals`): TabularPredictor by log loss, its default portfolio without
+  neural networks (LightGBM ×3, CatBoost, XGBoost, random forests ×2, extra trees ×2) and logistic
+  regression, each a bag of five folds; no stacking, no refit; one core, at most {TIME_LIMIT:g}
+  processor seconds (*rounds* in the CSV file: models finished, the ensemble of them included).
+- *CatBoost*: up to 1000 rounds, learning rate and all else left to it; alone, stopped by 20 % held
+  out, or the mean probability of five, each stopped by its fold. *Logistic regression*: scaled
+  columns, penalty by five folds. *RandomForest*: {FOREST_TREES} trees, leaves of at least 1 or 5
+  rows, whichever has the smaller out-of-bag log loss. *VW*: {PASSES} passes over scaled columns and
+  one-hot codes; it learns the cost of each decision and is not told a test row's costs.
 - *Row costs*: the Bayes rule uses the row's own costs, as do CostBoost, AsyBL and CSLogitBoost.
   TunedThreshold gets them in its scorer by metadata routing, but chooses one threshold for all
   rows; cost-weighted boosters, CSBoost and AdaC2 have them in training alone; imbens takes the mean
@@ -386,28 +414,14 @@ def _notes() -> str:
   released*). *Repaired* calls the step that was meant, with 50 trees of depth 3 (its default is 50
   stumps). AdaCost gets costs of at most 1, the best for it of three scales tried on development
   sets; AsymBoost costs of geometric mean 1, as in its own presets.
-- *Encoding*: categories and gaps are native to LightGBM, XGBoost, HistGradientBoosting and
-  costboost; empulse, imbens and MCBoost get one-hot codes and medians.
+- *Encoding*: categories and gaps are native to LightGBM, XGBoost, HistGradientBoosting,
+  CatBoost, AutoGluon and costboost; all others get one-hot codes and medians.
 - *Shared trainings*: a model that does not see prices is trained once per split and decides all
   problems of the set. CostBoost's boosters do not see a cost matrix either; for two classes it is
   trained anew for each ratio all the same (its variants are not), so that its estimates are its
   own.
 - *Left out for time*: CostBoost with XGBoost and with loss=gll above {SOME_CLASSES} classes, Lp-CSB
   and MCBoost above {MANY_CLASSES}.
-- *Seconds* are processor time of one thread, means over rows; a busy machine inflates them.
+- *Seconds* are processor time of one thread, child processes included, means over rows; a busy
+  machine inflates them. Methods of different environments were not timed side by side.
 """
-
-
-def markdown(frame: pd.DataFrame, formats: dict[str, str], index: str) -> str:
-    """A Markdown table; gaps are left empty."""
-    lines = [
-        f"| {index} | " + " | ".join(map(str, frame.columns)) + " |",
-        "|---|" + "---:|" * len(frame.columns),
-    ]
-    for name, row in zip(frame.index, frame.itertuples(index=False), strict=True):
-        cells = []
-        for column, value in zip(frame.columns, row, strict=True):
-            missing = isinstance(value, float) and np.isnan(value)
-            cells.append("" if missing else formats.get(column, "{}").format(value))
-        lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import time
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,7 @@ import joblib
 import numpy as np
 import pandas as pd
 from benchmarks.harness import provenance
-from benchmarks.held_out_cost.methods import METHODS, Method, rounds
+from benchmarks.held_out_cost.methods import METHODS, RIVALS, Method, rounds
 from benchmarks.held_out_cost.problems import (
     FIRST_SEED,
     SPLITS,
@@ -38,6 +40,8 @@ FIELDS = (
 )  # fmt: skip
 Key = tuple[str, str, int, str]
 SLOW = 60.0  # seconds; fits above are printed
+RIVALS_VERSIONS = "versions of rivals"  # in the JSON file
+MORE_PACKAGES = ("xgboost", "pandas", "catboost", "autogluon.tabular", "vowpalwabbit")
 # Longest first, so that no worker is left alone with the longest at the end.
 LONGEST = ("kddcup99", "adult", "optdigits", "pendigits", "vowel", "shuttle", "satimage",
            "creditscoring1", "bankmarketing", "credit_default", "segment")  # fmt: skip
@@ -51,18 +55,40 @@ def run(
     splits: int = SPLITS,
     jobs: int = 2,
     resume: bool = False,
+    by_split: bool = False,
 ) -> None:
-    """Run, appending to ``path``; ``resume`` keeps its rows and runs what is missing."""
+    """Run, appending to ``path``.
+
+    Parameters
+    ----------
+    data, methods : list of str
+        Names of sets and methods; methods that are not installed are skipped.
+    path : Path
+        CSV file of the rows.
+    splits : int
+        Splits of each set.
+    jobs : int
+        Processes.
+    resume : bool
+        Keep the rows of the file and run what is missing.
+    by_split : bool
+        Run the first split of all sets, in the order given, before the second of any.
+    """
     console = Console(width=110)
     path.parent.mkdir(parents=True, exist_ok=True)
     done = finished(path) if resume else set()
     if not done:
         path.unlink(missing_ok=True)
-    source = provenance(FIRST_SEED)
-    source["versions"] += f" xgboost=={_version('xgboost')} pandas=={pd.__version__}"
-    path.with_suffix(".json").write_text(json.dumps(source, indent=1) + "\n")
-    data = sorted(data, key=lambda name: LONGEST.index(name) if name in LONGEST else len(LONGEST))
-    tasks = [(name, split) for name in data for split in range(splits)]
+    missing = [name for name in methods if not METHODS[name].is_installed]
+    for name in missing:
+        console.print(f"skipped: {name} needs {METHODS[name].needs}, which is not installed here")
+    methods = [name for name in methods if name not in missing]
+    source = record_source(path, methods, keep=bool(done))
+    if by_split:
+        tasks = [(name, split) for split in range(splits) for name in data]
+    else:
+        data = sorted(data, key=lambda name: LONGEST.index(name) if name in LONGEST else 99)
+        tasks = [(name, split) for name in data for split in range(splits)]
     start, spent = time.perf_counter(), 0.0
     parallel = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
     results = parallel(
@@ -83,6 +109,21 @@ def run(
         f"{spent / 60:.1f} minutes of processor time in fits and decisions; {SPLITS} splits of "
         f"these sets take about {spent / 60 * SPLITS / splits / jobs:.0f} minutes on {jobs} cores."
     )
+
+
+def record_source(path: Path, methods: list[str], keep: bool) -> dict[str, str]:
+    """Write beside the rows what they are measured with; the rivals' environment is apart."""
+    source = provenance(FIRST_SEED)
+    found = {package: _version(package) for package in MORE_PACKAGES}
+    source["versions"] += "".join(f" {name}=={number}" for name, number in found.items() if number)
+    file = path.with_suffix(".json")
+    told = json.loads(file.read_text()) if keep and file.exists() else {}
+    if set(methods) <= {method.name for method in RIVALS}:
+        told = {**source, **told, RIVALS_VERSIONS: source["versions"]}
+    else:
+        told |= source
+    file.write_text(json.dumps(told, indent=1) + "\n")
+    return source
 
 
 def run_split(data: str, split: int, methods: list[str], done: set[Key]) -> list[dict[str, Any]]:
@@ -118,19 +159,29 @@ def compare(
         }  # fmt: skip
         try:
             if key not in trained:
-                start = time.process_time()
+                if method.needs:
+                    import_module(method.needs)  # not part of the training's time
+                start = cpu_seconds()
                 model = method.fit(part, prices)
-                trained[key] = model, time.process_time() - start, problem
+                trained[key] = model, cpu_seconds() - start, problem
             model, row["fit_seconds"], origin = trained[key]
-            start = time.process_time()
+            start = cpu_seconds()
             decided = method.decide(model, part, prices)
-            row["predict_seconds"] = time.process_time() - start
+            # Probabilities that were kept from another problem count with the time they took.
+            spent = cpu_seconds() - start
+            row["predict_seconds"] = max(spent, getattr(model, "proba_seconds_", 0.0))
             row |= judge(decided, part, prices) | estimate(model, problem, origin)
             row["rounds"] = rounds(model)
         except Exception as error:
             row["error"] = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
             row["fresh"] = False
         yield row
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and of the child processes that have ended."""
+    spent = os.times()
+    return time.process_time() + spent.children_user + spent.children_system
 
 
 def judge(decided: np.ndarray, part: Split, prices: Prices) -> dict[str, float]:
@@ -195,6 +246,9 @@ def _short(value: Any) -> Any:
 
 
 def _version(package: str) -> str:
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    return version(package)
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""

@@ -81,6 +81,15 @@ def holm(p_values: np.ndarray) -> np.ndarray:
     return adjusted
 
 
+def record(differences: pd.Series, tie: float = TIE) -> tuple[int, int, int]:
+    """Problems won, tied and lost, where ``tie`` is the largest difference called equal."""
+    return (
+        int((differences > tie).sum()),
+        int((differences.abs() <= tie).sum()),
+        int((differences < -tie).sum()),
+    )
+
+
 @dataclass(frozen=True)
 class Duel:
     """One method against another, problem by problem.
@@ -103,12 +112,7 @@ class Duel:
     @property
     def record(self) -> tuple[int, int, int]:
         """Problems won, tied and lost."""
-        difference = self.problems["difference"]
-        return (
-            int((difference > TIE).sum()),
-            int((difference.abs() <= TIE).sum()),
-            int((difference < -TIE).sum()),
-        )
+        return record(self.problems["difference"])
 
     def significant(self, sign: int, corrected: bool = True) -> list[str]:
         """Problems on which ours is significantly better (sign 1) or worse (-1)."""
