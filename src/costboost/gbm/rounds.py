@@ -128,6 +128,13 @@ class RoundLog:
         # All of them hear of the round, also if the first one ends it.
         return any([_ends(callback, told) for callback in self.callbacks])
 
+    def recall(self, evals: Evals) -> None:
+        """Take over the values of a booster that an earlier run has finished."""
+        self._values = {
+            rows: {name: values.tolist() for name, values in measures.items()}
+            for rows, measures in evals.items()
+        }
+
     @property
     def evals(self) -> Evals:
         """Values by round, of all rounds that were trained."""

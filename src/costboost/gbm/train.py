@@ -10,6 +10,7 @@ import numpy as np
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs, CostSummary
 from costboost.gbm.blocks import Block, Features
+from costboost.gbm.checkpoint import BoosterStore
 from costboost.gbm.engines.base import Job, Model
 from costboost.gbm.estimate import Estimate, estimate_savings
 from costboost.gbm.heads import Head, LossHead, PriceHead, ProbabilityHead
@@ -120,6 +121,7 @@ def train(
     settings: Settings,
     start: Mapping[str, Start] | None = None,
     callbacks: Sequence[Callback] = (),
+    store: BoosterStore | None = None,
 ) -> Fitted:
     """Train the heads that the settings ask for.
 
@@ -133,6 +135,8 @@ def train(
         Boosters to continue, by the name of their head.
     callbacks : sequence of Callback, optional
         Called after each round of each booster.
+    store : BoosterStore, optional
+        Recalls finished boosters, and keeps new ones.
 
     Returns
     -------
@@ -155,6 +159,8 @@ def train(
             name = task.target.name
             before = (start or {}).get(name)
             trainer = source.trainer(engine, task.target)
+            if store is not None:
+                trainer = store.trainer(trainer, name)
             models, scores, evals[name] = [], [], []
             for number, seed in enumerate(source.seeds):
                 log = RoundLog(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
@@ -10,13 +11,14 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from costboost._state import fingerprint
 from costboost._typing import Bools, Floats
 from costboost.costs.checks import parameter
 from costboost.gbm.blocks import Block, check_classes, joined
 from costboost.gbm.engines.base import Engine, Job, Model, Watch
 from costboost.gbm.folds import strata
 from costboost.gbm.settings import Settings
-from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
+from costboost.gbm.sources.base import Source, Trainer, hashes, hold_out_rule
 from costboost.gbm.sources.parquet.files import ParquetFiles
 from costboost.gbm.sources.parquet.reading import ParquetTable
 from costboost.gbm.targets import Columns, Part, Target
@@ -136,6 +138,25 @@ class ParquetSource(Source):
     def held_out(self, number: int | None = None) -> Block | None:
         """Costs and weights of the held-out rows."""
         return self._held_out
+
+    def identity(self) -> dict[str, str]:
+        """Hashes of the files, and of the costs and weights of all rows."""
+        files = []
+        for path in self.table.files.paths:
+            with open(path, "rb") as file:
+                files.append(hashlib.file_digest(file, "sha256").hexdigest())
+        found: dict[str, Any] = {}
+        for block, held in self._split(features=False):
+            parts = {**hashes(block), "held-out rows": fingerprint(held, ())}
+            for topic, text in parts.items():
+                found.setdefault(topic, hashlib.sha256()).update(text.encode())
+        columns = [self.table.target, self.table.weight, *self.table.features]
+        return {
+            **{topic: digest.hexdigest() for topic, digest in found.items()},
+            "files": " ".join(files),
+            "columns": repr(columns),
+            "batch_rows": str(self.table.n_rows),
+        }
 
     def trainer(self, engine: Engine, target: Target) -> Trainer:
         """Trains on matrices in a temporary folder."""
