@@ -233,3 +233,43 @@ def test_what_a_killed_write_leaves_is_taken_over(tmp_path):
     (tmp_path / ".c.tmp").write_bytes(b"half")
     make().fit(DATA.X, DATA.y, costs=COSTS, checkpoint=path)
     assert os.listdir(tmp_path) == []
+
+
+# -- the folder of fit_parquet ---------------------------------------------------------------------
+
+
+def on_disk(tmp_path, **more):
+    frame = pd.DataFrame(DATA.X).add_prefix("x").assign(amount=DATA.amount, fraud=DATA.y)
+    frame.to_parquet(tmp_path / "a.parquet")
+    model = make(engine="xgboost", ensemble=1)
+    return model.fit_parquet(tmp_path / "a.parquet", "fraud", **more)
+
+
+def test_too_little_room_is_an_error_before_anything_is_written(tmp_path, monkeypatch):
+    """XGBoost ends the process if the disk is full."""
+    usage = type("usage", (), {"free": 1000})
+    monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with pytest.raises(OSError, match=r"writes up to 1 MB.*Set the environment variable TMPDIR"):
+        on_disk(tmp_path, costs={"fn": "amount", "fp": 5})
+    assert os.listdir(tmp_path) == ["a.parquet"]
+
+
+def test_a_missing_temporary_folder_is_a_clear_error(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(OSError, match="needs a folder for temporary files"):
+        on_disk(tmp_path, costs={"fn": "amount", "fp": 5})
+
+
+def test_folders_of_killed_processes_go_and_those_of_living_ones_stay(tmp_path, monkeypatch):
+    from costboost.gbm.sources.parquet.spill import spill_folder
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    (tmp_path / "costboost-dead").mkdir()
+    (tmp_path / "costboost-dead" / "page").write_text("")
+    (tmp_path / "costboost-dead.lock").write_text("")
+    with spill_folder(0, "here") as folder:
+        on_disk(tmp_path, costs={"fn": "amount", "fp": 5})
+        assert folder.is_dir()
+        assert sorted(os.listdir(tmp_path)) == ["a.parquet", folder.name, f"{folder.name}.lock"]
+    assert os.listdir(tmp_path) == ["a.parquet"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hashes, hold_out_rule
 from costboost.gbm.sources.parquet.files import ParquetFiles
 from costboost.gbm.sources.parquet.reading import ParquetTable
+from costboost.gbm.sources.parquet.spill import spill_bytes, spill_folder
 from costboost.gbm.targets import Columns, Part, Target
 from costboost.gbm.totals import Totals
 
@@ -169,11 +169,12 @@ class ParquetSource(Source):
                 part = target.part(target.columns(held.costs, held.weights))
                 parts = {"held_out": part} if part.weight > 0 else {}
             watch = Watch(job, parts, next(iter(parts), None))
-            with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
-                rows = self._matrix(engine, target, types, Path(folder) / "train")
+            n_bins = int(engine.parameters.get("max_bin") or 256)
+            n_bytes = spill_bytes(self.totals.rows, self.features.n_features, n_bins)
+            with spill_folder(n_bytes, self.table.owner) as folder:
+                rows = self._matrix(engine, target, types, folder / "train")
                 watched = {
-                    name: self._matrix(engine, target, types, Path(folder) / name, rows)
-                    for name in parts
+                    name: self._matrix(engine, target, types, folder / name, rows) for name in parts
                 }
                 booster = engine.boost(target, rows, self._part(target), watched, watch)
                 # The booster lets go of the rows, so that their files can be removed.
