@@ -92,3 +92,28 @@ def test_the_table_fits_a_terminal(world: World, monkeypatch: pytest.MonkeyPatch
                "MinCost", "-q").stdout  # fmt: skip
     assert "MinCost" in text
     assert max(map(len, text.splitlines())) <= 80
+
+
+def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) -> None:
+    from costboost.cli import contenders
+
+    path = tmp_path / "c"
+    arguments = ("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "AdaC2",
+                 "--only-ours", "--set", "n_estimators=3", "--json")  # fmt: skip
+    whole = run(*arguments).stdout
+    check, calls = contenders.check_codes, []
+
+    def counted(codes, n, d):
+        calls.append(n)
+        if len(calls) == 2:
+            raise MemoryError("killed")
+        return check(codes, n, d)
+
+    monkeypatch.setattr(contenders, "check_codes", counted)
+    run(*arguments, "--checkpoint", path, code=2)
+    assert path.exists()
+    said = " ".join(run(*arguments, "--seed", 1, "--checkpoint", path, code=2).stderr.split())
+    assert "of another fit: other seed. Delete the file" in said
+    monkeypatch.setattr(contenders, "check_codes", check)
+    assert run(*arguments, "--checkpoint", path).stdout == whole
+    assert not path.exists()

@@ -53,3 +53,15 @@ def test_a_file_that_is_no_study(world: World, tmp_path: Path) -> None:
     (tmp_path / "s.study").write_text("hello")
     said = run("tune", world.train, *COSTS, "--study", tmp_path / "s.study", code=2).stderr
     assert "is not a study file" in said
+
+
+def test_a_killed_search_goes_on_as_if_it_had_not_been(world: World, tmp_path: Path) -> None:
+    """Half a line at the end, a trial that never ended, one that never began."""
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    whole = tuned(world, tmp_path / "a", 3)
+    tuned(world, tmp_path / "b", 1)
+    study = tmp_path / "b" / "s.study"
+    study.write_bytes((tmp_path / "a" / "s.study").read_bytes()[:-1200])
+    resumed = tuned(world, tmp_path / "b", 3)
+    assert {**resumed, "study": 0} == {**whole, "study": 0}
+    assert [path.name for path in (tmp_path / "b").iterdir()] == ["s.study"]

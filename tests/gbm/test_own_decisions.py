@@ -87,7 +87,12 @@ def brute_force(proba, prices):
 class TestMemory:
     def make(self, costs, engine, ensemble, **options):
         return CostBoostClassifier(
-            costs, engine=engine, ensemble=ensemble, effort="fast", n_jobs=1, **{**OPTIONS, **options}
+            costs,
+            engine=engine,
+            ensemble=ensemble,
+            effort="fast",
+            n_jobs=1,
+            **{**OPTIONS, **options},
         )
 
     def test_one_matrix(self, frame, engine, ensemble):

@@ -20,6 +20,7 @@ from costboost.cli.failure import collected_warnings, tells_errors
 if TYPE_CHECKING:
     from costboost.cli.contenders import Contender
     from costboost.cli.problem import Problem
+    from costboost.files.checkpoint import Checkpoint
 
 __all__ = ["compare", "rank"]
 
@@ -61,6 +62,15 @@ def compare(
     ] = 5,
     time_column: arguments.TimeColumn = None,
     group_column: arguments.GroupColumn = None,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keeps what is finished; if the command is killed, the same command goes on where "
+            "it stopped. The file goes at the end.",
+            show_default=False,
+        ),
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Picture to write, .png or .svg.", show_default=False),
@@ -104,10 +114,26 @@ def compare(
         algorithm or (), problem.cost_matrix, read_settings(setting or ()),
         excludes=problem.excludes_cost_columns, only_ours=only_ours,
     )  # fmt: skip
-    result = _measured(console, problem, chosen, folds, seed)
+    store = None
+    if checkpoint is not None:
+        from costboost.cli.resume import hash_of, versions_in_words
+        from costboost.files.checkpoint import Checkpoint
+
+        asked = {
+            "rows": hash_of(problem.rows),
+            "costs": repr(problem.cost_matrix),
+            "settings": repr((sorted(setting or ()), problem.excludes_cost_columns)),
+            "seed": str(seed),
+            "folds": str(folds),
+            "versions": versions_in_words(),
+        }
+        store = Checkpoint(checkpoint, asked, "costboost compare")
+    result = _measured(console, problem, chosen, folds, seed, store)
     standings = rank(result.names, result.paid)
     if plot is not None:
         _draw(standings, plot)
+    if store is not None:
+        store.remove()
     if as_json:
         print_json(
             {
@@ -136,7 +162,12 @@ class _Result:
 
 
 def _measured(
-    console: Console, problem: Problem, chosen: Sequence[Contender], n_folds: int, seed: int
+    console: Console,
+    problem: Problem,
+    chosen: Sequence[Contender],
+    n_folds: int,
+    seed: int,
+    store: Checkpoint | None = None,
 ) -> _Result:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
@@ -165,11 +196,22 @@ def _measured(
             bar.update(task, description=contender.name)
             taken: list[Ints] = []
             try:
-                for train, test in pairs:
-                    fold = Fold(
-                        rows.take(train), rows.take(test), known.take(train), known.take(test), seed
-                    )
-                    taken.append(check_codes(contender.decide(fold), len(test), d))
+                for number, (train, test) in enumerate(pairs):
+                    name = f"{contender.name}, fold {number}"
+                    if store is not None and name in store.names():
+                        found = store.get(name)
+                    else:
+                        fold = Fold(
+                            rows.take(train),
+                            rows.take(test),
+                            known.take(train),
+                            known.take(test),
+                            seed,
+                        )
+                        found = contender.decide(fold)
+                        if store is not None:
+                            store.put(name, np.asarray(found))
+                    taken.append(check_codes(found, len(test), d))
                     bar.advance(task)
             except (ValueError, TypeError, ImportError, RuntimeError) as error:
                 left_out[contender.name] = " ".join(str(error).split(". ")[0].split())[:200]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -80,6 +80,7 @@ def tune(
     from costboost.cli.algorithm import make_model, read_settings
     from costboost.cli.models import save_model
     from costboost.cli.problem import Wish, read_problem
+    from costboost.cli.resume import hash_of, versions_in_words
     from costboost.cli.show import note, print_json, warn
     from costboost.cli.split import split
     from costboost.tables import TableError, check_output, need
@@ -110,7 +111,8 @@ def tune(
         )  # fmt: skip
 
     asked = {
-        "table": _fingerprint(problem), "algorithm": algorithm, "settings": fixed, "seed": seed,
+        "table": hash_of(problem.rows), "versions": versions_in_words(),
+        "algorithm": algorithm, "settings": fixed, "seed": seed,
         "folds": folds, "test_size": test_size, "costs": repr(problem.cost_matrix),
     }  # fmt: skip
     search = _Search(problem, training, build, folds, seed, asked)
@@ -147,15 +149,6 @@ def tune(
     console.print(f"\nThe trials are in [bold]{escape(str(path))}[/bold]; more of them: --trials.")
     if output is not None:
         console.print(f"Wrote [bold]{escape(str(output))}[/bold].")
-
-
-def _fingerprint(problem: Problem) -> str:
-    import pandas as pd
-
-    rows = pd.util.hash_pandas_object(problem.rows.X, index=False).to_numpy()
-    digest = hashlib.sha256(rows.tobytes())
-    digest.update(np.asarray(problem.rows.y).astype(str).tobytes())
-    return digest.hexdigest()[:16]
 
 
 class _Search:
@@ -211,13 +204,13 @@ class _Search:
                 text = f"trials (least cost {study.best_value:.4g} a row)"
                 bar.update(task, completed=len(_finished(study)), description=text)
 
-            if done == 0:
-                found.enqueue_trial(self._defaults(space))
-            if trials > done:
-                found.optimize(
-                    lambda trial: self.cost(trial, space), n_trials=trials - done,
-                    callbacks=[after],
-                )  # fmt: skip
+            for number in range(done, trials):
+                # Each trial has its own seed, so that a search that was killed goes on as if it
+                # had not been.
+                found.sampler = optuna.samplers.TPESampler(seed=self.seed + number)
+                if number == 0 and not found.get_trials(states=[optuna.trial.TrialState.WAITING]):
+                    found.enqueue_trial(self._defaults(space))
+                found.optimize(lambda trial: self.cost(trial, space), n_trials=1, callbacks=[after])
         states = [trial.state.name for trial in _finished(found)]
         return dict(found.best_params), len(states), states.count("PRUNED")
 
@@ -229,10 +222,14 @@ class _Search:
 
         from costboost.tables import TableError
 
-        old = path.exists()
-        if old and not path.read_bytes()[:1] == b"{":
-            raise TableError(f"{path} is not a study file. Name another with --study.")
-        storage = JournalStorage(JournalFileBackend(str(path)))
+        if path.exists():
+            content = path.read_bytes()
+            if content[:1] not in (b"{", b""):
+                raise TableError(f"{path} is not a study file. Name another with --study.")
+            whole = content.rfind(b"\n") + 1
+            if whole < len(content):  # a killed run, or a full disk, has left half a line
+                os.truncate(path, whole)
+        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=_lock(path)))
         found = optuna.create_study(
             study_name="costboost",
             storage=storage,
@@ -240,7 +237,6 @@ class _Search:
             direction="minimize",
             pruner=optuna.pruners.MedianPruner(n_startup_trials=5),
         )
-        found.sampler = optuna.samplers.TPESampler(seed=self.seed + len(found.trials))
         asked = found.user_attrs.get("asked")
         if asked is not None and asked != self.asked:
             before, now = json.loads(asked), json.loads(self.asked)
@@ -284,6 +280,30 @@ class _Search:
             if trial.should_prune():
                 raise optuna.TrialPruned
         return total / weight
+
+
+def _lock(path: Path) -> Any:
+    """A lock that ends with its process, and leaves no file; None where there is none.
+
+    Optuna's own lock is a file. After a kill it stays, and the next run waits half a minute.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return None
+
+    class FileLock:
+        handle = -1
+
+        def acquire(self) -> bool:
+            self.handle = os.open(path, os.O_RDWR | os.O_CREAT)
+            fcntl.flock(self.handle, fcntl.LOCK_EX)
+            return True
+
+        def release(self) -> None:
+            os.close(self.handle)
+
+    return FileLock()
 
 
 def _finished(study: Any) -> list[Any]:

@@ -93,10 +93,20 @@ class Store:
         tail = [len(metrics), f"{seconds:.3f}", versions(), self._commit]
         for metric, value in metrics.items():
             writer.writerow([*identity, task.seed, metric, repr(float(value)), *tail])
-        with self.path.open("ab") as stream:
-            stream.write(text.getvalue().encode())
-            stream.flush()
-            os.fsync(stream.fileno())
+        whole = self.path.stat().st_size
+        try:
+            with self.path.open("ab") as stream:
+                stream.write(text.getvalue().encode())
+                stream.flush()
+                os.fsync(stream.fileno())
+        except OSError as error:
+            os.truncate(self.path, whole)  # no half line may stay, or the next one is lost too
+            raise OSError(
+                error.errno,
+                f"The results of {task.key} cannot be kept: {error.strerror or error}. Those "
+                "before are kept. Free the disk, and run the same command to go on",
+                str(self.path),
+            ) from error
 
     def rows(self) -> pd.DataFrame:
         """The rows of all tasks that are done, in the order of their names."""

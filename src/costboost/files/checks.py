@@ -22,6 +22,10 @@ def _is_count(value: Any) -> bool:
     return is_integer and bool(value >= 0)
 
 
+# Inputs of a linear model, at most.
+_MOST_INPUTS = 1_000_000
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
 
@@ -119,6 +123,9 @@ def _head(head: Any) -> None:
     models = head.models
     _need(isinstance(models, tuple) and len(models) > 0, "models must be a tuple")
     _need(all(hasattr(model, "booster") for model in models), "models must have boosters")
+    weights = head.weights
+    fine = isinstance(weights, tuple) and len(weights) == len(models)
+    _need(fine and all(map(_is_number, weights)), "weights must be a number per model")
     _need(_is_number(head.temperature), "temperature must be a number")
 
 
@@ -181,6 +188,38 @@ def _frame_encoder(encoder: Any) -> None:
     _need(len(encoder.categories) == len(encoder.categorical), "categories of each column")
 
 
+def _members(members: Any) -> None:
+    _need(all(type(m) is class_of("Member") for m in members), "members must be members")
+
+
+def _member(member: Any) -> None:
+    fine = all(isinstance(text, str) for text in (member.name, member.engine, member.note))
+    _need(fine, "names of a member must be text")
+    numbers = (member.weight, member.loss, member.rounds, member.seconds)
+    _need(all(map(_is_number, numbers)), "weight, loss, rounds and seconds must be numbers")
+
+
+def _design(design: Any) -> None:
+    for name in ("numeric", "categorical", "gaps", "sizes"):
+        columns = getattr(design, name)
+        fine = isinstance(columns, np.ndarray) and columns.ndim == 1 and columns.dtype.kind == "i"
+        _need(fine and bool((columns >= 0).all()), f"{name} must be counts")
+    n = len(design.numeric)
+    for name in ("medians", "means", "scales"):
+        _need(_is_vector(getattr(design, name), n), f"{name} must be a number per column")
+    _need(len(design.sizes) == len(design.categorical), "sizes must be a count per category")
+    _need(int(design.sizes.sum()) <= _MOST_INPUTS, "there are too many categories")
+
+
+def _linear_model(model: Any) -> None:
+    _need(type(model.design) is class_of("Design"), "design must be one")
+    _need(_is_vector(model.base) and len(model.base) > 0, "base must be numbers")
+    n_inputs = len(model.design.sources)
+    fine = _is_matrix(model.slopes) and model.slopes.shape == (len(model.base), n_inputs)
+    _need(fine, "slopes must be a number per input")
+    _need(_is_vector(model.centre, n_inputs), "centre must be a number per input")
+
+
 def _lightgbm_model(model: Any) -> None:
     _need(hasattr(model.booster, "num_trees"), "booster must be a LightGBM booster")
 
@@ -211,6 +250,10 @@ CHECKS: Mapping[str, Callable[[Any], None]] = {
     "ProbabilityHead": _probability_head,
     "PriceHead": _head,
     "LossHead": _loss_head,
+    "Member": _member,
+    "Members": _members,
+    "Design": _design,
+    "LinearModel": _linear_model,
     "LightGBMModel": _lightgbm_model,
     "XGBoostModel": _xgboost_model,
 }

@@ -15,16 +15,17 @@ from costboost.files.onnx_nodes import (
     Graph,
     assembled,
     cheapest,
-    clipped,
     label_constant,
     largest,
-    mean_of,
+    linear_scores,
     named,
     probabilities_of,
     scaled,
     scores_of,
+    weighted,
 )
 from costboost.files.onnx_trees import Forest, from_lightgbm, from_xgboost
+from costboost.gbm.engines.linear import LinearModel
 
 __all__ = ["boosters_to_onnx", "forest_of"]
 
@@ -35,7 +36,7 @@ def boosters_to_onnx(
     classes: ArrayLike,
     decisions: ArrayLike | None = None,
     cost_matrix: ArrayLike | None = None,
-    average: Literal["scores", "probabilities"] = "scores",
+    weights: Sequence[float] | None = None,
     slope: float = 1.0,
     intercept: float = 0.0,
     rule: Literal["cheapest", "score"] = "cheapest",
@@ -54,7 +55,7 @@ def boosters_to_onnx(
 
     Parameters
     ----------
-    boosters : sequence of lightgbm.Booster or xgboost.Booster
+    boosters : sequence of lightgbm.Booster, xgboost.Booster or LinearModel
         Boosters of the same classes, with one score for two classes, else one per class.
     classes : array of shape (k,)
         Labels of the classes.
@@ -62,8 +63,8 @@ def boosters_to_onnx(
         Labels of the decisions; by default the classes.
     cost_matrix : array of shape (k, number of decisions), optional
         What each decision costs; by default every mistake costs 1.
-    average : {"scores", "probabilities"}, default="scores"
-        What of several boosters is averaged.
+    weights : sequence of float, optional
+        Weights of the boosters' scores; by default their mean counts.
     slope, intercept : float
         Probabilities are those of the scores ``slope * score + intercept``.
     rule : {"cheapest", "score"}, default="cheapest"
@@ -93,33 +94,34 @@ def boosters_to_onnx(
     if C.shape != (k, d):
         raise ValueError(f"cost_matrix must have the shape ({k}, {d}), got {C.shape}.")
     graph = Graph()
-    forests = [forest_of(booster) for booster in boosters]
     m = k if probabilities else d  # scores are about classes or about decisions
-    for forest in forests:
-        if forest.n_targets != (1 if m == 2 else m):
-            raise ValueError(f"A booster has {forest.n_targets} scores for {m} labels.")
-    scores = [scores_of(graph, forest, exact) for forest in forests]
-    outputs = []
-    proba = mean = ""
-    if probabilities:
-        if average == "scores":
-            mean = mean_of(graph, scores)
-            proba = probabilities_of(graph, scaled(graph, mean, slope, intercept), k, complement)
+    scores, n_features = [], 1
+    for booster in boosters:
+        if isinstance(booster, LinearModel):
+            scores.append(linear_scores(graph, booster))
+            n_targets, n_features = len(booster.base), booster.design.n_features
         else:
-            each = [scaled(graph, score, slope, intercept) for score in scores]
-            proba = mean_of(graph, [probabilities_of(graph, s, k, complement) for s in each])
-            if len(scores) > 1:
-                proba = clipped(graph, proba, k)
+            forest = forest_of(booster)
+            scores.append(scores_of(graph, forest, exact))
+            n_targets, n_features = forest.n_targets, forest.n_features
+        if n_targets != (1 if m == 2 else m):
+            raise ValueError(f"A booster has {n_targets} scores for {m} labels.")
+    shares = [1.0 / len(scores)] * len(scores) if weights is None else weights
+    mean = weighted(graph, scores, shares)
+    outputs = []
+    proba = ""
+    if probabilities:
+        proba = probabilities_of(graph, scaled(graph, mean, slope, intercept), k, complement)
         outputs.append(named(graph, proba, "probabilities"))
     if rule == "score":
-        taken = largest(graph, mean or mean_of(graph, scores), m)
+        taken = largest(graph, mean, m)
     else:
         expected, taken = cheapest(graph, proba, k, of_classes=same_labels(chosen, labels))
         outputs.append(named(graph, expected, "expected_costs"))
     decision = graph("Gather", label_constant(graph, chosen), taken, output="decision", axis=0)
     outputs.append(decision)
     shapes = {"probabilities": k, "expected_costs": d, "decision": None}
-    return assembled(graph, forests[0].n_features, outputs, shapes, chosen, C, costs, metadata)
+    return assembled(graph, n_features, outputs, shapes, chosen, C, costs, metadata)
 
 
 def forest_of(booster: Any) -> Forest:

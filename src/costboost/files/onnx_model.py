@@ -103,7 +103,7 @@ def _of_heads(model: Any, costs: bool) -> dict[str, Any]:
     if isinstance(head, ProbabilityHead):
         return {
             "boosters": boosters,
-            "average": "probabilities",
+            "weights": head.weights,
             "slope": head.temperature,
             **_costs_of(model),
         }
@@ -115,6 +115,7 @@ def _of_heads(model: Any, costs: bool) -> dict[str, Any]:
         )
     return {
         "boosters": boosters,
+        "weights": head.weights,
         "decisions": model.decisions_,
         "cost_matrix": np.zeros((len(model.classes_), len(model.decisions_))),
         "rule": "score",

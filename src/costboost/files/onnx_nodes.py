@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -11,21 +11,22 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 from costboost.files.onnx_trees import ZERO, CategorySet, Forest
+from costboost.gbm.engines.linear import MOST, LinearModel
 
 __all__ = [
     "Graph",
     "assembled",
     "cheapest",
-    "clipped",
     "label_constant",
     "largest",
-    "mean_of",
+    "linear_scores",
     "named",
     "outputs_of",
     "probabilities_of",
     "scaled",
     "scores_of",
     "table_of",
+    "weighted",
 ]
 
 OPSETS = {"": 18, "ai.onnx.ml": 5}
@@ -174,11 +175,42 @@ def _set_columns(graph: Graph, sets: list[CategorySet], is_single: bool) -> list
     return columns
 
 
-def mean_of(graph: Graph, items: list[str]) -> str:
-    """The mean of some results."""
-    if len(items) == 1:
-        return items[0]
-    return graph("Div", graph.total(items), graph.constant(float(len(items))))
+def weighted(graph: Graph, items: list[str], weights: Sequence[float]) -> str:
+    """The sum of some results, each times its weight, from left to right."""
+    parts = [
+        item if weight == 1.0 else graph("Mul", graph.constant(float(weight)), item)
+        for item, weight in zip(items, weights, strict=True)
+    ]
+    return graph.total(parts)
+
+
+def linear_scores(graph: Graph, model: LinearModel) -> str:
+    """Scores of a linear member: (n, 1) or (n, k)."""
+    design, double = model.design, graph.onnx.TensorProto.DOUBLE
+
+    def columns(which: Any) -> str:
+        return graph("Gather", "features", graph.constant(which, np.int64), axis=1)
+
+    parts = []
+    if len(design.numeric):
+        values = columns(design.numeric)
+        filled = graph("Where", graph("IsNaN", values), graph.constant(design.medians), values)
+        moved = graph("Sub", filled, graph.constant(design.means))
+        ranged = graph("Div", moved, graph.constant(design.scales))
+        parts.append(graph("Clip", ranged, graph.constant(-MOST), graph.constant(MOST)))
+    if len(design.gaps):
+        values = columns(design.gaps)
+        gone = graph("Or", graph("IsNaN", values), graph("IsInf", values))
+        parts.append(graph("Cast", gone, to=double))
+    for column, size in zip(design.categorical, design.sizes, strict=True):
+        if size:
+            same = graph("Equal", columns([column]), graph.constant(np.arange(size)))
+            parts.append(graph("Cast", same, to=double))
+    if not parts:
+        return graph("Mul", columns([0]), graph.constant(0.0))
+    inputs = graph("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
+    found = graph("MatMul", inputs, graph.constant(model.slopes.T))
+    return graph("Add", found, graph.constant(model.base))
 
 
 def scaled(graph: Graph, scores: str, slope: float, intercept: float) -> str:
@@ -203,17 +235,6 @@ def probabilities_of(graph: Graph, scores: str, k: int, complement: bool) -> str
 def _sigmoid(graph: Graph, scores: str) -> str:
     one = graph.constant(1.0)
     return graph("Div", one, graph("Add", one, graph("Exp", graph("Neg", scores))))
-
-
-def clipped(graph: Graph, proba: str, k: int) -> str:
-    """Averaged probabilities, away from 0 and 1, with the sum 1."""
-    tiny = 1e-15
-    safe = graph("Clip", proba, graph.constant(tiny), graph.constant(1.0 - tiny))
-    if k == 2:
-        positive = graph.column(safe, 1)
-        return graph("Concat", graph("Sub", graph.constant(1.0), positive), positive, axis=1)
-    axes = graph.constant([1], np.int64)
-    return graph("Div", safe, graph("ReduceSum", safe, axes, keepdims=1))
 
 
 def largest(graph: Graph, scores: str, k: int) -> str:

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from costboost._typing import Floats
 from costboost.errors import TimeLimitWarning
+from costboost.gbm.checkpoint import BoosterStore
 from costboost.gbm.engines.base import Engine, Job, Model
+from costboost.gbm.engines.linear import LinearModel
 from costboost.gbm.heads import Head
 from costboost.gbm.members import Member, Members, Recipe, blend
 from costboost.gbm.portfolio import recipes_for
@@ -177,6 +179,8 @@ class Training:
         Called after each round of each booster.
     ended : callable
         Called when a model is trained, with the rounds that it keeps and what is known of them.
+    store : BoosterStore, optional
+        Recalls finished models, and keeps new ones.
     """
 
     def __init__(
@@ -186,12 +190,14 @@ class Training:
         task: Task,
         callbacks: Sequence[Callback],
         ended: Callable[[int, Evals], None],
+        store: BoosterStore | None = None,
     ) -> None:
         self.source = source
         self.settings = settings
         self.task = task
         self.callbacks = callbacks
         self.ended = ended
+        self.store = store
         self.has_kinds = False
 
     def cast(self, start: Start | None, clock: Clock) -> Cast:
@@ -273,7 +279,12 @@ class Training:
 
     def _trainer(self, recipe: Recipe) -> Trainer:
         engine: Engine = self.source.engine(self.settings, recipe)
-        return self.source.trainer(engine, self.task.target)
+        trainer = self.source.trainer(engine, self.task.target)
+        if self.store is None:
+            return trainer
+        return self.store.trainer(
+            trainer, f"{self.task.target.name}, {recipe.engine}, {recipe.name}"
+        )
 
     def _weights(self, trials: Sequence[Trial]) -> tuple[list[float], Floats]:
         """Held-out losses, and weights by them; without held-out rows the first kind counts."""
@@ -301,8 +312,9 @@ class Training:
         weights: list[float] = []
         for trial, weight in used:
             found = trial.models
-            if self.source.refits(self.settings) and trial.recipe.engine != "linear":
-                found = [self._refitted(trial, clock)]
+            if self.source.refits(self.settings):
+                linear = [model for model in found if isinstance(model, LinearModel)]
+                found = [LinearModel.mean(linear) if linear else self._refitted(trial, clock)]
             models += found
             weights += [weight / len(found)] * len(found)
         return models, weights
@@ -310,9 +322,7 @@ class Training:
     def _refitted(self, trial: Trial, clock: Clock) -> Model:
         """One booster of all rows, with about as many rounds as those of the folds needed."""
         rounds = _MORE_ROUNDS * float(np.mean([model.n_rounds for model in trial.models]))
-        log = RoundLog(
-            self.task.target.name, (1, 1), max(round(rounds), 1), {}, (clock.ends,)
-        )
+        log = RoundLog(self.task.target.name, (1, 1), max(round(rounds), 1), {}, (clock.ends,))
         job = Job(log.n_rounds, 0, self.source.seeds[0], None, log)
         model, _ = self._trainer(trial.recipe)(None, job)
         return model

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -15,6 +16,7 @@ from costboost._validation import Constraint, check_parameters, check_weights
 from costboost.errors import CollapseWarning
 from costboost.gbm.blocks import Block, Features, Pricing, check_classes, eval_block
 from costboost.gbm.casting import Start
+from costboost.gbm.checkpoint import resumable
 from costboost.gbm.estimate import Estimate
 from costboost.gbm.folds import Fold
 from costboost.gbm.members import Members
@@ -292,6 +294,7 @@ class CostBoostClassifier(HeadClassifier):
         eval_set: tuple[Any, ...] | None = None,
         eval_train: bool = False,
         callbacks: Iterable[Callback] | Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the boosters.
 
@@ -322,6 +325,12 @@ class CostBoostClassifier(HeadClassifier):
             so far. Returning True, or raising `costboost.gbm.StopBoosting`, ends that booster; the
             next one is trained. With ``early_stopping`` it keeps its best round so far, else all.
             Any other error ends the fit and leaves the classifier as it was.
+        checkpoint : str or path, optional
+            A file that keeps each booster as soon as it is finished. If the fit is killed, the same
+            fit with the same file trains only what is missing and ends in the identical model;
+            callbacks do not hear of the boosters that it finds there. The file goes when the fit
+            has ended. Needs a ``random_state``. A file of another fit (other rows, costs,
+            parameters or versions) is a ValueError. One fit at a time may use a file.
 
         Returns
         -------
@@ -376,9 +385,11 @@ class CostBoostClassifier(HeadClassifier):
             eval_rows=other,
             eval_train=eval_train,
         )
-        fitted = train(source, settings, self._models_to_continue(), told)
-        last = LastFit(plan, classes, len(weights), len(block))
-        self.adopt(fitted, last, fingerprint(X, y))
+        start = self._models_to_continue()
+        with resumable(checkpoint, source, settings, start) as store:
+            fitted = train(source, settings, start, told, store)
+            last = LastFit(plan, classes, len(weights), len(block))
+            self.adopt(fitted, last, fingerprint(X, y))
         self._was_given_costs = costs is not None
         return self
 
@@ -391,6 +402,7 @@ class CostBoostClassifier(HeadClassifier):
         features: Sequence[str] | None = None,
         batch_rows: int | None = None,
         callbacks: Iterable[Callback] | Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit on Parquet files that are larger than memory, by XGBoost's external memory.
 
@@ -420,6 +432,9 @@ class CostBoostClassifier(HeadClassifier):
             Rows to read at once. By default so many that their features take 16 MB.
         callbacks : callable or list of them, optional
             Called after each round, as in `fit`.
+        checkpoint : str or path, optional
+            A file that keeps finished boosters, as in `fit`: with two heads, the first one. The
+            Parquet files are read once more to know them by their content.
 
         Returns
         -------
@@ -447,10 +462,13 @@ class CostBoostClassifier(HeadClassifier):
         source = ParquetSource(
             paths, target, costs, sample_weight, features, batch_rows, self.cost_matrix, settings
         )
-        fitted = train(source, settings, callbacks=check_callbacks(callbacks, settings.owner))
-        # A warm start on the same rows in memory trains on all of them.
-        plan = Plan([Fold()], list(source.seeds))
-        return self.adopt(fitted, LastFit(plan, source.classes, source.n_rows, source.n_rows))
+        told = check_callbacks(callbacks, settings.owner)
+        with resumable(checkpoint, source, settings) as store:
+            fitted = train(source, settings, callbacks=told, store=store)
+            # A warm start on the same rows in memory trains on all of them.
+            plan = Plan([Fold()], list(source.seeds))
+            self.adopt(fitted, LastFit(plan, source.classes, source.n_rows, source.n_rows))
+        return self
 
     def predict_parquet(
         self,

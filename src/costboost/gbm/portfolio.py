@@ -15,8 +15,6 @@ __all__ = ["Shape", "recipes_for"]
 # Inputs (columns times categories) and rows beyond which a linear member is left out.
 _LINEAR_INPUTS = 500
 _LINEAR_NUMBERS = 10_000_000
-# Engines that members are added of, if they are installed, and the leaves of their trees.
-_OTHER_ENGINES = {"catboost": 64, "xgboost": 15}
 
 
 @dataclass(frozen=True)
@@ -77,21 +75,23 @@ def recipes_for(settings: Settings, target: Target, shape: Shape) -> list[Recipe
     if target.is_log_loss and _is_small(shape):
         found.append(Recipe("linear", "linear", growth))
     if settings.effort == "high":
-        found += sizes(6, 15)
+        found += sizes(6, 63)
         found += sizes(31, random_splits=True) if has_random else []
-        if target.is_log_loss:
-            found += [
-                _trees(other, replace(growth, max_leaves=leaves))
-                for other, leaves in _OTHER_ENGINES.items()
-                if other != engine and find_spec(other) is not None
-            ]
+        if target.is_log_loss and engine != "catboost" and find_spec("catboost") is not None:
+            found.append(_trees("catboost", replace(growth, max_leaves=64)))
     # Where the user chose a size, some of them are the same.
     return list(dict.fromkeys(found))
 
 
 def _trees(engine: str, growth: Growth) -> Recipe:
-    leaves = f"{growth.max_leaves} leaves"
-    return Recipe(f"{leaves}, random splits" if growth.random_splits else leaves, engine, growth)
+    name = f"{growth.max_leaves} leaves"
+    if engine == "catboost":
+        name = f"symmetric trees, {name}"
+    if growth.random_splits:
+        # Trees that are not greedy overfit less, and take larger steps.
+        growth = replace(growth, learning_rate=min(2.0 * growth.learning_rate, 1.0))
+        name += ", random splits"
+    return Recipe(name, engine, growth)
 
 
 def _is_small(shape: Shape) -> bool:

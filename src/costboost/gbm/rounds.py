@@ -131,11 +131,16 @@ class RoundLog:
             for name, value in measures.items():
                 self._values.setdefault(rows, {}).setdefault(name, []).append(value)
                 known[f"{_FIELDS[rows]}_{name}"] = value
-        told = Round(
-            self.head, *self.place, seen.round, self.n_rounds, **known, member=self.member
-        )
+        told = Round(self.head, *self.place, seen.round, self.n_rounds, **known, member=self.member)
         # All of them hear of the round, also if the first one ends it.
         return any([_ends(callback, told) for callback in self.callbacks])
+
+    def recall(self, evals: Evals) -> None:
+        """Take over the values of a booster that an earlier run has finished."""
+        self._values = {
+            rows: {name: values.tolist() for name, values in measures.items()}
+            for rows, measures in evals.items()
+        }
 
     @property
     def evals(self) -> Evals:

@@ -11,6 +11,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs, CostSummary
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.casting import Cast, Clock, Start, Task, Training
+from costboost.gbm.checkpoint import BoosterStore
 from costboost.gbm.estimate import Estimate, estimate_savings
 from costboost.gbm.heads import Head, LossHead, PriceHead, ProbabilityHead
 from costboost.gbm.members import Members
@@ -86,6 +87,7 @@ def train(
     settings: Settings,
     start: Mapping[str, Start] | None = None,
     callbacks: Sequence[Callback] = (),
+    store: BoosterStore | None = None,
 ) -> Fitted:
     """Train the heads that the settings ask for.
 
@@ -99,6 +101,8 @@ def train(
         Models to continue, by the name of their head.
     callbacks : sequence of Callback, optional
         Called after each round of each booster.
+    store : BoosterStore, optional
+        Recalls finished boosters, and keeps new ones.
 
     Returns
     -------
@@ -117,7 +121,7 @@ def train(
     with booster_progress(settings.owner, verbose) as progress:
         for place, task in enumerate(tasks):
             name = task.target.name
-            training = Training(source, settings, task, [progress, *callbacks], progress.end)
+            training = Training(source, settings, task, [progress, *callbacks], progress.end, store)
             cast = training.cast((start or {}).get(name), clock.part(1 / (len(tasks) - place)))
             heads[name], casts[name] = task.head.trained(cast.models, cast.weights), cast
     clock.warn(casts, settings.owner)

@@ -1,78 +1,141 @@
-"""CatBoost as an engine, for log loss: symmetric trees, and categories by their ordered means."""
+"""CatBoost as an engine, for log loss: it grows symmetric trees, which LightGBM then holds.
+
+A symmetric tree asks the same question at every node of a level, so it is an ordinary tree too.
+Boosters are therefore written as models of LightGBM: they predict the same, can be merged with its
+own boosters, explained, saved and exported like them, and CatBoost is needed for training only.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import catboost
+import lightgbm as lgb
 import numpy as np
-import pandas as pd
 
 from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import Engine, Job, Model, Seen, TargetTable, Watch, watched_sets
+from costboost.gbm.engines.base import Engine, Job, Seen, TargetTable, Watch, watched_sets
+from costboost.gbm.engines.lightgbm import LightGBMModel
 from costboost.gbm.folds import Fold
 
-__all__ = ["CatBoostEngine", "CatBoostModel"]
+__all__ = ["CatBoostEngine", "Columns", "as_lightgbm"]
+
+# Categories of a column that become columns of zeros and ones; those of larger ones stay numbers.
+_ONE_HOT = 64
+# CatBoost's trees are weaker than others of as many leaves, and take larger steps.
+_FASTER = 2.0
+_MOST_DEPTH = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns that CatBoost sees: numbers, and a column of zeros and ones per category.
+
+    Attributes
+    ----------
+    source : int array of shape (p,)
+        The column of the table behind each.
+    category : int array of shape (p,)
+        The category that it marks; -1 for numbers.
+    """
+
+    source: Ints
+    category: Ints
+
+    @classmethod
+    def of(cls, X: AnyArray, categorical: Sequence[int]) -> Columns:
+        """The columns for a table, whose category codes are counted."""
+        pairs: list[tuple[int, int]] = []
+        for j in range(X.shape[1]):
+            known = X[:, j][np.isfinite(X[:, j])] if j in categorical else np.empty(0)
+            size = int(known.max()) + 1 if len(known) else 0
+            if j in categorical and 0 < size <= _ONE_HOT:
+                pairs += [(j, code) for code in range(size)]
+            else:
+                pairs.append((j, -1))
+        source, category = np.array(pairs, dtype=np.intp).T
+        return cls(source, category)
+
+    def __call__(self, X: AnyArray) -> AnyArray:
+        """Rows as CatBoost takes them, in single precision."""
+        values = X[:, self.source].astype(np.float32)
+        marks = self.category >= 0
+        values[:, marks] = values[:, marks] == self.category[marks]
+        return np.ascontiguousarray(values)
 
 
 class CatBoostEngine(Engine):
-    """Boosters by CatBoost.
+    """Boosters by CatBoost, as models of LightGBM.
 
-    A symmetric tree of depth d has 2^d leaves; the smallest depth with `max_leaves` is used.
+    Trees have the smallest depth with `max_leaves`; the learning rate is doubled.
     """
 
     def train(
         self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
-    ) -> tuple[CatBoostModel, Floats | None]:
+    ) -> tuple[LightGBMModel, Floats | None]:
         """Train one booster."""
-        if not table.target.is_log_loss:
-            raise ValueError(
-                "engine='catboost' trains log loss only, and more than two decisions whose costs "
-                "are unknown, or a loss of the library, need another one. Use engine='lightgbm'."
-            )
-        if job.start is not None:
-            raise ValueError(
-                "engine='catboost' cannot continue boosters. Set warm_start=False, or use "
-                "engine='lightgbm'."
-            )
-        train = _pool(table, fold.rows)
+        _check(table, job)
+        columns = Columns.of(_dense(table.X), table.categorical)
+
+        def pool(table: TargetTable, rows: Ints | None) -> catboost.Pool:
+            picked: Any = slice(None) if rows is None else rows
+            X = columns(_dense(table.X[picked]))
+            weights = table.columns.weights[picked]
+            return catboost.Pool(X, label=table.columns.labels[picked], weight=weights)
+
+        train = pool(table, fold.rows)
+        if len(np.unique(np.asarray(train.get_label()))) < 2:
+            return self._constant(table, fold)
         sets = watched_sets(table, fold, job, eval_table)
         watch = Watch.over(job, sets)
-        watched = None if watch.stop_by is None else _pool(*sets[watch.stop_by])
-        told = _Callback(job, watch.stop_by)
+        watched = None if watch.stop_by is None else pool(*sets[watch.stop_by])
         booster = catboost.CatBoost(self._parameters(table, job))
         booster.fit(
             train,
             eval_set=watched,
             use_best_model=watched is not None,
             early_stopping_rounds=job.patience if watched is not None else None,
-            callbacks=[told],
+            callbacks=[_Callback(job, watch.stop_by)],
         )
-        model = CatBoostModel(booster, table.categorical, table.target.n_scores)
+        model = LightGBMModel(as_lightgbm(booster, columns, table.X.shape[1]))
         if watch.stop_by is None:
             return model, None
         other, rows = sets[watch.stop_by]
         watch.best_scores = model.scores(other.X if rows is None else other.X[rows])
         return model, watch.scores_for(fold)
 
+    def _constant(self, table: TargetTable, fold: Fold) -> tuple[LightGBMModel, None]:
+        """What rows of one label teach, by LightGBM, since CatBoost refuses them."""
+        from costboost.gbm.engines.lightgbm import LightGBMEngine
+
+        engine = LightGBMEngine(self.growth, self.threads)
+        model, _ = engine.train(table, Fold(fold.rows, None), Job(1, 0, 0))
+        return model, None
+
     def _parameters(self, table: TargetTable, job: Job) -> dict[str, Any]:
         growth, target = self.growth, table.target
         parameters: dict[str, Any] = {
             "iterations": job.rounds_to_go,
-            "learning_rate": growth.learning_rate,
-            "depth": int(np.clip(np.ceil(np.log2(growth.max_leaves)), 1, 16)),
+            "learning_rate": min(_FASTER * growth.learning_rate, 1.0),
+            "depth": int(np.clip(np.ceil(np.log2(growth.max_leaves)), 1, _MOST_DEPTH)),
             "l2_leaf_reg": growth.reg_lambda,
             "rsm": growth.colsample,
             "bootstrap_type": "Bernoulli",
             "subsample": growth.subsample,
             "loss_function": "Logloss" if target.n_scores == 1 else "MultiClass",
             "random_seed": job.fresh_seed,
-            "task_type": "GPU" if self.device in ("gpu", "cuda") else "CPU",
             "verbose": False,
             "allow_writing_files": False,
         }
+        if self.device in ("gpu", "cuda"):
+            parameters["task_type"] = "GPU"
+            del parameters["rsm"]  # for two classes it is for processors only
         if target.n_scores > 1:
             parameters["classes_count"] = target.n_scores
         if self.threads is not None:
@@ -80,63 +143,22 @@ class CatBoostEngine(Engine):
         return {**parameters, **self.parameters}
 
 
-class CatBoostModel(Model):
-    """A CatBoost booster.
-
-    Parameters
-    ----------
-    booster : catboost.CatBoost
-        The booster, cut at its best round.
-    categorical : list of int
-        Columns that hold category codes.
-    n_scores : int
-        Scores of a row.
-    """
-
-    engine = "catboost"
-
-    def __init__(self, booster: catboost.CatBoost, categorical: list[int], n_scores: int) -> None:
-        self.booster = booster
-        self.categorical = categorical
-        self.n_scores = n_scores
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds kept."""
-        return int(self.booster.tree_count_)
-
-    def _answer(self, X: AnyArray) -> catboost.Pool:
-        return catboost.Pool(_frame(X, self.categorical), cat_features=self.categorical)
-
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
-        return self._shaped(self.booster.predict(self._answer(X), "RawFormulaVal", thread_count=1))
-
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """Raw scores after each round."""
-        for scores in self.booster.staged_predict(
-            self._answer(X), "RawFormulaVal", thread_count=1
-        ):
-            yield self._shaped(scores)
-
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values, last the base."""
-        return np.asarray(
-            self.booster.get_feature_importance(self._answer(X), "ShapValues", thread_count=1)
+def _check(table: TargetTable, job: Job) -> None:
+    """Refuse what CatBoost cannot train here."""
+    if not table.target.is_log_loss:
+        raise ValueError(
+            "engine='catboost' trains log loss only. A loss of the library, or more than two "
+            "decisions whose costs are unknown when deciding, need engine='lightgbm'."
         )
-
-    def importances(self, n_features: int) -> Floats:
-        """How much the prediction changes with each feature."""
-        found = self.booster.get_feature_importance(type="PredictionValuesChange", thread_count=1)
-        return np.asarray(found, dtype=np.float64)
-
-    def _shaped(self, scores: Any) -> Floats:
-        found = np.asarray(scores, dtype=np.float64)
-        return found if self.n_scores > 1 else found.reshape(len(found))
+    if job.start is not None:
+        raise ValueError(
+            "engine='catboost' cannot continue boosters. Set warm_start=False, or use "
+            "engine='lightgbm'."
+        )
 
 
 class _Callback:
-    """Report rounds, and stop when it is told to."""
+    """Reports rounds, and stops when it is told to."""
 
     def __init__(self, job: Job, stop_by: str | None) -> None:
         self.job = job
@@ -150,23 +172,189 @@ class _Callback:
         return not self.job.tell(Seen(int(info.iteration), losses, {}))
 
 
-def _pool(table: TargetTable, rows: Ints | None) -> catboost.Pool:
-    picked: Any = slice(None) if rows is None else rows
-    return catboost.Pool(
-        _frame(table.X[picked], table.categorical),
-        label=table.columns.labels[picked],
-        weight=table.columns.weights[picked],
-        cat_features=table.categorical,
-    )
+def as_lightgbm(booster: catboost.CatBoost, columns: Columns, n_features: int) -> lgb.Booster:
+    """A model of LightGBM with the raw scores of a CatBoost model.
+
+    Parameters
+    ----------
+    booster : catboost.CatBoost
+        Made of symmetric trees over numbers.
+    columns : Columns
+        What its features are.
+    n_features : int
+        Columns of the table.
+
+    Returns
+    -------
+    lightgbm.Booster
+        The same trees. CatBoost compares numbers of single precision; thresholds are placed so that
+        numbers of double precision fall on the same side.
+    """
+    with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
+        path = Path(folder) / "model.json"
+        booster.save_model(str(path), format="json")
+        model = json.loads(path.read_text())
+    if "oblivious_trees" not in model:
+        raise ValueError(
+            "engine='catboost' takes symmetric trees only. Leave grow_policy out of engine_params."
+        )
+    scale, bias = model["scale_and_bias"]
+    bias = np.atleast_1d(np.asarray(bias, dtype=np.float64))
+    trees: list[str] = []
+    for number, tree in enumerate(model["oblivious_trees"]):
+        values = scale * np.asarray(tree["leaf_values"], dtype=np.float64).reshape(-1, len(bias))
+        if number == 0:
+            values = values + bias
+        # The first question is the lowest bit of the number of a leaf.
+        questions = [
+            (int(split["float_feature_index"]), float(split["border"]))
+            for split in tree.get("splits") or []
+        ]
+        weights = np.asarray(tree["leaf_weights"], dtype=np.float64)
+        for column in values.T:
+            shape = _Symmetric(questions, column, weights, columns)
+            trees.append(shape.text(len(trees)))
+    n_classes = len(bias)
+    objective = "binary sigmoid:1" if n_classes == 1 else f"multiclass num_class:{n_classes}"
+    header = [
+        "tree",
+        "version=v4",
+        f"num_class={n_classes}",
+        f"num_tree_per_iteration={n_classes}",
+        "label_index=0",
+        f"max_feature_idx={n_features - 1}",
+        f"objective={objective}",
+        "feature_names=" + " ".join(f"Column_{j}" for j in range(n_features)),
+        "feature_infos=" + " ".join(["none"] * n_features),
+        "tree_sizes=" + " ".join(str(len(tree)) for tree in trees),
+        "\n",
+    ]
+    tail = "end of trees\n\nfeature_importances:\n\npandas_categorical:null\n"
+    return lgb.Booster(model_str="\n".join(header)[:-1] + "".join(trees) + tail)
 
 
-def _frame(X: AnyArray, categorical: list[int]) -> Any:
-    """Rows as CatBoost takes them: category codes are whole numbers, -1 where there is none."""
-    rows = X.toarray() if is_sparse(X) else X
-    if not categorical:
-        return np.ascontiguousarray(rows)
-    frame = pd.DataFrame(rows)
-    for column in categorical:
-        codes = np.nan_to_num(np.asarray(rows[:, column], dtype=np.float64), nan=-1.0)
-        frame[column] = codes.astype(np.int64)
-    return frame
+class _Symmetric:
+    """A symmetric tree as the text of an ordinary one.
+
+    Parameters
+    ----------
+    questions : list of (int, float)
+        Feature and border of each level: whether the value is larger. Bit i of the number of a
+        leaf is the answer to question i.
+    values, weights : array of shape (2 ** depth,)
+        Output and weight of each leaf.
+    columns : Columns
+        What the features are.
+    """
+
+    def __init__(
+        self,
+        questions: list[tuple[int, float]],
+        values: Floats,
+        weights: Floats,
+        columns: Columns,
+    ) -> None:
+        if not questions:  # a constant: both sides of any question
+            questions, values = [(0, 0.0)], np.repeat(values, 2)
+            weights = np.repeat(weights / 2, 2)
+        self.questions = questions
+        self.values = values
+        # Without a row a leaf still has one, or SHAP values would divide by zero.
+        self.counts = np.maximum(np.round(weights), 1.0)
+        self.columns = columns
+
+    def text(self, number: int) -> str:
+        """The lines of the tree."""
+        depth = len(self.questions)
+        totals, sums = self._inner()
+        lines: dict[str, list[Any]] = {name: [] for name in _FIELDS}
+        bounds, bits = [0], []
+        for level, (feature, border) in enumerate(self.questions):
+            category = int(self.columns.category[feature])
+            for path in range(2**level):
+                yes, no = self._child(level, path | 1 << level), self._child(level, path)
+                lines["split_feature"].append(int(self.columns.source[feature]))
+                if category >= 0:  # LightGBM goes left if the category is in the set
+                    lines["threshold"].append(len(bounds) - 1)
+                    lines["decision_type"].append(1)
+                    words = [0] * (category // 32) + [1 << category % 32]
+                    bits += words
+                    bounds.append(bounds[-1] + len(words))
+                    left, right = yes, no
+                else:  # left if the number is not larger, or missing
+                    lines["threshold"].append(_double_border(border))
+                    lines["decision_type"].append(10)
+                    left, right = no, yes
+                lines["left_child"].append(left)
+                lines["right_child"].append(right)
+                total, mean = totals[level][path], sums[level][path] / totals[level][path]
+                gain = sum(
+                    totals[level + 1][p] * (sums[level + 1][p] / totals[level + 1][p] - mean) ** 2
+                    for p in (path, path | 1 << level)
+                )
+                lines["split_gain"].append(float(gain))
+                lines["internal_value"].append(float(mean))
+                lines["internal_weight"].append(float(total))
+                lines["internal_count"].append(int(total))
+        lines["num_leaves"], lines["num_cat"] = [2**depth], [len(bounds) - 1]
+        lines["leaf_value"] = self.values.tolist()
+        lines["leaf_weight"] = self.counts.tolist()
+        lines["leaf_count"] = self.counts.astype(int).tolist()
+        lines["is_linear"], lines["shrinkage"] = [0], [1]
+        if len(bounds) > 1:
+            lines["cat_boundaries"], lines["cat_threshold"] = bounds, bits
+        body = "".join(
+            f"{name}={' '.join(map(repr, lines[name]))}\n"
+            for name in _FIELDS
+            if lines[name] or not name.startswith("cat_")
+        )
+        return f"Tree={number}\n{body}\n\n"
+
+    def _inner(self) -> tuple[list[Floats], list[Floats]]:
+        """Counts, and sums of outputs, of the nodes of each level, leaves last."""
+        totals, sums = [self.counts], [self.counts * self.values]
+        for level in reversed(range(len(self.questions))):
+            half = 2**level
+            totals.insert(0, totals[0][:half] + totals[0][half:])
+            sums.insert(0, sums[0][:half] + sums[0][half:])
+        return totals, sums
+
+    def _child(self, level: int, path: int) -> int:
+        """The number of a child: of a node, level by level, or of a leaf."""
+        is_leaf = level + 1 == len(self.questions)
+        return ~path if is_leaf else 2 ** (level + 1) - 1 + path
+
+
+_FIELDS = (
+    "num_leaves",
+    "num_cat",
+    "split_feature",
+    "split_gain",
+    "threshold",
+    "decision_type",
+    "left_child",
+    "right_child",
+    "leaf_value",
+    "leaf_weight",
+    "leaf_count",
+    "internal_value",
+    "internal_weight",
+    "internal_count",
+    "cat_boundaries",
+    "cat_threshold",
+    "is_linear",
+    "shrinkage",
+)
+
+
+def _double_border(border: float) -> float:
+    """The largest double that single precision does not round above a border."""
+    low = np.float32(border)
+    middle = 0.5 * (float(low) + float(np.nextafter(low, np.float32(np.inf))))
+    if not np.isfinite(middle):
+        return float(low)
+    return middle if np.float32(middle) <= low else float(np.nextafter(middle, -np.inf))
+
+
+def _dense(X: Any) -> AnyArray:
+    return np.asarray(X.toarray() if is_sparse(X) else X)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,14 +15,14 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
 
-__all__ = ["Design", "LinearEngine", "LinearModel"]
+__all__ = ["MOST", "Design", "LinearEngine", "LinearModel"]
 
 # Inverse penalties, from strong to weak; the held-out loss chooses.
 _PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)
 # The one that is used if no row was held out.
 _USUAL = 0.3
 # Standardised values beyond are cut off: a line through an outlier says nothing about the others.
-_MOST = 5.0
+MOST = 5.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +95,11 @@ class Design:
         )
 
     @property
+    def n_features(self) -> int:
+        """Number of columns of the table."""
+        return len(self.numeric) + len(self.categorical)
+
+    @property
     def sources(self) -> Ints:
         """The column of the table behind each input."""
         return np.concatenate([self.numeric, self.gaps, np.repeat(self.categorical, self.sizes)])
@@ -104,7 +109,7 @@ class Design:
         values = np.asarray(X[:, self.numeric], dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             filled = np.where(np.isnan(values), self.medians, values)
-            scaled = np.clip((filled - self.means) / self.scales, -_MOST, _MOST)
+            scaled = np.clip((filled - self.means) / self.scales, -MOST, MOST)
         parts = [
             np.nan_to_num(scaled),
             ~np.isfinite(np.asarray(X[:, self.gaps], dtype=np.float64)),
@@ -126,7 +131,8 @@ class LinearEngine(Engine):
         """Train one model."""
         picked: Any = slice(None) if fold.rows is None else fold.rows
         labels, weights = table.columns.labels[picked], table.columns.weights[picked]
-        design = Design.of(table.X[picked], table.categorical)
+        # One design for all folds, so that their models can be averaged into one.
+        design = Design.of(table.X, table.categorical)
         inputs = design(table.X[picked])
         sets = watched_sets(table, fold, job, eval_table)
         watch = Watch.over(job, sets)
@@ -221,6 +227,15 @@ class LinearModel(Model):
         self.slopes = slopes
         self.base = base
         self.centre = centre
+
+    @classmethod
+    def mean(cls, models: Sequence[LinearModel]) -> LinearModel:
+        """One model with the mean score of models that share a design."""
+        slopes, base, centre = (
+            np.mean([getattr(model, name) for model in models], axis=0)
+            for name in ("slopes", "base", "centre")
+        )
+        return cls(models[0].design, slopes, base, centre)
 
     @property
     def booster(self) -> LinearModel:

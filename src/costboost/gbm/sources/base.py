@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from costboost._state import fingerprint
 from costboost._typing import AnyArray, Floats
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Engine, Job, Model
@@ -18,7 +19,7 @@ from costboost.gbm.settings import Settings
 from costboost.gbm.targets import Target
 from costboost.gbm.totals import Totals
 
-__all__ = ["Source", "Trainer", "hold_out_rule"]
+__all__ = ["Source", "Trainer", "hashes", "hold_out_rule"]
 
 # Trains booster number i: its model, and its scores of the rows that it held out. None is a
 # booster that trains on all rows.
@@ -95,9 +96,37 @@ class Source(ABC):
         held = self.held_out(number)
         return {} if held is None else {"held_out": held}
 
+    def identity(self) -> dict[str, str]:
+        """Hashes of the rows, their costs and their use, by topic: what a checkpoint compares."""
+        raise NotImplementedError(f"{type(self).__name__} has no checkpoints.")
+
     @abstractmethod
     def trainer(self, engine: Engine, target: Target) -> Trainer:
         """A function that trains the boosters of one target."""
+
+
+def hashes(block: Block, prefix: str = "") -> dict[str, str]:
+    """Hashes of some rows, by topic.
+
+    Parameters
+    ----------
+    block : Block
+        The rows.
+    prefix : str, default=""
+        Stands before the topics.
+
+    Returns
+    -------
+    dict of str to str
+        Of rows (features and classes), costs and sample weights.
+    """
+    costs = block.costs
+    return {
+        f"{prefix}rows": fingerprint(() if block.X is None else block.X, costs.codes),
+        f"{prefix}classes": fingerprint(costs.classes, costs.decisions),
+        f"{prefix}costs": fingerprint(costs.prices if costs.matrix is None else costs.matrix, ()),
+        f"{prefix}sample weights": fingerprint(block.weights, ()),
+    }
 
 
 def hold_out_rule(

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from costboost._frames import is_sparse
+from costboost._state import fingerprint
 from costboost._typing import AnyArray, Floats
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable
@@ -15,7 +16,7 @@ from costboost.gbm.folds import Fold, folds, own_folds, strata
 from costboost.gbm.members import Recipe
 from costboost.gbm.portfolio import Shape
 from costboost.gbm.settings import Settings
-from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
+from costboost.gbm.sources.base import Source, Trainer, hashes, hold_out_rule
 from costboost.gbm.targets import Target
 from costboost.gbm.totals import Totals
 
@@ -210,6 +211,20 @@ class MemorySource(Source):
             found["held_out"] = rows.take(fold.held_out)
         if self.eval_train:
             found["train"] = rows if fold.rows is None else rows.take(fold.rows)
+        return found
+
+    def identity(self) -> dict[str, str]:
+        """Hashes of rows, costs, weights, columns and folds."""
+        folds = [part for fold in self.plan.folds for part in (fold.rows, fold.held_out)]
+        found = {
+            **hashes(self.block),
+            "columns": fingerprint(() if self.features.names is None else self.features.names, ()),
+            "categories": fingerprint(self.features.categorical, ()),
+            "folds": " ".join(fingerprint(() if part is None else part, ()) for part in folds),
+            "eval_train": str(self.eval_train),
+        }
+        if self.eval_rows is not None:
+            found.update(hashes(self.eval_rows, "eval_set "))
         return found
 
     def trainer(self, engine: Engine, target: Target) -> Trainer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import hashlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from costboost._state import fingerprint
 from costboost._typing import Bools, Floats
 from costboost.costs.checks import parameter
 from costboost.gbm.blocks import Block, check_classes, joined
@@ -17,9 +18,10 @@ from costboost.gbm.engines.base import Engine, Job, Model, Watch
 from costboost.gbm.folds import strata
 from costboost.gbm.members import Recipe
 from costboost.gbm.settings import Settings
-from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
+from costboost.gbm.sources.base import Source, Trainer, hashes, hold_out_rule
 from costboost.gbm.sources.parquet.files import ParquetFiles
 from costboost.gbm.sources.parquet.reading import ParquetTable
+from costboost.gbm.sources.parquet.spill import spill_bytes, spill_folder
 from costboost.gbm.targets import Columns, Part, Target
 from costboost.gbm.totals import Totals
 
@@ -138,6 +140,25 @@ class ParquetSource(Source):
         """Costs and weights of the held-out rows."""
         return self._held_out
 
+    def identity(self) -> dict[str, str]:
+        """Hashes of the files, and of the costs and weights of all rows."""
+        files = []
+        for path in self.table.files.paths:
+            with open(path, "rb") as file:
+                files.append(hashlib.file_digest(file, "sha256").hexdigest())
+        found: dict[str, Any] = {}
+        for block, held in self._split(features=False):
+            parts = {**hashes(block), "held-out rows": fingerprint(held, ())}
+            for topic, text in parts.items():
+                found.setdefault(topic, hashlib.sha256()).update(text.encode())
+        columns = [self.table.target, self.table.weight, *self.table.features]
+        return {
+            **{topic: digest.hexdigest() for topic, digest in found.items()},
+            "files": " ".join(files),
+            "columns": repr(columns),
+            "batch_rows": str(self.table.n_rows),
+        }
+
     def trainer(self, engine: Engine, target: Target) -> Trainer:
         """Trains on matrices in a temporary folder."""
         assert isinstance(engine, XGBoostEngine)
@@ -149,11 +170,12 @@ class ParquetSource(Source):
                 part = target.part(target.columns(held.costs, held.weights))
                 parts = {"held_out": part} if part.weight > 0 else {}
             watch = Watch(job, parts, next(iter(parts), None))
-            with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
-                rows = self._matrix(engine, target, types, Path(folder) / "train")
+            n_bins = int(engine.parameters.get("max_bin") or 256)
+            n_bytes = spill_bytes(self.totals.rows, self.features.n_features, n_bins)
+            with spill_folder(n_bytes, self.table.owner) as folder:
+                rows = self._matrix(engine, target, types, folder / "train")
                 watched = {
-                    name: self._matrix(engine, target, types, Path(folder) / name, rows)
-                    for name in parts
+                    name: self._matrix(engine, target, types, folder / name, rows) for name in parts
                 }
                 booster = engine.boost(target, rows, self._part(target), watched, watch)
                 # The booster lets go of the rows, so that their files can be removed.
