@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from scipy.special import expit
+from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
@@ -705,8 +705,13 @@ def test_importances_and_boosters(engine):
     assert model.feature_importances_.sum() == pytest.approx(1)
     assert model.feature_importances_.argmax() == 0
     assert type(model.boosters_[0]).__module__.startswith(engine)
-    with pytest.raises(AttributeError, match=r"2 boosters.*boosters_.*ensemble=1"):
-        _ = model.booster_
+    if engine == "lightgbm":  # one booster with the mean score
+        raw = model.temperature_ * model.booster_.predict(X, raw_score=True)
+        np.testing.assert_allclose(raw, logit(model.predict_proba(X)[:, 1]), atol=1e-9)
+        assert model.booster_.num_trees() == sum(b.num_trees() for b in model.boosters_)
+    else:
+        with pytest.raises(AttributeError, match=r"by xgboost.*boosters_"):
+            _ = model.booster_
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -917,7 +922,7 @@ def test_collapse_is_said_once():
 # --- words ------------------------------------------------------------------------------------
 
 BAD = [
-    ("engine", "catboost", "one of 'lightgbm', 'xgboost'"),
+    ("engine", "sklearn", "one of 'lightgbm', 'xgboost', 'catboost'"),
     ("decision", "argmax", "one of 'auto', 'bayes', 'learned'"),
     ("risk", "none", "one of 'expected', 'worst'"),
     ("n_estimators", 0, "an integer >= 1"),

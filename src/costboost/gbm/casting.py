@@ -28,6 +28,8 @@ __all__ = ["Cast", "Clock", "Start", "Task", "Training"]
 _BLEND_ROWS = 20_000
 # Rounds of a booster that sees all rows, in those of boosters that saw a part of them.
 _MORE_ROUNDS = 1.1
+# Time that such a booster takes, in that of all boosters of the folds.
+_REFIT_TIME = 0.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +122,9 @@ class Trial:
     def member(self, weight: float, loss: float) -> Member:
         """What became of it."""
         rounds = float(np.mean([model.n_rounds for model in self.models])) if self.models else 0.0
+        recipe = self.recipe
         return Member(
-            self.recipe.name, self.recipe.engine, weight, loss, rounds, self.seconds, self.note
+            recipe.name, recipe.engine, float(weight), float(loss), rounds, self.seconds, self.note
         )
 
 
@@ -312,17 +315,18 @@ class Training:
         weights: list[float] = []
         for trial, weight in used:
             found = trial.models
-            if self.source.refits(self.settings):
+            # Without time for it, the models of the folds are as good.
+            if self.source.refits(self.settings) and clock.left > _REFIT_TIME * trial.seconds:
                 linear = [model for model in found if isinstance(model, LinearModel)]
-                found = [LinearModel.mean(linear) if linear else self._refitted(trial, clock)]
+                found = [LinearModel.mean(linear) if linear else self._refitted(trial)]
             models += found
             weights += [weight / len(found)] * len(found)
         return models, weights
 
-    def _refitted(self, trial: Trial, clock: Clock) -> Model:
+    def _refitted(self, trial: Trial) -> Model:
         """One booster of all rows, with about as many rounds as those of the folds needed."""
         rounds = _MORE_ROUNDS * float(np.mean([model.n_rounds for model in trial.models]))
-        log = RoundLog(self.task.target.name, (1, 1), max(round(rounds), 1), {}, (clock.ends,))
+        log = RoundLog(self.task.target.name, (1, 1), max(round(rounds), 1), {}, ())
         job = Job(log.n_rounds, 0, self.source.seeds[0], None, log)
         model, _ = self._trainer(trial.recipe)(None, job)
         return model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -135,7 +135,8 @@ class LinearEngine(Engine):
         design = Design.of(table.X, table.categorical)
         inputs = design(table.X[picked])
         sets = watched_sets(table, fold, job, eval_table)
-        watch = Watch.over(job, sets)
+        # There is nothing to continue: it is fitted at once.
+        watch = Watch.over(replace(job, start=None), sets)
         if watch.stop_by is None:
             return _fitted(design, inputs, labels, weights, table.target.n_scores)[-1], None
         other, rows = sets[watch.stop_by]
@@ -149,8 +150,7 @@ class LinearEngine(Engine):
                 break
             best, watch.best_loss = model, loss
             watch.best_scores = model.scores_of(held)
-        assert best is not None or not np.isfinite(watch.best_loss)
-        if best is None:
+        if best is None:  # the loss is not finite
             best = _fitted(design, inputs, labels, weights, table.target.n_scores)[-1]
             watch.best_scores = best.scores_of(held)
         return best, watch.scores_for(fold)
