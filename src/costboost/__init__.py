@@ -13,7 +13,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from costboost import algorithms, costs, decisions, metrics, wrappers
     from costboost.algorithms import *
-    from costboost.errors import CollapseWarning, ColumnWarning, CostWarning, ModelFileError
+    from costboost.errors import (
+        CollapseWarning,
+        ColumnWarning,
+        CostWarning,
+        ModelFileError,
+        TimeLimitWarning,
+    )
     from costboost.files import load
     from costboost.gbm.classifier import CostBoostClassifier
     from costboost.wrappers import MinCostClassifier, TargetRateClassifier
@@ -55,6 +61,7 @@ __all__ = [
     "RareBoostClassifier",
     "SAMMEC2Classifier",
     "TargetRateClassifier",
+    "TimeLimitWarning",
     "__version__",
     "algorithms",
     "costs",
@@ -74,6 +81,7 @@ _MODULES = {
     "MinCostClassifier": "costboost.wrappers",
     "ModelFileError": "costboost.errors",
     "TargetRateClassifier": "costboost.wrappers",
+    "TimeLimitWarning": "costboost.errors",
     "load": "costboost.files",
 }
 

@@ -9,15 +9,16 @@ from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from costboost._state import fingerprint, now
 from costboost._typing import AnyArray
-from costboost._validation import Constraint, check_parameters, check_weights
+from costboost._validation import Constraint, check_parameters, check_weights, is_real
 from costboost.errors import CollapseWarning
 from costboost.gbm.blocks import Block, Features, Pricing, check_classes, eval_block
 from costboost.gbm.casting import Start
 from costboost.gbm.checkpoint import resumable
-from costboost.gbm.estimate import Estimate
+from costboost.gbm.estimate import Estimate, savings_of_future_rows
 from costboost.gbm.folds import Fold
 from costboost.gbm.members import Members
 from costboost.gbm.names import hint, with_hints
@@ -31,7 +32,7 @@ from costboost.losses import named_loss
 __all__ = ["CostBoostClassifier"]
 
 # Attributes of a fitted classifier that do not end with an underscore.
-_PRIVATE_STATE = frozenset({"_frame", "_last_fit", "_members"})
+_PRIVATE_STATE = frozenset({"_estimated_rows", "_frame", "_last_fit", "_members"})
 
 
 class CostBoostClassifier(HeadClassifier):
@@ -39,13 +40,15 @@ class CostBoostClassifier(HeadClassifier):
 
     How it works, in short:
 
-    1. ``ensemble`` boosters, each trained on all rows but a fold, by log loss, with shrunken,
-       regularised trees.
-    2. Each stops when its log loss on its own fold no longer falls. (Log loss is the cost averaged
-       over all cost ratios. Stopping by the cost itself, raw or smoothed, gave no measurable
-       saving, and would tie the boosters to one matrix: `benchmarks/classifier_choices.py`.)
-    3. One number, the temperature, calibrates them on the held-out scores of all folds, and their
-       probabilities are averaged.
+    1. A few kinds of models learn the probabilities of the classes by log loss: trees of 31
+       leaves, trees with random splits, and a regularised linear model (``effort`` says which).
+       Each is trained on five folds, and stops when the log loss of its own fold no longer falls.
+       (Log loss is the cost averaged over all cost ratios. Stopping by the cost itself gave no
+       measurable saving, and would tie the model to one matrix:
+       `benchmarks/classifier_choices.py`.)
+    2. The held-out scores of all rows say how much each kind counts; those that do not pay are
+       dropped. Then one booster of each kind that is left is trained on all rows.
+    3. Scores are averaged, and one number, the temperature, calibrates them on the held-out rows.
     4. A row's decision is the one of smallest expected cost by these probabilities and the costs
        of that very row: those passed to ``predict``, or ``cost_matrix``.
     5. If rows had costs of their own in ``fit`` and ``predict`` is not told them, a second set of
@@ -61,11 +64,16 @@ class CostBoostClassifier(HeadClassifier):
         mistake costs 1. The decisions of frames and pairs need not be classes. Entries are
         numbers, expressions over columns such as ``"amount + 15"``, or uncertain:
         `costboost.costs.interval` or `costboost.costs.samples`.
+    effort : {"fast", "balanced", "high"}, default="balanced"
+        How much to try. ``"fast"`` is one booster that holds out a fifth of the rows, about a
+        tenth of the time. ``"high"`` also tries trees of other sizes and, if CatBoost is
+        installed, symmetric trees: three to four times the time, for a little more savings.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.
-    engine : {"lightgbm", "xgboost"}, default="lightgbm"
-        The library that grows the trees.
+    engine : {"lightgbm", "xgboost", "catboost"}, default="lightgbm"
+        The library that grows the trees. Random splits are LightGBM's alone. CatBoost trains
+        ``loss="auto"`` only.
     decision : {"auto", "bayes", "learned"}, default="auto"
         ``"bayes"`` never trains the second set of boosters (without costs in ``predict``, the mean
         costs decide); ``"learned"`` trains only the second set.
@@ -79,10 +87,11 @@ class CostBoostClassifier(HeadClassifier):
         Number of boosting rounds of a booster, at most.
     learning_rate : float, default=0.05
         Shrinkage of each tree.
-    max_leaves : int, default=15
-        Leaves of a tree.
+    max_leaves : int or "auto", default="auto"
+        Leaves of a tree. "auto" lets ``effort`` choose (15 if it is "fast"); with a number, all
+        trees have that size.
     min_samples_leaf : int or "auto", default="auto"
-        Rows of a leaf; "auto" is a hundredth of the rows, between 5 and 50.
+        Rows of a leaf, at least; "auto" is 5.
     reg_lambda : float, default=5.0
         Penalty of squared leaf values.
     subsample, colsample : float, default=0.8
@@ -91,11 +100,15 @@ class CostBoostClassifier(HeadClassifier):
         Whether boosters stop when their held-out loss no longer falls.
     patience : int, default=50
         Rounds without a smaller loss before they stop.
-    ensemble : int, default=5
-        Boosters, one per fold. 1 trains one booster; to stop early it holds out
-        ``validation_fraction`` of the rows.
+    ensemble : int or "auto", default="auto"
+        Folds. "auto" is 5, or 1 if ``effort="fast"``. 1 trains one booster; to stop early it holds
+        out ``validation_fraction`` of the rows.
     cv : splitter or iterable of (rows, held-out rows), optional
         Folds of your own, e.g. by time or group, instead of ``ensemble`` shuffled ones.
+    refit : bool or "auto", default="auto"
+        Whether one booster of all rows, with 1.1 times the mean rounds of the folds, replaces
+        those of the folds: decisions are five times faster. "auto" is yes, unless you set
+        ``ensemble``, ``cv`` or ``warm_start``.
     validation_fraction : float, default=0.2
         Share of rows held out if ``ensemble=1``: one in ``round(1 / validation_fraction)`` of
         every class, but at most about a million rows.
@@ -109,6 +122,10 @@ class CostBoostClassifier(HeadClassifier):
     warm_start : bool, default=False
         Whether ``fit`` continues the boosters of the last fit, up to ``n_estimators``, on the same
         rows.
+    time_limit : float, optional
+        Seconds that a fit may take, roughly. Kinds of models for which no time is left are not
+        trained. If the time does not suffice for the first one, its boosters end early, and a
+        `costboost.TimeLimitWarning` says so.
     random_state : int, RandomState or None, default=None
         Seed of folds and samples.
     n_jobs : int or None, default=None
@@ -131,7 +148,8 @@ class CostBoostClassifier(HeadClassifier):
     estimated_savings_ : Estimate
         ``(value, low, high)``: savings of the decisions on held-out rows, with a 95 % interval;
         the row's costs are taken to be known at decision time if ``fit`` knew whole matrices.
-        Absent if no row was held out.
+        The interval is about the long run; `estimated_savings` has one for the next rows. Absent
+        if no row was held out.
     estimated_savings_without_costs_ : Estimate
         The same if ``predict`` is not told the rows' costs; only with costs of single rows.
     estimated_cost_ : float
@@ -146,10 +164,13 @@ class CostBoostClassifier(HeadClassifier):
     heads_ : dict of str to Head
         The sets of boosters: ``"probability"`` knows the probabilities of the classes,
         ``"decision"`` decides by its own scores. The ``boosters`` of a head are the engine's own.
-    boosters_ : list of lightgbm.Booster or xgboost.Booster
-        The engine's own boosters; those of the probabilities if there are two heads.
+    members_ : Members
+        The kinds of models that were tried: weight, held-out loss, rounds and seconds of each;
+        those of the probabilities if there are two heads. ``print`` shows a table.
+    boosters_ : list of lightgbm.Booster, xgboost.Booster or LinearModel
+        The models; those of the probabilities if there are two heads.
     booster_ : lightgbm.Booster or xgboost.Booster
-        The only one, if ``ensemble=1``.
+        The only one, or all of LightGBM merged into one; absent if there are others beside them.
     feature_importances_ : array of shape (d,)
         Share of each feature in the gain of all splits.
     n_iter_ : int
@@ -189,6 +210,7 @@ class CostBoostClassifier(HeadClassifier):
 
     _rules: ClassVar[Mapping[str, Constraint]] = RULES
     _last_fit: LastFit
+    _estimated_rows: float
     n_iter_: int
     feature_names_in_: AnyArray
     estimated_savings_: Estimate
@@ -506,6 +528,55 @@ class CostBoostClassifier(HeadClassifier):
 
         return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
 
+    def estimated_savings(
+        self, future_rows: float | None = None, *, costs_known: bool = True
+    ) -> Estimate:
+        """What the decisions are expected to save, with a 95 % interval.
+
+        Parameters
+        ----------
+        future_rows : float, optional
+            Number of new rows that the interval is about, such as those of a month: the savings of
+            few rows vary more than those of many. By default it is about the long run, and the
+            answer is ``estimated_savings_``.
+        costs_known : bool, default=True
+            Whether ``predict`` is told the costs of the rows; if not, the answer is about
+            ``estimated_savings_without_costs_``.
+
+        Returns
+        -------
+        Estimate
+            ``(value, low, high)``.
+
+        Examples
+        --------
+        >>> from costboost.datasets import make_fraud
+        >>> data = make_fraud(2000, random_state=0)
+        >>> model = CostBoostClassifier({"fn": 100, "fp": 5}, effort="fast", random_state=0)
+        >>> model = model.fit(data.X, data.y)
+        >>> long_run, next_rows = model.estimated_savings(), model.estimated_savings(100)
+        >>> next_rows.low < long_run.low
+        True
+        """
+        check_is_fitted(self)
+        name = "estimated_savings_"
+        if not costs_known and hasattr(self, "estimated_savings_without_costs_"):
+            name = "estimated_savings_without_costs_"
+        if not hasattr(self, name):
+            raise ValueError(
+                f"{type(self).__name__} has no estimate, because no row was held out. Fit with "
+                "early_stopping=True, or pass an eval_set."
+            )
+        found: Estimate = getattr(self, name)
+        if future_rows is None:
+            return found
+        if not is_real(future_rows) or not future_rows > 0:
+            raise ValueError(
+                f"The 'future_rows' argument of estimated_savings must be a number > 0, got "
+                f"{future_rows!r}."
+            )
+        return savings_of_future_rows(found, self._estimated_rows, future_rows)
+
     def adopt(
         self,
         fitted: Fitted,
@@ -543,6 +614,7 @@ class CostBoostClassifier(HeadClassifier):
             "estimated_savings_": estimates.savings,
             "estimated_savings_without_costs_": estimates.savings_without_costs,
             "estimated_cost_": estimates.cost,
+            "_estimated_rows": estimates.rows,
             "evals_result_": fitted.evals,
             "members_": next(iter(fitted.members.values()), None),
             "_members": fitted.members,

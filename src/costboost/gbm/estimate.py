@@ -8,7 +8,7 @@ import numpy as np
 
 from costboost._typing import Floats
 
-__all__ = ["Estimate", "estimate_savings"]
+__all__ = ["Estimate", "estimate_savings", "savings_of_future_rows"]
 
 _NORMAL_95 = 1.959963984540054
 
@@ -65,3 +65,37 @@ def estimate_savings(paid: Floats, prices: Floats, weights: Floats) -> Estimate:
     n = max(len(paid), 2)
     error = float(np.sqrt(np.square(residual).sum() * n / (n - 1)))
     return Estimate(1.0 - ratio, 1.0 - ratio - _NORMAL_95 * error, 1.0 - ratio + _NORMAL_95 * error)
+
+
+def savings_of_future_rows(estimate: Estimate, n: float, m: float) -> Estimate:
+    r"""What so many new rows will save, with an interval for them.
+
+    The interval of `estimate_savings` is about the mean of endlessly many rows. New rows vary too:
+    if :math:`\sigma` is the standard error of n rows, the difference to m other rows has the
+    standard error :math:`\sigma \sqrt{1 + n / m}`. The interval is symmetric on the scale
+    :math:`\log(1 - s)`, because the share of the cost that is left, 1 - s, cannot be negative and
+    has a long upper tail.
+
+    Parameters
+    ----------
+    estimate : Estimate
+        Savings of n rows, with the interval of their long-run mean.
+    n, m : float
+        Number of rows behind the estimate, and of new ones.
+
+    Returns
+    -------
+    Estimate
+        The same value with a wider interval.
+
+    Examples
+    --------
+    >>> print(savings_of_future_rows(Estimate(0.5, 0.4, 0.6), 1000, 1000))
+    0.500 (0.337 to 0.623)
+    """
+    left = 1.0 - estimate.value
+    error = (estimate.high - estimate.value) * np.sqrt(1.0 + n / m)
+    if left <= 0 or error <= 0:
+        return Estimate(estimate.value, estimate.value - error, min(estimate.value + error, 1.0))
+    factor = float(np.exp(error / left))
+    return Estimate(estimate.value, 1.0 - left * factor, 1.0 - left / factor)

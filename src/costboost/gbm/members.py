@@ -155,5 +155,5 @@ def _greedy(
 
 
 def _mixed(scores: Sequence[Floats], weights: Floats) -> Floats:
-    used = np.flatnonzero(weights)
-    return np.asarray(sum(weights[j] * scores[j] for j in used))
+    parts = [w * s for w, s in zip(weights, scores, strict=True) if w > 0]
+    return np.asarray(sum(parts))

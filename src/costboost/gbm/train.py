@@ -40,12 +40,15 @@ class Estimates:
         Mean cost of a row, beside `savings`.
     decisions : int array of shape (m,)
         The decisions behind `savings`.
+    rows : float
+        Number of rows behind them; fewer if their weights differ.
     """
 
     savings: Estimate | None = None
     savings_without_costs: Estimate | None = None
     cost: float | None = None
     decisions: Ints = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    rows: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,4 +220,5 @@ def _estimated(heads: dict[str, Head], scores: dict[str, Floats], held_out: Bloc
         savings(decided(names[-1])) if len(heads) == 2 else None,
         float(np.average(costs.paid(decisions), weights=weights)),
         decisions,
+        float(np.square(weights.sum()) / np.square(weights).sum()),
     )

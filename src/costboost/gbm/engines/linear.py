@@ -275,7 +275,9 @@ class LinearModel(Model):
     def importances(self, n_features: int) -> Floats:
         """Mean size of the slopes of each feature's inputs."""
         sizes = np.abs(self.slopes).sum(axis=0)
-        return np.bincount(self.design.sources, sizes, minlength=n_features)
+        return np.asarray(
+            np.bincount(self.design.sources, sizes, minlength=n_features), dtype=np.float64
+        )
 
 
 def _n_codes(column: Floats) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import lightgbm as lgb
 
@@ -50,13 +51,13 @@ def merged_lightgbm(boosters: Sequence[lgb.Booster], weights: Sequence[float]) -
         body = text[text.index("Tree=0\n") : text.index("end of trees")]
         for tree in body.split("\n\n\n"):
             if tree.strip():
-                scaled = _OUTPUTS.sub(lambda found, w=weight: _scaled(found, w), tree)
+                scaled = _OUTPUTS.sub(partial(_scaled, weight=weight), tree)
                 trees.append(_NUMBER.sub(f"Tree={len(trees)}\n", scaled.lstrip("\n")) + "\n\n\n")
     sizes = " ".join(str(len(tree.encode())) for tree in trees)
     head = re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", head, flags=re.MULTILINE)
     return lgb.Booster(model_str=head + "".join(trees) + tail)
 
 
-def _scaled(found: re.Match[str], weight: float) -> str:
+def _scaled(found: re.Match[str], *, weight: float) -> str:
     values = " ".join(repr(float(value) * weight) for value in found[2].split())
     return f"{found[1]}={values}"
