@@ -59,9 +59,9 @@ LOSS_CAPTIONS = {
     "ensemble pays the expected cost of a rule drawn from it.",
     "masnadi2007": f"{AS_LOSS} The costs are inside the exponent: they set how steep the loss is, "
     "not how high.",
-    "sun2007": f"{AS_WEIGHT} AdaC1 has one line for each kind of row: its weights are those of a loss, the "
-    "cost-sensitive exponential. For AdaC2 and AdaC3 the cheap row falls behind in every round, "
-    "whatever the margin: there is no loss of the score alone behind them.",
+    "sun2007": f"{AS_WEIGHT} AdaC1 has one line for each kind of row: its weights are "
+    "those of a loss, the cost-sensitive exponential. For AdaC2 and AdaC3 the cheap row falls "
+    "behind in every round, whatever the margin: there is no loss of the score alone behind them.",
     "cai2008": "**The objective** of one row after one round by the margin *y F*, on a log scale, "
     "for three of the named objectives. A miss costs 5, a false alarm 1.",
     "lozano2008": f"{AS_SHARE} With *p* above 1 a small share of a costly class is nearly free, "
