@@ -107,7 +107,7 @@ def test_the_class_must_be_that_of_the_manifest(tmp_path):
     with pytest.raises(ModelFileError, match="is not a AdaC1Classifier"):
         load(path)
     path = container.write(tmp_path / "m", {**manifest, "class": "TreeRule"}, members)
-    with pytest.raises(ModelFileError, match="no classifier of costboost"):
+    with pytest.raises(ModelFileError, match="not a classifier of costboost"):
         load(path)
 
 

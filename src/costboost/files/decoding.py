@@ -161,12 +161,12 @@ class Decoder:
             and 0 <= inner["pos"] <= 624
         )
         if not fine:
-            raise ModelFileError(f"{where} is no state of a random number generator.")
+            raise ModelFileError(f"{where} is not the state of a random number generator.")
         generator = np.random.RandomState()
         try:
             generator.set_state(state)
         except (TypeError, ValueError, KeyError) as error:
-            raise ModelFileError(f"{where} is no state of a generator: {error}") from error
+            raise ModelFileError(f"{where} is not the state of a generator: {error}") from error
         return generator
 
     def _booster(self, node: Any, where: str) -> Any:

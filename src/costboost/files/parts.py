@@ -309,7 +309,7 @@ def _check_array(data: bytes, name: str, where: str) -> None:
     from costboost.files.arrays import array_from_npy
 
     if not name.endswith(".npy"):
-        raise ModelFileError(f"{where} has the member {name!r:.60}, which is no array.")
+        raise ModelFileError(f"{where} has the member {name!r:.60}, which is not an array.")
     array_from_npy(data, f"Array {name} of {where}")
 
 
