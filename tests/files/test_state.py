@@ -66,7 +66,7 @@ BAD = {
     "a later node": (root_put("classes_", {"ref": 10**6}), "only earlier nodes"),
     "itself": (lambda s, root: root.update(classes_=s["root"]), "only earlier nodes"),
     "an unknown node": (add_node({"code": "print(1)"}), "unknown keys"),
-    "an unknown value": (root_put("verbose", {"eval": "1"}), "which is none"),
+    "an unknown value": (root_put("verbose", {"eval": "1"}), "which is not allowed"),
     "a list key": (
         lambda s, root: s["nodes"].extend(
             [{"list": []}, {"dict": [[{"ref": len(s["nodes"])}, 1]]}]

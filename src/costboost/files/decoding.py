@@ -65,7 +65,7 @@ class Decoder:
         if value is None or type(value) in (bool, str, int, float):
             return value
         if not isinstance(value, dict) or len(value) != 1:
-            raise ModelFileError(f"{where} has the value {value!r:.60}, which is none.")
+            raise ModelFileError(f"{where} has the value {value!r:.60}, which is not allowed.")
         [(kind, content)] = value.items()
         if kind == "ref":
             if type(content) is not int or not 0 <= content < len(self._built):
@@ -88,7 +88,7 @@ class Decoder:
             return _NUMPY_TYPES[content]
         if kind == "function" and isinstance(content, str) and function_of(content) is not None:
             return function_of(content)
-        raise ModelFileError(f"{where} has the value {value!r:.60}, which is none.")
+        raise ModelFileError(f"{where} has the value {value!r:.60}, which is not allowed.")
 
     def _values(self, items: Any, where: str) -> list[Any]:
         if not isinstance(items, list):

@@ -38,7 +38,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     model : classifier
         Any fitted classifier of the library.
     path : str or path
-        The file, by habit with the ending ``.costboost``.
+        The file, usually with the ending ``.costboost``.
 
     Returns
     -------

@@ -257,7 +257,7 @@ def check_threads(names: Mapping[Any, Any], where: str) -> None:
         is_real = isinstance(value, (int, float, np.integer, np.floating))
         if is_real and not -_MAX_THREADS <= value <= _MAX_THREADS:
             raise ModelFileError(
-                f"{where} asks for {name}={value!r:.40}; at most {_MAX_THREADS} threads may be."
+                f"{where} asks for {name}={value!r:.40}; at most {_MAX_THREADS} are allowed."
             )
 
 
