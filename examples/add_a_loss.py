@@ -2,10 +2,10 @@
 
     python examples/add_a_loss.py
 
-A loss says its name and its value; derivatives are taken numerically unless you write them.
-Registered, it works in `CostBoostClassifier`, `MCBoostClassifier`, and as objective of LightGBM and
-XGBoost. This one regresses the negative costs: the largest score is the decision of least expected
-cost.
+A loss has a name and a value; derivatives are taken numerically unless you write them. Once
+registered, it works in `CostBoostClassifier`, `MCBoostClassifier`, and as an objective of LightGBM
+and XGBoost. This one regresses the negative costs: the largest score is the decision of least
+expected cost.
 """
 
 from __future__ import annotations

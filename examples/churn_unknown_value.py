@@ -3,8 +3,8 @@
     python examples/churn_unknown_value.py
 
 For customers of the past we know what they spent in the year after; for those of today we do not.
-An offer costs 20; losing a customer loses what they would have spent. Train with the value, decide
-without it: the boosters learn where the money is. The customers are made up.
+An offer costs 20; losing a customer costs what they would have spent. Train with the value and
+decide without it: the boosters learn which customers are valuable. The customers are made up.
 """
 
 from __future__ import annotations

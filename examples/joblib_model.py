@@ -1,9 +1,9 @@
-"""Keep a model with joblib, inside one's own walls, and hand it on as a model file.
+"""Cache a model with joblib for yourself, and share it as a model file.
 
     python examples/joblib_model.py
 
-A joblib file is a pickle: loading it runs whatever it says. Use it for caches that nobody else
-writes to; give away model files, which hold no code.
+A joblib file is a pickle: loading it can run any code. Use it for caches that nobody else writes
+to. Share model files instead: they hold no code.
 """
 
 from __future__ import annotations

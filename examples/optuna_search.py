@@ -1,8 +1,8 @@
 """Search settings with Optuna, by cost.
 
-Optuna proposes settings, and the cost on a validation part judges them. The best settings are then
-measured once on rows that the search has never seen, beside the defaults. `costboost tune` does the
-same from the command line.
+Optuna proposes settings, and each is judged by its cost on validation rows. The best settings and
+the defaults are then measured once on rows that the search has never seen. `costboost tune` does
+the same from the command line.
 """
 
 import optuna

@@ -2,7 +2,7 @@
 
     python examples/parquet_files.py
 
-Batches are read one after the other, bins are kept on disk. Costs are named by columns. Needs
+Rows are read in batches, and bins are kept on disk. The costs name columns of the files. Needs
 XGBoost and pyarrow: ``pip install "costboost[all]"``.
 """
 

@@ -1,9 +1,10 @@
-"""Save a model whose estimator is scikit-learn's: those parts by skops, and only if trusted.
+"""Save a model that contains a scikit-learn estimator, and load it only if you trust its types.
 
     python examples/skops_model.py
 
-Needs ``pip install 'costboost[files]'``. The types of common estimators are known. For others the
-error lists the types; whoever loads the file decides whether to trust them.
+Needs ``pip install 'costboost[files]'``. The scikit-learn parts are stored by skops. The types of
+common estimators are known. For others the error lists the types, and whoever loads the file
+decides whether to trust them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Cost-sensitive boosting: what a mistake costs goes in, the cheapest decisions come out.
+"""Cost-sensitive boosting: state what mistakes cost, and get the decisions that cost least.
 
 Public names are loaded when they are first used, so ``import costboost`` is quick.
 """

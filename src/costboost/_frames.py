@@ -43,7 +43,7 @@ _DATE = re.compile(r"\s*(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([T
 
 
 def check_table(X: Any, owner: str) -> None:
-    """Raise a TypeError for a dict of columns or a list of records, which is no table here."""
+    """Raise a TypeError for a dict of columns or a list of records: they are not tables."""
     is_records = isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Mapping)
     if isinstance(X, Mapping) or is_records:
         what = "a list of dicts" if is_records else type(X).__name__
@@ -70,7 +70,7 @@ def categorical_columns(X: Any) -> list[int]:
 
 
 def _kinds(X: Any) -> list[str]:
-    """Type of each column; empty if X is no frame."""
+    """Type of each column; empty if X is not a frame."""
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
         return []
     # "large_string[pyarrow]", "Enum(categories=...)": the name before the bracket tells.

@@ -48,12 +48,12 @@ class Constraint:
 
 
 def is_integer(value: Any) -> bool:
-    """An integer that is no boolean."""
+    """An integer that is not a boolean."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def is_real(value: Any) -> bool:
-    """A finite number that is no boolean."""
+    """A finite number that is not a boolean."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return False
     return math.isfinite(value)

@@ -59,7 +59,7 @@ class BoostingClassifier(TableClassifier):
     max_leaves : int, default=8
         Largest number of leaves of a tree, for the ``"tree"`` learner.
     random_state : int, RandomState or None, default=None
-        Seed of what is random.
+        Seed of everything random.
     n_jobs : int or None, default=None
         Number of threads. None uses one below 10,000 rows; above, it uses the cores that the
         process may use, and no more than ``OMP_NUM_THREADS``. -1 uses all cores.
@@ -75,7 +75,7 @@ class BoostingClassifier(TableClassifier):
     decisions_ : array of shape (d,)
         The decisions that `predict` chooses from: the classes, unless the costs name others.
     costs_ : CostSummary
-        The costs of the fit; ``print`` says them in words.
+        The costs of the fit; ``print`` shows them in words.
     cost_matrix_ : array of shape (k, d)
         The costs, averaged over the rows where they differ.
     estimators_ : list

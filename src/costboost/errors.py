@@ -27,4 +27,4 @@ class TimeLimitWarning(UserWarning):
 
 
 class ModelFileError(ValueError):
-    """A model file is damaged, hostile, too new or cannot be written; nothing was loaded."""
+    """A model file is damaged, malicious, too new or cannot be written; nothing was loaded."""

@@ -25,7 +25,7 @@ TIE = 1e-12
 
 
 class MulticlassBoostingClassifier(BoostingClassifier):
-    """A boosted classifier of any number of classes, which decides for the largest score.
+    """A boosted classifier for any number of classes; the decision is the largest score.
 
     Recipes say which `Scheme` runs, how the weak learner is bound to the rows, and what
     probabilities mean. Equal scores are decided for the decision that costs least when it is made

@@ -200,11 +200,11 @@ ERRORS = {
     ),
     "which is positive": (
         dict(cost_matrix={"fn": 5, "fp": 1}),
-        "because 'fraud' and 'ok' do not tell: add 'positive': 'ok' or 'positive': 'fraud'",
+        "from the labels 'fraud' and 'ok'. To name it, add 'positive': 'ok' or 'positive': 'fraud'",
     ),
     "which is positive, per_row": (
         dict(costs=per_row(5, 1, n=3)),
-        r"because 'fraud' and 'ok' do not tell: call per_row\(..., positive=...\)",
+        r"from the labels 'fraud' and 'ok'. To name it, call per_row\(..., positive=...\)",
     ),
     "transposed by its names": (
         dict(cost_matrix=pandas_frame(CLASSES, MATRIX).rename_axis(index="predicted")),

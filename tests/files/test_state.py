@@ -66,7 +66,7 @@ BAD = {
     "a later node": (root_put("classes_", {"ref": 10**6}), "only earlier nodes"),
     "itself": (lambda s, root: root.update(classes_=s["root"]), "only earlier nodes"),
     "an unknown node": (add_node({"code": "print(1)"}), "unknown keys"),
-    "an unknown value": (root_put("verbose", {"eval": "1"}), "which is none"),
+    "an unknown value": (root_put("verbose", {"eval": "1"}), "which is not allowed"),
     "a list key": (
         lambda s, root: s["nodes"].extend(
             [{"list": []}, {"dict": [[{"ref": len(s["nodes"])}, 1]]}]
@@ -107,7 +107,7 @@ def test_the_class_must_be_that_of_the_manifest(tmp_path):
     with pytest.raises(ModelFileError, match="is not a AdaC1Classifier"):
         load(path)
     path = container.write(tmp_path / "m", {**manifest, "class": "TreeRule"}, members)
-    with pytest.raises(ModelFileError, match="no classifier of costboost"):
+    with pytest.raises(ModelFileError, match="not a classifier of costboost"):
         load(path)
 
 

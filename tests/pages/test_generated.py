@@ -15,6 +15,7 @@ DOCS = ROOT / "docs"
 MONEY = runpy.run_path(str(DOCS / "generate_money.py"))
 CHOOSING = runpy.run_path(str(DOCS / "generate_choosing.py"))
 PAPERS = runpy.run_path(str(DOCS / "generate_papers.py"))
+DRAWN = runpy.run_path(str(DOCS / "draw_papers.py"))
 GALLERY = runpy.run_path(str(DOCS / "generate_gallery.py"))
 
 
@@ -66,6 +67,26 @@ def test_pages_of_papers_are_up_to_date(path):
     assert path.read_text("utf-8") == text, "run python docs/generate_papers.py --no-pictures"
     for picture in re.findall(r"\((\.\./pictures/[^)]+)\)", text):
         assert (path.parent / picture).exists(), "run python docs/generate_papers.py"
+
+
+@pytest.mark.parametrize("paper", PAPERS["papers"]())
+def test_page_of_a_paper_has_its_parts(paper):
+    text = (DOCS / "algorithms" / f"{paper}.md").read_text("utf-8")
+    assert f"(../pictures/{paper}-loss.png)" in text
+    assert f"(../pictures/{paper}-boundary.png)" in text
+    for part in ("## Our verdict", "## What differs from the paper", "## Pictures", "## Classes"):
+        assert part in text
+    assert DRAWN["LOSS_PANELS"][paper]
+
+
+@pytest.mark.parametrize(("name", "lines"), [("AdaC1", 2), ("AdaC2", 4), ("CSB2", 4)])
+def test_weights_that_follow_from_a_loss_have_one_line_per_row(name, lines):
+    """AdaC1's weights depend on the margin alone; the others' on the number of rounds, too."""
+    plt = pytest.importorskip("matplotlib.pyplot")
+    figure, ax = plt.subplots()
+    DRAWN["weights"](f"{name}Classifier")(ax)
+    assert sum(len(line.get_xdata()) > 0 for line in ax.lines) == lines
+    plt.close(figure)
 
 
 def test_no_page_of_a_paper_is_left_over():

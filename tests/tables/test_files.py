@@ -120,7 +120,7 @@ def test_files_that_are_not_there_or_not_what_they_seem(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="No file matches"):
         open_source(str(tmp_path / "*.parquet"))
     (tmp_path / "fake.parquet").write_text("a,b\n1,2\n")
-    with pytest.raises(TableError, match="it is none"):
+    with pytest.raises(TableError, match="is not one"):
         open_source(tmp_path / "fake.parquet")
     (tmp_path / "other.csv").write_text("n,word\n1,a\n")
     with pytest.raises(TableError, match="differ in the columns 'flag', 'when', 'y'"):

@@ -18,12 +18,12 @@ COMMANDS = (
     Command(
         "fit",
         "costboost.cli.fit:fit",
-        "Train a model on a file, and say what its decisions cost on held-out rows.",
+        "Train a model on a file, and show what its decisions cost on held-out rows.",
     ),
     Command(
         "predict",
         "costboost.cli.predict:predict",
-        "Decide for the rows of a file, and write the decisions beside them.",
+        "Decide the rows of a file, and write the decisions beside them.",
     ),
     Command(
         "compare",
@@ -33,12 +33,12 @@ COMMANDS = (
     Command(
         "tune",
         "costboost.cli.tune:tune",
-        "Search settings that cost least, and measure them on rows the search has not seen.",
+        "Search the settings that cost least, and measure them on rows the search has not seen.",
     ),
     Command(
         "explain",
         "costboost.cli.explain:explain",
-        "Say why a row got its decision: what each feature adds to the saving, in money.",
+        "Explain the decision of a row: what each feature adds to the saving, in money.",
     ),
     Command(
         "report",
@@ -53,7 +53,7 @@ COMMANDS = (
     Command(
         "inspect",
         "costboost.cli.inspect:inspect",
-        "Say what is inside a model file, after checking that it is whole.",
+        "Show what is inside a model file, after checking that it is intact.",
     ),
     Command(
         "serve",
@@ -68,12 +68,12 @@ COMMANDS = (
     Command(
         "demo",
         "costboost.cli.demo:demo",
-        "Compare costboost with the usual alternatives, in money, on data it brings along.",
+        "Compare costboost with the usual alternatives, in money, on built-in data.",
     ),
     Command(
         "reproduce",
         "costboost.cli.reproduce:reproduce",
-        "Run a paper's table or figure again, and print ours beside the paper's.",
+        "Run a paper's table or figure again, and print our figures beside the paper's.",
     ),
 )
 
@@ -87,7 +87,7 @@ class _Commands(LazyGroup):
 app = typer.Typer(
     name="costboost",
     cls=_Commands,
-    help="Boosted classifiers that spend the least money.",
+    help="Boosted classifiers whose decisions cost as little as possible.",
     no_args_is_help=True,
     add_completion=False,
 )
@@ -115,4 +115,4 @@ def options(
         ),
     ] = False,
 ) -> None:
-    """Boosted classifiers that spend the least money."""
+    """Boosted classifiers whose decisions cost as little as possible."""

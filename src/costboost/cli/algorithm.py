@@ -113,7 +113,7 @@ def make_model(
     known = kind().get_params(deep=False)
     for key in settings:
         if key in ("cost_matrix", "verbose"):
-            raise TableError(f"--set {key} is not for you to set; the other options say it.")
+            raise TableError(f"--set {key} cannot be used: other options of the command set it.")
         if key not in known:
             near = get_close_matches(key, known, n=1)
             hint = f" Did you mean {near[0]}?" if near else ""

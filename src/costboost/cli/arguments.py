@@ -35,7 +35,7 @@ Target: TypeAlias = Annotated[
 Exclude: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        help="Column that is no feature; may be repeated, or a list with commas.",
+        help="Column that is not a feature; may be repeated, or a list with commas.",
         rich_help_panel=_DATA,
         show_default=False,
     ),
@@ -44,7 +44,7 @@ Categories: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
         "--category",
-        help="Column whose values are categories though they look like numbers or ids.",
+        help="Column whose values are categories, although they look like numbers or ids.",
         rich_help_panel=_DATA,
         show_default=False,
     ),
@@ -56,13 +56,13 @@ WeightColumn: TypeAlias = Annotated[
 Delimiter: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Of CSV files; found out by default.", rich_help_panel=_DATA, show_default=False
+        help="Of CSV files; detected by default.", rich_help_panel=_DATA, show_default=False
     ),
 ]
 Encoding: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Of CSV files; found out by default.", rich_help_panel=_DATA, show_default=False
+        help="Of CSV files; detected by default.", rich_help_panel=_DATA, show_default=False
     ),
 ]
 Positive: TypeAlias = Annotated[

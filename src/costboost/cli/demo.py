@@ -37,7 +37,7 @@ def demo(
         bool, typer.Option("--with-report/--no-report", help="The page.")
     ] = True,
 ) -> None:
-    """Compare costboost with the usual alternatives, in money, on data it brings along."""
+    """Compare costboost with the usual alternatives, in money, on built-in data."""
     console = Console()
     if with_report:
         check_output(report, kinds=False)

@@ -27,7 +27,7 @@ def explain(
     encoding: arguments.Encoding = None,
     as_json: arguments.AsJson = False,
 ) -> None:
-    """Say why a row got its decision: what each feature adds to the saving, in money."""
+    """Explain the decision of a row: what each feature adds to the saving, in money."""
     from costboost.cli.models import load_model
     from costboost.cli.show import print_json
     from costboost.tables import TableError, open_source

@@ -54,7 +54,7 @@ def fit(
         bool | None,
         typer.Option(
             "--out-of-core/--in-memory",
-            help="Train from disk; by itself for files that do not fit into memory.",
+            help="Train from disk; the default for files that do not fit into memory.",
             rich_help_panel="The model",
             show_default=False,
         ),
@@ -84,7 +84,7 @@ def fit(
     as_json: arguments.AsJson = False,
     quiet: arguments.Quiet = False,
 ) -> None:
-    """Train a model on a file, and say what its decisions cost on held-out rows.
+    """Train a model on a file, and show what its decisions cost on held-out rows.
 
     Example: costboost fit train.csv --target fraud --positive yes --cost "fn=amount+15" --cost fp=5
     """

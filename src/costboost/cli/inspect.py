@@ -12,7 +12,7 @@ __all__ = ["inspect"]
 
 @tells_errors
 def inspect(model: arguments.Model, as_json: arguments.AsJson = False) -> None:
-    """Say what is inside a model file, after checking that it is whole."""
+    """Show what is inside a model file, after checking that it is intact."""
     from costboost.cli.models import model_recipe
     from costboost.cli.show import columns_table, print_json
     from costboost.files.inspection import inspect as look

@@ -56,8 +56,8 @@ def monitor(
     fitted, recipe = load_model(model)
     if not hasattr(fitted, "predict_proba"):
         raise TableError(
-            f"{type(fitted).__name__} has no probabilities, so nothing can be expected of new "
-            "rows. CostBoost has."
+            f"{type(fitted).__name__} has no probabilities, so the cost of new rows cannot be "
+            "predicted. Use CostBoost."
         )
     old = _snapshot(fitted, recipe, reference, delimiter, encoding)
     new = _snapshot(fitted, recipe, table, delimiter, encoding)

@@ -43,7 +43,7 @@ def predict(
         list[str] | None,
         typer.Option(
             metavar="DECISION=LIMIT",
-            help="At most so many rows (200) or such a share (0.05) may get a decision; may be "
+            help="Limit of a decision: a number of rows (200) or a share of them (0.05); may be "
             "repeated.",
             show_default=False,
         ),
@@ -80,7 +80,7 @@ def predict(
     encoding: arguments.Encoding = None,
     as_json: arguments.AsJson = False,
 ) -> None:
-    """Decide for the rows of a file, and write the decisions beside them.
+    """Decide the rows of a file, and write the decisions beside them.
 
     New columns: decision, probability_CLASS, expected_cost_DECISION, saving (against the next-best
     decision) and, with --explain, reason_1, reason_2, ...
@@ -238,8 +238,8 @@ def _write(job: _Job, output: str, found: Allocation | None) -> dict[str, Any]:
             twice = [name for name in new if name in kept.columns]
             if twice:
                 raise TableError(
-                    f"{job.source.name} has a column {twice[0]!r} already. Name the new columns "
-                    "otherwise, as in --prefix model_, or copy only some with --keep."
+                    f"{job.source.name} has a column {twice[0]!r} already. Rename the new columns, "
+                    "as in --prefix model_, or copy only some columns with --keep."
                 )
             out.write(kept.with_columns(**new))
             counts += np.bincount(codes, minlength=len(decisions))

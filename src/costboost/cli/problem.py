@@ -165,7 +165,7 @@ def check_target(classes: Sequence[Any], n: int, target: str, where: str) -> Non
     if len(classes) < 2:
         raise TableError(
             f"{where}: the target {target!r} has one class, {classes[0]!r}, on all {n} rows. "
-            "There is nothing to tell apart: check the file and --target."
+            "There is nothing to learn: check the file and --target."
         )
     if len(classes) > max(100, n // 20):
         raise TableError(

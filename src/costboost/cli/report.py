@@ -80,7 +80,7 @@ def report(
     fitted, recipe = load_model(model)
     if not hasattr(fitted, "predict_proba"):
         raise TableError(
-            f"{type(fitted).__name__} has no probabilities, which the report needs. CostBoost has."
+            f"{type(fitted).__name__} has no probabilities, which the report needs. Use CostBoost."
         )
     source = open_source(table, delimiter=delimiter, encoding=encoding)
     frame = source.read()

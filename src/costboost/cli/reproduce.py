@@ -58,7 +58,7 @@ def reproduce(
     ] = None,
     docs: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("docs/papers"),
 ) -> None:
-    """Run a paper's table or figure again, and print ours beside the paper's."""
+    """Run a paper's table or figure again, and print our figures beside the paper's."""
     console = Console()
     try:
         _check_extras()

@@ -50,7 +50,7 @@ def serve(
     ] = 30.0,
     drain: Annotated[
         float,
-        typer.Option(min=0.0, help="Seconds from SIGTERM, when /ready says no, to the last call."),
+        typer.Option(min=0.0, help="Seconds from SIGTERM, when /ready turns 503, to the end."),
     ] = 1.0,
     threads: Annotated[
         int, typer.Option(min=1, max=256, help="Threads of a process for batches.")

@@ -55,7 +55,7 @@ def tune(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Keeps the trials; the same command goes on where it stopped. TARGET.study if "
+            help="File that keeps the trials; the same command continues from it. TARGET.study if "
             "left out.",
             show_default=False,
         ),
@@ -76,7 +76,7 @@ def tune(
     as_json: arguments.AsJson = False,
     quiet: arguments.Quiet = False,
 ) -> None:
-    """Search settings that cost least, and measure them on rows the search has not seen."""
+    """Search the settings that cost least, and measure them on rows the search has not seen."""
     from costboost.cli.algorithm import make_model, read_settings
     from costboost.cli.models import save_model
     from costboost.cli.problem import Wish, read_problem
@@ -146,7 +146,8 @@ def tune(
         return
     console = Console()
     _show(console, best, plain, rules, len(held_out), n_done, n_pruned)
-    console.print(f"\nThe trials are in [bold]{escape(str(path))}[/bold]; more of them: --trials.")
+    where = f"[bold]{escape(str(path))}[/bold]"
+    console.print(f"\nThe trials are in {where}. For more of them, raise --trials.")
     if output is not None:
         console.print(f"Wrote [bold]{escape(str(output))}[/bold].")
 

@@ -26,7 +26,7 @@ __all__ = ["CostSensitiveClassifier", "column_of"]
 
 
 class CostSensitiveClassifier(DecidingClassifier):
-    """A classifier that knows what decisions cost, reports in money and travels as a file."""
+    """A classifier that knows what decisions cost, reports in money and can be saved to a file."""
 
     def judged(
         self, X: Any, y: ArrayLike, *, costs: Any = None
@@ -80,7 +80,7 @@ class CostSensitiveClassifier(DecidingClassifier):
         Parameters
         ----------
         path : str or path
-            The file, by habit with the ending ``.costboost``.
+            The file, usually with the ending ``.costboost``.
 
         Returns
         -------

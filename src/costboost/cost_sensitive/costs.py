@@ -40,7 +40,7 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
     decisions_ : array of shape (d,)
         The decisions, which `predict` returns; the classes unless the costs name others.
     costs_ : CostSummary
-        The costs of the fit; ``print`` says them in words.
+        The costs of the fit; ``print`` shows them in words.
     cost_matrix_ : array of shape (k, d)
         The costs, averaged over the rows where they differ.
     trained_at_ : str

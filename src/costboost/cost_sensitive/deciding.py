@@ -54,7 +54,7 @@ class DecidingClassifier(CostClassifier):
         constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
         prices: ArrayLike | None = None,
     ) -> Allocation:
-        """Decide a whole batch for the least expected cost within limits.
+        """Decide a whole batch within limits, at the least expected cost.
 
         Parameters
         ----------

@@ -2,7 +2,7 @@
 
 The grammar is small and closed, so that a text from a file or a command line can never run code:
 
-- numbers, column names (``amount``; `` `total amount` `` in backticks if a name is no plain word),
+- numbers, column names (``amount``; `` `total amount` `` in backticks if it is not a plain word),
 - ``+ - * /``, parentheses, ``min(a, b, ...)``, ``max(a, b, ...)``, ``abs(a)``, ``log(a)``,
   ``exp(a)``,
 - ``where(condition, a, b)``, with the comparisons ``< <= > >= == !=`` between numbers, ``==`` and
@@ -70,7 +70,7 @@ _FUNCTIONS: dict[str, tuple[int, int | None, Callable[..., Any]]] = {
 
 
 class ExpressionError(ValueError):
-    """The text is no expression, or the table lacks what it names."""
+    """The text cannot be read as an expression, or the table lacks a column that it names."""
 
 
 class Expression:
@@ -405,9 +405,9 @@ class _Parser:
 
     def _number(self, node: Any) -> Node:
         if isinstance(node, _Text):
-            self._fail(f"the text {node.text!r} is no number")
+            self._fail(f"the text {node.text!r} is not a number")
         if isinstance(node, _Condition):
-            self._fail("a comparison is no number: write where(condition, a, b)")
+            self._fail("a comparison is not a number: write where(condition, a, b)")
         if isinstance(node, _Column):
             self.uses[node.name, False] = None
         return node  # type: ignore[no-any-return]

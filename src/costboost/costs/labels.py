@@ -191,6 +191,6 @@ def positive_code(
         return 1
     how = remedy or f"add 'positive': {known[-1]!r} or 'positive': {known[0]!r}"
     raise ValueError(
-        f"{start} must say which class is the positive one, because {known[0]!r} and {known[-1]!r} "
-        f"do not tell: {how}."
+        f"{start} must say which class is the positive one: it cannot be guessed from the labels "
+        f"{known[0]!r} and {known[-1]!r}. To name it, {how}."
     )

@@ -27,9 +27,9 @@ def read_prices(costs: Any, codes: Ints, context: Context) -> tuple[AnyArray, Fl
         check_finite(array, context.name, context.owner, classes, context.columns)
         if context.decisions is not None and not np.array_equal(context.decisions, classes):
             raise ValueError(
-                f"{context.start} of shape (n,) is the price of an error, which the decisions "
-                f"{context.decisions.tolist()} do not tell. Pass shape (n, d), the price of each "
-                "decision."
+                f"{context.start} of shape (n,) is the price of an error, but the decisions "
+                f"{context.decisions.tolist()} are not the classes, so none of them is the error. "
+                "Pass shape (n, d), the price of each decision."
             )
         prices = np.repeat(array[:, None], len(classes), axis=1)
         prices[np.arange(n), codes] = 0.0

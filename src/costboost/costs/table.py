@@ -311,7 +311,7 @@ class Costs:
         return np.asarray(np.einsum("nj,njd->nd", p, self.matrix))
 
     def decide(self, proba: ArrayLike) -> Ints:
-        """Decide for the smallest expected cost (the Bayes rule).
+        """Take the decision of smallest expected cost (the Bayes rule).
 
         A tie goes to the positive class ``classes[1]`` if two classes are the decisions, else to
         the first of the cheapest ones.

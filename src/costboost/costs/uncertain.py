@@ -340,7 +340,7 @@ def _count(entries: Sequence[Interval | Samples]) -> int:
 
 
 def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
-    """Decide for the smallest worst expected cost.
+    """Take the decision whose worst expected cost is smallest.
 
     The worst expected cost of a decision d is the largest over the scenarios s of
     sum_j proba[j] C_s[j, d]. A tie goes to the positive class ``classes[1]`` if two classes

@@ -25,7 +25,7 @@ MOST_LINES = 30
 class CostSummary:
     """What each decision costs under each truth, over the rows of a fit.
 
-    ``print`` says it in words.
+    ``print`` shows it in words.
 
     Attributes
     ----------

@@ -62,7 +62,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
     calibration : {"temperature", None}, default="temperature"
         How scores are calibrated on held-out rows.
     engine_params : dict, optional
-        Parameters of XGBoost; they win over the ones above.
+        Parameters of XGBoost; they override the ones above.
     device : str, default="cpu"
         ``"cuda"`` trains on the workers' GPUs.
     random_state : int, RandomState or None, default=None

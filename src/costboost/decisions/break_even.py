@@ -52,7 +52,7 @@ def break_even(
     positive : label, optional
         The positive class of a short name; by default the second.
     decide : callable of (n, k, d) -> (n,), optional
-        Who decides, given a matrix per row; by default the cheapest expected cost. Pass
+        The rule that decides, given a matrix per row; by default the cheapest expected cost. Pass
         ``lambda matrix: Costs(classes, matrix).decide(proba)`` for the very arithmetic of predict.
 
     Returns

@@ -103,7 +103,7 @@ def allocate(
     classes: ArrayLike | None = None,
     X: Any = None,
 ) -> Allocation:
-    """Decide a batch of rows for the least expected cost within limits.
+    """Decide a batch of rows within limits, at the least expected cost.
 
     With ``capacity`` alone the result is the exact optimum: one limit by partial sort on regret,
     several by a transportation program, whose solutions are whole rows. Equal rows never overshoot

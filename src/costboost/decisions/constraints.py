@@ -11,7 +11,7 @@ guarantees then:
    branch and bound; for more rows an error says that no decisions were found.
 2. **Nearly optimal, with proof.** ``Allocation.lower_bound`` is the value of the linear program's
    dual: no decisions within the limits cost less. The difference to ``expected_cost`` is at most
-   what a few rows cost, and it is there to be read.
+   what a few rows cost.
 """
 
 from __future__ import annotations

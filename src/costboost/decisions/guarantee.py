@@ -122,7 +122,7 @@ def cost_guarantee(
         )
     if limit >= largest:
         raise ValueError(
-            f"The 'limit' parameter of {owner} says nothing: no mean exceeds {limit:g} if every "
+            f"The 'limit' parameter of {owner} is always met: no mean exceeds {limit:g} if every "
             f"cost is at most largest={largest:g}. Lower the limit."
         )
     m = (limit - smallest) / (largest - smallest)

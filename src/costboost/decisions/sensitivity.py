@@ -130,7 +130,7 @@ def sensitivity(
         decisions are classes, ``"most probable class"``, which for two classes is the threshold
         0.5.
     decide : callable of (n, k, d) or (k, d) -> (n,), optional
-        Who decides, given costs; by default the cheapest expected cost.
+        The rule that decides, given costs; by default the cheapest expected cost.
 
     Returns
     -------

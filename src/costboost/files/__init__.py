@@ -1,4 +1,4 @@
-"""Models that travel: files without code, and graphs for other runtimes.
+"""Models outside Python: files without code, and graphs for other runtimes.
 
 `save` and `load` write and read one documented container (``docs/files.md``); `inspect` says what
 is inside a file without loading an engine; `to_onnx` writes a graph for other runtimes.

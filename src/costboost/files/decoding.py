@@ -65,7 +65,7 @@ class Decoder:
         if value is None or type(value) in (bool, str, int, float):
             return value
         if not isinstance(value, dict) or len(value) != 1:
-            raise ModelFileError(f"{where} has the value {value!r:.60}, which is none.")
+            raise ModelFileError(f"{where} has the value {value!r:.60}, which is not allowed.")
         [(kind, content)] = value.items()
         if kind == "ref":
             if type(content) is not int or not 0 <= content < len(self._built):
@@ -88,7 +88,7 @@ class Decoder:
             return _NUMPY_TYPES[content]
         if kind == "function" and isinstance(content, str) and function_of(content) is not None:
             return function_of(content)
-        raise ModelFileError(f"{where} has the value {value!r:.60}, which is none.")
+        raise ModelFileError(f"{where} has the value {value!r:.60}, which is not allowed.")
 
     def _values(self, items: Any, where: str) -> list[Any]:
         if not isinstance(items, list):
@@ -161,12 +161,12 @@ class Decoder:
             and 0 <= inner["pos"] <= 624
         )
         if not fine:
-            raise ModelFileError(f"{where} is no state of a random number generator.")
+            raise ModelFileError(f"{where} is not the state of a random number generator.")
         generator = np.random.RandomState()
         try:
             generator.set_state(state)
         except (TypeError, ValueError, KeyError) as error:
-            raise ModelFileError(f"{where} is no state of a generator: {error}") from error
+            raise ModelFileError(f"{where} is not the state of a generator: {error}") from error
         return generator
 
     def _booster(self, node: Any, where: str) -> Any:

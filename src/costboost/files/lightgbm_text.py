@@ -222,7 +222,7 @@ class _Reader:
         n_classes = _int(header["num_class"], "num_class", 1, max(len(sizes), 1))
         _int(header["num_tree_per_iteration"], "num_tree_per_iteration", n_classes, n_classes)
         _int(header["label_index"], "label_index", 0, 2**31 - 1)
-        _need(len(sizes) % n_classes == 0, f"{len(sizes)} trees are no rounds of {n_classes}")
+        _need(len(sizes) % n_classes == 0, f"{len(sizes)} trees are not rounds of {n_classes}")
         objective = header.get("objective")
         if objective is not None:
             _check_objective(objective, n_classes)

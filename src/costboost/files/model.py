@@ -38,7 +38,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     model : classifier
         Any fitted classifier of the library.
     path : str or path
-        The file, by habit with the ending ``.costboost``.
+        The file, usually with the ending ``.costboost``.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def _load(path: Any, trusted: frozenset[str], limits: container.Limits) -> Any:
     manifest, members = container.read(path, limits)
     name = manifest.get("class")
     if not isinstance(name, str) or not is_estimator(name):
-        raise ModelFileError(f"The file holds {name!r:.60}, which is no classifier of costboost.")
+        raise ModelFileError(f"The file holds {name!r:.60}, not a classifier of costboost.")
     if STATE not in members:
         raise ModelFileError(f"The file has no {STATE}.")
     state = container.parse_json(members[STATE], STATE)

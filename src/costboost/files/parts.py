@@ -257,7 +257,7 @@ def check_threads(names: Mapping[Any, Any], where: str) -> None:
         is_real = isinstance(value, (int, float, np.integer, np.floating))
         if is_real and not -_MAX_THREADS <= value <= _MAX_THREADS:
             raise ModelFileError(
-                f"{where} asks for {name}={value!r:.40}; at most {_MAX_THREADS} threads may be."
+                f"{where} asks for {name}={value!r:.40}; at most {_MAX_THREADS} are allowed."
             )
 
 
@@ -309,7 +309,7 @@ def _check_array(data: bytes, name: str, where: str) -> None:
     from costboost.files.arrays import array_from_npy
 
     if not name.endswith(".npy"):
-        raise ModelFileError(f"{where} has the member {name!r:.60}, which is no array.")
+        raise ModelFileError(f"{where} has the member {name!r:.60}, which is not an array.")
     array_from_npy(data, f"Array {name} of {where}")
 
 

@@ -102,4 +102,4 @@ def _check(nodes: AnyArray, n_features: int, where: str) -> None:
     if np.any((nodes["feature"][inner] < 0) | (nodes["feature"][inner] >= n_features)):
         raise ModelFileError(f"{where} splits a feature that is not one of {n_features}.")
     if np.any(np.isnan(nodes["threshold"][inner])):
-        raise ModelFileError(f"{where} has a threshold that is no number.")
+        raise ModelFileError(f"{where} has a threshold that is not a number.")

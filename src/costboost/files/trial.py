@@ -1,7 +1,8 @@
-"""Ask a loaded model about one row before anybody else does.
+"""Let a loaded model decide one row before it is used.
 
-Every part of a file may be sound and the whole still be none: a rule about a tenth column of four,
-a vote for a class that does not exist. One decision on one row of zeros finds that while loading.
+Every part of a file may be valid and the model still be wrong: a rule about the tenth column of
+four, a vote for a class that does not exist. One decision on a row of zeros finds that while
+loading.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ class _Reader:
             return self._array(depth)
         if marker == b"{":
             return self._object(depth)
-        raise self._fault(f"{marker!r} is no type")
+        raise self._fault(f"{marker!r} is not a type")
 
     def _array(self, depth: int) -> Any:
         marker = self.take(1)

@@ -169,7 +169,7 @@ def _base_score(text: Any, n_groups: int) -> Floats:
     _need(isinstance(text, str), "base_score must be text")
     items = text[1:-1].split(",") if text.startswith("[") and text.endswith("]") else [text]
     _need(len(items) in (1, n_groups), f"base_score must be {n_groups} numbers")
-    _need(all(_FLOAT.fullmatch(item) for item in items), f"base_score {text!r:.40} is no number")
+    _need(all(_FLOAT.fullmatch(item) for item in items), f"base_score {text!r:.40} is not a number")
     values = np.array([float(item) for item in items])
     _need(np.isfinite(values.astype(np.float32)).all(), "base_score must be finite")
     return values

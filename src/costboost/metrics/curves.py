@@ -44,7 +44,7 @@ def cost_by_threshold(
     Returns
     -------
     thresholds : array of shape (m + 1,)
-        The m distinct scores, increasing, then infinity (never decide for the positive class).
+        The m distinct scores, increasing, then infinity (never decide "positive").
     costs : array of shape (m + 1,)
         Total cost of the decisions ``y_score >= threshold``.
 
@@ -110,7 +110,7 @@ def cost_curve(
     y_score : array of shape (n,)
         Score of the positive class; any monotone scale.
     probability_cost : int, array or None, default=101
-        Values of PC: so many, evenly spaced from 0 to 1; these; or, for None, the curve's exact
+        Values of PC: a number of them, evenly spaced from 0 to 1; the values; or None, the exact
         corners, between which it is straight.
     positive : label, optional
         The positive class; by default the second of {0, 1}, {False, True} and {-1, 1}.

@@ -37,7 +37,7 @@ def total_cost(
         mistake costs 1.
     costs : array of shape (n, k, d), (n, d) or (n,), or a form of `cost_matrix`, optional
         Costs of single rows: a matrix, the price of each decision, or the price of an error. They
-        win over `cost_matrix`.
+        override `cost_matrix`.
     labels : array of shape (k,), optional
         The classes, in the order of the rows of the costs. By default the sorted labels found in
         `y_true`, in `y_pred` and in labelled costs; where two classes are needed and one is

@@ -78,8 +78,8 @@ class CostScorer(BaseEstimator):
         if costs is None and self.cost_matrix is None and needs_costs(estimator):
             raise ValueError(
                 f"{owner} was given no costs, but the model was fitted with costs, and unit costs "
-                "would say something else. Pass cost_matrix= to make_cost_scorer; costs of single "
-                "rows as expressions over columns, cost_matrix={'fn': 'amount', 'fp': 5}, or by "
+                "would mislead. Pass cost_matrix= to make_cost_scorer. Costs of single rows are "
+                "expressions over columns, cost_matrix={'fn': 'amount', 'fp': 5}, or come by "
                 "scorer.set_score_request(costs=True) and scikit-learn's metadata routing."
             )
         decided = estimator.predict(X)
@@ -109,7 +109,7 @@ def make_cost_scorer(
     decisions: ArrayLike | None = None,
     positive: Any = None,
 ) -> Any:
-    """Make a scikit-learn scorer that counts money, for ``GridSearchCV`` and its like.
+    """Make a scikit-learn scorer in money, for ``GridSearchCV`` and similar tools.
 
     Costs are negated, so that greater is always better. Costs of single rows reach it in one of two
     ways: as expressions over columns in ``cost_matrix``, or by metadata routing: ask for them with
@@ -121,7 +121,7 @@ def make_cost_scorer(
     metric : {"savings", "total_cost", "mean_cost"}, default="savings"
         What to measure.
     cost_matrix : array, frame, mapping, callable or None
-        Costs, as in `total_cost`; None: every mistake costs 1. Routed costs win over it. Functions
+        Costs, as in `total_cost`; None: every mistake costs 1. Routed costs override it. Functions
         and expressions see the X of each fold.
     labels : array of shape (k,), optional
         The classes, in the order of the rows of the costs. Name them if a fold may lack some and

@@ -1,4 +1,4 @@
-"""Watch a classifier at work: what new rows will cost, and whether anything has changed.
+"""Monitor a classifier in use: what new rows will cost, and whether anything has changed.
 
 Take a snapshot of rows the model has not trained on, and later one of new rows. Labels may come
 later, or never:

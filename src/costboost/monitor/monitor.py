@@ -106,10 +106,10 @@ class Monitor:
     Parameters
     ----------
     reference : Snapshot
-        Rows that the model did not train on: on training rows it looks better than it is.
+        Rows that the model was not trained on: on training rows its decisions look too cheap.
     false_alarm_rate : float, default=0.01
         Probability that a check of unchanged rows raises any alarm at all. Holm's correction shares
-        it among the comparisons; who checks every day has such a chance every day.
+        it among the comparisons. With a check every day, this is the probability each day.
 
     See Also
     --------

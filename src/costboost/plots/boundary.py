@@ -212,7 +212,7 @@ class BoundaryDisplay:
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
         max_points : int, default=1000
-            Show every so many-th point if there are more; 0 shows none.
+            Show about this many points if there are more; 0 shows none.
 
         Returns
         -------
@@ -312,7 +312,7 @@ def _label(name: str, line: Any) -> str:
 def _excess(estimator: Any, rows: Any, method: ResponseMethod) -> Floats:
     """Score less the value at which the decision changes.
 
-    Without scores `predict` draws the boundary: a classifier that minds costs does not decide where
+    Without scores `predict` draws the boundary: a cost-sensitive classifier does not decide where
     its probability is one half.
     """
     score, used = binary_response(estimator, rows, method, "predict", "BoundaryDisplay")

@@ -133,7 +133,7 @@ class ZeroCrossingDisplay:
         bayes : float, optional
             Where the best decision changes.
         grid_resolution : int or None, default=1001
-            So many values, evenly spaced; None takes those of X.
+            Number of values, evenly spaced; None takes those of X.
         name : str, optional
             What to call the classifier; by default its class.
         ax : matplotlib Axes, optional

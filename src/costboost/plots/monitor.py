@@ -33,7 +33,7 @@ class MonitorDisplay:
     title : str, default=""
         The headline.
     max_checks : int, default=15
-        Only so many are drawn, those with the smallest p-values.
+        At most this many are drawn, those with the smallest p-values.
 
     Attributes
     ----------

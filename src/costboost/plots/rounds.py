@@ -36,7 +36,7 @@ class CostByRoundDisplay:
     """Cost, or savings, of the decisions by round, with the best round marked.
 
     Make it by `from_estimator` or `from_predictions`. A best round that is chosen on the test rows
-    looks better than it is: choose the number of rounds on other rows.
+    is too optimistic: choose the number of rounds on other rows.
 
     Parameters
     ----------

@@ -28,15 +28,15 @@ __all__ = ["CostThresholdDisplay"]
 
 
 class CostThresholdDisplay:
-    """Cost of deciding for the positive class from each threshold on, the cheapest one marked.
+    """Cost of deciding "positive" from each threshold on, with the cheapest one marked.
 
     Make it by `from_estimator` or `from_predictions`. A threshold that is chosen on the rows it is
-    judged on looks better than it is: choose it on other rows.
+    judged on is too optimistic: choose it on other rows.
 
     Parameters
     ----------
     thresholds : array of shape (m,)
-        Increasing; the last may be infinite (never decide for the positive class).
+        Increasing; the last may be infinite (never decide "positive").
     costs : array of shape (m,)
         Cost of the decisions ``score >= threshold``.
     measure : {"mean_cost", "total_cost"}, default="mean_cost"

@@ -1,4 +1,4 @@
-"""The costs that rows of a request bring along, as arrays truth by decision."""
+"""The costs that a request sends with its rows, as arrays truth by decision."""
 
 from __future__ import annotations
 
@@ -160,7 +160,9 @@ class Prices:
             return
         unknown = sorted(set(entry) - set(known))
         absent = sorted(set(known) - set(entry))
-        problem = f"{unknown[0][:100]!r} is no {what}" if unknown else f"{absent[0]!r} is missing"
+        problem = (
+            f"{unknown[0][:100]!r} is not a {what}" if unknown else f"{absent[0]!r} is missing"
+        )
         short = ", or the short form with fn and fp" if self.has_short else ""
         raise RequestError(
             422, f"{problem}; costs need every {what} of {list(known)}{short}.", place

@@ -120,7 +120,7 @@ def read_capacity(capacity: Any, prices: Prices, *, has_groups: bool) -> dict[An
         place = f"capacity.{name[:100]}"
         if name not in prices.choices:
             raise RequestError(
-                422, f"{name[:100]!r} is no decision; those are {list(prices.choices)}.", place
+                422, f"{name[:100]!r} is not a decision; use {list(prices.choices)}.", place
             )
         if type(limit) is dict:
             if not has_groups:

@@ -1,4 +1,4 @@
-"""What a service is told when it starts."""
+"""The settings of a service, given when it starts."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def read_table(
         )
     except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
         raise RequestError(
-            400, f"The body is no table that can be read ({type(error).__name__})."
+            400, f"The body cannot be read as a table ({type(error).__name__})."
         ) from None
     n = found.num_rows
     if not n:
@@ -165,7 +165,7 @@ def _from_parquet(body: bytes, names: _Names, max_rows: int, max_bytes: int) -> 
         )
     unfolded = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
     if unfolded > max_bytes:
-        raise RequestError(413, f"A table may unfold to {max_bytes} bytes. Send several.")
+        raise RequestError(413, f"A table may expand to {max_bytes} bytes. Send several.")
     schema = file.schema_arrow
     names.check(schema)
     texts = [field.name for field in schema if _is_text(field.type)]

@@ -28,7 +28,7 @@ _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that says goodbye before it stops listening, and reloads its model on SIGHUP.
+    """A server that announces its end before it stops listening, and reloads on SIGHUP.
 
     From SIGTERM on, ``/ready`` says no and every answer closes its connection; after ``drain``
     seconds the server stops listening, and ends when all requests are answered. A second signal

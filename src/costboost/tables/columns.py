@@ -1,4 +1,4 @@
-"""What each column of a table holds, found out from its values, with the reason said.
+"""What each column of a table holds, inferred from its values, with the reason.
 
 A column becomes a feature (a number, a category, parts of a date), or it is skipped, because it
 says nothing about new rows: ids, constants, empty columns.
@@ -282,7 +282,7 @@ def _with_parts(column: Column, known: pl.Series) -> Column:
         part for part, values in parts.items() if values.n_unique() > 1 and span >= PART_DAYS[part]
     )
     if not varying:
-        reason = f"dates of {days} days: too short a time for months or weekdays to come again"
+        reason = f"dates of {days} days: too short a time for months or weekdays to repeat"
         return Column(**{**asdict(column), "role": "skipped", "reason": reason})
     reason = "as " + ", ".join(varying)
     return Column(**{**asdict(column), "parts": varying, "reason": reason})

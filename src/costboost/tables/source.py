@@ -187,7 +187,7 @@ def open_source(
     spec : str or path
         A file, a folder, a pattern such as ``"2026-*.csv"``, or ``"-"`` for the standard input.
     delimiter, encoding : str, optional
-        How CSV files are written; found out by default.
+        How CSV files are written; detected by default.
     stdin : binary file, optional
         In place of the standard input.
 
@@ -288,8 +288,8 @@ def _format(path: Path) -> str:
     ending = _ENDINGS.get(_ending(path), "")
     if ending in ("parquet", "arrow") and head:
         raise TableError(
-            f"{path} has the ending of {ending.title()} files, but it is none. Export it again, "
-            "or give it the ending of what it is."
+            f"{path} is named like a {ending.title()} file, but is not one. Export it again, or "
+            "rename it."
         )
     return ending or ("jsonl" if head.lstrip().startswith(b"{") else "csv")
 
@@ -316,7 +316,7 @@ def _decoded(head: bytes, encoding: str, name: str) -> str:
     except LookupError:
         raise TableError(
             f"--encoding must be one that Python knows, such as utf-8, cp1252 or utf-16, got "
-            f"{encoding!r}. Leave it out to have it found out."
+            f"{encoding!r}. Leave it out to have it detected."
         ) from None
 
 
@@ -339,7 +339,7 @@ def _converted(path: Path, encoding: str) -> Path:
         except UnicodeError as error:
             raise TableError(
                 f"{path} is not written in {encoding}: {error}. Leave --encoding out to have it "
-                "found out."
+                "detected."
             ) from None
     return copy
 

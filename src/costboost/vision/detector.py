@@ -39,7 +39,7 @@ def suppress(boxes: Sequence[Box], overlap: float = 0.3) -> list[Box]:
     boxes : sequence of Box
         The detections.
     overlap : float, default=0.3
-        Least intersection over union of boxes taken for one object.
+        Smallest intersection over union at which boxes count as one object.
 
     Returns
     -------
@@ -98,7 +98,7 @@ class SlidingWindowDetector:
     step : int, default=1
         Pixels from window to window, in the scaled picture.
     overlap : float, default=0.3
-        Least intersection over union of boxes taken for one object.
+        Smallest intersection over union at which boxes count as one object.
     min_neighbours : int, default=3
         Fewest boxes that make a detection.
 

@@ -56,7 +56,7 @@ def grey(image: AnyArray) -> Floats:
     if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] not in (3, 4)):
         raise ValueError(
             "image must be grey, (h, w), or in colour, (h, w, 3) or (h, w, 4); got an array of "
-            f"shape {pixels.shape}. Hand over one image at a time."
+            f"shape {pixels.shape}. Pass one image at a time."
         )
     if pixels.ndim == 3:
         pixels = import_skimage("color").rgb2gray(pixels[..., :3])

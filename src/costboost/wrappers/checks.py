@@ -125,7 +125,7 @@ def hand_on_weights(estimator: Any, weights: Floats | None, owner: str) -> dict[
             estimator.set_fit_request(sample_weight=True)
     elif not (routing and get_routing_for_object(estimator).consumes("fit", ["sample_weight"])):
         raise ValueError(
-            f"sample_weight of {owner} cannot be handed on: the fit of its estimator "
+            f"sample_weight of {owner} cannot be passed on: the fit of its estimator "
             f"{type(estimator).__name__} takes no sample_weight. Leave it out, use another "
             "estimator, or, for a pipeline, turn on scikit-learn's metadata routing and request "
             "sample_weight in the step that takes it."

@@ -44,7 +44,7 @@ Calibration = Literal["sigmoid", "isotonic"]
 
 
 class MinCostClassifier(CostSensitiveClassifier):
-    r"""Any probabilistic classifier, calibrated if wished, then the cheapest decision.
+    r"""Any probabilistic classifier, calibrated on request, then the cheapest decision.
 
     .. math::
 
@@ -78,8 +78,9 @@ class MinCostClassifier(CostSensitiveClassifier):
         Whether to average one calibrated model per fold, or to fit one model on all rows and
         calibrate it on the predictions of the folds.
     n_jobs : int or None, default=None
-        Folds fitted at a time; without calibration, threads of the default LightGBM. With None,
-        folds come one after another and LightGBM has one thread below 10,000 rows, all above.
+        Number of folds fitted in parallel; without calibration, threads of the default LightGBM.
+        With None, folds are fitted one after another, and LightGBM has one thread below 10,000
+        rows, all above.
 
     Attributes
     ----------
@@ -88,8 +89,8 @@ class MinCostClassifier(CostSensitiveClassifier):
     n_classes_ : int
         Their number.
     cost_matrix_ : array of shape (k, k)
-        The costs, averaged over the rows where they differ: those of a row about which `predict`
-        is told nothing else.
+        The costs, averaged over the rows where they differ. `predict` uses them if it is given no
+        others.
     estimator_ : classifier
         The fitted estimator, or the `CalibratedClassifierCV` around it.
     feature_importances_ : array of shape (n_features_in_,)
@@ -160,7 +161,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         y : array of shape (n,)
             Their true classes.
         sample_weight : array of shape (n,), optional
-            Weights of the rows, handed on to the estimator.
+            Weights of the rows, passed on to the estimator.
         costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
             Costs of the rows, in place of ``cost_matrix``. Only their mean ``cost_matrix_`` is
             learned; pass those of new rows to `predict`.
@@ -244,7 +245,7 @@ class MinCostClassifier(CostSensitiveClassifier):
             )
 
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities of the estimator, calibrated if wished.
+        """Class probabilities of the estimator, calibrated on request.
 
         Parameters
         ----------

@@ -100,9 +100,9 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         rates grow steadily over the whole range of ratios; trees soon fit the training rows
         whatever the ratio.
     detection_rate : float or None, default=None
-        The least share of the positives to detect. Name either this or ``false_alarm_rate``.
+        The smallest share of the positives to detect. Give either this or ``false_alarm_rate``.
     false_alarm_rate : float or None, default=None
-        The largest share of the negatives to flag.
+        The largest share of the negatives that may be flagged.
     delta : float or None, default=None
         How probable it may be that the rate is missed on new rows; None gives no guarantee.
     positive : label or None, default=None
@@ -111,7 +111,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         Folds that measure the rates; an integer means stratified, shuffled folds, no more than
         the rarer class has rows.
     n_trials : int, default=12
-        Most cost ratios tried, each at the price of a cross-validation.
+        Largest number of cost ratios tried; each takes a cross-validation.
     tol : float, default=0.005
         A trial that meets the rate with no more than this to spare ends the search.
     held_out : float, default=0.3
@@ -119,7 +119,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
     random_state : int, RandomState or None, default=None
         Seed of the folds, of the held-out part, and of the default estimator.
     n_jobs : int or None, default=None
-        Folds fitted at a time.
+        Number of folds fitted in parallel.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         The ratio found, what a miss costs when a false alarm costs 1; None if the estimator takes
         no costs.
     threshold_ : float or None
-        With ``delta``: above it, the score decides for the positive class. The score is the
+        With ``delta``: above it, the decision is the positive class. The score is the
         estimator's ``decision_function``, counted towards the positive class, or its probability
         of the positive class.
     detection_rate_, false_alarm_rate_ : float
@@ -218,7 +218,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         y : array of shape (n,)
             Their true classes: two of them.
         sample_weight : array of shape (n,), optional
-            Weights of the rows, handed on to the estimator and used in the rates of the search.
+            Weights of the rows, passed on to the estimator and used in the rates of the search.
             In the held-out part only a weight of 0 counts: the row is left out.
 
         Returns
@@ -536,7 +536,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         path : str or path
-            The file, by habit with the ending ``.costboost``.
+            The file, usually with the ending ``.costboost``.
 
         Returns
         -------

@@ -108,8 +108,8 @@ def likeliest(case: Case) -> Ints:
 def headline(case: Case, seed: int = 0) -> Headline:
     """Price the model and the alternatives on the same rows.
 
-    The best constant decision is the one that is cheapest on these very rows: it is a little
-    favoured against the model.
+    The best constant decision is the one that is cheapest on these very rows, which gives it a
+    small advantage over the model.
 
     Parameters
     ----------

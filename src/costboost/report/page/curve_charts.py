@@ -113,7 +113,7 @@ def daily_chart(headline: Headline, unit: str) -> Figure | None:
     return Figure(
         "daily",
         "Savings added up, day by day",
-        "A line that rises steadily means a saving one can rely on; a single jump means that one "
+        "A line that rises steadily means a reliable saving; a single jump means that one "
         "day made it.",
         lines,
         {"xaxis": {"type": "date"}, "yaxis": money_axis("Saved so far", unit)},

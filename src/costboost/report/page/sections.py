@@ -218,8 +218,8 @@ def _money(report: ReportData) -> Section:
                 f"Cost by {case.amount[0]}, tenths of the rows",
                 report.deciles,
                 case.unit,
-                "Each group has about a tenth of the rows. The model earns its keep where its bar "
-                "is much shorter.",
+                "Each group has about a tenth of the rows. The model saves most where its bar is "
+                "much shorter.",
             )
         )
     charts += [
@@ -273,7 +273,7 @@ def _mistakes(report: ReportData) -> str:
         else ""
     )
     table = Table(
-        f"The {len(rows)} rows that cost most more than their cheapest decision",
+        f"The {len(rows)} rows with the largest cost beyond their cheapest decision",
         [*head, *(["Reasons"] if reasons else [])],
         rows,
         sortable=True,
