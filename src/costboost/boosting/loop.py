@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from costboost.boosting.scheme import Scheme
-from costboost.learners.base import BoundLearner
+from costboost.learners.base import BoundLearner, Fitted
 
-__all__ = ["History", "Progress", "boost"]
+__all__ = ["History", "Progress", "advance", "boost"]
 
 # Called after every rule that counts: (round, rounds asked for, vote, loss or None).
 Progress = Callable[[int, int, Any, "float | None"], None]
@@ -48,25 +48,51 @@ def boost(
         if aim is None:
             history.stop = "every row is fitted"
             break
-        rule, outputs = learner.fit(aim, int(rng.randint(np.iinfo(np.int32).max)))
-        step = scheme.step(outputs)
-        if step.is_skipped:
-            continue
-        if not step.is_useful:
-            history.stop = (
-                f"boosting stopped at round {number}: the weak rule was no better than chance "
-                f"(weight {step.alpha:.3g})"
-            )
-            break
-        scheme.move(outputs, step.alpha)
-        history.rules.append(rule)
-        history.votes.append(step.alpha)
-        loss = scheme.loss
-        if loss is not None:
-            history.losses.append(loss)
-        if progress is not None:
-            progress(number, n_rounds, step.alpha, loss)
-        if step.is_last:
-            history.stop = f"boosting stopped at round {number}: the weak rule made no mistake"
+        fitted = learner.fit(aim, int(rng.randint(np.iinfo(np.int32).max)))
+        before = len(history.rules)
+        goes_on = advance(scheme, fitted, history, number)
+        if progress is not None and len(history.rules) > before:
+            progress(number, n_rounds, history.votes[-1], scheme.loss)
+        if not goes_on:
             break
     return history
+
+
+def advance(scheme: Scheme, fitted: Fitted, history: History, number: int) -> bool:
+    """Take the step along a rule, if it is of use; whether the boosting goes on.
+
+    Parameters
+    ----------
+    scheme : Scheme
+        The algorithm; it is moved.
+    fitted : Fitted
+        The rule of this round and its training outputs.
+    history : History
+        Gets the rule, its vote and the loss, or the reason why the boosting ends.
+    number : int
+        Number of the round, for that reason.
+
+    Returns
+    -------
+    bool
+        False after a rule that is no better than chance or makes no mistake.
+    """
+    rule, outputs = fitted
+    step = scheme.step(outputs)
+    if step.is_skipped:
+        return True
+    if not step.is_useful:
+        history.stop = (
+            f"boosting stopped at round {number}: the weak rule was no better than chance "
+            f"(weight {step.alpha:.3g})"
+        )
+        return False
+    scheme.move(outputs, step.alpha)
+    history.rules.append(rule)
+    history.votes.append(step.alpha)
+    loss = scheme.loss
+    if loss is not None:
+        history.losses.append(loss)
+    if step.is_last:
+        history.stop = f"boosting stopped at round {number}: the weak rule made no mistake"
+    return not step.is_last

@@ -13,7 +13,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 
-__all__ = ["assign_bins", "histograms", "joint_steps"]
+__all__ = ["assign_bins", "compiled_step", "histograms", "joint_steps"]
 
 # Above this a step no longer changes the loss in double precision.
 _LARGEST_STEP = 350.0
@@ -92,7 +92,12 @@ def _compiled() -> dict[str, Callable[..., Any]]:
                 wrong_p[i] * up_p + right_p[i] / up_p + wrong_n[i] * up_n + right_n[i] / up_n
             )
 
-    return {"assign": assign, "accumulate": accumulate, "joint": joint}
+    return {"assign": assign, "accumulate": accumulate, "joint": joint, "solve": solve}
+
+
+def compiled_step() -> Callable[..., float]:
+    """The compiled solver of one candidate's step, for other kernels; costs in (0, 1]."""
+    return _compiled()["solve"]
 
 
 def assign_bins(column: AnyArray, edges: Floats, out: AnyArray) -> None:

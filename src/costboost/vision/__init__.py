@@ -6,6 +6,7 @@ Needs scikit-image: ``pip install "costboost[experiments]"``.
 from costboost.vision.cascade import CascadeClassifier, Stage
 from costboost.vision.detector import Box, SlidingWindowDetector, suppress
 from costboost.vision.features import FEATURE_TYPES, HaarFeatures, Windows
+from costboost.vision.haar_stump import HaarRule, HaarStump
 from costboost.vision.images import (
     BACKGROUNDS,
     background_windows,
@@ -20,6 +21,8 @@ __all__ = [
     "Box",
     "CascadeClassifier",
     "HaarFeatures",
+    "HaarRule",
+    "HaarStump",
     "SlidingWindowDetector",
     "Stage",
     "Windows",

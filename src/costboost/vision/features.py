@@ -8,9 +8,8 @@ computes any of them for any windows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Self
 
 import numpy as np
@@ -20,10 +19,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.vision._kernels import compiled
 
 __all__ = ["FEATURE_TYPES", "HaarFeatures", "Windows"]
 
 FEATURE_TYPES = ("type-2-x", "type-2-y", "type-3-x", "type-3-y", "type-4")
+
+# The rectangles of a feature are added up with alternating signs.
+_SIGNS = np.array([-1.0, 1.0, -1.0, 1.0])
 
 # Standard deviations of pixels below this share of the mean brightness are rounding noise.
 _FLAT = 1e-6
@@ -42,32 +45,6 @@ def import_skimage(module: str) -> Any:
         ) from error
 
 
-@cache
-def _kernel() -> Callable[..., None]:
-    from numba import njit  # imported here: most of the library never needs it
-
-    @njit(cache=True, nogil=True)
-    def fill(  # type: ignore[no-untyped-def]
-        sums, image, tops, lefts, rectangles, counts, excess, means, scales, columns, out
-    ):
-        for i in range(tops.shape[0]):
-            table, top, left = sums[image[i]], tops[i], lefts[i]
-            for j in columns:
-                value = 0.0
-                for k in range(counts[j]):
-                    r0, c0, r1, c1 = rectangles[j, k]
-                    area = (
-                        table[top + r1, left + c1]
-                        - table[top + r0, left + c1]
-                        - table[top + r1, left + c0]
-                        + table[top + r0, left + c0]
-                    )
-                    value += area if k % 2 else -area
-                out[i, j] = (value - means[i] * excess[j]) * scales[i]
-
-    return fill
-
-
 def integral(images: AnyArray) -> Floats:
     """Integral images with a zero row above and a zero column to the left, (m, h + 1, w + 1)."""
     m, h, w = images.shape
@@ -75,6 +52,54 @@ def integral(images: AnyArray) -> Floats:
     np.cumsum(images, axis=1, out=sums[:, 1:, 1:])
     np.cumsum(sums[:, 1:, 1:], axis=2, out=sums[:, 1:, 1:])
     return sums
+
+
+def corner_points(rectangles: Ints) -> tuple[Ints, Floats, Ints]:
+    """Features as weighted sums of corner points of the integral image.
+
+    Rectangles side by side share corners, so nine points serve for four rectangles.
+
+    Parameters
+    ----------
+    rectangles : array of shape (d, 4, 4)
+        First row, first column, row and column behind the last, of up to four rectangles; unused
+        ones are empty.
+
+    Returns
+    -------
+    points : array of shape (d, 9, 2)
+        Rows and columns of the points.
+    weights : array of shape (d, 9)
+        Their weights.
+    counts : array of shape (d,)
+        How many points a feature has.
+    """
+    d = len(rectangles)
+    r0, c0, r1, c1 = np.moveaxis(rectangles, 2, 0)  # (d, 4) each
+    rows = np.concatenate([r0, r0, r1, r1], axis=1)
+    columns = np.concatenate([c0, c1, c0, c1], axis=1)
+    used = (r1 > r0) & (c1 > c0)
+    signs = np.concatenate([_SIGNS, -_SIGNS, -_SIGNS, _SIGNS]) * np.tile(used, 4)
+    place = rows * (columns.max() + 1) + columns
+    order = np.argsort(place, axis=1, kind="stable")
+    place, rows, columns, signs = (
+        np.take_along_axis(table, order, axis=1) for table in (place, rows, columns, signs)
+    )
+    # Points at the same place are summed into the first of them.
+    new = np.concatenate([np.ones((d, 1), dtype=bool), place[:, 1:] != place[:, :-1]], axis=1)
+    slot = np.cumsum(new, axis=1) - 1
+    feature = np.broadcast_to(np.arange(d)[:, None], slot.shape)
+    sums = np.zeros((d, 16))
+    np.add.at(sums, (feature, slot), signs)
+    at = np.zeros((d, 16, 2), dtype=np.intp)
+    at[feature[new], slot[new]] = np.column_stack([rows[new], columns[new]])
+    kept = np.argsort(sums == 0.0, axis=1, kind="stable")[:, :9]
+    counts = (sums != 0.0).sum(axis=1)
+    return (
+        np.ascontiguousarray(np.take_along_axis(at, kept[:, :, None], axis=1)),
+        np.ascontiguousarray(np.take_along_axis(sums, kept, axis=1)),
+        counts.astype(np.intp),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,6 +165,12 @@ class Windows:
         mean = self._totals(self.sums) / n_pixels
         variance = self._totals(self.squares) / n_pixels - mean**2
         return mean, np.sqrt(np.maximum(variance, 0.0))
+
+    def normalisers(self) -> tuple[Floats, Floats]:
+        """What is taken off each window's pixels, and what they are then multiplied by."""
+        means, deviations = self.brightness()
+        flat = deviations <= _FLAT * np.maximum(np.abs(means), np.finfo(float).tiny)
+        return means, np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, deviations))
 
     def _totals(self, table: Floats) -> Floats:
         i, r0, c0 = self.image, self.tops, self.lefts
@@ -237,12 +268,12 @@ class HaarFeatures(TransformerMixin, BaseEstimator):
         self.n_features_out_ = len(kinds)
         # First row, first column, row and column behind the last; of up to four rectangles.
         self._rectangles = np.zeros((len(kinds), 4, 4), dtype=np.intp)
-        self._counts = np.array([len(feature) for feature in coordinates], dtype=np.intp)
         for j, feature in enumerate(coordinates):
             for k, ((r0, c0), (r1, c1)) in enumerate(feature):
                 self._rectangles[j, k] = r0, c0, r1 + 1, c1 + 1
         r0, c0, r1, c1 = np.moveaxis(self._rectangles, 2, 0)
-        self._excess = ((r1 - r0) * (c1 - c0)) @ np.array([-1.0, 1.0, -1.0, 1.0])
+        self._excess = ((r1 - r0) * (c1 - c0)) @ _SIGNS
+        self._points, self._weights, self._counts = corner_points(self._rectangles)
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
@@ -277,34 +308,76 @@ class HaarFeatures(TransformerMixin, BaseEstimator):
             The features, 0 in columns that are not wanted.
         """
         check_is_fitted(self)
+        if columns is None:
+            columns = np.arange(self.n_features_out_)
+        out = np.zeros((len(windows), self.n_features_out_))
+        self._fill(windows, columns, columns, out)
+        return out
+
+    def columns(self, windows: Windows, columns: Ints) -> Floats:
+        """Some features of windows, side by side.
+
+        Parameters
+        ----------
+        windows : Windows
+            Windows of the size seen in `fit`.
+        columns : array of int of shape (m,)
+            The features wanted.
+
+        Returns
+        -------
+        array of shape (n, m)
+            The features.
+        """
+        check_is_fitted(self)
+        out = np.empty((len(windows), len(columns)))
+        self._fill(windows, columns, np.arange(len(columns)), out)
+        return out
+
+    def _fill(self, windows: Windows, columns: Ints, into: Ints, out: Floats) -> None:
         if windows.shape != self.shape_:
             raise ValueError(
                 f"windows of {type(self).__name__} must have the shape seen in fit, "
                 f"{self.shape_}; got {windows.shape}. Resize them."
             )
         n = len(windows)
-        if columns is None:
-            columns = np.arange(self.n_features_out_)
         means, scales = np.zeros(n), np.ones(n)
         if self.normalize:
-            means, deviations = windows.brightness()
-            flat = deviations <= _FLAT * np.maximum(np.abs(means), np.finfo(float).tiny)
-            scales = np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, deviations))
-        out = np.zeros((n, self.n_features_out_))
-        _kernel()(
+            means, scales = windows.normalisers()
+        compiled()["fill"](
             windows.sums,
             windows.image,
             windows.tops,
             windows.lefts,
-            self._rectangles,
+            self._points,
+            self._weights,
             self._counts,
             self._excess,
             means,
             scales,
             np.asarray(columns, dtype=np.intp),
+            np.asarray(into, dtype=np.intp),
             out,
         )
-        return out
+
+    def mask(self, feature: int) -> Floats:
+        """Which pixels a feature looks at.
+
+        Parameters
+        ----------
+        feature : int
+            Number of the feature.
+
+        Returns
+        -------
+        array of shape (h, w)
+            1 inside its rectangles, 0 elsewhere.
+        """
+        check_is_fitted(self)
+        inside = np.zeros(self.shape_)
+        for r0, c0, r1, c1 in self._rectangles[feature]:
+            inside[r0:r1, c0:c1] = 1.0
+        return inside
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
         """Names of the features: type, first pixel, and size of the whole feature.

@@ -64,23 +64,30 @@ def grey(image: AnyArray) -> Floats:
 
 
 def face_windows(
-    folder: str | Path | None = None,
+    source: str | Path | None = None,
     *,
+    part: str | None = None,
     faces: str = "faces",
     others: str = "others",
-    shape: tuple[int, int] = (25, 25),
+    shape: tuple[int, int] | None = None,
 ) -> tuple[Floats, Ints]:
     """Grey windows with a face and without, and their labels.
 
     Parameters
     ----------
-    folder : path or None, default=None
-        A folder of images with two subfolders. None is `skimage.data.lfw_subset`: 100 faces and 100
-        other windows of 25 by 25 pixels, cut from Labeled Faces in the Wild.
+    source : path or None, default=None
+        A folder of images with two subfolders, or an ``.npz`` file with two stacks of grey images
+        of 8 bits, (n, h, w). None is `skimage.data.lfw_subset`: 100 faces and 100 other windows of
+        25 by 25 pixels, cut from Labeled Faces in the Wild.
+    part : str or None, default=None
+        A part of the source, such as ``"train"`` or ``"test"``: the subfolders are looked for in
+        this folder of ``source``, the stacks are named ``train_faces`` and so on.
     faces, others : str, default="faces" and "others"
-        Names of the subfolders.
-    shape : (int, int), default=(25, 25)
-        Height and width to which images are resized.
+        Names of the subfolders or stacks. A file whose other stack is named ``nonfaces`` is read
+        without naming it.
+    shape : (int, int) or None, default=None
+        Height and width to which images are resized. None keeps the size of a file's images, and
+        is 25 by 25 pixels for a folder.
 
     Returns
     -------
@@ -96,13 +103,48 @@ def face_windows(
     >>> windows.shape, int(y.sum())
     ((200, 25, 25), 100)
     """
-    if folder is None:
+    if source is None:
         windows = np.asarray(import_skimage("data").lfw_subset(), dtype=np.float64)
         y = np.repeat(np.array([1, 0], dtype=np.intp), len(windows) // 2)
-        return _resized(windows, shape), y
-    stacks = [_read(Path(folder) / name, shape) for name in (faces, others)]
+        return _resized(windows, shape or (25, 25)), y
+    path = Path(source)
+    if path.suffix == ".npz":
+        stacks = _read_file(path, part, faces, others)
+        if shape is not None:
+            stacks = [_resized(stack, shape) for stack in stacks]
+    else:
+        folder = path if part is None else path / part
+        stacks = [_read(folder / name, shape or (25, 25)) for name in (faces, others)]
     y = np.repeat(np.array([1, 0], dtype=np.intp), [len(stack) for stack in stacks])
     return np.concatenate(stacks), y
+
+
+def _read_file(path: Path, part: str | None, faces: str, others: str) -> list[Floats]:
+    """The two stacks of a file, as grey values in [0, 1]."""
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"The file {path} does not exist. Name an .npz file with stacks of grey images, or a "
+            "folder of images."
+        )
+    prefix = "" if part is None else f"{part}_"
+    with np.load(path) as content:
+        names = [prefix + faces, prefix + others]
+        if names[1] not in content and f"{prefix}nonfaces" in content:
+            names[1] = f"{prefix}nonfaces"
+        missing = [name for name in names if name not in content]
+        if missing:
+            raise ValueError(
+                f"The file {path} has no stack named {missing[0]!r}; it has "
+                f"{sorted(content.files)}. Name its stacks by part=, faces= and others=."
+            )
+        stacks = [content[name] for name in names]
+    for name, stack in zip(names, stacks, strict=True):
+        if stack.ndim != 3 or stack.dtype != np.uint8:
+            raise ValueError(
+                f"{name} of {path} must be a stack of grey images of 8 bits, (n, h, w); got "
+                f"{stack.dtype} of shape {stack.shape}."
+            )
+    return [stack / 255.0 for stack in stacks]
 
 
 def cut_windows(

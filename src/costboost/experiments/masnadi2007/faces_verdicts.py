@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 OURS, PLAIN = "CS-AdaBoost", "AdaBoost"
 METHODS = (OURS, PLAIN, *EARLIER)
 FACTORS = (10, 20, 50, 100)
-EXCESS = "excess"  # statistic: mean of the differences from CS-AdaBoost, split by split
+# Statistics of the difference from CS-AdaBoost: its mean, and the ends of its interval of 95 %.
+EXCESS, LOW, HIGH = "excess", "excess low", "excess high"
 
 
 # -- names of metrics -----------------------------------------------------------------------------

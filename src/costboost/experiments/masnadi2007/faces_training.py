@@ -1,0 +1,108 @@
+"""Figure 4: the windows of a draw, and the scores of all detectors trained on it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from costboost._typing import Floats, Ints
+from costboost.boosting import BinaryProblem
+from costboost.datasets.files import _folder
+from costboost.experiments.item import Mode
+from costboost.experiments.masnadi2007.faces_verdicts import OURS, PLAIN
+from costboost.experiments.masnadi2007.methods import classifier
+from costboost.learners.base import Rows
+from costboost.losses.base import cost_pair
+from costboost.vision import HaarStump, background_windows, face_windows
+from costboost.vision.features import Windows
+from costboost.vision.haar_stump import HaarEnsemble
+from costboost.vision.together import boost_together
+
+__all__ = ["Draw", "draw", "faces_file", "scores_of_all"]
+
+FILE = "cbcl_faces.npz"
+FEATURES: dict[Mode, int | None] = {"full": None, "quick": 300}
+BINS = 32
+N_CUT = 300
+TEST_SHARE = 3832 / 9832
+
+
+def faces_file() -> Path | None:
+    """Where the face set is, or None: `cbcl_faces.npz` in the folder of the benchmark files."""
+    folder = _folder(None, missing_ok=True)
+    path = None if folder is None else folder / FILE
+    return path if path is not None and path.is_file() else None
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """Windows to train on, with equal class sizes, and windows to test on; 1 is a face."""
+
+    train: Floats  # (n, h, w)
+    y: Ints
+    test: Floats
+    truth: Ints
+
+
+def draw(mode: Mode, seed: int) -> Draw:
+    """The windows of one draw.
+
+    Full: all training faces and as many other training windows, drawn at random; the whole test
+    part. Quick: the faces of scikit-image and windows cut from its pictures, split at random.
+    """
+    rng = check_random_state(seed)
+    if mode == "full":
+        path = faces_file()
+        if path is None:
+            raise FileNotFoundError(
+                f"figure4 of masnadi2007 needs the file {FILE}, the MIT CBCL face set, which is "
+                "for research use and not part of the package. Put it into the folder of the "
+                "benchmark files (--data or COSTBOOST_DATA), or run with --quick, which uses the "
+                "100 faces of scikit-image."
+            )
+        windows, y = face_windows(path, part="train")
+        test, truth = face_windows(path, part="test")
+    else:
+        windows, y = face_windows()
+        windows = np.concatenate([windows, background_windows(N_CUT, random_state=0)])
+        y = np.concatenate([y, np.zeros(N_CUT, dtype=np.intp)])
+        held = rng.random_sample(len(y)) < TEST_SHARE
+        windows, y, test, truth = windows[~held], y[~held], windows[held], y[held]
+    faces, others = np.flatnonzero(y == 1), np.flatnonzero(y == 0)
+    others = np.sort(rng.choice(others, min(len(faces), len(others)), replace=False))
+    rows = np.concatenate([faces, others])
+    return Draw(windows[rows], y[rows], test, truth)
+
+
+def scores_of_all(
+    data: Draw, detectors: Sequence[tuple[str, float]], rounds: Sequence[int], mode: Mode, seed: int
+) -> Floats:
+    """Scores of the test windows, (detectors, rounds, n), of (method, Ĉ1) trained side by side."""
+    h, w = data.train.shape[1:]
+    learner = HaarStump((h, w), FEATURES[mode], BINS).bind(
+        Rows(data.train.reshape(len(data.y), -1), np.ones(len(data.y)), (), 1, seed)
+    )
+    y = np.where(data.y == 1, 1.0, -1.0)
+    schemes = []
+    for method, C1 in detectors:
+        model = classifier(OURS if method == PLAIN else method, C1, max(rounds))
+        costs = (C1, 1.0)
+        problem = BinaryProblem(
+            y, np.where(y > 0, C1, 1.0), np.ones(len(y)), costs, cost_pair(y, costs)
+        )
+        schemes.append(model._scheme(problem, model.init or model._default_init))
+    histories = boost_together(schemes, learner, max(rounds))
+    del learner  # its bins are large
+    windows = Windows.of_stack(data.test)
+    scores = np.zeros((len(detectors), len(rounds), len(data.test)))
+    for k, history in enumerate(histories):
+        if history.rules:
+            staged = list(
+                HaarEnsemble(history.rules, np.array(history.votes)).staged_of(windows)
+            )
+            scores[k] = [staged[min(count, len(staged)) - 1] for count in rounds]
+    return scores
