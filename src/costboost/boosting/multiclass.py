@@ -19,6 +19,7 @@ from costboost.learners.base import Aim, BoundLearner, Ensemble
 from costboost.learners.coordinates import BoundCoordinates, ProjectedEnsemble
 from costboost.learners.criteria import LeastSquares, Votes
 from costboost.learners.mixture import Mixture, Shape, mixture_weights, stochastic
+from costboost.losses.coordinates import Coordinate
 from costboost.losses.multiclass import MulticlassLoss
 from costboost.losses.pnorm import PNorm
 
@@ -296,28 +297,29 @@ class CoordinateDescent(Scheme):
         learning_rate: float,
     ) -> None:
         self._loss_function = loss
-        self._problem = problem
+        self._z = problem.z
         self._s = problem.sample_weight / problem.sample_weight.sum()
         self._directions = 0.5 * codewords.T  # (k-1, k): what a unit of f_r adds to the scores
         self._learner = learner
         self._learning_rate = learning_rate
         self._criterion = LeastSquares()
         self._coordinate = -1
+        self._next: tuple[int, Coordinate] | None = None  # the loss now, along that coordinate
         self._passed_over = 0
         self.steps_per_round = len(self._directions)
-        self.F = np.zeros_like(problem.C)  # S
+        # Class by class, as steps and sums go.
+        self._C = np.asfortranarray(problem.C)
+        self.F = np.zeros(problem.C.shape, order="F")  # S
 
     def aim(self) -> Aim | None:
         """The gradient of the next coordinate that has one."""
-        problem = self._problem
         for _ in range(len(self._directions)):
             if self._passed_over == len(self._directions):
                 return None
             self._coordinate = (self._coordinate + 1) % len(self._directions)
             self._learner.coordinate = self._coordinate
             self._learner.round += self._coordinate == 0
-            gradient = self._loss_function.gradient(problem.z, self.F, problem.C)
-            w = np.einsum("nk,k->n", gradient, self._directions[self._coordinate])
+            w = self._along(self._coordinate).slope
             weights = self._s * np.abs(w)
             total = weights.sum()
             if total > 0:
@@ -327,12 +329,11 @@ class CoordinateDescent(Scheme):
 
     def step(self, outputs: Floats) -> Step:
         """The exact minimiser along the rule, shrunk by the learning rate."""
-        problem = self._problem
-        along = outputs[:, None] * self._directions[self._coordinate]
-        largest_change = float(np.abs(along).max())
+        directions = self._directions[self._coordinate]
+        largest_change = float(np.abs(outputs).max() * np.abs(directions).max())
         if largest_change == 0.0:
             return self._pass_over()
-        slopes = self._loss_function.along(problem.z, self.F, problem.C, along, self._s)
+        slopes = self._along(self._coordinate).along(outputs, self._s)
         slope, curvature = slopes(0.0)
         if not slope < 0.0:
             return self._pass_over()
@@ -348,13 +349,26 @@ class CoordinateDescent(Scheme):
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Add the step to the scores."""
-        self.F += (alpha * outputs)[:, None] * self._directions[self._coordinate]
+        moved = alpha * outputs
+        directions = self._directions[self._coordinate]
+        for j in np.flatnonzero(directions):
+            self.F[:, j] += moved * directions[j]
+        self._next = None
+
+    def _along(self, coordinate: int) -> Coordinate:
+        """The loss at the scores now, along a coordinate; computed once."""
+        if self._next is None or self._next[0] != coordinate:
+            directions = self._directions[coordinate]
+            found = self._loss_function.coordinate(self._z, self.F, self._C, directions)
+            self._next = coordinate, found
+        return self._next[1]
 
     @property
     def loss(self) -> float:
         """The weighted mean loss now."""
-        problem = self._problem
-        return dot(self._s, self._loss_function.value(problem.z, self.F, problem.C))
+        # The next step needs more than the value; both come from one pass.
+        following = (self._coordinate + 1) % len(self._directions)
+        return dot(self._s, self._along(following).value)
 
     def ensemble(self, learner: BoundLearner, rules: list[Any], votes: Floats) -> Ensemble:
         """The coordinates, projected onto the classes."""

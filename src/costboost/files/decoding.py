@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import dataclasses
+import inspect
 import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -15,7 +16,7 @@ import numpy as np
 from costboost.errors import ModelFileError
 from costboost.files import arrays, boosters, parts, sklearn_tree
 from costboost.files.checks import CHECKS
-from costboost.files.registry import class_of, function_of
+from costboost.files.registry import LATER, class_of, function_of
 
 __all__ = ["Decoder"]
 
@@ -227,7 +228,7 @@ class Decoder:
             built = cls.__new__(cls)
             attributes = {key: self.value(item, f"{where}, {key}") for key, item in state.items()}
             parts.check_threads(attributes, f"{where}: {name}")
-            vars(built).update(attributes)
+            vars(built).update(_later(cls, state) | attributes)
         check = CHECKS.get(name)
         if check is not None:
             try:
@@ -247,17 +248,24 @@ def _check_names(cls: type, state: Mapping[str, Any], where: str) -> None:
             raise ModelFileError(f"{where}: {cls.__name__} can have no attribute {name!r:.60}.")
     if dataclasses.is_dataclass(cls):
         needed = {field.name for field in dataclasses.fields(cls)}
-        if set(state) != needed:
-            odd = sorted(set(state) ^ needed)[0]
-            raise ModelFileError(f"{where}: {cls.__name__} lacks, or cannot have, {odd!r:.60}.")
+        odd = sorted((set(state) ^ needed) - set(_later(cls, state)))
+        if odd:
+            raise ModelFileError(f"{where}: {cls.__name__} lacks, or cannot have, {odd[0]!r:.60}.")
     elif hasattr(cls, "_get_param_names"):
-        missing = sorted(set(_parameters(cls)) - set(state))
+        missing = sorted(set(_parameters(cls)) - set(state) - set(_later(cls, state)))
         if missing:
             raise ModelFileError(f"{where}: {cls.__name__} lacks its parameter {missing[0]!r}.")
 
 
 def _parameters(cls: Any) -> list[str]:
     return list(cls._get_param_names())
+
+
+def _later(cls: type, state: Mapping[str, Any]) -> dict[str, Any]:
+    """The defaults of what the class did not have when the file was written."""
+    names = LATER.get(cls.__name__, frozenset()) - set(state)
+    known = inspect.signature(cls).parameters if names else {}
+    return {name: known[name].default for name in sorted(names)}
 
 
 _NUMPY_TYPES = {

@@ -14,6 +14,7 @@ from typing import Any
 
 __all__ = [
     "FUNCTIONS",
+    "LATER",
     "PARTS",
     "class_of",
     "estimators",
@@ -100,6 +101,12 @@ PARTS: Mapping[str, str] = {
 # Functions of the library that parts keep.
 FUNCTIONS: Mapping[str, str] = {
     "stochastic": "costboost.learners.mixture:stochastic",
+}
+
+# Parameters and fields that were added after the first files of the current format were written.
+# Where a file lacks them, they have their defaults.
+LATER: Mapping[str, frozenset[str]] = {
+    "MCBoostClassifier": frozenset({"codewords"}),
 }
 
 

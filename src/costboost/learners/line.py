@@ -46,6 +46,9 @@ class LineRule:
 # Rows per block: a block of a few dozen features stays in the cache for its three products.
 _BLOCK = 4096
 
+# Standardised features and their squares are kept for all rounds if they take no more bytes.
+_MOST_KEPT = 2**26
+
 
 class BoundLine(BoundLearner):
     """All features' normal equations by matrix products, in one pass over the rows."""
@@ -56,12 +59,19 @@ class BoundLine(BoundLearner):
         self._centre = X.mean(axis=0, dtype=np.float64)
         spread = X.std(axis=0, dtype=np.float64)
         self._spread = np.where(spread > 0, spread, 1.0)
+        self._kept: Floats | None = None  # (2 d, n): features, then their squares
+        if 16 * X.size <= _MOST_KEPT:
+            x = ((X - self._centre) / self._spread).T
+            self._kept = np.concatenate([x, np.square(x)])
 
     def _sums(self, w: Floats, wz: Floats) -> tuple[Floats, Floats, Floats]:
         """Σ w x, Σ w x z and Σ w x² of every standardised feature x."""
+        d = self._X.shape[1]
         both = np.column_stack([w, wz])
-        linear = np.zeros((self._X.shape[1], 2))
-        square = np.zeros(self._X.shape[1])
+        if self._kept is not None:
+            sums = self._kept @ both
+            return sums[:d, 0], sums[:d, 1], sums[d:, 0]
+        linear, square = np.zeros((d, 2)), np.zeros(d)
         for start in range(0, len(w), _BLOCK):
             rows = slice(start, start + _BLOCK)
             x = (self._X[rows] - self._centre) / self._spread

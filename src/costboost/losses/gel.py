@@ -10,6 +10,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.losses.base import exp
+from costboost.losses.coordinates import Coordinate, plain, sum_of_pairs
 from costboost.losses.kernels import (
     BLOCK,
     compiled,
@@ -98,6 +99,12 @@ class GEL(MulticlassLoss):
 
         return slopes
 
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        return sum_of_pairs(y, F, C, directions, is_relative=True) or plain(
+            self, y, F, C, directions
+        )
+
 
 @register
 class MC(GEL):
@@ -131,6 +138,13 @@ class MC(GEL):
     def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """The loss of each row, (n,)."""
         return 1.0 + super().value(y, F, C)
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        found = sum_of_pairs(y, F, None, directions, is_relative=True)
+        if found is None:
+            return plain(self, y, F, C, directions)
+        return found._replace(value=1.0 + found.value)
 
     def kernel_rows(self, y: Ints, C: Floats) -> tuple[AnyArray, ...]:
         """Right classes, and unit costs in place of the given ones."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.losses.coordinates import Coordinate, logarithm_of_sum
 from costboost.losses.kernels import (
     BLOCK,
     MAX_EXPONENT,
@@ -156,3 +157,7 @@ class GLL(MulticlassLoss):
             return float(first), float(second)
 
         return slopes
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        return logarithm_of_sum(y, F, C, directions)

@@ -10,6 +10,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.losses.base import exp
+from costboost.losses.coordinates import Coordinate, plain, sum_of_pairs
 from costboost.losses.kernels import MAX_EXPONENT, compiled, row_share, usable_hessian
 from costboost.losses.multiclass import MulticlassLoss, Slopes
 from costboost.losses.registry import register
@@ -86,6 +87,12 @@ class Ls(MulticlassLoss):
             return float(moved.sum()), float(np.vdot(moved, direction))
 
         return slopes
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        return sum_of_pairs(y, F, C, directions, is_relative=False) or plain(
+            self, y, F, C, directions
+        )
 
     def centred(self, F: Floats) -> Floats:
         """The scores shifted to sum 0."""

@@ -11,6 +11,7 @@ import numpy as np
 from costboost._sums import dot
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.losses.base import exp
+from costboost.losses.coordinates import Coordinate, plain, product_of_sums
 from costboost.losses.kernels import MAX_EXPONENT, compiled, row_share, usable_hessian
 from costboost.losses.multiclass import MulticlassLoss, Slopes
 from costboost.losses.registry import register
@@ -107,3 +108,7 @@ class Lt(MulticlassLoss):
             return dot(weights, first), dot(weights, a2 * b0 + 2.0 * a1 * b1 + a0 * b2)
 
         return slopes
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        return product_of_sums(F, C, directions) or plain(self, y, F, C, directions)

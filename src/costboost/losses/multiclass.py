@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import ClassVar, TypeAlias
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,11 +20,9 @@ from scipy.special import softmax
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.losses.base import Loss
+from costboost.losses.coordinates import Coordinate, Slopes, plain
 
 __all__ = ["MulticlassLoss", "Slopes", "right_scores"]
-
-# A step length -> first and second derivative of the summed loss there.
-Slopes: TypeAlias = Callable[[float], tuple[float, float]]
 
 _STEP = 1e-5
 
@@ -92,6 +90,14 @@ class MulticlassLoss(Loss):
             return slope(alpha), (slope(alpha + _STEP) - slope(alpha - _STEP)) / (2.0 * _STEP)
 
         return slopes
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The loss at F along a coordinate that adds ``directions``, (k,), to the scores.
+
+        The default takes value, gradient and `along`; a loss that can share work between them
+        overrides it.
+        """
+        return plain(self, y, F, C, directions)
 
     def n_scores(self, n_decisions: int) -> int:
         """One per decision."""
