@@ -160,6 +160,32 @@ def _is_missing(label: Any) -> bool:
     return isinstance(label, float) and label != label
 
 
+# Numbers between 2^-100 and 2^100 are of usual size: a few of them can be multiplied.
+_USUAL_EXPONENT = 100
+# By which factor a number may be smaller than the largest one before it counts as 0.
+_SMALLEST_RATIO = 2.0**-200
+
+
+def usual_exponent(largest: float) -> int:
+    """The e for which numbers up to ``largest``, divided by 2^e, are of usual size; often 0."""
+    exponent = int(np.frexp(largest)[1])
+    return 0 if largest == 0.0 or abs(exponent) < _USUAL_EXPONENT else exponent
+
+
+def in_range(values: Floats, largest: float) -> Floats:
+    """Numbers >= 0 of which only the ratios matter, safe to be summed and multiplied.
+
+    They are divided by a power of two if ``largest`` is of unusual size, and set to 0 where they
+    are negligible beside it. Usual numbers are returned as they are.
+    """
+    exponent = usual_exponent(largest)
+    if exponent:
+        values = np.ldexp(values, -exponent)
+        largest = float(np.ldexp(largest, -exponent))
+    negligible = (values > 0) & (values < _SMALLEST_RATIO * largest)
+    return np.where(negligible, 0.0, values) if negligible.any() else values
+
+
 def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats:
     """Sample weights as (n,) floats: finite, not negative, not all zero."""
     if sample_weight is None:
@@ -184,7 +210,7 @@ def _within_range(weights: Floats) -> Floats:
     """Weights whose sums and products with costs neither overflow nor vanish.
 
     Only their ratios matter. Weights of an unusual size are divided by a power of two near the
-    largest one: that changes no digit.
+    largest one: that changes no digit. Those that are smaller than the largest by a factor of more
+    than 1e60 count as 0.
     """
-    _, exponent = np.frexp(weights.max())
-    return weights if abs(exponent) < 300 else np.ldexp(weights, -int(exponent))
+    return in_range(weights, float(weights.max()))

@@ -74,9 +74,11 @@ class TableClassifier(CostSensitiveClassifier):
         }
         if self._frame is None:
             checks["accept_sparse"] = "csr" if sparse_rows else False
-            if not reset:
-                return _plain(validate_data(self, X, reset=False, **checks))
-            matrix, y = validate_data(self, X, y=y, reset=True, **checks)
+            # scikit-learn sums X to look for infinities of both signs.
+            with np.errstate(invalid="ignore"):
+                if not reset:
+                    return _plain(validate_data(self, X, reset=False, **checks))
+                matrix, y = validate_data(self, X, y=y, reset=True, **checks)
             return _plain(matrix), y
         if not hasattr(X, "columns"):
             raise ValueError(
@@ -85,7 +87,8 @@ class TableClassifier(CostSensitiveClassifier):
                 f"columns {list(getattr(self, 'feature_names_in_', []))}."
             )
         validate_data(self, X, reset=reset, skip_check_array=True)
-        matrix = check_array(self._frame.transform(X), estimator=self, **checks)
+        with np.errstate(invalid="ignore"):
+            matrix = check_array(self._frame.transform(X), estimator=self, **checks)
         if not reset:
             return matrix
         y = np.asarray(y)

@@ -179,7 +179,8 @@ class BoostingClassifier(TableClassifier):
             print(self.costs_)
         rng = check_random_state(self.random_state)
         used = weights > 0
-        self._fit_costs(resolved, weights, used, matrix if used.all() else matrix[used], rng)
+        priced = resolved.in_range(used)
+        self._fit_costs(priced, weights, used, matrix if used.all() else matrix[used], rng)
 
     @abstractmethod
     def _fit_costs(

@@ -167,8 +167,10 @@ class MulticlassBoostingClassifier(BoostingClassifier):
 def shares(scores: Floats) -> Floats:
     """Non-negative scores as shares of their row's sum; uniform where all are zero.
 
-    Shares that differ by rounding only are made equal: their logarithms would be.
+    Shares that differ by rounding only are made equal: their logarithms would be. A sum of votes
+    that cancel may be negative by rounding.
     """
+    scores = np.maximum(scores, 0.0)
     total = scores.sum(axis=1, keepdims=True)
     uniform = np.full_like(scores, 1.0 / scores.shape[1])
     return np.asarray(np.round(np.divide(scores, total, out=uniform, where=total > 0), 15))

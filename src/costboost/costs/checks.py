@@ -22,6 +22,10 @@ __all__ = [
 ]
 
 
+LARGEST = 1e300
+"""The largest cost: differences and sums of costs must be numbers."""
+
+
 class Uncertain:
     """A cost that is not one number; see `costboost.costs.uncertain`."""
 
@@ -92,7 +96,7 @@ def check_finite(
 
     ``array`` is (k, d) or (n, k, d), truth by decision; else its first axis is the rows.
     """
-    finite = np.isfinite(array)
+    finite = np.isfinite(array) & (np.abs(array) <= LARGEST)
     if finite.all():
         return
     where = tuple(int(i) for i in np.argwhere(~finite)[0])
@@ -105,6 +109,7 @@ def check_finite(
     else:
         place = f"row {where[0]}"
     raise ValueError(
-        f"{parameter(name, owner)} must be finite, got {array[where]} for {place}. "
-        "Replace it by a number; forbid a decision with a large cost instead of infinity."
+        f"{parameter(name, owner)} must be finite and at most {LARGEST:g} in size, got "
+        f"{array[where]} for {place}. Replace it by a number; forbid a decision with a large cost "
+        "instead of infinity."
     )

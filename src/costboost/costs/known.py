@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._validation import in_range
 from costboost.costs.table import Costs, frozen, names_of, same_labels
 from costboost.costs.words import CostSummary, in_words
 
@@ -198,6 +199,37 @@ class KnownCosts:
     def mean_matrix(self) -> Floats:
         """One (k, d) matrix for all rows: the matrix itself, or its mean over the rows."""
         return frozen(self.average())
+
+    def in_range(self, used: Bools) -> KnownCosts:
+        """The same costs, reduced, in a unit in which they can be summed and multiplied.
+
+        Costs of usual size are returned as they are. Otherwise they are divided by a power of two
+        near the largest one, which changes no digit, and those that are smaller than it by a factor
+        of more than 1e60 become 0.
+
+        Parameters
+        ----------
+        used : bool array of shape (n,)
+            The rows that count for the size.
+
+        Returns
+        -------
+        KnownCosts
+            Costs of which only the ratios matter.
+        """
+        given: Floats = self.prices if self.matrix is None else self.matrix
+        reduced = given - given.min(axis=-1, keepdims=True)
+        largest = float(
+            (reduced if reduced.ndim == 2 and self.matrix is not None else reduced[used]).max(
+                initial=0.0
+            )
+        )
+        scaled = in_range(reduced, largest)
+        if scaled is reduced:
+            return self
+        if self.matrix is None:
+            return KnownCosts(self.classes, self.codes, None, self.decisions, prices=scaled)
+        return KnownCosts(self.classes, self.codes, scaled, self.decisions)
 
     def take(self, rows: Any) -> KnownCosts:
         """The costs of some of the rows.

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._validation import usual_exponent
 from costboost.costs.words import CostSummary, in_words
 
 if TYPE_CHECKING:
@@ -252,7 +253,10 @@ class Costs:
         """
         if not self.is_per_row:
             return self.matrix.copy()
-        return np.asarray(np.average(self.matrix, axis=0, weights=weights))
+        exponent = usual_exponent(float(np.abs(self.matrix).max(initial=0.0)))
+        usual = np.ldexp(self.matrix, -exponent) if exponent else self.matrix
+        mean = np.asarray(np.average(usual, axis=0, weights=weights))
+        return np.ldexp(mean, exponent) if exponent else mean
 
     @cached_property
     def mean_matrix(self) -> Floats:

@@ -56,4 +56,11 @@ def checked_weights(weights: ArrayLike | None) -> AnyArray | None:
     if weights is None:
         return None
     w = np.asarray(weights)
-    return w if w.size else None
+    if not w.size:
+        return None
+    if not (np.isfinite(w).all() and w.min() >= 0 and w.max() > 0):
+        raise ValueError(
+            f"The weights of the rows must be finite, not negative and not all zero; got values "
+            f"from {w.min()} to {w.max()}. Drop the rows you do not want instead."
+        )
+    return w

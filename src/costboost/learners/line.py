@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
+from costboost._validation import usual_exponent
 from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows, one_hot
 from costboost.learners.criteria import Criterion
 
@@ -43,6 +44,9 @@ class LineRule:
         return one_hot(self.feature, n_features)
 
 
+# A feature that varies less is constant: its slope would not be a number.
+_SMALLEST_SPREAD = 1e-290
+
 # Rows per block: a block of a few dozen features stays in the cache for its three products.
 _BLOCK = 4096
 
@@ -57,8 +61,11 @@ class BoundLine(BoundLearner):
         self._X = X
         # The sums below would cancel for features far from zero.
         self._centre = X.mean(axis=0, dtype=np.float64)
-        spread = X.std(axis=0, dtype=np.float64)
-        self._spread = np.where(spread > 0, spread, 1.0)
+        # In a unit of their own, a power of two: squares of unusual numbers are none.
+        largest = np.abs(X).max(axis=0).astype(np.float64)
+        exponents = np.array([usual_exponent(size) for size in largest])
+        spread = np.ldexp(np.std(np.ldexp(X, -exponents, dtype=np.float64), axis=0), exponents)
+        self._spread = np.where(spread > _SMALLEST_SPREAD, spread, 1.0)
         self._kept: Floats | None = None  # (2 d, n): features, then their squares
         if 16 * X.size <= _MOST_KEPT:
             x = ((X - self._centre) / self._spread).T

@@ -130,8 +130,10 @@ class GLL(MulticlassLoss):
         np.exp(E, out=E)
         E *= C
         total = E.sum(axis=1, keepdims=True)
-        loss = shift + np.log1p(total + np.expm1(-shift))
-        E /= total + np.exp(-shift)
+        both = total + np.exp(-shift)
+        # No subtraction where the rows are shifted: 1 is then e^-shift, and may be next to nothing.
+        loss = shift + np.where(shift > 0.0, np.log(both), np.log1p(total))
+        E /= both
         return loss[:, 0], E
 
     def value(self, y: Ints, F: Floats, C: Floats) -> Floats:

@@ -15,7 +15,14 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from costboost._frames import categorical_columns, check_table, numbers
 from costboost._typing import AnyArray, Floats, Ints
 
-__all__ = ["check_features", "check_rows", "for_lightgbm", "hand_on_weights", "limit_folds"]
+__all__ = [
+    "check_features",
+    "check_rows",
+    "for_lightgbm",
+    "hand_on_weights",
+    "limit_folds",
+    "of_estimator",
+]
 
 
 def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
@@ -98,6 +105,26 @@ def for_lightgbm(X: Any, owner: str) -> Any:
     for j in changed:
         X[names[j]] = numbers(X[names[j]])
     return X
+
+
+def of_estimator(error: Exception, estimator: Any, owner: str) -> Exception:
+    """An error from inside an estimator that was handed on the rows, told as one of its owner.
+
+    Errors of the library and of scikit-learn's checks are clear by themselves.
+    """
+    where = error.__traceback__
+    while where is not None and where.tb_next is not None:
+        where = where.tb_next
+    module = "" if where is None else str(where.tb_frame.f_globals.get("__name__", ""))
+    is_usual = isinstance(error, (ValueError, TypeError))
+    if is_usual and module.startswith(("costboost", "sklearn.utils", "sklearn.base")):
+        return error
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(
+        f"The estimator {type(estimator).__name__} of {owner} cannot take these rows: "
+        f"{type(error).__name__}: {error} Prepare the columns of X for it, or pass another "
+        "estimator."
+    )
 
 
 def limit_folds(classifier: Any, codes: Ints) -> Any:

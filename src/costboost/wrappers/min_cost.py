@@ -36,6 +36,7 @@ from costboost.wrappers.checks import (
     for_lightgbm,
     hand_on_weights,
     limit_folds,
+    of_estimator,
 )
 
 __all__ = ["MinCostClassifier"]
@@ -193,7 +194,13 @@ class MinCostClassifier(CostSensitiveClassifier):
         with warnings.catch_warnings():
             # A model that favours one class may still rank the rows; the decisions count.
             warnings.simplefilter("ignore", CollapseWarning)
-            self.estimator_ = self._calibrated(model, codes).fit(rows, y, **arguments)
+            calibrated = self._calibrated(model, codes)
+            try:
+                self.estimator_ = calibrated.fit(rows, y, **arguments)
+            except MemoryError:
+                raise
+            except Exception as error:
+                raise of_estimator(error, model, owner) from error
         self._warn_if_collapsed(X, resolved)
 
     def _model(self, n_samples: int = 0) -> Any:
@@ -258,7 +265,19 @@ class MinCostClassifier(CostSensitiveClassifier):
             A column per class, in the order of ``classes_``.
         """
         rows = self._rows_for_model(check_features(self, X))
-        return np.asarray(self.estimator_.predict_proba(rows), dtype=np.float64)
+        try:
+            proba = np.asarray(self.estimator_.predict_proba(rows), dtype=np.float64)
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise of_estimator(error, self.estimator_, type(self).__name__) from error
+        if not np.isfinite(proba).all():
+            raise ValueError(
+                f"The estimator {type(self.estimator_).__name__} of {type(self).__name__} gives "
+                f"probabilities that are not finite for {int((~np.isfinite(proba)).any(1).sum())} "
+                "rows. Scale or clip the columns of X, or pass another estimator."
+            )
+        return proba
 
     def _rows_for_model(self, X: Any) -> Any:
         """X as it was passed; for the default estimator with columns that it can take."""

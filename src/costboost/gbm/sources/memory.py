@@ -112,6 +112,11 @@ def make_plan(
     """
     rng = check_random_state(settings.random_state)
     n = len(block)
+    if n < 2:
+        raise ValueError(
+            f"{settings.owner} needs two rows or more whose sample_weight is above 0, got {n}. "
+            "Give more rows a weight."
+        )
     if settings.cv is not None:
         assert block.X is not None
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)

@@ -1,0 +1,177 @@
+"""Laws by name, each with the cases it is for, and the function that runs them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import seed as hypothesis_seed
+
+from costboost.testing import laws as _laws
+from costboost.testing.case import Case
+from costboost.testing.outcome import Outcome
+from costboost.testing.strategies import cases, plain_cases
+
+if TYPE_CHECKING:
+    from hypothesis.strategies import SearchStrategy
+
+__all__ = ["LAWS", "Law", "check_laws", "run_law"]
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law and the cases it is for.
+
+    Parameters
+    ----------
+    check : callable
+        ``(estimator, case) -> Outcome``; raises a `LawBrokenError`.
+    cases : callable
+        Number of classes (an int, a strategy or None) to a strategy of cases.
+    """
+
+    check: Callable[[Any, Case], Outcome]
+    cases: Callable[[Any], SearchStrategy[Case]]
+
+    @property
+    def words(self) -> str:
+        """The law in a sentence."""
+        return (self.check.__doc__ or "").split("\n", 1)[0]
+
+
+_OF_ANY_CASE = (
+    _laws.answers_or_refuses,
+    _laws.answers_soundly,
+    _laws.leaves_input_alone,
+    _laws.repeats,
+    _laws.ignores_names_of_classes,
+)
+_OF_PLAIN_CASES = (
+    _laws.ignores_unit_of_costs,
+    _laws.ignores_unit_of_weights,
+    _laws.ignores_order_of_classes,
+    _laws.ignores_order_of_rows,
+    _laws.counts_weights_as_rows,
+)
+
+LAWS: dict[str, Law] = {
+    **{check.__name__: Law(check, cases) for check in _OF_ANY_CASE},
+    **{check.__name__: Law(check, plain_cases) for check in _OF_PLAIN_CASES},
+}
+"""The laws by name. The first half is about any case, the second about cases without ties."""
+
+
+def run_law(
+    check: Callable[[Any, Case], Any],
+    subject: Any,
+    strategy: SearchStrategy[Case],
+    *,
+    max_examples: int,
+    seed: int,
+    shrink: bool = True,
+) -> dict[str, int]:
+    """Check one law on many cases.
+
+    Parameters
+    ----------
+    check : callable
+        The law.
+    subject : estimator or callable
+        What is checked.
+    strategy : strategy of Case
+        The cases.
+    max_examples : int
+        How many.
+    seed : int
+        The same seed draws the same cases.
+    shrink : bool, default=True
+        Whether a case that breaks the law is made as simple as possible.
+
+    Returns
+    -------
+    dict
+        How many cases were answered and refused.
+    """
+    counts: Counter[str] = Counter(answered=0, refused=0)
+    phases = [Phase.generate, Phase.shrink] if shrink else [Phase.generate]
+
+    @hypothesis_seed(seed)
+    @settings(
+        max_examples=max_examples,
+        database=None,
+        deadline=None,
+        phases=phases,
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def run(case: Case) -> None:
+        found = check(subject, case)
+        is_refused = found is None or getattr(found, "refusal", None) is not None
+        counts["refused" if is_refused else "answered"] += 1
+
+    run()
+    return dict(counts)
+
+
+def check_laws(
+    estimator: Any,
+    laws: Iterable[str] | None = None,
+    *,
+    n_classes: Any = None,
+    max_examples: int = 50,
+    seed: int = 0,
+) -> dict[str, dict[str, int]]:
+    """Check laws on an estimator; the first one that is broken raises.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A classifier with the API of scikit-learn, unfitted. Costs are passed where it takes them:
+        ``cost_matrix`` of its constructor, ``costs`` of its ``fit``.
+    laws : iterable of str, optional
+        Names of `LAWS`; by default all.
+    n_classes : int or strategy, optional
+        Number of classes; 2 for an estimator of two classes only.
+    max_examples : int, default=50
+        Number of cases for each law.
+    seed : int, default=0
+        The same seed draws the same cases.
+
+    Returns
+    -------
+    dict
+        For each law, how many cases were answered and how many refused by a clear error. A law that
+        refuses all cases says nothing.
+
+    Raises
+    ------
+    LawBrokenError
+        With the simplest case found.
+
+    Examples
+    --------
+    >>> from costboost import AdaC2Classifier
+    >>> clf = AdaC2Classifier(n_estimators=3, random_state=0)
+    >>> check_laws(clf, ["leaves_input_alone"], n_classes=2, max_examples=10)["leaves_input_alone"]
+    {'answered': ..., 'refused': ...}
+    """
+    names = list(LAWS if laws is None else laws)
+    unknown = [name for name in names if name not in LAWS]
+    if unknown:
+        raise ValueError(
+            f"The 'laws' parameter of check_laws must hold names of LAWS, {list(LAWS)}; got "
+            f"{unknown[0]!r}. Correct it."
+        )
+    return {
+        name: run_law(
+            LAWS[name].check,
+            estimator,
+            LAWS[name].cases(n_classes),
+            max_examples=max_examples,
+            seed=seed,
+        )
+        for name in names
+    }

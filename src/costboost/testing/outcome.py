@@ -1,0 +1,287 @@
+"""What an estimator makes of a case: answers, or one clear error."""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from costboost._typing import AnyArray
+from costboost.testing.case import Case
+
+__all__ = [
+    "LawBrokenError",
+    "Outcome",
+    "answers",
+    "clear_error",
+    "fitted",
+    "only_known_warnings",
+    "outcome",
+    "prepared",
+    "refused",
+    "taken",
+]
+
+# Packages whose deliberate errors are as clear as an estimator's own: they check input.
+_CHECKERS = ("costboost", "sklearn.utils", "sklearn.base")
+_SHORTEST_MESSAGE = 30
+_NAMES = ("X", "y", "cost", "weight", "class", "sample", "row", "column", "feature", "label")
+
+
+class LawBrokenError(AssertionError):
+    """An estimator breaks a law; the message says which, and on what case."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Answers about the new rows of a case, or the error that refused it.
+
+    Parameters
+    ----------
+    model : estimator or None
+        The fitted estimator.
+    decisions, proba, scores : arrays or None
+        What ``predict``, ``predict_proba`` and ``decision_function`` returned for the new rows.
+    refusal : exception or None
+        The error.
+    """
+
+    model: Any = None
+    decisions: AnyArray | None = None
+    proba: AnyArray | None = None
+    scores: AnyArray | None = None
+    refusal: Exception | None = None
+
+
+def clear_error(error: BaseException, owner: type) -> str:
+    """Why an error is not a clear one; an empty text if it is.
+
+    A clear error is a ValueError or a TypeError, raised on purpose by a ``raise`` statement of the
+    estimator's own package or of the checks of scikit-learn, whose message names what is wrong.
+
+    Parameters
+    ----------
+    error : exception
+        The error.
+    owner : type
+        The class of the estimator, or any class or function of its package.
+
+    Returns
+    -------
+    str
+        What is wrong with it.
+    """
+    own = type(error).__module__.split(".")[0]
+    package = owner.__module__.split(".")[0]
+    is_usual = type(error) in (ValueError, TypeError)
+    if not is_usual and not (isinstance(error, (ValueError, TypeError)) and own == package):
+        return f"{type(error).__name__} is neither a ValueError nor a TypeError"
+    where = error.__traceback__
+    if where is None:
+        return ""
+    while where.tb_next is not None:
+        where = where.tb_next
+    module = where.tb_frame.f_globals.get("__name__", "")
+    if not module.startswith((package, *_CHECKERS)):
+        return f"it comes from inside {module}, not from a check"
+    if not _is_raised(where):
+        return f"nobody raised it on purpose: it happened in {module}, line {where.tb_lineno}"
+    text = str(error)
+    if len(text) < _SHORTEST_MESSAGE or not any(name in text for name in _NAMES):
+        return "its message does not say what is wrong with which argument"
+    return ""
+
+
+def _is_raised(where: TracebackType) -> bool:
+    """Whether a frame ended by a raise statement."""
+    for instruction in dis.get_instructions(where.tb_frame.f_code):
+        if instruction.offset == where.tb_lasti:
+            return instruction.opname in ("RAISE_VARARGS", "RERAISE")
+    return False
+
+
+@contextmanager
+def only_known_warnings(owner: type, what: object) -> Iterator[None]:
+    """Break the law if a warning is not one of the estimator's package or of scikit-learn's.
+
+    Parameters
+    ----------
+    owner : type
+        The class of the estimator, or any class or function of its package.
+    what : object
+        What was asked, for the message.
+
+    Yields
+    ------
+    None
+        Warnings of numpy (divisions by zero, overflows) inside break the law.
+    """
+    packages = (owner.__module__.split(".")[0], "costboost", "sklearn")
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under="ignore"):
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        # scikit-learn's own advice, such as "y could represent a regression problem".
+        is_advice = warning.category is UserWarning and "sklearn" in warning.filename
+        if not is_advice and not warning.category.__module__.startswith(packages):
+            raise LawBrokenError(
+                f"{owner.__name__} warns by {warning.category.__name__}: {warning.message} "
+                f"({warning.filename}, line {warning.lineno}). On {what!r}"
+            )
+
+
+def refused(action: Callable[[], Any], owner: type, case: object) -> tuple[Any, Exception | None]:
+    """The result of an action, or the clear error that it ended with; else the law is broken.
+
+    Parameters
+    ----------
+    action : callable
+        What to do.
+    owner : type
+        The class of the estimator, or any class or function of its package.
+    case : object
+        What it is done to, for the message.
+
+    Returns
+    -------
+    result, error
+        One of them is None.
+    """
+    with only_known_warnings(owner, case):
+        try:
+            return action(), None
+        except Exception as error:
+            wrong = clear_error(error, owner)
+            if wrong:
+                raise LawBrokenError(
+                    f"{owner.__name__} ends with {type(error).__name__}: {error}: {wrong}. On "
+                    f"{case!r}"
+                ) from error
+            return None, error
+
+
+def fitted(estimator: Any, case: Case, **parameters: Any) -> Any:
+    """Fit a clone of an estimator to a case.
+
+    Costs are passed where the estimator takes them: ``cost_matrix`` of the constructor, ``costs``
+    and ``sample_weight`` of ``fit``.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It stays as it is.
+    case : Case
+        The rows.
+    **parameters
+        Parameters that are set before the fit.
+
+    Returns
+    -------
+    estimator
+        The fitted clone.
+    """
+    model = prepared(estimator, case, **parameters)
+    return model.fit(case.X(), case.y(), **taken(model.fit, case))
+
+
+def prepared(estimator: Any, case: Case, **parameters: Any) -> Any:
+    """A clone of an estimator with the costs of a case, unfitted.
+
+    Parameters
+    ----------
+    estimator, case, **parameters
+        As in `fitted`.
+
+    Returns
+    -------
+    estimator
+        The clone.
+    """
+    model = clone(estimator)
+    cost_matrix, _ = case.prices.arguments(case.labels)
+    if cost_matrix is not None and "cost_matrix" in model.get_params(deep=False):
+        parameters = {"cost_matrix": cost_matrix, **parameters}
+    return model.set_params(**parameters) if parameters else model
+
+
+def taken(method: Any, case: Case) -> dict[str, Any]:
+    """Sample weights and costs of rows, as far as a method takes them.
+
+    Parameters
+    ----------
+    method : callable
+        ``fit`` or ``score``.
+    case : Case
+        The rows.
+
+    Returns
+    -------
+    dict
+        Arguments by their names.
+    """
+    takes = inspect.signature(method).parameters
+    costs = case.prices.arguments(case.labels)[1]
+    given: dict[str, Any] = {}
+    if costs is not None and "costs" in takes:
+        given["costs"] = costs
+    if case.weights is not None and "sample_weight" in takes:
+        given["sample_weight"] = case.weights.copy()
+    return given
+
+
+def outcome(estimator: Any, case: Case, **parameters: Any) -> Outcome:
+    """Fit a clone to a case and ask it about the new rows.
+
+    Parameters
+    ----------
+    estimator, case, **parameters
+        As in `fitted`.
+
+    Returns
+    -------
+    Outcome
+        Answers, or a clear error. Anything else raises a `LawBrokenError`.
+    """
+    owner = type(estimator)
+    model, refusal = refused(lambda: fitted(estimator, case, **parameters), owner, case)
+    if refusal is not None:
+        return Outcome(refusal=refusal)
+    return answers(model, case)
+
+
+def answers(model: Any, case: Case) -> Outcome:
+    """Ask a fitted model about the new rows of a case.
+
+    Parameters
+    ----------
+    model : estimator
+        It was fitted to the case.
+    case : Case
+        The rows.
+
+    Returns
+    -------
+    Outcome
+        Answers, or a clear error. Anything else raises a `LawBrokenError`.
+    """
+    owner = type(model)
+    decisions, refusal = refused(lambda: model.predict(case.X_new()), owner, case)
+    if refusal is not None:
+        return Outcome(refusal=refusal)
+    found: list[Any] = []
+    for name in ("predict_proba", "decision_function"):
+        method = getattr(model, name, None)
+        found.append(
+            None
+            if method is None
+            else refused(lambda ask=method: ask(case.X_new()), owner, case)[0]
+        )
+    return Outcome(model, decisions, *found)
