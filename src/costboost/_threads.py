@@ -1,4 +1,10 @@
-"""How many threads a fit uses."""
+"""How many threads a fit uses.
+
+A child made by ``fork`` has none of its parent's OpenMP threads, but OpenMP believes that it has:
+if LightGBM or XGBoost has used several threads in the parent, they wait in the child for ever. So
+they get one thread there, which needs no others. (Processes of joblib, and those that
+``multiprocessing`` spawns, start afresh and are not concerned.)
+"""
 
 from __future__ import annotations
 
@@ -6,18 +12,43 @@ import os
 
 from joblib import cpu_count
 
-__all__ = ["n_threads"]
+__all__ = ["is_forked", "n_threads", "usable_threads"]
 
 # Below this many rows a second thread costs more than it brings.
 _ROWS_PER_THREAD = 10_000
+
+
+_forked = False
+
+
+def _note_fork() -> None:
+    global _forked
+    _forked = True
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
+
+
+def is_forked() -> bool:
+    """Whether this process is a fork of one that had imported this library."""
+    return _forked
+
+
+def usable_threads(number: int) -> int:
+    """So many threads, or one in a forked process."""
+    return 1 if _forked else number
 
 
 def n_threads(n_jobs: int | None, n_rows: int) -> int:
     """Threads for so many rows: ``n_jobs``, counted from the cores if negative; None decides.
 
     None takes one thread for few rows. For many it takes the cores that the process may use (CPU
-    affinity and the limits of its container), and no more than ``OMP_NUM_THREADS``.
+    affinity and the limits of its container), and no more than ``OMP_NUM_THREADS``. A forked
+    process gets one.
     """
+    if _forked:
+        return 1
     cores = cpu_count()
     if n_jobs is None:
         return 1 if n_rows < _ROWS_PER_THREAD else min(cores, _openmp_limit() or cores)

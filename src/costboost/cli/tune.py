@@ -308,7 +308,8 @@ def _lock(path: Path) -> Any:
 
 
 def _finished(study: Any) -> list[Any]:
-    return [trial for trial in study.trials if trial.state.is_finished()]
+    """Trials that told something; one that was interrupted is done again."""
+    return [trial for trial in study.trials if trial.state.name in ("COMPLETE", "PRUNED")]
 
 
 def _rules(tuned: Any, plain: Any, rows: Rows, problem: Problem) -> list[Any]:

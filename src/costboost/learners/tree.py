@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import lightgbm as lgb
 import numpy as np
 
+from costboost._threads import usable_threads
 from costboost._typing import AnyArray, Floats
 from costboost.learners.base import (
     Aim,
@@ -278,5 +279,5 @@ class TreeEnsemble(Ensemble):
         """F after the last round, by one native call."""
         if not self.rules:
             return np.zeros(X.shape[0])
-        raw = self.booster.predict(X, raw_score=True, num_threads=self.n_threads)
+        raw = self.booster.predict(X, raw_score=True, num_threads=usable_threads(self.n_threads))
         return np.asarray(raw)

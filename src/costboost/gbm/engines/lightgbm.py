@@ -9,6 +9,7 @@ import lightgbm as lgb
 import numpy as np
 
 from costboost._frames import is_sparse
+from costboost._threads import is_forked
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
@@ -105,20 +106,24 @@ class LightGBMModel(Model):
 
     def scores(self, X: AnyArray) -> Floats:
         """Raw scores."""
-        return np.asarray(self.booster.predict(X, raw_score=True, num_iteration=self.n_rounds))
+        return np.asarray(self._predicted(X, raw_score=True, num_iteration=self.n_rounds))
+
+    def _predicted(self, X: AnyArray, **options: Any) -> Any:
+        """The booster's answer, in a forked process by one thread."""
+        if is_forked():
+            options["num_threads"] = 1
+        return self.booster.predict(X, **options)
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """Raw scores after each round."""
         total: Any = 0.0
         for t in range(self.n_rounds):
-            total = total + self.booster.predict(
-                X, raw_score=True, start_iteration=t, num_iteration=1
-            )
+            total = total + self._predicted(X, raw_score=True, start_iteration=t, num_iteration=1)
             yield total
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values, last the base."""
-        found: Any = self.booster.predict(X, pred_contrib=True, num_iteration=self.n_rounds)
+        found: Any = self._predicted(X, pred_contrib=True, num_iteration=self.n_rounds)
         if isinstance(found, list):  # of sparse rows: a sparse matrix per score
             return np.stack([part.toarray() for part in found], axis=1)
         values = np.asarray(found.toarray() if is_sparse(found) else found)

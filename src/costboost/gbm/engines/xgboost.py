@@ -10,6 +10,7 @@ import xgboost as xgb
 from numpy.typing import ArrayLike
 
 from costboost._frames import is_sparse
+from costboost._threads import is_forked
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
@@ -206,7 +207,14 @@ class XGBoostModel(Model):
         return int(self.booster.num_boosted_rounds())
 
     def _matrix(self, X: AnyArray) -> xgb.DMatrix:
-        return xgb.DMatrix(X, feature_types=self.types, enable_categorical=self.types is not None)
+        options: dict[str, Any] = {}
+        if is_forked():  # by one thread
+            options["nthread"] = 1
+            self.booster.set_param({"nthread": 1})
+        is_categorical = self.types is not None
+        return xgb.DMatrix(
+            X, feature_types=self.types, enable_categorical=is_categorical, **options
+        )
 
     def _predicted(self, X: AnyArray, **options: Any) -> Floats:
         """The booster's answer, block by block for sparse rows."""
