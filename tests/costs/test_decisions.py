@@ -107,9 +107,7 @@ def test_prices_of_named_decisions():
     known = Costs.resolve(costs=prices, classes=CLASSES, codes=[0, 1, 1])
     assert known.decisions.tolist() == DECISIONS
     np.testing.assert_array_equal(known.prices, prices)
-    with pytest.raises(
-        ValueError, match=r"price of an error, but .* are not the classes"
-    ):
+    with pytest.raises(ValueError, match=r"price of an error, but .* are not the classes"):
         Costs.resolve(costs=[1, 2, 3], classes=CLASSES, codes=[0, 1, 1], decisions=DECISIONS)
 
 

@@ -110,7 +110,9 @@ def test_parquet_keeps_the_first_head(tmp_path):
 
 def test_a_warm_start_goes_on_too(tmp_path):
     def warm(**more):
-        model = make(warm_start=True, n_estimators=3, effort="fast").fit(DATA.X, DATA.y, costs=COSTS)
+        model = make(warm_start=True, n_estimators=3, effort="fast").fit(
+            DATA.X, DATA.y, costs=COSTS
+        )
         return model.set_params(n_estimators=8).fit(DATA.X, DATA.y, costs=COSTS, **more)
 
     path = tmp_path / "c"

@@ -101,8 +101,6 @@ def scores_of_all(
     scores = np.zeros((len(detectors), len(rounds), len(data.test)))
     for k, history in enumerate(histories):
         if history.rules:
-            staged = list(
-                HaarEnsemble(history.rules, np.array(history.votes)).staged_of(windows)
-            )
+            staged = list(HaarEnsemble(history.rules, np.array(history.votes)).staged_of(windows))
             scores[k] = [staged[min(count, len(staged)) - 1] for count in rounds]
     return scores
