@@ -1,0 +1,429 @@
+"""Kinds of models: which are tried, how much they count, and what becomes of them."""
+
+from __future__ import annotations
+
+import time
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+
+import costboost
+from costboost import CostBoostClassifier, TimeLimitWarning
+from costboost.datasets import make_fraud
+from costboost.gbm.casting import Clock
+from costboost.gbm.engines.base import Growth, Job, TargetTable
+from costboost.gbm.engines.linear import Design, LinearEngine, LinearModel
+from costboost.gbm.engines.merging import merged_lightgbm
+from costboost.gbm.estimate import Estimate, estimate_savings, savings_of_future_rows
+from costboost.gbm.folds import Fold
+from costboost.gbm.members import Member, Members, blend
+from costboost.gbm.portfolio import Shape, recipes_for
+from costboost.gbm.settings import Settings
+from costboost.gbm.targets import Columns, LogLossPart
+
+GROWTH = Growth(0.1, 15, 5, 5.0, 0.8, 0.8)
+COSTLY = {"fn": 20, "fp": 1}
+
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+
+
+def make(**options):
+    small = {"n_estimators": 30, "n_jobs": 1, "random_state": 0}
+    return CostBoostClassifier(COSTLY, **{**small, **options})
+
+
+@pytest.fixture(scope="module")
+def fraud():
+    data = make_fraud(400, random_state=0)
+    return data.X, data.y
+
+
+@pytest.fixture(scope="module")
+def model(fraud):
+    return make().fit(*fraud)
+
+
+class LogTarget:
+    """As much of a target as a linear engine and the recipes use."""
+
+    def __init__(self, k=2, is_log_loss=True):
+        self.n_scores = 1 if k == 2 else k
+        self.is_log_loss = is_log_loss
+
+    def part(self, columns):
+        return LogLossPart(columns.labels, columns.weights)
+
+
+# --- weights ------------------------------------------------------------------------------------
+
+
+def test_blend_is_no_worse_than_the_best_member():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 2, 300)
+    part = LogLossPart(labels, np.ones(300))
+    truth = np.where(labels > 0, 1.0, -1.0)
+    scores = [truth + rng.normal(size=300) * noise for noise in (1.0, 1.0, 3.0, 9.0)]
+    weights = blend(scores, part.loss)
+    assert weights.sum() == pytest.approx(1)
+    assert weights[0] > 0 and weights[1] > 0 and weights[3] == 0
+    mixed = sum(w * s for w, s in zip(weights, scores, strict=True))
+    assert part.loss(mixed) < min(part.loss(s) for s in scores)
+
+
+def test_blend_drops_members_that_hardly_pay():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(size=500)
+    near = truth + 1e-3 * rng.normal(size=500)
+    loss = lambda s: 1.0 + float(np.square(s - truth).mean())  # noqa: E731
+    assert np.count_nonzero(blend([near, truth + 0.02], loss)) == 1
+    np.testing.assert_array_equal(blend([truth, truth], loss), [1, 0])
+    np.testing.assert_array_equal(blend([truth], loss), [1])
+
+
+# --- which kinds --------------------------------------------------------------------------------
+
+
+def names(shape=None, k=2, is_log_loss=True, **options):
+    shape = shape or Shape(1000, 10)
+    target = LogTarget(k, is_log_loss)
+    return [r.name for r in recipes_for(Settings.of(CostBoostClassifier(**options)), target, shape)]
+
+
+def test_recipes():
+    balanced = ["31 leaves", "15 leaves, random splits", "linear"]
+    assert names() == balanced
+    assert names(effort="fast") == ["15 leaves"]
+    high = names(effort="high")
+    assert high[:3] == balanced
+    assert {"6 leaves", "63 leaves", "31 leaves, random splits"} <= set(high)
+    assert names(engine="xgboost") == ["31 leaves", "6 leaves", "linear"]
+    assert names(max_leaves=7, effort="high")[:3] == [
+        "7 leaves",
+        "7 leaves, random splits",
+        "linear",
+    ]
+    assert names(ensemble=1) == ["15 leaves"]
+    assert names(loss="gll") == ["15 leaves"]
+    assert names(Shape(1000, 10, has_folds=False)) == ["15 leaves"]
+
+
+@pytest.mark.parametrize("shape", [Shape(100, 501), Shape(10**6, 11), Shape(10, 2, is_sparse=True)])
+def test_linear_members_are_for_small_tables(shape):
+    assert "linear" not in names(shape)
+    assert "linear" not in names(is_log_loss=False)
+
+
+def test_symmetric_trees_where_catboost_is_installed():
+    pytest.importorskip("catboost")
+    assert names(effort="high")[-1] == "symmetric trees, 64 leaves"
+    assert names(effort="high", engine="catboost")[0] == "symmetric trees, 31 leaves"
+
+
+# --- fits ---------------------------------------------------------------------------------------
+
+
+def test_members_tell_what_was_used(model):
+    members = model.members_
+    assert isinstance(members, Members)
+    assert all(isinstance(member, Member) for member in members)
+    assert sum(member.weight for member in members) == pytest.approx(1)
+    used = [member for member in members if member.weight > 0]
+    assert len(model.boosters_) == len(used)  # one booster of all rows each
+    assert all(np.isfinite(member.loss) and member.seconds > 0 for member in members)
+    lines = str(members).splitlines()
+    assert lines[0].split() == ["member", "engine", "weight", "loss", "rounds", "seconds"]
+    assert len({line.index("lightgbm") for line in lines[1:3]}) == 1
+
+
+def test_refit_and_folds(fraud):
+    X, y = fraud
+    refitted, folds = (make(ensemble=3, effort="fast", refit=r).fit(X, y) for r in (True, False))
+    assert (len(refitted.boosters_), len(folds.boosters_)) == (1, 3)
+    assert refitted.estimated_savings_ == folds.estimated_savings_
+    rounds = np.mean([booster.current_iteration() for booster in folds.boosters_])
+    assert refitted.booster_.current_iteration() == max(round(1.1 * rounds), 1)
+    assert len(make(ensemble=3, effort="fast").fit(X, y).boosters_) == 3
+    assert (
+        len(make(ensemble=3, effort="fast", warm_start=True, refit=True).fit(X, y).boosters_) == 1
+    )
+
+
+def test_same_seed_same_model(fraud, model):
+    again = make().fit(*fraud)
+    np.testing.assert_array_equal(again.predict_proba(fraud[0]), model.predict_proba(fraud[0]))
+    assert [m._replace(seconds=0) for m in again.members_] == [
+        m._replace(seconds=0) for m in model.members_
+    ]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("effort", ["balanced", "high"])
+def test_scores_parts_stages_and_files(tmp_path, k, effort):
+    """What a head of several kinds says is the sum of its parts, also after a journey."""
+    rng = np.random.default_rng(0)
+    n = 240
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=list("abc"))
+    frame["kind"] = pd.Categorical(rng.choice(list("uvw"), n))
+    frame.loc[rng.random(n) < 0.2, "b"] = np.nan
+    score = frame["a"] + (frame["kind"] == "u") + 0.5 * rng.normal(size=n)
+    y = np.digitize(score, [0.3] if k == 2 else [-0.2, 0.8])
+    fitted = CostBoostClassifier(
+        1 - np.eye(k), effort=effort, n_estimators=12, random_state=0, n_jobs=1
+    ).fit(frame, y)
+    proba = fitted.predict_proba(frame)
+    parts = fitted.contributions(frame).sum(axis=-1)
+    told = expit(parts) if k == 2 else np.exp(parts) / np.exp(parts).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(told, proba[:, 1] if k == 2 else proba, atol=1e-9)
+    *_, last = fitted.staged_decision_function(frame)
+    np.testing.assert_allclose(last, fitted.decision_function(frame), atol=1e-9)
+    path = tmp_path / "model.costboost"
+    fitted.save(path)
+    loaded = costboost.load(path)
+    np.testing.assert_array_equal(loaded.predict_proba(frame), proba)
+    assert loaded.members_ == fitted.members_
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(fitted.to_onnx(None).SerializeToString())
+    answer = session.run(["probabilities"], {"features": fitted._checked(frame)})
+    np.testing.assert_allclose(answer[0], proba, atol=1e-12)
+
+
+def test_warm_start_continues_the_kinds_that_count(fraud):
+    X, y = fraud
+    model = make(warm_start=True, n_estimators=4, ensemble=2).fit(X, y)
+    before = {member.name for member in model.members_ if member.weight > 0}
+    model.set_params(n_estimators=9).fit(X, y)
+    assert {member.name for member in model.members_} == before
+    trees = [m for m in model.heads_["probability"].models if m.engine == "lightgbm"]
+    assert all(m.n_rounds <= 9 for m in trees)
+
+
+# --- time ---------------------------------------------------------------------------------------
+
+
+def test_without_time_kinds_are_left_out_and_boosters_end_early(fraud):
+    X, y = fraud
+    with pytest.warns(TimeLimitWarning, match=r"time_limit=1e-06.*31 leaves.*more time"):
+        model = make(time_limit=1e-6).fit(X, y)
+    first, *others = model.members_
+    assert (first.note, first.weight, first.rounds) == ("ended by time_limit", 1.0, 1.0)
+    assert [member.note for member in others] == ["no time"] * 2
+    assert all(np.isnan(member.loss) for member in others)
+    assert len(model.boosters_) == 5  # no time to train one on all rows
+    assert "no time" in str(model.members_)
+
+
+def test_with_time_nothing_changes(fraud, model):
+    limited = make(time_limit=3600).fit(*fraud)
+    np.testing.assert_array_equal(limited.predict_proba(fraud[0]), model.predict_proba(fraud[0]))
+
+
+def test_clock(monkeypatch):
+    now = [100.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    clock = Clock(10.0)
+    now[0] += 4
+    assert clock.left == 6
+    assert clock.part(0.5).left == 3
+    now[0] += 7
+    assert clock.left == -1 and clock.part(1).left == 0
+    assert clock.ends(None)
+    assert Clock(None).left == np.inf and Clock(None).part(0.1).left == np.inf
+
+
+# --- linear members -----------------------------------------------------------------------------
+
+
+def linear_table(k=2, n=200, categories=True):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, 4)) * [1, 1e6, 1e-6, 1] + [0, 1e7, 0, 0]
+    codes = np.digitize(X[:, 0] + 0.5 * rng.normal(size=n), [0.2] if k == 2 else [-0.3, 0.6])
+    if categories:
+        X[:, 3] = rng.integers(0, 3, n)
+    columns = Columns(codes, np.ones(n))
+    return TargetTable(X, [3] if categories else [], LogTarget(k), columns)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_linear_member_is_logistic_regression(k):
+    table = linear_table(k, categories=False)
+    model, seen = LinearEngine(GROWTH, 1).train(table, Fold(), Job(10, 5, 0))
+    assert seen is None
+    Z = (table.X - table.X.mean(axis=0)) / table.X.std(axis=0)
+    plain = LogisticRegression(C=0.3, max_iter=1000, tol=1e-8).fit(
+        np.clip(Z, -5, 5), table.columns.labels
+    )
+    expected = plain.decision_function(np.clip(Z, -5, 5))
+    np.testing.assert_allclose(model.scores(table.X), expected, atol=0.02)
+
+
+def test_linear_member_takes_gaps_constants_and_huge_numbers():
+    table = linear_table()
+    X = table.X.copy()
+    X[::3, 0] = np.nan
+    X[0, 1], X[1, 1] = np.inf, 1e308
+    X[:, 2] = 7.0
+    X[5, 3] = np.nan
+    table = TargetTable(X, [3], table.target, table.columns)
+    fold = Fold(np.arange(100), np.arange(100, 200))
+    model, seen = LinearEngine(GROWTH, 1).train(table, fold, Job(10, 5, 0))
+    assert np.isfinite(seen).all() and np.isfinite(model.scores(X)).all()
+    np.testing.assert_allclose(model.contributions(X).sum(axis=1), model.scores(X))
+    new = X[:2].copy()
+    new[0, 3], new[1, :] = 99, np.nan  # a new category, a row without values
+    assert np.isfinite(model.scores(new)).all()
+    assert model.importances(4)[2] == 0
+
+
+def test_held_out_rows_choose_the_penalty():
+    """Labels without any pattern: the strongest penalty is best."""
+    rng = np.random.default_rng(0)
+    X, codes = rng.normal(size=(120, 30)), rng.integers(0, 2, 120)
+    table = TargetTable(X, [], LogTarget(), Columns(codes, np.ones(120)))
+    fold = Fold(np.arange(60), np.arange(60, 120))
+    chosen, seen = LinearEngine(GROWTH, 1).train(table, fold, Job(10, 5, 0))
+    usual, _ = LinearEngine(GROWTH, 1).train(table, Fold(np.arange(60)), Job(10, 5, 0))
+    assert np.abs(chosen.slopes).max() < np.abs(usual.slopes).max()
+    np.testing.assert_allclose(seen, chosen.scores(X[60:]))
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_linear_member_of_fewer_classes(k):
+    table = linear_table(k)
+    for present in ([0], [0, 1]):
+        rows = np.flatnonzero(np.isin(table.columns.labels, present))
+        model, _ = LinearEngine(GROWTH, 1).train(table, Fold(rows), Job(10, 5, 0))
+        scores = model.scores(table.X)
+        assert scores.shape == ((200,) if k == 2 else (200, 3)) and np.isfinite(scores).all()
+        if k == 3:
+            assert (scores.argmax(axis=1) != 2).all()
+
+
+def test_mean_of_linear_models():
+    table = linear_table()
+    models = [
+        LinearEngine(GROWTH, 1).train(table, Fold(np.arange(i, 200, 2)), Job(10, 5, 0))[0]
+        for i in (0, 1)
+    ]
+    expected = np.mean([model.scores(table.X) for model in models], axis=0)
+    np.testing.assert_allclose(LinearModel.mean(models).scores(table.X), expected)
+
+
+def test_design_of_no_numbers_or_no_values():
+    X = np.full((5, 2), np.nan)
+    design = Design.of(X, [1])
+    assert design(X).shape == (5, 2)
+    assert np.isfinite(design(X)).all()
+    assert design.n_features == 2
+
+
+# --- merged boosters ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_merged_boosters_sum(k):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 3))
+    X[:, 2] = rng.integers(0, 5, 150)
+    y = np.digitize(X[:, 0] + (X[:, 2] == 1), [0.2] if k == 1 else [-0.4, 0.7])
+    params = {"objective": "binary" if k == 1 else "multiclass", "verbosity": -1, "num_threads": 1}
+    params |= {"num_class": k} if k > 1 else {}
+    boosters = [
+        lgb.train(params | {"num_leaves": 3 + i}, lgb.Dataset(X, y, categorical_feature=[2]), 2 + i)
+        for i in range(3)
+    ]
+    weights = [0.5, 0.3, 0.2]
+    merged = merged_lightgbm(boosters, weights)
+    for kind in ("raw_score", "pred_contrib"):
+        each = [booster.predict(X, **{kind: True}) for booster in boosters]
+        expected = sum(w * s for w, s in zip(weights, each, strict=True))
+        np.testing.assert_allclose(merged.predict(X, **{kind: True}), expected, atol=1e-12)
+    assert merged.current_iteration() == 2 + 3 + 4
+
+
+# --- CatBoost -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_catboost_trees_are_lightgbm_trees(k):
+    catboost = pytest.importorskip("catboost")
+    from costboost.gbm.engines.catboost import Columns as Seen
+    from costboost.gbm.engines.catboost import as_lightgbm
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    X[:, 1] = np.round(X[:, 1], 1)  # values on borders
+    X[:, 3], X[:, 4] = rng.integers(0, 40, 300), rng.integers(0, 100, 300)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    score = np.nan_to_num(X[:, 0]) + np.isin(X[:, 3], [3, 7, 33]) + (X[:, 4] > 50)
+    y = np.digitize(score, [0.5] if k == 2 else [0.1, 0.9])
+    seen = Seen.of(X, [3, 4])
+    assert (seen.source == 3).sum() == 40 and (seen.source == 4).sum() == 1
+    loss = "Logloss" if k == 2 else "MultiClass"
+    booster = catboost.CatBoost(
+        {"iterations": 12, "depth": 3, "loss_function": loss, "verbose": False, "thread_count": 1,
+         "allow_writing_files": False}
+    ).fit(catboost.Pool(seen(X), y))  # fmt: skip
+    ours = as_lightgbm(booster, seen, 5)
+    expected = np.asarray(booster.predict(seen(X), "RawFormulaVal")).reshape(300, -1)
+    np.testing.assert_allclose(ours.predict(X, raw_score=True).reshape(300, -1), expected)
+    parts = ours.predict(X, pred_contrib=True).reshape(300, -1, 6).sum(axis=2)
+    np.testing.assert_allclose(parts, expected, atol=1e-9)
+
+
+def test_catboost_as_engine(fraud):
+    pytest.importorskip("catboost")
+    X, y = fraud
+    rounds = []
+    model = make(engine="catboost", effort="fast").fit(X, y, callbacks=rounds.append)
+    assert [told.round for told in rounds] == list(range(1, len(rounds) + 1))
+    assert all(told.held_out_loss > 0 for told in rounds)
+    assert isinstance(model.booster_, lgb.Booster)  # CatBoost is needed for training only
+    raw = model.temperature_ * model.booster_.predict(X, raw_score=True)
+    np.testing.assert_allclose(raw, logit(model.predict_proba(X)[:, 1]), atol=1e-9)
+    with pytest.raises(ValueError, match=r"log loss only.*engine='lightgbm'"):
+        make(engine="catboost", loss="cost_exponential").fit(X, y)
+    with pytest.raises(ValueError, match="cannot continue boosters"):
+        warm = make(engine="catboost", effort="fast", warm_start=True, n_estimators=3).fit(X, y)
+        warm.set_params(n_estimators=5).fit(X, y)
+    with pytest.raises(ValueError, match="symmetric trees only"):
+        make(engine="catboost", effort="fast", engine_params={"grow_policy": "Depthwise"}).fit(X, y)
+
+
+# --- estimates ----------------------------------------------------------------------------------
+
+
+def test_estimates_of_future_rows(fraud, model):
+    long_run = model.estimated_savings()
+    assert long_run == model.estimated_savings_
+    few, many = model.estimated_savings(50), model.estimated_savings(future_rows=1e9)
+    assert few.value == many.value == long_run.value
+    assert few.low < many.low and few.high > many.high
+    assert few.high <= 1
+    with pytest.raises(ValueError, match=r"'future_rows'.*> 0, got 0"):
+        model.estimated_savings(0)
+    with pytest.raises(ValueError, match="no row was held out"):
+        make(early_stopping=False, ensemble=1).fit(*fraud).estimated_savings()
+    assert savings_of_future_rows(Estimate(1.0, 1.0, 1.0), 10, 10) == Estimate(1.0, 1.0, 1.0)
+
+
+def test_future_intervals_cover():
+    """Rows of a known population: 19 of 20 intervals hold the savings of the next rows."""
+    rng = np.random.default_rng(0)
+    n, m, draws = 1500, 500, 400
+    held = 0
+    for _ in range(draws):
+        truth = rng.random(n + m) < 0.2
+        price = rng.lognormal(0.0, 0.7, n + m)
+        prices = np.stack([np.where(truth, 5 * price, 0.0), np.where(truth, 0.0, 1.0)], axis=1)
+        decided = (np.where(truth, 1.2, -1.2) + rng.normal(size=n + m) > 0).astype(int)
+        paid = np.take_along_axis(prices, decided[:, None], axis=1)[:, 0]
+        known = estimate_savings(paid[:n], prices[:n], np.ones(n))
+        best = prices[:n].sum(axis=0).argmin()
+        seen = 1.0 - paid[n:].sum() / prices[n:, best].sum()
+        interval = savings_of_future_rows(known, n, m)
+        held += interval.low <= seen <= interval.high
+    assert 0.92 <= held / draws <= 0.98
