@@ -47,17 +47,18 @@ def test_importing_the_library_does_not_import_hypothesis() -> None:
 
 
 def test_a_stopped_run_goes_on(tmp_path, monkeypatch, capsys) -> None:
-    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "trust"
+    monkeypatch.setattr(properties, "FOLDER", folder)
+    monkeypatch.setattr("trust.part.FOLDER", folder)
     monkeypatch.setattr(properties, "compare_processes", lambda seed: ([], 1))
     head = {"inputs": 8, "seed": 1, "only": "metrics.mean"}
     row = {"subject": "metrics.mean_cost", "law": "measures_or_refuses", "answered": 900}
     row |= {"refused": 90, "broken": "", "seconds": 1.0}
-    folder = tmp_path / properties.FOLDER
-    folder.mkdir(parents=True)
+    folder.mkdir()
     lines = [json.dumps(head), json.dumps(row), '{"subject": "metrics.me']
     (folder / "properties.jsonl").write_text("\n".join(lines))
     assert properties.main(["8", "--seed", "1", "--only", "metrics.mean", "--jobs", "1"]) == 0
     result = json.loads((folder / "properties.json").read_text())
     assert result["counts"]["inputs"] == 990 + 3 * 2
-    assert result["violations"] == 0
+    assert result["violations"] == []
     assert not (folder / "properties.jsonl").exists()

@@ -19,12 +19,12 @@ import time
 import zlib
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from pathlib import Path
+
+from trust.part import FOLDER, report
 
 for _variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(_variable, "1")
 
-FOLDER = Path("build/trust")
 # Cases per class whose answers must be the same bits in two processes.
 PROCESS_CASES = 4
 
@@ -115,7 +115,7 @@ def finished(path, head):
     return rows[1:] if rows and rows[0] == head else []
 
 
-def totals(rows, seed, seconds):
+def totals(rows):
     """The counts of a run."""
     counts = Counter()
     by_law = Counter()
@@ -123,21 +123,12 @@ def totals(rows, seed, seconds):
         inputs = row["answered"] + row["refused"]
         counts.update(inputs=inputs, answered=row["answered"], refused=row["refused"])
         by_law[row["law"]] += inputs
-    broken = [row for row in rows if row["broken"]]
-    subjects = {row["subject"] for row in rows}
     return {
-        "part": "properties",
-        "seed": seed,
-        "counts": {
-            **counts,
-            "subjects": len(subjects),
-            "laws": len(by_law),
-            "pairs of subject and law": len(rows),
-            "cpu seconds": round(seconds),
-            "inputs by law": dict(sorted(by_law.items())),
-        },
-        "violations": len(broken),
-        "broken": [{key: row[key] for key in ("subject", "law", "broken")} for row in broken],
+        **counts,
+        "classes, objectives and metrics": len({row["subject"] for row in rows}),
+        "laws": len(by_law),
+        "pairs of subject and law": len(rows),
+        "inputs by law": dict(sorted(by_law.items())),
     }
 
 
@@ -183,17 +174,17 @@ def main(arguments=None):
                 print(f"{number} of {len(plan)} pairs, {inputs} inputs", flush=True)
 
     differ, compared = compare_processes(options.seed)
-    result = totals(rows, options.seed, sum(row["seconds"] for row in rows))
-    result["counts"]["classes compared between two processes"] = compared
-    result["violations"] += len(differ)
-    result["broken"] += [
-        {"subject": name, "law": "repeats in another process", "broken": "other bits"}
-        for name in differ
+    counts = totals(rows) | {"classes compared between two processes": compared}
+    violations = [
+        f"{row['subject']}, {row['law']}: {row['broken']}" for row in rows if row["broken"]
     ]
-    (FOLDER / "properties.json").write_text(json.dumps(result, indent=1) + "\n", "utf-8")
+    violations += [f"{name} gives other answers in another process" for name in differ]
+    seconds = sum(row["seconds"] for row in rows)
+    report("properties", options.seed, counts, violations, seconds)
     path.unlink()
-    print(json.dumps({key: result[key] for key in ("seed", "counts", "violations")}, indent=1))
-    return 1 if result["violations"] else 0
+    print(json.dumps(counts, indent=1))
+    print(f"{len(violations)} violations, {seconds:.0f} seconds of processor time", flush=True)
+    return 1 if violations else 0
 
 
 if __name__ == "__main__":
