@@ -17,6 +17,10 @@ from costboost.costs.words import CostSummary, in_words
 __all__ = ["KnownCosts", "mean_prices", "savings"]
 
 
+# By which factor a cost under another truth may exceed the largest one that is at stake.
+_LARGEST_RATIO = 2.0**200
+
+
 class KnownCosts:
     """What each decision costs on rows whose truth is known.
 
@@ -222,12 +226,16 @@ class KnownCosts:
         """
         given: Floats = self.prices if self.matrix is None else self.matrix
         reduced = given - given.min(axis=-1, keepdims=True)
-        largest = float(
-            (reduced if reduced.ndim == 2 and self.matrix is not None else reduced[used]).max(
-                initial=0.0
-            )
-        )
-        scaled = in_range(reduced, largest)
+        if self._reduced_matrix is None:
+            stakes = self.reduced[used]
+        else:
+            present = np.bincount(self.codes[used], minlength=len(self.classes)) > 0
+            stakes = self._reduced_matrix[present]
+        largest = float(stakes.max(initial=0.0))
+        # What a row would cost under another truth must not drown what it does cost.
+        limit = _LARGEST_RATIO * largest
+        capped = np.minimum(reduced, limit) if reduced.max(initial=0.0) > limit else reduced
+        scaled = in_range(capped, largest)
         if scaled is reduced:
             return self
         if self.matrix is None:
