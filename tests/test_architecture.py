@@ -39,7 +39,7 @@ LAYERS = (
     ("monitor",),
     ("plots", "vision"),
     ("files",),
-    ("experiments", "report", "serve"),
+    ("experiments", "report", "serve", "testing"),
     ("__init__",),
     ("cli", "__main__"),
 )

@@ -61,7 +61,7 @@ SLOW = frozenset(
         "vision/test_vision.py",
     }
 )
-SAMPLED = frozenset({"algorithms", "decisions", "gbm"})
+SAMPLED = frozenset({"algorithms", "decisions", "gbm", "testing"})
 EVERY = 12
 
 

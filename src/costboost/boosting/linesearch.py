@@ -69,9 +69,9 @@ def exponential_step(weights: Floats, exponents: Floats) -> float:
     w = w / w.sum()
     if dot(w, m) <= 1e-12:
         return 0.0
-    if m.min() >= 0.0:
-        return math.inf
     gain, pain = dot(w, np.maximum(m, 0.0)), dot(w, np.maximum(-m, 0.0))
+    if not pain > 0.0:  # nothing is lost, or too little for a number
+        return math.inf
 
     def slopes(step: float) -> tuple[float, float]:
         moved = w * np.exp(-step * m) * m

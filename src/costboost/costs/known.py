@@ -10,11 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import in_range
+from costboost._validation import in_range, usual_exponent
 from costboost.costs.table import Costs, frozen, names_of, same_labels
 from costboost.costs.words import CostSummary, in_words
 
 __all__ = ["KnownCosts", "mean_prices", "savings"]
+
+
+# By which factor a cost under another truth may exceed the largest one that is at stake.
+_LARGEST_RATIO = 2.0**200
 
 
 class KnownCosts:
@@ -189,11 +193,14 @@ class KnownCosts:
             return self.unknown.average(weights)
         k = len(self.classes)
         w = np.ones(len(self.codes)) if weights is None else weights
+        exponent = usual_exponent(float(self.reduced.max(initial=0.0)))
+        usual = np.ldexp(self.reduced, -exponent) if exponent else self.reduced
         masses = np.bincount(self.codes, w, minlength=k).astype(np.float64)
         sums: Floats = np.stack(
-            [np.bincount(self.codes, w * column, minlength=k) for column in self.reduced.T], 1
+            [np.bincount(self.codes, w * column, minlength=k) for column in usual.T], 1
         )
-        return mean_prices(masses, sums, is_square=self.decides_classes)
+        mean = mean_prices(masses, sums, is_square=self.decides_classes)
+        return np.ldexp(mean, exponent) if exponent else mean
 
     @cached_property
     def mean_matrix(self) -> Floats:
@@ -219,12 +226,16 @@ class KnownCosts:
         """
         given: Floats = self.prices if self.matrix is None else self.matrix
         reduced = given - given.min(axis=-1, keepdims=True)
-        largest = float(
-            (reduced if reduced.ndim == 2 and self.matrix is not None else reduced[used]).max(
-                initial=0.0
-            )
-        )
-        scaled = in_range(reduced, largest)
+        if self._reduced_matrix is None:
+            stakes = self.reduced[used]
+        else:
+            present = np.bincount(self.codes[used], minlength=len(self.classes)) > 0
+            stakes = self._reduced_matrix[present]
+        largest = float(stakes.max(initial=0.0))
+        # What a row would cost under another truth must not drown what it does cost.
+        limit = _LARGEST_RATIO * largest
+        capped = np.minimum(reduced, limit) if reduced.max(initial=0.0) > limit else reduced
+        scaled = in_range(capped, largest)
         if scaled is reduced:
             return self
         if self.matrix is None:
@@ -361,7 +372,20 @@ class KnownCosts:
         float
             See `costboost.costs.savings`.
         """
-        return savings(*self.regret_totals(decisions, weights))
+        if weights is not None:
+            weights = in_range(weights, float(weights.max(initial=0.0)))
+        return savings(*self._in_usual_unit().regret_totals(decisions, weights))
+
+    def _in_usual_unit(self) -> KnownCosts:
+        """Reduced costs that can be multiplied by weights; themselves if they can already."""
+        matrix = self._reduced_matrix
+        reduced = self.reduced if matrix is None else matrix
+        scaled = in_range(reduced, float(reduced.max(initial=0.0)))
+        if scaled is reduced:
+            return self
+        if matrix is None:
+            return KnownCosts(self.classes, self.codes, None, self.decisions, prices=scaled)
+        return KnownCosts(self.classes, self.codes, scaled, self.decisions)
 
     def __repr__(self) -> str:
         if self.matrix is None:

@@ -134,7 +134,8 @@ class LogRatio(Criterion):
     def values(self, first: Floats, second: Floats) -> Floats:
         """The smoothed, cost-weighted log-odds of each cell."""
         odds = np.log(first + self.smoothing) - np.log(second + self.smoothing)
-        return np.asarray((odds + np.log(self.C1) - np.log(self.C2)) / (self.C1 + self.C2))
+        # The logarithm of the ratio: the unit of the costs does not reach the last digit.
+        return np.asarray((odds + np.log(self.C1 / self.C2)) / (self.C1 + self.C2))
 
     def loss(self, first: Floats, second: Floats) -> Floats:
         """The exponential loss of each cell at its output."""

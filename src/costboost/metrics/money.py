@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
+from costboost._validation import in_range, usual_exponent
 from costboost.metrics.case import Case
 
 __all__ = ["mean_cost", "savings_score", "total_cost"]
@@ -86,7 +89,14 @@ def total_cost(
         positive=positive,
         X=X,
     )
-    return _sum(case.costs.paid(case.decisions), case.weights)
+    total, exponent = _sum(case.costs.paid(case.decisions), case.weights)
+    try:
+        return math.ldexp(total, exponent)
+    except OverflowError:
+        raise ValueError(
+            "total_cost is larger than the largest number, because the costs or the weights of "
+            "rows are. Pass costs in another unit, or use mean_cost."
+        ) from None
 
 
 def mean_cost(
@@ -130,8 +140,12 @@ def mean_cost(
         positive=positive,
         X=X,
     )
-    total = _sum(case.costs.paid(case.decisions), case.weights)
-    return total / (len(case.decisions) if case.weights is None else float(case.weights.sum()))
+    weights = case.weights
+    if weights is not None:
+        weights = in_range(weights, float(weights.max()))
+    total, exponent = _sum(case.costs.paid(case.decisions), weights)
+    mean = total / (len(case.decisions) if weights is None else float(weights.sum()))
+    return math.ldexp(mean, exponent)
 
 
 def savings_score(
@@ -186,5 +200,15 @@ def savings_score(
     return case.costs.savings(case.decisions, case.weights)
 
 
-def _sum(values: Floats, weights: Floats | None) -> float:
-    return float(values.sum() if weights is None else (values * weights).sum())
+def _sum(values: Floats, weights: Floats | None) -> tuple[float, int]:
+    """Mantissa and exponent of Σ w v: it is the first times two to the second.
+
+    The exponent is 0 unless costs or weights are of unusual size.
+    """
+    exponent = usual_exponent(float(np.abs(values).max()))
+    values = np.ldexp(values, -exponent) if exponent else values
+    if weights is None:
+        return float(values.sum()), exponent
+    other = usual_exponent(float(weights.max()))
+    weights = np.ldexp(weights, -other) if other else weights
+    return float((values * weights).sum()), exponent + other
