@@ -1,6 +1,6 @@
 """Damaged and hostile model files, as a part of `make trust`.
 
-    PYTHONPATH=src:tests python -m trust.files_part 20000
+PYTHONPATH=src:tests python -m trust.files_part 20000
 """
 
 from __future__ import annotations

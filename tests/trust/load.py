@@ -1,6 +1,6 @@
 """Many fits and predictions do not grow; threads, forks and spawned processes answer the same.
 
-    PYTHONPATH=src:tests python -m trust.load 1000 10000
+PYTHONPATH=src:tests python -m trust.load 1000 10000
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The lower bounds of pyproject.toml as constraints of pip: what `make test-lower` installs.
 
-    python tests/trust/lower_bounds.py > build/lower-bounds.txt
+python tests/trust/lower_bounds.py > build/lower-bounds.txt
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Expressions cannot run code, nothing uses the network, the wheel has the same bytes twice.
 
-    PYTHONPATH=src:tests python -m trust.security 20000
+PYTHONPATH=src:tests python -m trust.security 20000
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from trust.part import main
 
 ROOT = Path(__file__).parents[2]
 
-# -- expressions ------------------------------------------------------------------------------------
+# -- expressions --------------------------------------------------------------------------------
 
 # What Python tells when code is made or run, files are opened, processes or connections begin.
 WATCHED = (
@@ -46,9 +46,11 @@ PIECES = (
     *("amount", "country", "`total amount`", "0", "1.5", "1e308", ".5", "'CH'", '"x"', "-1"),
     *("+", "-", "*", "/", "(", ")", ",", "<", "<=", "==", "!=", "and", "or", "not", " "),
     *("min(", "max(", "abs(", "log(", "exp(", "where(", "where(amount > 1, 2, 3)"),
-    *("__import__('os').system('id')", "().__class__.__bases__", "lambda: 0", "open('/etc/passwd')"),
-    *("exec('1')", "eval", "{amount}", "%s", "f'{1}'", ";", "\n", "\x00", "`", "'", '"', "**", "//"),
-    *("[x for x in ()]", "amount.__class__", "import os", "@", "\\", "é", "𝟙", "０", "∞", "nan", "inf"),
+    *("__import__('os').system('id')", "().__class__.__bases__", "lambda: 0"),
+    *("open('/etc/passwd')", "{amount}", "%s", "f'{1}'"),
+    *("exec('1')", "eval", ";", "\n", "\x00", "`", "'", '"', "**", "//"),
+    *("[x for x in ()]", "amount.__class__", "import os", "@", "\\"),
+    *("é", "\U0001d7d9", "\uff10", "\u221e", "nan", "inf"),
     *("9" * 400, "(" * (DEEPEST + 2), "1" * (LONGEST + 1), "not " * 50, "-" * 60),
 )  # fmt: skip
 FRAME = pd.DataFrame(
@@ -63,7 +65,9 @@ def expression(rng):
     text = list("where(country == 'CH', 0, 15) + 0.9 * max(amount, `total amount`) / abs(-amount)")
     for _ in range(rng.randint(0, 4)):
         at = rng.randrange(len(text))
-        text[at : at + rng.randint(0, 2)] = rng.choice((rng.choice(PIECES), chr(rng.randrange(300))))
+        text[at : at + rng.randint(0, 2)] = rng.choice(
+            (rng.choice(PIECES), chr(rng.randrange(300)))
+        )
     return "".join(text)
 
 
@@ -109,7 +113,7 @@ def expressions(n, seed, violations):
     return outcomes
 
 
-# -- network ----------------------------------------------------------------------------------------
+# -- network ------------------------------------------------------------------------------------
 
 OFFLINE = """
 import sys
@@ -179,7 +183,7 @@ def offline(violations, names=()):
     return int(last[0].split()[1])
 
 
-# -- the wheel --------------------------------------------------------------------------------------
+# -- the wheel ----------------------------------------------------------------------------------
 
 BUILD = """
 import sys, os
@@ -190,7 +194,7 @@ print(build_wheel(sys.argv[1]))
 
 
 def wheel(violations):
-    """Build the wheel twice, from copies with other times and rights; the bytes must be the same."""
+    """Build the wheel twice, from copies of other times and rights; the bytes must be the same."""
     if find_spec("hatchling") is None:
         return "not run: hatchling is not installed"
     hashes = []

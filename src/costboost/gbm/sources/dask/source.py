@@ -25,7 +25,7 @@ from costboost.gbm.engines.xgboost import XGBoostEngine, XGBoostModel, feature_t
 from costboost.gbm.members import Recipe
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
-from costboost.gbm.sources.dask.guard import Crew, gather, guarded
+from costboost.gbm.sources.dask.guard import SILENCE, Crew, gather, guarded
 from costboost.gbm.sources.dask.partitions import Parts, aligned, as_table, example_rows
 from costboost.gbm.sources.dask.training import (
     Reader,
@@ -53,6 +53,8 @@ class DaskSource(Source):
         Costs of rows that `costs` does not price.
     settings : Settings
         The parameters.
+    worker_timeout : float
+        Seconds that a worker may be silent.
     """
 
     tells_rounds = False
@@ -66,8 +68,10 @@ class DaskSource(Source):
         sample_weight: Any,
         cost_matrix: Any,
         settings: Settings,
+        worker_timeout: float = SILENCE,
     ) -> None:
         self.client = client
+        self.worker_timeout = worker_timeout
         self.settings = settings
         owner = settings.owner
         table = as_table(X, owner)
@@ -135,7 +139,7 @@ class DaskSource(Source):
         return list(sums[:-1]), int(sums[-1].sum())
 
     def _gather(self, parts: Parts, doing: str) -> list[Any]:
-        return gather(self.client, parts, doing, self.settings.owner)
+        return gather(self.client, parts, doing, self.settings.owner, self.worker_timeout)
 
     def _classes(self, y: Parts) -> AnyArray:
         """All labels that occur."""
@@ -161,7 +165,8 @@ class DaskSource(Source):
         def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
             doing = f"training the {target.name} booster"
             self._say(f"{doing} on {self.totals.train_rows} rows in {n_parts} partitions")
-            model = guarded(self.client, self._training(engine, target, job), doing, owner)
+            training = self._training(engine, target, job)
+            model = guarded(self.client, training, doing, owner, self.worker_timeout)
             self._say(f"{model.n_rounds} rounds")
             return model, self._held_out_scores(model)
 
