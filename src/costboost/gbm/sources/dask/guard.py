@@ -191,10 +191,10 @@ def guarded(
         try:
             return await asyncio.wait_for(_told(client), max(seconds, _NEWS))
         except (TimeoutError, OSError) as error:
+            why = f" ({error})" if str(error) else ""
             raise WorkerLostError(
                 f"{owner} gave up while {doing}, and no model was made: the scheduler of the "
-                f"cluster does not answer ({str(error) or type(error).__name__}). Start the cluster "
-                "anew and call fit again."
+                f"cluster does not answer{why}. Start the cluster anew and call fit again."
             ) from error
 
     async def ended(task: asyncio.Future[T]) -> None:
