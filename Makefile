@@ -3,6 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 BENCH_VENV := .venv-bench
+LOWER_VENV := .venv-lower
 RIVALS_VENV := .venv-rivals
 BIN := $(VENV)/bin
 
@@ -13,9 +14,12 @@ FREE_THREADS := env -u OMP_NUM_THREADS -u OPENBLAS_NUM_THREADS
 # Compiled numba kernels are kept here, so that the second run starts warm.
 export NUMBA_CACHE_DIR ?= $(CURDIR)/.numba_cache
 export PIP_DISABLE_PIP_VERSION_CHECK ?= 1
+# What `make test-lower` runs: every class, the files, the costs, the engines.
+LOWER_TESTS := tests/golden tests/algorithms/test_contracts.py tests/costs tests/files/test_round_trip.py \
+	tests/gbm/test_checkpoint.py tests/gbm/test_sources.py tests/cli/test_fit_predict.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast lint format types trust bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
+.PHONY: help run test test-fast test-lower lint format types trust trust-onnx sbom bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,10 +45,20 @@ format: $(VENV)/.installed-dev ## Repair style and formatting
 types: $(VENV)/.installed-dev ## Check types
 	$(BIN)/mypy
 
-trust: $(VENV)/.installed-dev ## Load 5,000 damaged model files; count ONNX decisions on all data sets
-	PYTHONPATH=src:tests $(BIN)/python -m files.mutations 5000
+trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise and write docs/promises.md
+	PYTHONPATH=src:tests $(BIN)/python -m trust $(ARGS)
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py
+	$(BIN)/python docs/generate_promises.py
+
+trust-onnx: $(VENV)/.installed-dev ## Count ONNX decisions on all data sets
 	PYTHONPATH=src:tests $(BIN)/python -m files.onnx_sets $(ARGS)
+
+test-lower: $(LOWER_VENV)/.installed ## Run a part of the tests with the oldest dependencies that are allowed
+	$(LOWER_VENV)/bin/python -m pytest -q -p no:cacheprovider $(or $(ARGS),$(LOWER_TESTS))
+
+sbom: $(VENV)/.installed-dev ## Write build/costboost.cdx.json (CycloneDX) and docs/licences.md
+	$(BIN)/python tools/supply.py sbom build/costboost.cdx.json
+	$(BIN)/python tools/supply.py licences docs/licences.md
 
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
@@ -83,7 +97,7 @@ bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, bes
 	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py
 
 clean: ## Remove environments, caches and builds
-	rm -rf $(VENV) $(BENCH_VENV) $(RIVALS_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) $(BENCH_VENV) $(LOWER_VENV) $(RIVALS_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian splits ensurepip off into python3-venv; where it is missing, the system's pip installs pip.
@@ -112,4 +126,12 @@ $(BENCH_VENV)/.installed: pyproject.toml
 $(RIVALS_VENV)/.installed: pyproject.toml
 	$(call make_venv,$(RIVALS_VENV))
 	$(RIVALS_VENV)/bin/python -m pip install --quiet --editable '.[rivals]'
+	@touch $@
+
+$(LOWER_VENV)/.installed: pyproject.toml tests/trust/lower_bounds.py
+	$(call make_venv,$(LOWER_VENV))
+	@mkdir -p build
+	$(PYTHON) tests/trust/lower_bounds.py > build/lower-bounds.txt
+	$(LOWER_VENV)/bin/python -m pip install --quiet --constraint build/lower-bounds.txt \
+		--editable '.[all]' pytest pytest-xdist httpx hypothesis psutil
 	@touch $@

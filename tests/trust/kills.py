@@ -146,7 +146,7 @@ def disturb(name, n_kills, rng, violations):
             answer.write_text(action(folder, path))
 
         whole = Child(lambda: play(None, folder / "whole"), folder / "log")
-        if whole.wait(120) != 0:
+        if whole.wait(30) != 0:
             return counts, [*violations, f"{name}: undisturbed run failed: {whole.words}"]
         right = (folder / "whole").read_text()
         answer = folder / "answer"
@@ -154,7 +154,7 @@ def disturb(name, n_kills, rng, violations):
             child = Child(lambda: play(checkpoint, answer), folder / "log")
             last = rng.random() < 0.15  # sometimes it may end
             delay = rng.uniform(0, 1.1) * whole.seconds
-            code = child.wait(120) if last else None
+            code = child.wait(30) if last else None
             if not last:
                 time.sleep(delay)
                 code = child.poll()
@@ -162,7 +162,7 @@ def disturb(name, n_kills, rng, violations):
                     sign = signal.SIGKILL if rng.random() < 0.8 else signal.SIGINT
                     os.kill(child.pid, sign)
                     counts["kills" if sign == signal.SIGKILL else "Ctrl-C"] += 1
-                    code = child.wait(60)
+                    code = child.wait(30)
                     if sign == signal.SIGINT and code != 0:
                         strays = {p.name for p in work.iterdir()} - {"checkpoint"}
                         if strays:
@@ -176,7 +176,7 @@ def disturb(name, n_kills, rng, violations):
                 break
             _check_end(name, work, folder, answer, right, counts, violations)
         child = Child(lambda: play(checkpoint, answer), folder / "log")
-        if child.wait(120) != 0:
+        if child.wait(30) != 0:
             violations.append(f"{name}: the last run failed: {child.words}")
         else:
             _check_end(name, work, folder, answer, right, counts, violations)

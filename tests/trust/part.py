@@ -14,6 +14,8 @@ import time
 import traceback
 from pathlib import Path
 
+import psutil
+
 FOLDER = Path(os.environ.get("COSTBOOST_TRUST_FOLDER", "build/trust"))
 
 
@@ -81,17 +83,25 @@ class Child:
         return os.waitstatus_to_exitcode(status) if pid else None
 
     def wait(self, seconds):
-        """The exit code, or None if it still runs after that time: then it is killed."""
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        """The exit code; None if it slept for so long without computing: then it is killed.
+
+        A busy machine may let a process wait for a long time, so what counts is that it asks for
+        the processor.
+        """
+        process, used, last = psutil.Process(self.pid), -1.0, time.monotonic()
+        while True:
             code = self.poll()
             if code is not None:
                 self.seconds = time.monotonic() - self.start
                 return code
-            time.sleep(0.002)
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
-        return None
+            times = process.cpu_times()
+            if times.user + times.system > used or process.status() != psutil.STATUS_SLEEPING:
+                used, last = times.user + times.system, time.monotonic()
+            if time.monotonic() - last > seconds:
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
+                return None
+            time.sleep(0.005)
 
     @property
     def words(self):

@@ -13,12 +13,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import Floats
-from costboost._validation import Constraint, check_parameters
+from costboost._validation import Constraint, check_parameters, number
 from costboost.costs import savings
 from costboost.dask import serving
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.settings import RULES, Settings
-from costboost.gbm.sources.dask.guard import client_for, gather
+from costboost.gbm.sources.dask.guard import SILENCE, client_for, gather
 from costboost.gbm.sources.dask.partitions import aligned, as_table, like
 from costboost.gbm.sources.dask.source import DaskSource
 from costboost.gbm.train import train
@@ -69,6 +69,10 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         Seed of held-out rows and samples.
     verbose : int, default=0
         1 prints what is being done, 2 lets workers print the held-out loss of every round.
+    worker_timeout : float, default=120
+        Seconds that a worker may be silent, or take no work because its memory is full; then
+        ``fit`` and ``score`` give up with a `WorkerLostError`. A worker that died is noticed at
+        once.
     client : distributed.Client, optional
         The cluster; by default the client in use.
 
@@ -115,7 +119,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
     True
     """
 
-    _rules: ClassVar[Mapping[str, Constraint]] = RULES
+    _rules: ClassVar[Mapping[str, Constraint]] = {**RULES, "worker_timeout": number(1)}
     _local: CostBoostClassifier
 
     def __init__(
@@ -140,6 +144,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         device: str = "cpu",
         random_state: Any = None,
         verbose: int = 0,
+        worker_timeout: float = SILENCE,
         client: Any = None,
     ) -> None:
         self.cost_matrix = cost_matrix
@@ -161,6 +166,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         self.device = device
         self.random_state = random_state
         self.verbose = verbose
+        self.worker_timeout = worker_timeout
         self.client = client
 
     # -- fit ------------------------------------------------------------------------------------
@@ -188,7 +194,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         Raises
         ------
         WorkerLostError
-            If a worker died during the training.
+            If a worker died during the training, or one was silent for ``worker_timeout`` seconds.
 
         Notes
         -----
@@ -198,9 +204,11 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         check_parameters(self)
         settings = Settings.of(self)
         client = client_for(self.client, settings.owner)
-        source = DaskSource(client, X, y, costs, sample_weight, self.cost_matrix, settings)
+        source = DaskSource(
+            client, X, y, costs, sample_weight, self.cost_matrix, settings, self.worker_timeout
+        )
         arguments = self.get_params(deep=False)
-        del arguments["client"]
+        del arguments["client"], arguments["worker_timeout"]
         local = CostBoostClassifier(engine="xgboost", ensemble=1, **arguments)
         local.adopt(train(source, settings))
         kept = {name: value for name, value in self.__dict__.items() if name not in _RESULTS}
@@ -289,7 +297,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         model = delayed(self._local)
         paid = [delayed(serving.costs_paid)(model, *part) for part in zip(*parts, strict=True)]
         found: list[Floats] = gather(
-            client_for(self.client, owner), paid, "adding up the costs", owner
+            client_for(self.client, owner), paid, "adding up the costs", owner, self.worker_timeout
         )
         cost, *constants = np.sum(found, axis=0)
         return savings(float(cost), np.asarray(constants))

@@ -1,26 +1,96 @@
 # mypy: disable-error-code="no-untyped-call"
-"""Waiting for a cluster without hanging when a worker dies."""
+"""Waiting for a cluster without hanging when a worker dies, stops answering or has no memory."""
 
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 from distributed import Client, KilledWorker, get_client
 
-__all__ = ["Crew", "WorkerLostError", "client_for", "gather", "guarded"]
+__all__ = ["SILENCE", "Crew", "Silence", "WorkerLostError", "client_for", "gather", "guarded"]
 
 # Seconds between two looks at the workers, and how long a failed run waits for the news that a
 # worker has died.
 _LOOK = 0.5
 _NEWS = 3.0
 
+# Seconds that a worker may be silent.
+SILENCE = 120.0
+
 T = TypeVar("T")
 
 
 class WorkerLostError(RuntimeError):
-    """A worker of the cluster died while it was needed, and the fit was given up."""
+    """A worker of the cluster died or fell silent while it was needed; the fit was given up."""
+
+
+class Silence:
+    """How long workers have been silent, or have begun no work for want of memory.
+
+    The clock is that of this process, so clocks of other machines do not matter.
+
+    Parameters
+    ----------
+    seconds : float
+        More than so long is too long.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._heard: dict[str, tuple[Any, float]] = {}
+        self._idle: dict[str, float] = {}
+
+    def look(
+        self, workers: Mapping[str, Mapping[str, Any]], needed: set[str], now: float
+    ) -> dict[str, str]:
+        """Workers that are silent or stuck for too long, and what is wrong with each.
+
+        A worker whose memory is nearly full is paused: what it does goes on, but nothing begins.
+        It is stuck if it does nothing. One that is stuck holds up a training that needs it, and
+        all else only if the others are stuck too.
+
+        Parameters
+        ----------
+        workers : mapping of str to mapping
+            What the scheduler says of each worker: when it was last seen, status and metrics.
+        needed : set of str
+            Addresses of those that a training needs; none if there is no training.
+        now : float
+            The time.
+
+        Returns
+        -------
+        dict of str to str
+            By address.
+        """
+        stuck = set()
+        for address, worker in workers.items():
+            seen = worker.get("last_seen")
+            if address not in self._heard or self._heard[address][0] != seen:
+                self._heard[address] = seen, now
+            if worker.get("status") != "paused" or _is_computing(worker):
+                self._idle.pop(address, None)
+            elif now - self._idle.setdefault(address, now) > self.seconds:
+                stuck.add(address)
+        if not stuck & needed and stuck != set(workers):
+            stuck = set()
+        return {
+            **dict.fromkeys(stuck, "has no memory left to begin its work"),
+            **{
+                address: "does not answer"
+                for address in workers
+                if now - self._heard[address][1] > self.seconds
+            },
+        }
+
+
+def _is_computing(worker: Mapping[str, Any]) -> bool:
+    """Whether a worker says that a task is running."""
+    counts = worker.get("metrics", {}).get("task_counts", {})
+    return bool(counts.get("executing") or counts.get("long-running"))
 
 
 class Crew:
@@ -65,8 +135,14 @@ def client_for(client: Client | None, owner: str) -> Client:
     return client
 
 
-def guarded(client: Client, run: Callable[[Crew], Awaitable[T]], doing: str, owner: str) -> T:
-    """Run a coroutine on the cluster and end it when a worker that it needs dies.
+def guarded(
+    client: Client,
+    run: Callable[[Crew], Awaitable[T]],
+    doing: str,
+    owner: str,
+    seconds: float = SILENCE,
+) -> T:
+    """Run a coroutine on the cluster and end it when a worker that it needs dies or falls silent.
 
     XGBoost's workers wait for each other in every round, so the loss of one ends a training: by an
     error of the others in most cases, but by nothing at all if no worker is left to fail.
@@ -81,6 +157,8 @@ def guarded(client: Client, run: Callable[[Crew], Awaitable[T]], doing: str, own
         What it does, for the error.
     owner : str
         Class that the error names.
+    seconds : float
+        How long a worker may be silent, or take no work for want of memory.
 
     Returns
     -------
@@ -101,18 +179,48 @@ def guarded(client: Client, run: Callable[[Crew], Awaitable[T]], doing: str, own
             "memory (see its log), give workers more memory or use more of them."
         )
 
+    def silent_error(silent: Mapping[str, str]) -> WorkerLostError:
+        words = ", ".join(f"{address} {what}" for address, what in sorted(silent.items()))
+        return WorkerLostError(
+            f"{owner} gave up while {doing}, and no model was made: for {seconds:g} seconds the "
+            f"worker {words}. Restart it (client.restart()), give workers more memory, or "
+            "raise worker_timeout, and call fit again."
+        )
+
+    async def told() -> dict[str, Any]:
+        try:
+            return await asyncio.wait_for(_told(client), max(seconds, _NEWS))
+        except (TimeoutError, OSError) as error:
+            why = f" ({error})" if str(error) else ""
+            raise WorkerLostError(
+                f"{owner} gave up while {doing}, and no model was made: the scheduler of the "
+                f"cluster does not answer{why}. Start the cluster anew and call fit again."
+            ) from error
+
+    async def ended(task: asyncio.Future[T]) -> None:
+        task.cancel()
+        await asyncio.wait({task}, timeout=_NEWS)
+
     async def watch() -> T:
-        crew = Crew()
-        known = before = await _workers(client)
+        crew, silence = Crew(), Silence(seconds)
+        known = before = _folders(await told())
         task = asyncio.ensure_future(run(crew))
         while not (await asyncio.wait({task}, timeout=_LOOK))[0]:
-            now = await _workers(client)
+            try:
+                workers = await told()
+            except WorkerLostError:
+                await ended(task)
+                raise
+            now = _folders(workers)
+            silent = silence.look(workers, crew.addresses, time.monotonic())
+            if silent:
+                await ended(task)
+                raise silent_error(silent)
             known = {**now, **known} if crew.addresses else now
             # Dask repeats the work of a lost worker elsewhere, if there is an elsewhere.
             lost = _gone(crew.addresses, known, now) if now else set(crew.addresses or before)
             if lost:
-                task.cancel()
-                await asyncio.wait({task}, timeout=_NEWS)
+                await ended(task)
                 raise lost_error(lost)
         try:
             return task.result()
@@ -122,7 +230,7 @@ def guarded(client: Client, run: Callable[[Crew], Awaitable[T]], doing: str, own
             # The others may fail before the scheduler hears of the loss. Dask itself makes up for
             # a loss, so an error outside a training has most likely another cause.
             for _ in range(round(_NEWS / _LOOK) if crew.addresses else 1):
-                now = await _workers(client)
+                now = _folders(await told())
                 lost = _gone(crew.addresses or set(before), {**before, **known}, now)
                 if lost:
                     raise lost_error(lost) from error
@@ -133,7 +241,9 @@ def guarded(client: Client, run: Callable[[Crew], Awaitable[T]], doing: str, own
         return client.sync(watch)  # type: ignore[no-any-return]
 
 
-def gather(client: Client, parts: list[Any], doing: str, owner: str) -> list[Any]:
+def gather(
+    client: Client, parts: list[Any], doing: str, owner: str, seconds: float = SILENCE
+) -> list[Any]:
     """Results of delayed objects, or an error if the workers are gone.
 
     Parameters
@@ -143,6 +253,8 @@ def gather(client: Client, parts: list[Any], doing: str, owner: str) -> list[Any
     parts : list of delayed
         What to compute.
     doing, owner : str
+        As in `guarded`.
+    seconds : float
         As in `guarded`.
 
     Returns
@@ -154,7 +266,7 @@ def gather(client: Client, parts: list[Any], doing: str, owner: str) -> list[Any
     async def run(_: Crew) -> list[Any]:
         return list(await client.gather(client.compute(parts)))
 
-    return guarded(client, run, doing, owner)
+    return guarded(client, run, doing, owner, seconds)
 
 
 def _gone(addresses: set[str], known: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
@@ -162,7 +274,12 @@ def _gone(addresses: set[str], known: Mapping[str, str], now: Mapping[str, str])
     return {a for a in addresses if a not in now or now[a] != known.get(a, now[a])}
 
 
-async def _workers(client: Any) -> dict[str, str]:
+async def _told(client: Any) -> dict[str, Any]:
+    """What the scheduler knows of each worker, by address."""
+    found: dict[str, Any] = (await client.scheduler.identity())["workers"]
+    return found
+
+
+def _folders(workers: Mapping[str, Any]) -> dict[str, str]:
     """Working folders by address: a process that is started anew has a new one."""
-    workers = (await client.scheduler.identity())["workers"]
     return {address: str(worker["local_directory"]) for address, worker in workers.items()}

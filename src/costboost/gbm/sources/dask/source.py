@@ -25,14 +25,16 @@ from costboost.gbm.engines.xgboost import XGBoostEngine, XGBoostModel, feature_t
 from costboost.gbm.members import Recipe
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
-from costboost.gbm.sources.dask.guard import Crew, gather, guarded
+from costboost.gbm.sources.dask.guard import SILENCE, Crew, gather, guarded
 from costboost.gbm.sources.dask.partitions import Parts, aligned, as_table, example_rows
+from costboost.gbm.sources.dask.repeatable import SKETCHED_ROWS, edges_of
 from costboost.gbm.sources.dask.training import (
     Reader,
     WorkerTarget,
     found_labels,
     group_counts,
     prepared,
+    sketched_rows,
 )
 from costboost.gbm.targets import Target
 from costboost.gbm.totals import Totals
@@ -53,6 +55,8 @@ class DaskSource(Source):
         Costs of rows that `costs` does not price.
     settings : Settings
         The parameters.
+    worker_timeout : float
+        Seconds that a worker may be silent.
     """
 
     tells_rounds = False
@@ -66,8 +70,10 @@ class DaskSource(Source):
         sample_weight: Any,
         cost_matrix: Any,
         settings: Settings,
+        worker_timeout: float = SILENCE,
     ) -> None:
         self.client = client
+        self.worker_timeout = worker_timeout
         self.settings = settings
         owner = settings.owner
         table = as_table(X, owner)
@@ -93,9 +99,19 @@ class DaskSource(Source):
         rule = hold_out_rule(settings, n_rows, len(self.classes), rng)
         self.seeds = [int(rng.randint(Settings.largest_seed))]
         shared = delayed(reader, traverse=False)
+        edges = self._edges(parts, shared, before, n_rows) if self._samples else None
+        told = delayed(edges, traverse=False)
         self.shards = client.persist(
             [
-                delayed(prepared)(i, *part, reader=shared, rule=rule, before=before[i])
+                delayed(prepared)(
+                    i,
+                    *part,
+                    reader=shared,
+                    rule=rule,
+                    before=before[i],
+                    seed=self.seeds[0],
+                    edges=told,
+                )
                 for i, part in enumerate(zip(*parts, strict=True))
             ]
         )
@@ -116,10 +132,35 @@ class DaskSource(Source):
         held = [block for _, block in found if len(block)]
         self._held_out = joined(held) if held else None
 
+    @property
+    def _samples(self) -> bool:
+        """Whether rounds see a sample of the rows; then we draw it, and fits repeat."""
+        return self.settings.subsample < 1.0
+
+    def _edges(self, parts: list[Parts], reader: Any, before: list[Ints], n_rows: int) -> Any:
+        """Lower edges of the bins of each column, from rows drawn by their number."""
+        share = min(SKETCHED_ROWS / max(n_rows, 1), 1.0)
+        found = self._gather(
+            [
+                delayed(sketched_rows)(
+                    i,
+                    *part,
+                    reader=reader,
+                    first=int(before[i].sum()),
+                    share=share,
+                    seed=self.seeds[0],
+                )
+                for i, part in enumerate(zip(*parts, strict=True))
+            ],
+            "reading rows for bins",
+        )
+        n_bins = int((self.settings.engine_params or {}).get("max_bin") or 256)
+        return edges_of(np.concatenate(found), n_bins, self.features.categorical)
+
     def _counted(self, parts: list[Parts], reader: Reader) -> tuple[list[Ints], int]:
         """Rows of each group before each partition, and of all; not counted if none is held out."""
         n_groups = 2 * len(self.classes)
-        if not self.settings.early_stopping:
+        if not self.settings.early_stopping and not self._samples:
             return [np.zeros(n_groups, dtype=np.intp)] * len(parts[0]), 0
         X, *others = parts
         rows = X if reader.needs_features else [None] * len(X)
@@ -135,7 +176,7 @@ class DaskSource(Source):
         return list(sums[:-1]), int(sums[-1].sum())
 
     def _gather(self, parts: Parts, doing: str) -> list[Any]:
-        return gather(self.client, parts, doing, self.settings.owner)
+        return gather(self.client, parts, doing, self.settings.owner, self.worker_timeout)
 
     def _classes(self, y: Parts) -> AnyArray:
         """All labels that occur."""
@@ -161,7 +202,8 @@ class DaskSource(Source):
         def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
             doing = f"training the {target.name} booster"
             self._say(f"{doing} on {self.totals.train_rows} rows in {n_parts} partitions")
-            model = guarded(self.client, self._training(engine, target, job), doing, owner)
+            training = self._training(engine, target, job)
+            model = guarded(self.client, training, doing, owner, self.worker_timeout)
             self._say(f"{model.n_rounds} rounds")
             return model, self._held_out_scores(model)
 
@@ -173,21 +215,28 @@ class DaskSource(Source):
         async def train(crew: Crew) -> XGBoostModel:
             data = await self._matrix(engine, target, held_out=False)
             options: dict[str, Any] = {}
+            share = engine.growth.subsample if self._samples else 1.0
             if self._is_watched(target, job):
                 watched = await self._matrix(engine, target, held_out=True, ref=data)
                 options = {
                     "evals": [(watched, "held_out")],
                     "early_stopping_rounds": job.patience,
-                    "custom_metric": WorkerTarget(target).mean_loss,
+                    "custom_metric": WorkerTarget(target, share).mean_loss,
                 }
-            if not target.is_log_loss:
-                options["obj"] = WorkerTarget(target).derivatives
+            if not target.is_log_loss or self._samples:
+                options["obj"] = WorkerTarget(target, share, job.fresh_seed).derivatives
             crew.needs(
                 address
                 for matrix in (data, *(matrix for matrix, _ in options.get("evals", ())))
                 for address in matrix.worker_map
             )
             parameters = engine.parameters_for(target, job.fresh_seed)
+            if self._samples:
+                parameters["subsample"] = 1.0  # rows that are not drawn have gradient 0
+                if target.is_log_loss and target.n_scores == 1:
+                    masses = np.asarray(target.masses)
+                    mean = float(masses[1] / masses.sum())
+                    parameters.setdefault("base_score", min(max(mean, 1e-6), 1.0 - 1e-6))
             if target.learns_gains:
                 # Labels of d columns make d scores, and XGBoost wants no classes beside them.
                 parameters = {
@@ -242,6 +291,7 @@ class DaskSource(Source):
             column(0, self.features.n_features),
             column(1, *((target.n_scores,) if target.learns_gains else ())),
             weight=column(2),
+            label_lower_bound=column(3),
             ref=ref,
             **engine.matrix_options(self._types),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,6 +17,13 @@ from costboost._validation import check_weights
 from costboost.gbm.blocks import Block, Features, Pricing
 from costboost.gbm.engines.base import Model, to_scores
 from costboost.gbm.folds import HoldOut, strata
+from costboost.gbm.sources.dask.repeatable import (
+    floored,
+    hashed,
+    is_drawn,
+    log_loss_derivatives,
+    on_grid,
+)
 from costboost.gbm.targets import Part, Target
 from costboost.gbm.totals import Totals
 
@@ -27,6 +35,7 @@ __all__ = [
     "found_labels",
     "group_counts",
     "prepared",
+    "sketched_rows",
     "worker_threads",
 ]
 
@@ -133,6 +142,36 @@ def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
 
+def sketched_rows(
+    number: int, *part: Any, reader: Reader, first: int, share: float, seed: int
+) -> AnyArray:
+    """Features of the rows of a partition that bins are made from.
+
+    Parameters
+    ----------
+    number : int
+        Which partition.
+    *part : array, frame or None
+        X, y, costs and weights of the partition.
+    reader : Reader
+        Reads it.
+    first : int
+        Number of its first row among all rows.
+    share : float
+        Share of the rows.
+    seed : int
+        Seed of the draw.
+
+    Returns
+    -------
+    float32 array
+        The rows, in their order.
+    """
+    X = reader.block(number, part, features=True).X
+    assert X is not None
+    return X[hashed(first + np.arange(len(X)), seed) < share]
+
+
 @dataclass(frozen=True, eq=False)
 class Shard:
     """The rows of a partition.
@@ -145,23 +184,28 @@ class Shard:
         Held-out rows.
     totals : Totals or None
         Sums over all of them; None if there are none.
+    marks : array
+        A number in [0, 1) for each training row, by which samples are drawn.
     """
 
     train: Block
     held_out: Block
     totals: Totals | None
+    marks: AnyArray
 
     def summary(self) -> tuple[Totals | None, Block]:
         """The sums, and costs and weights of the held-out rows: small enough to travel."""
         return self.totals, self.held_out.without_features()
 
     def columns(self, target: Target, *, held_out: bool) -> tuple[AnyArray, ...]:
-        """Features, labels (or gains) and weights of some rows, as XGBoost carries them."""
+        """Features, labels (or gains), weights and marks of some rows, as XGBoost carries them."""
         rows = self.held_out if held_out else self.train
+        marks = np.zeros(len(rows)) if held_out else self.marks
         columns = target.columns(rows.costs, rows.weights)
         labels = columns.labels if columns.gains is None else columns.gains
         assert rows.X is not None
-        return rows.X, labels.astype(np.float32), columns.weights.astype(np.float32)
+        numbers = (labels, columns.weights, marks)
+        return rows.X, *(values.astype(np.float32) for values in numbers)
 
     def scores(self, model: Model) -> Floats:
         """Scores of the held-out rows."""
@@ -170,7 +214,15 @@ class Shard:
             return model.scores(self.held_out.X)
 
 
-def prepared(number: int, *part: Any, reader: Reader, rule: HoldOut, before: Ints) -> Shard:
+def prepared(
+    number: int,
+    *part: Any,
+    reader: Reader,
+    rule: HoldOut,
+    before: Ints,
+    seed: int = 0,
+    edges: Sequence[AnyArray | None] | None = None,
+) -> Shard:
     """Read a partition and hold out some of its rows.
 
     Parameters
@@ -185,6 +237,10 @@ def prepared(number: int, *part: Any, reader: Reader, rule: HoldOut, before: Int
         Which rows are held out.
     before : int array of shape (2 k,)
         Rows of each group in the partitions before.
+    seed : int
+        Seed of the marks of rows.
+    edges : sequence of array or None, optional
+        Lower edges of the bins that values are rounded down to.
 
     Returns
     -------
@@ -192,9 +248,12 @@ def prepared(number: int, *part: Any, reader: Reader, rule: HoldOut, before: Int
         Rows of weight 0 are left out.
     """
     block = reader.block(number, part, features=True)
+    if edges is not None and block.X is not None:
+        block = Block(floored(block.X, edges), block.costs, block.weights)
     held = rule.mask(strata(block.costs), before)
     totals = Totals.of(block, int(held.sum())) if len(block) else None
-    return Shard(block.take(~held).with_prices(), block.take(held), totals)
+    marks = hashed(int(before.sum()) + np.arange(len(block)), seed)
+    return Shard(block.take(~held).with_prices(), block.take(held), totals, marks[~held])
 
 
 def worker_threads() -> int:
@@ -215,10 +274,18 @@ class WorkerTarget:
     ----------
     target : Target
         What to train for.
+    share : float, default=1.0
+        Share of the rows that a round sees. Below 1, all gradients come from here, log loss too.
+    seed : int, default=0
+        Seed of these samples.
     """
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, share: float = 1.0, seed: int = 0) -> None:
         self.target = target
+        self.share = share
+        self.seed = seed
+        self._rounds: dict[int, int] = {}
+        self._largest: dict[int, float] = {}
         # By identity; the matrix is kept too, or another one could get its number.
         self._parts: dict[int, tuple[xgb.DMatrix, Part]] = {}
 
@@ -232,20 +299,45 @@ class WorkerTarget:
         return self._parts[id(data)][1]
 
     def derivatives(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
-        """Gradient and Hessian, for a target other than log loss."""
+        """Gradient and Hessian, for a target other than log loss, or of a sample of rows."""
+        if self.share < 1.0:
+            return self._sampled(scores, data)
         if not data.num_row():
             empty = np.zeros_like(scores, dtype=np.float32)
             return empty, empty
         return self._part(data).derivatives(scores)
+
+    def _sampled(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
+        """The same wherever the rows are; others than those of the sample have gradient 0."""
+        g = h = np.zeros(scores.shape)
+        if data.num_row():
+            part = self._part(data)
+            if self.target.is_log_loss:
+                g, h = log_loss_derivatives(scores, data.get_label(), data.get_weight())
+            else:
+                g, h = part.derivatives(scores)
+        number = self._rounds.get(id(data), 0)
+        self._rounds[id(data)] = number + 1
+        if number == 0:  # every worker comes here in the first round
+            own = np.array([max(np.abs(g).max(initial=0.0), np.abs(h).max(initial=0.0))])
+            largest: Any = collective.allreduce(own, collective.Op.MAX)
+            self._largest[id(data)] = float(largest[0])
+        if data.num_row():
+            marks = data.get_float_info("label_lower_bound")
+            drawn = is_drawn(marks, number, self.share, self.seed).reshape(-1, *(1,) * (g.ndim - 1))
+            g, h = np.where(drawn, g, 0.0), np.where(drawn, h, 0.0)
+        largest_one = self._largest[id(data)]
+        return on_grid(g, largest_one), on_grid(h, largest_one)
 
     def mean_loss(self, outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
         """Name and value of the mean loss over the rows of all workers, the same on each."""
         sums = np.zeros(2)
         if data.num_row() and self._part(data).weight > 0:
             # With an objective of its own XGBoost hands over probabilities, else raw scores.
-            is_log_loss = self.target.is_log_loss
-            scores = to_scores(outputs) if is_log_loss else np.asarray(outputs, np.float64)
+            is_probability = self.target.is_log_loss and self.share == 1.0
+            scores = to_scores(outputs) if is_probability else np.asarray(outputs, np.float64)
             weight = float(data.get_weight().sum(dtype=np.float64))
             sums[:] = weight * self._part(data).loss(scores), weight
         total: Any = collective.allreduce(sums, collective.Op.SUM)
-        return "loss", float(total[0] / total[1])
+        # The order of a sum must not decide when to stop.
+        return "loss", float(f"{total[0] / total[1]:.12g}")

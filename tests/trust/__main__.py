@@ -1,0 +1,82 @@
+"""`make trust`: every part in a process of its own, what is done is not done again.
+
+    PYTHONPATH=src:tests python -m trust [--fresh] [--quick] [part ...]
+
+A part is done if its report is of the same source files and sizes and has no violation. Seeds are
+printed, and are in the reports.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+from trust.part import FOLDER
+
+ROOT = Path(__file__).parents[2]
+# Part to module, and its arguments in full and in quick runs.
+PARTS = {
+    "files": ("trust.files_part", ["20000"], ["300"]),
+    "kills": ("trust.kills", ["72"], ["6"]),
+    "full_disks": ("trust.full_disks", [], []),
+    "load": ("trust.load", ["1000", "10000"], ["60", "300"]),
+    "security": ("trust.security", ["20000"], ["1000"]),
+    "dask": ("trust.clusters", [], ["quick"]),
+    "properties": ("trust.properties", ["20000"], ["500"]),
+}
+
+
+def source_hash():
+    """A hash of the library and of the parts: a report of other files does not count."""
+    found = hashlib.sha256()
+    for folder in ("src", "tests/trust", "tests/files"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            found.update(path.relative_to(ROOT).as_posix().encode() + path.read_bytes())
+    return found.hexdigest()[:16]
+
+
+def is_done(part, arguments, source):
+    path = FOLDER / f"{part}.json"
+    if not path.exists():
+        return False
+    report = json.loads(path.read_text())
+    same = report.get("source") == source and report.get("arguments") == arguments
+    return same and not report["violations"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[])
+    parser.add_argument("--fresh", action="store_true", help="do all parts again")
+    parser.add_argument("--quick", action="store_true", help="small sizes, for a try")
+    chosen = parser.parse_args()
+    source, failed, start = source_hash(), [], time.monotonic()
+    for part in chosen.parts or PARTS:
+        module, full, quick = PARTS[part]
+        arguments = quick if chosen.quick else full
+        if find_spec(module) is None:
+            print(f"{part}: not run, there is no module {module}", flush=True)
+            continue
+        if not chosen.fresh and is_done(part, arguments, source):
+            print(f"{part}: done before", flush=True)
+            continue
+        code = subprocess.run([sys.executable, "-m", module, *arguments], env=os.environ).returncode
+        path = FOLDER / f"{part}.json"
+        if path.exists():
+            report = {**json.loads(path.read_text()), "source": source, "arguments": arguments}
+            path.write_text(json.dumps(report, indent=1) + "\n")
+        if code:
+            failed.append(part)
+    print(f"{time.monotonic() - start:.0f} s; " + (f"FAILED: {failed}" if failed else "all well"))
+    sys.exit(bool(failed))
+
+
+if __name__ == "__main__":
+    main()

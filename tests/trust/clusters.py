@@ -1,0 +1,171 @@
+"""Workers of a Dask cluster are killed, stopped and filled; fits repeat on any number of workers.
+
+    PYTHONPATH=src:tests python -m trust.clusters
+
+In every phase (reading y, reading rows, training, scoring) the outcome must be a fit, or a
+`WorkerLostError` (of a task that kills workers: any error that Dask has for it) within the stated
+time; never a hang.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import sys
+import threading
+import time
+import warnings
+
+import dask.array as da
+import numpy as np
+from distributed import Client, LocalCluster
+
+from costboost.costs import per_row
+from costboost.dask import DaskCostBoostClassifier, WorkerLostError
+from costboost.datasets import make_fraud
+from trust.part import main
+
+# Seconds that a worker may be silent here, and within which every fit must end after a fault.
+TIMEOUT = 6
+STATED = 90
+DATA = make_fraud(2000, random_state=0)
+COSTS = per_row(fn=DATA.amount, fp=5)
+
+
+def cluster(n_workers, *, processes=True):
+    return LocalCluster(
+        n_workers=n_workers, threads_per_worker=1, processes=processes,
+        memory_limit="600MiB" if processes else 0, dashboard_address=":0",
+    )  # fmt: skip
+
+
+def collections(action=None, chunk=500):
+    """The rows as collections; every partition of X, or of y, goes through a function."""
+    X, y, costs = (da.from_array(a, chunks=(chunk, *a.shape[1:])) for a in (DATA.X, DATA.y, COSTS))
+    if action is not None:
+        X = X.map_blocks(action, dtype=X.dtype, meta=np.empty((0, 0)))
+    return X, y, costs
+
+
+def slow(block):
+    """A partition that takes a while to be made."""
+    if len(block):
+        time.sleep(1.0)
+    return block
+
+
+def greedy(block):
+    """A partition that takes more memory than a worker has."""
+    if len(block):
+        kept = [np.ones(2**24) for _ in range(12)]  # 128 MiB each
+        time.sleep(3)
+        return block + 0 * kept[0][0]
+    return block
+
+
+def fault(client, what, phase):
+    """Wait for a phase of a fit, then harm one worker; returns how to undo it."""
+    wanted = {"reading": ("slow", "prepared", "sketched"), "training": ("fn-",)}[phase]
+    end = time.monotonic() + 120
+    while time.monotonic() < end:
+        busy = [
+            address
+            for address, keys in client.processing().items()
+            if any(str(key).strip("('\"").startswith(wanted) for key in keys)
+        ]
+        if busy:
+            break
+        time.sleep(0.05)
+    else:
+        return None
+    time.sleep(0.3)
+    pid = client.run(os.getpid, workers=busy[:1])[busy[0]] if what != "stop" else None
+    if what == "kill":
+        os.kill(pid, signal.SIGKILL)
+        return lambda: None
+    pids = list(client.run(os.getpid).values())
+    os.kill(pids[0], signal.SIGSTOP)
+    return lambda: os.kill(pids[0], signal.SIGCONT)
+
+
+def faulty_fit(what, phase, violations):
+    """One fit with one fault; returns what came of it, and the seconds it took after the fault."""
+    with cluster(2) as workers, Client(workers) as client:
+        outcome = []
+        action = greedy if what == "memory" else slow
+        model = DaskCostBoostClassifier(
+            n_estimators=3 if phase != "training" else 100_000, early_stopping=False,
+            random_state=0, worker_timeout=TIMEOUT, client=client,
+        )  # fmt: skip
+
+        def fit():
+            try:
+                model.fit(*collections(None if phase == "training" else action)[:2])
+                outcome.append("a fit")
+            except WorkerLostError:
+                outcome.append("WorkerLostError")
+            except BaseException as error:
+                outcome.append(f"{type(error).__name__}: {error}")
+
+        thread = threading.Thread(target=fit, daemon=True)
+        thread.start()
+        undo = (lambda: None) if what == "memory" else fault(client, what, phase)
+        start = time.monotonic()
+        thread.join(STATED)
+        seconds = time.monotonic() - start
+        if undo is None:
+            violations.append(f"{what}, {phase}: the phase was not seen: {outcome}")
+        else:
+            undo()
+        if thread.is_alive():
+            violations.append(f"{what}, {phase}: no end within {STATED} s")
+            return "HANG", seconds
+        if outcome[0] not in ("a fit", "WorkerLostError"):
+            violations.append(f"{what}, {phase}: {outcome[0]}")
+        return outcome[0], seconds
+
+
+def repeated(sizes, violations):
+    """Fits of one seed on several numbers of workers and partitions: one hash for all."""
+    hashes = set()
+    for n_workers, chunk in sizes:
+        with cluster(n_workers, processes=False) as workers, Client(workers) as client:
+            X, y, costs = collections(chunk=chunk)
+            model = DaskCostBoostClassifier(
+                n_estimators=40, patience=5, random_state=0, client=client
+            ).fit(X, y, costs=costs)
+            local = model.to_local()
+            found = hashlib.sha256(local.predict_proba(DATA.X).tobytes())
+            for head in local.heads_.values():
+                found.update(np.asarray(head.scores(DATA.X)).tobytes())
+            hashes.add(found.hexdigest())
+    if len(hashes) > 1:
+        violations.append(f"{len(hashes)} different models of one seed on {sizes}")
+    return len(sizes)
+
+
+def run(seed, quick=False):
+    """Counts and violations."""
+    warnings.simplefilter("ignore")
+    counts, violations = {}, []
+    sizes = [(1, 800), (2, 800), (2, 500), (3, 300)]
+    counts["fits of one seed on 1, 2, 2 and 3 workers"] = repeated(
+        sizes[:2] if quick else sizes, violations
+    )
+    counts["different models among them"] = 1 + sum("different" in v for v in violations)
+    faults = [
+        ("kill", "reading"), ("kill", "training"), ("stop", "reading"), ("stop", "training"),
+        ("memory", "reading"),
+    ]  # fmt: skip
+    slowest = 0.0
+    for what, phase in faults[:2] if quick else faults:
+        outcome, seconds = faulty_fit(what, phase, violations)
+        slowest = max(slowest, seconds)
+        counts[f"{what} while {phase}"] = f"{outcome}, {seconds:.0f} s"
+    counts["stated time, s"] = STATED
+    return counts, violations
+
+
+if __name__ == "__main__":
+    main("dask", run, quick="quick" in sys.argv)

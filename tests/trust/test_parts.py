@@ -1,0 +1,171 @@
+"""A sample of each part of `make trust`, and its bookkeeping."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from trust import __main__ as trust
+from trust import lower_bounds, part
+
+ROOT = Path(__file__).parents[2]
+sys.path.append(str(ROOT / "docs"))
+sys.path.append(str(ROOT / "tools"))
+
+
+def test_killed_fits_end_in_the_identical_model():
+    from trust.kills import run
+
+    counts, violations = run(1, n_kills=4, scenarios=("fit, LightGBM", "fit_parquet"))
+    assert violations == []
+    assert counts["signals in all"] == 4
+    assert counts["fit, LightGBM: completed"] >= 1
+
+
+def test_full_disks():
+    from trust.full_disks import limited_files, unwritable
+
+    assert limited_files(22_000) is None
+    assert unwritable("locked/checkpoint") is None
+
+
+def test_threads_and_forks():
+    from trust.load import in_threads
+
+    violations = []
+    assert in_threads(("AdaC2Classifier", "CostBoostClassifier"), violations, times=1) == 64
+    assert violations == []
+
+
+def test_growth_is_seen(monkeypatch):
+    """The check can fail: a fit that keeps what it made."""
+    from trust import load
+
+    kept, fresh = [], load.fresh
+
+    def leaks(*arguments):
+        kept.append(bytearray(2**20) * 3)
+        return fresh(*arguments)
+
+    monkeypatch.setattr(load, "fresh", leaks)
+    violations = []
+    load.growth(12, 0, ("AdaC2Classifier",), violations)
+    assert len(violations) == 1 and "12 fits grew" in violations[0]
+
+
+def test_expressions_run_no_code():
+    from trust.security import expressions
+
+    violations = []
+    outcomes = expressions(300, 3, violations)
+    assert violations == []
+    assert outcomes["refused"] > 50 and outcomes["computed"] > 5
+
+
+def test_an_expression_that_ran_code_would_be_seen(monkeypatch):
+    from trust import security
+
+    class Unsafe:
+        def __init__(self, text):
+            self.text = text
+
+        def __call__(self, frame):
+            return eval("1.0")
+
+    monkeypatch.setattr(security, "Expression", Unsafe)
+    violations = []
+    security.expressions(3, 3, violations)
+    assert len(violations) == 3 and "compile" in violations[0]
+
+
+# -- bookkeeping -----------------------------------------------------------------------------------
+
+
+def test_a_part_is_done_once_for_the_same_source_and_sizes(tmp_path, monkeypatch):
+    monkeypatch.setattr(part, "FOLDER", tmp_path)
+    monkeypatch.setattr(trust, "FOLDER", tmp_path)
+    path = part.report("kills", 17, {"kills": 3}, [], 1.0, source="s", arguments=["3"])
+    assert trust.is_done("kills", ["3"], "s")
+    assert not trust.is_done("kills", ["4"], "s")
+    assert not trust.is_done("kills", ["3"], "t")
+    report = json.loads(path.read_text())
+    path.write_text(json.dumps({**report, "violations": ["one"]}))
+    assert not trust.is_done("kills", ["3"], "s")
+    assert not trust.is_done("load", [], "s")
+
+
+def test_the_page_is_made_of_the_kept_counts(tmp_path, monkeypatch):
+    import generate_promises as page
+
+    assert page.PAGE.read_text("utf-8") == page.page(json.loads(page.KEPT.read_text("utf-8")))
+    monkeypatch.setattr(page, "KEPT", tmp_path / "trust.json")
+    monkeypatch.setattr(page, "REPORTS", tmp_path)
+    monkeypatch.setattr(part, "FOLDER", tmp_path)
+    assert page.page(page.kept()).count("Not run.") == len(page.PARTS)
+    part.report("load", 5, {"fits": 1000}, ["grew"], 1.0)
+    reports = page.kept()
+    text = page.page(reports)
+    assert text.count("Not run.") == len(page.PARTS) - 1
+    assert "| [load](#load) | 5 | 1 |" in text and "| fits | 1,000 |" in text
+    assert set(page.PARTS) == set(trust.PARTS)
+
+
+def test_every_extra_of_users_has_tested_lower_bounds():
+    import tomllib
+
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    others = {"all", "bench", "cli", "dev", "docs", "rivals"}
+    assert set(lower_bounds.EXTRAS) == set(project["optional-dependencies"]) - others
+    lines = lower_bounds.constraints()
+    assert "numpy==2.0" in lines and len(lines) == len(lower_bounds.bounds())
+
+
+def test_the_bill_of_materials_names_every_package_with_its_licence():
+    import supply
+
+    bom = supply.sbom()
+    names = [component["name"] for component in bom["components"]]
+    assert {"numpy", "lightgbm", "scikit-learn", "xgboost"} <= set(names)
+    assert "pytest" not in names and "costboost" not in names
+    refs = {c["bom-ref"] for c in [*bom["components"], bom["metadata"]["component"]]}
+    assert {one["ref"] for one in bom["dependencies"]} == refs
+    assert all(set(one["dependsOn"]) <= refs for one in bom["dependencies"])
+    assert all(component["licenses"] for component in bom["components"])
+    assert bom["specVersion"] == "1.6" and bom == supply.sbom()
+    listed = (ROOT / "docs" / "licences.md").read_text("utf-8")
+    missing = [name for name in names if f"| {name} |" not in listed.replace("**", "")]
+    assert not missing, f"run make sbom: {missing}"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="fork")
+def test_a_forked_process_predicts_by_one_thread():
+    """In a process of its own, because the threads of this one are limited to one."""
+    code = """
+import os, warnings
+warnings.simplefilter("ignore")
+from costboost import CostBoostClassifier
+from costboost._threads import is_forked, n_threads
+from costboost.datasets import make_fraud
+data = make_fraud(12_000, random_state=0)
+model = CostBoostClassifier({"fn": 50, "fp": 1}, n_estimators=2, ensemble=1, n_jobs=2,
+                            random_state=0).fit(data.X, data.y)
+right = model.predict_proba(data.X)
+assert not is_forked()
+pid = os.fork()
+if not pid:
+    same = (model.predict_proba(data.X) == right).all()
+    os._exit(0 if same and is_forked() and n_threads(4, 10**6) == 1 else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    import os
+
+    paths = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env={**os.environ, **paths}, capture_output=True, text=True,
+        timeout=300,
+    )  # fmt: skip
+    assert done.stdout.strip() == "0", done.stderr
