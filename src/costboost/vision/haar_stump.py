@@ -246,7 +246,11 @@ class BoundHaarStump(BoundLearner):
         losses, places, signs = np.full(many, _NONE), np.full((many, 2), -1), np.ones(many)
         for loss, place, sign in self._each_block(search_block, len(self.bins)):
             better = loss < losses - 1e-12 * losses
-            losses[better], places[better], signs[better] = loss[better], place[better], sign[better]
+            losses[better], places[better], signs[better] = (
+                loss[better],
+                place[better],
+                sign[better],
+            )
         back = np.argsort(lanes)
         return places[back], signs[back]
 

@@ -34,9 +34,7 @@ class Sweep(NamedTuple):
         # Thresholds fall: the last one that is not below the wanted one flags the same windows.
         places = np.searchsorted(-self.thresholds, -thresholds, side="right") - 1
         rows = np.arange(len(thresholds))
-        return np.asarray(
-            self.false_alarms[rows, places] + factor * self.misses[rows, places]
-        )
+        return np.asarray(self.false_alarms[rows, places] + factor * self.misses[rows, places])
 
 
 def _sweep(face: AnyArray, scores: Floats, weights: Floats) -> Sweep:
@@ -93,9 +91,7 @@ def cost_at(truth: ArrayLike, scores: ArrayLike, factor: float, threshold: float
     return float((flagged & ~face).sum() * weight + factor * (~flagged & face).sum())
 
 
-def least_costs(
-    truth: ArrayLike, scores: ArrayLike, factors: ArrayLike, weights: Floats
-) -> Floats:
+def least_costs(truth: ArrayLike, scores: ArrayLike, factors: ArrayLike, weights: Floats) -> Floats:
     """The least cost over all thresholds and detectors, (factors, sets).
 
     It sees the windows it is measured on.
