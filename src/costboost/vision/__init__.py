@@ -3,21 +3,26 @@
 Needs scikit-image: ``pip install "costboost[experiments]"``.
 """
 
-from costboost.vision.cascade import CascadeClassifier, Stage
+from costboost.vision.cascade import CascadeClassifier
 from costboost.vision.detector import Box, SlidingWindowDetector, suppress
 from costboost.vision.features import FEATURE_TYPES, HaarFeatures, Windows
 from costboost.vision.haar_stump import HaarRule, HaarStump
 from costboost.vision.images import (
     BACKGROUNDS,
+    background_pictures,
     background_windows,
     cut_windows,
     face_windows,
     grey,
+    varied_windows,
 )
+from costboost.vision.recipe import HELD_OUT, face_cascade, face_free_pictures
+from costboost.vision.stages import Stage
 
 __all__ = [
     "BACKGROUNDS",
     "FEATURE_TYPES",
+    "HELD_OUT",
     "Box",
     "CascadeClassifier",
     "HaarFeatures",
@@ -26,9 +31,13 @@ __all__ = [
     "SlidingWindowDetector",
     "Stage",
     "Windows",
+    "background_pictures",
     "background_windows",
     "cut_windows",
+    "face_cascade",
+    "face_free_pictures",
     "face_windows",
     "grey",
     "suppress",
+    "varied_windows",
 ]

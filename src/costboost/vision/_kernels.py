@@ -186,7 +186,47 @@ def compiled() -> dict[str, Callable[..., Any]]:
                     losses, places, signs,
                 )  # fmt: skip
 
+    @njit(cache=True, nogil=True)
+    def cascade(  # type: ignore[no-untyped-def]
+        sums, squares, image, tops, lefts, width, box, flat_share, ends, levels, places, weights,
+        counts, excess, edges, outputs, scores, stages,
+    ):  # fmt: skip
+        """How far each window gets, and its score at the last stage it sees.
+
+        ``sums`` and ``squares`` are (images, pixels), ``places`` offsets in them, ``box`` the
+        offsets of the window's corners and its number of pixels, ``levels`` what each stage's score
+        starts from.
+        """
+        bottom, right, both, n_pixels = box
+        n_stages = ends.shape[0]
+        for i in range(tops.shape[0]):
+            table, table2 = sums[image[i]], squares[image[i]]
+            at = tops[i] * width + lefts[i]
+            mean = (
+                table[at + both] - table[at + bottom] - table[at + right] + table[at]
+            ) / n_pixels
+            total2 = table2[at + both] - table2[at + bottom] - table2[at + right] + table2[at]
+            deviation = np.sqrt(max(total2 / n_pixels - mean * mean, 0.0))
+            scale = 0.0
+            if deviation > flat_share * abs(mean) and deviation > 0.0:
+                scale = 1.0 / deviation
+            stump = 0
+            for s in range(n_stages):
+                score = levels[s]
+                while stump < ends[s]:
+                    value = -mean * excess[stump]
+                    for p in range(counts[stump]):
+                        value += weights[stump, p] * table[at + places[stump, p]]
+                    score += outputs[stump, 0 if value * scale <= edges[stump] else 1]
+                    stump += 1
+                scores[i] = score
+                stages[i] = s
+                if score < 0.0:
+                    break
+                stages[i] = s + 1
+
     return {
+        "cascade": cascade,
         "fill": fill,
         "bin_features": bin_features,
         "bound_table": bound_table,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -24,52 +23,25 @@ from costboost._validation import (
     optional_share,
 )
 from costboost.algorithms import AsymmetricAdaBoostClassifier
+from costboost.decisions.order_statistics import order_threshold
 from costboost.learners import Stump
 from costboost.learners.base import ConstantRule
 from costboost.vision.features import HaarFeatures, Windows
+from costboost.vision.haar_stump import HaarStump
+from costboost.vision.images import varied_windows
+from costboost.vision.mining import PictureMine
+from costboost.vision.stages import (
+    BATCH,
+    HeldOutStage,
+    Stage,
+    StumpTable,
+    flat_pixels,
+    stumps_of,
+    uses_haar_stumps,
+)
 from costboost.wrappers import TargetRateClassifier
 
-__all__ = ["CascadeClassifier", "Stage"]
-
-# Windows whose features are in memory at a time.
-_BATCH = 2048
-
-
-@dataclass(frozen=True, eq=False)
-class Stage:
-    """A stage of a cascade, and how it did.
-
-    Attributes
-    ----------
-    classifier : TargetRateClassifier
-        Its fitted classifier.
-    columns : array of int
-        The features its rules look at.
-    n_positives, n_negatives : int
-        Windows it was trained on.
-    detection_rate, false_alarm_rate : float
-        Its own rates: cross-validated, or on held-out windows if the cascade has a ``delta``.
-    total_detection_rate, total_false_alarm_rate : float
-        Rates of all stages up to this one: the products of their own rates.
-    """
-
-    classifier: TargetRateClassifier
-    columns: Ints
-    n_positives: int
-    n_negatives: int
-    detection_rate: float
-    false_alarm_rate: float
-    total_detection_rate: float
-    total_false_alarm_rate: float
-
-    def scores(self, features: HaarFeatures, windows: Windows) -> Floats:
-        """Scores of the windows towards the positive class; 0 and above pass."""
-        scores = np.empty(len(windows))
-        for start in range(0, len(windows), _BATCH):
-            part = windows.take(slice(start, start + _BATCH))
-            rows = features.compute(part, self.columns)
-            scores[start : start + _BATCH] = self.classifier.decision_function(rows)
-        return scores
+__all__ = ["CascadeClassifier"]
 
 
 class CascadeClassifier(ClassifierMixin, BaseEstimator):
@@ -82,6 +54,12 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
     stages before it, drawn from those of the training rows and from a pool of further windows
     (Viola & Jones 2004).
 
+    With ``validation`` a share of the positives is set aside for all stages. A stage is then fitted
+    once, with the costs that the ``estimator`` has, and its threshold is set such that it detects
+    the named share of the positives set aside. This is far faster, and the rates it reports are
+    those of windows that no stage was trained on. The ``estimator`` must have the learner
+    `HaarStump`, which searches all features of a window.
+
     Training ends after the last stage, when the product of the stages' false-alarm rates has come
     down to ``false_alarm_rate``, or when fewer than ``min_negatives`` false alarms are left.
 
@@ -90,7 +68,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
     estimator : classifier or None, default=None
         A binary classifier of costboost whose rules look at single features. None is
         `AsymmetricAdaBoostClassifier`, Viola and Jones's own, with stumps that consider 31
-        thresholds per feature.
+        thresholds per feature, or with `HaarStump` if there is a ``validation`` share.
     features : HaarFeatures or None, default=None
         The features; None is `HaarFeatures` with 1000 features.
     rounds : sequence of int, default=(5, 10, 20, 40)
@@ -115,6 +93,13 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         Seed of the features, of the draws of negatives and of the folds.
     n_jobs : int or None, default=None
         Number of folds fitted in parallel.
+    validation : float or None, default=None
+        Share of the positives that is set aside to set the thresholds of the stages; None sets the
+        rates by cross-validated costs. A fifth of a stage's negatives measures its false alarms.
+    copies : int, default=0
+        Varied copies of every positive that are learned from too: mirrored, slightly turned,
+        shifted, resized and blurred, by `varied_windows`. They are made after positives are set
+        aside.
 
     Attributes
     ----------
@@ -156,6 +141,8 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         "cv": FOLDS,
         "n_trials": integer(1),
         "n_jobs": N_JOBS,
+        "validation": optional_share(),
+        "copies": integer(0),
     }
 
     def __init__(
@@ -172,6 +159,8 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         n_trials: int = 8,
         random_state: Any = None,
         n_jobs: int | None = None,
+        validation: float | None = None,
+        copies: int = 0,
     ) -> None:
         self.estimator = estimator
         self.features = features
@@ -185,10 +174,18 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         self.n_trials = n_trials
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.validation = validation
+        self.copies = copies
 
     # -- fit ------------------------------------------------------------------------------------
 
-    def fit(self, X: ArrayLike, y: ArrayLike, pool: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        pool: ArrayLike | None = None,
+        pictures: Sequence[AnyArray] = (),
+    ) -> Self:
         """Train the stages in turn.
 
         Parameters
@@ -199,6 +196,9 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
             Their classes: two of them.
         pool : array of shape (m, h, w), optional
             Further negative windows, from which stages draw what the stages before let pass.
+        pictures : sequence of arrays, optional
+            Whole pictures without an object, grey or in colour. After each stage, the windows of
+            all places and sizes that the stages so far let pass are drawn from them.
 
         Returns
         -------
@@ -221,35 +221,106 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         self.features_ = features.fit(pixels)
         self.n_features_in_ = self.features_.n_features_in_
         positive = labels == self.classes_[1]
-        faces = Windows.of_stack(pixels[positive])
+        faces, held = self._set_aside(pixels[positive], rng)
         others = pixels[~positive]
         if pool is not None:
             others = np.concatenate([others, self._check_windows(pool)])
-        self._fit_stages(faces, others, rng)
+        mine = PictureMine(pictures, self.features_.shape_) if len(pictures) else None
+        self._fit_stages(faces, held, others, mine, rng)
         return self
 
-    def _fit_stages(self, faces: Windows, others: AnyArray, rng: np.random.RandomState) -> None:
+    def _set_aside(
+        self, faces: AnyArray, rng: np.random.RandomState
+    ) -> tuple[Windows, Windows | None]:
+        """The positives to train on and those that set thresholds, with their copies."""
+        held: AnyArray | None = None
+        if self.validation is not None:
+            order = rng.permutation(len(faces))
+            n_held = round(self.validation * len(faces))
+            faces, held = faces[order[n_held:]], faces[order[:n_held]]
+        if self.copies:
+            faces = np.concatenate([faces, varied_windows(faces, self.copies, random_state=rng)])
+            if held is not None:
+                held = np.concatenate([held, varied_windows(held, self.copies, random_state=rng)])
+        return Windows.of_stack(faces), None if held is None else Windows.of_stack(held)
+
+    def _fit_stages(
+        self,
+        faces: Windows,
+        held: Windows | None,
+        others: AnyArray,
+        mine: PictureMine | None,
+        rng: np.random.RandomState,
+    ) -> None:
         self.stages_: list[Stage] = []
+        self._table: StumpTable | None = None
         self.stop_ = f"all {len(self.rounds)} stages are trained"
         alive = np.arange(len(others))
         for n_rounds in self.rounds:
-            if len(alive) < self.min_negatives and self.stages_:
-                self.stop_ = f"only {len(alive)} false alarms are left to learn from"
+            negatives = self._negatives(others[alive], mine, rng)
+            if len(negatives) < self.min_negatives and self.stages_:
+                self.stop_ = f"only {len(negatives)} false alarms are left to learn from"
                 break
-            chosen = rng.permutation(alive)[: self.max_negatives]
-            stage = self._fit_stage(n_rounds, faces, others[chosen], rng)
+            stage = self._fit_stage(n_rounds, faces, held, negatives, rng)
             self.stages_.append(stage)
+            self._table = self._compiled()
             if stage.total_false_alarm_rate <= self.false_alarm_rate:
                 self.stop_ = "the false-alarm rate is reached"
                 break
             faces = faces.take(stage.scores(self.features_, faces) >= 0)
+            if held is not None:
+                held = held.take(stage.scores(self.features_, held) >= 0)
             alive = alive[self._pass(stage, others, alive)]
 
+    def _negatives(
+        self, alive: AnyArray, mine: PictureMine | None, rng: np.random.RandomState
+    ) -> AnyArray:
+        """False alarms of the stages so far: of the windows given, and as many of the pictures."""
+        if mine is None:
+            return alive[rng.permutation(len(alive))[: self.max_negatives]]
+        given = alive[rng.permutation(len(alive))[: self.max_negatives // 2]]
+        rate = self.stages_[-1].total_false_alarm_rate if self.stages_ else 1.0
+        mined = mine.draw(
+            self.max_negatives - len(given), lambda windows: self._passes(windows), rate, rng
+        )
+        return np.concatenate([given, mined])
+
+    def _passes(self, windows: Windows) -> Bools:
+        """Which windows all stages so far let pass."""
+        if not self.stages_:
+            return np.ones(len(windows), dtype=np.bool_)
+        return self.score_windows(windows) >= 0
+
     def _fit_stage(
-        self, n_rounds: int, faces: Windows, others: AnyArray, rng: np.random.RandomState
+        self,
+        n_rounds: int,
+        faces: Windows,
+        held: Windows | None,
+        others: AnyArray,
+        rng: np.random.RandomState,
     ) -> Stage:
         seed = int(rng.randint(np.iinfo(np.int32).max))
         model = self._model(seed).set_params(n_estimators=int(n_rounds))
+        if held is None:
+            classifier: Any = self._search_costs(model, faces, others, seed)
+            rates = classifier.detection_rate_, classifier.false_alarm_rate_
+        else:
+            classifier, rates = self._set_threshold(model, faces, held, others)
+        before = self.stages_[-1] if self.stages_ else None
+        return Stage(
+            classifier,
+            self._columns(classifier.estimator_),
+            len(faces),
+            len(others),
+            *rates,
+            rates[0] * (before.total_detection_rate if before else 1.0),
+            rates[1] * (before.total_false_alarm_rate if before else 1.0),
+        )
+
+    def _search_costs(
+        self, model: Any, faces: Windows, others: AnyArray, seed: int
+    ) -> TargetRateClassifier:
+        """A stage whose costs are searched such that it meets the detection rate."""
         classifier = TargetRateClassifier(
             model,
             detection_rate=self.detection_rate,
@@ -262,23 +333,45 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         rows = np.concatenate(
             [self.features_.compute(part) for part in (Windows.of_stack(others), faces)]
         )
-        classifier.fit(rows, np.repeat([0, 1], [len(others), len(faces)]))
-        before = self.stages_[-1] if self.stages_ else None
-        return Stage(
-            classifier,
-            self._columns(classifier.estimator_),
-            len(faces),
-            len(others),
-            classifier.detection_rate_,
-            classifier.false_alarm_rate_,
-            classifier.detection_rate_ * (before.total_detection_rate if before else 1.0),
-            classifier.false_alarm_rate_ * (before.total_false_alarm_rate if before else 1.0),
-        )
+        return classifier.fit(rows, np.repeat([0, 1], [len(others), len(faces)]))
+
+    def _set_threshold(
+        self, model: Any, faces: Windows, held: Windows, others: AnyArray
+    ) -> tuple[HeldOutStage, tuple[float, float]]:
+        """A stage fitted once, whose threshold meets the detection rate on held-out positives."""
+        n_held = len(others) // 5
+        measure, learn = others[:n_held], others[n_held:]
+        rows = flat_pixels(np.concatenate([learn, faces.pixels()]))
+        model.fit(rows, np.repeat([0, 1], [len(learn), len(faces)]))
+        scores = HeldOutStage(model, 0.0).scores(held)
+        if self.delta is None:
+            threshold = float(np.sort(scores)[int((1.0 - self.detection_rate) * len(scores))])
+        else:
+            threshold = -order_threshold(-scores, 1.0 - self.detection_rate, self.delta)
+        stage = HeldOutStage(model, threshold)
+        detected = float((stage.scores(held) >= 0).mean())
+        return stage, (detected, float((stage.scores(Windows.of_stack(measure)) >= 0).mean()))
+
+    def _compiled(self) -> StumpTable | None:
+        """All stages as one table of stumps, if they are nothing else."""
+        parts = [
+            stumps_of(
+                stage.classifier.estimator_, self.features_, stage.classifier.threshold_ or 0.0
+            )
+            for stage in self.stages_
+        ]
+        return None if any(part is None for part in parts) else StumpTable.join(parts)
 
     def _model(self, seed: int) -> Any:
+        learner: Any = Stump(max_bins=32)
+        if self.validation is not None:
+            learner = HaarStump(self.features_.shape_, self.features_.max_features)
         if self.estimator is None:
-            return AsymmetricAdaBoostClassifier(estimator=Stump(max_bins=32), random_state=seed)
-        return clone(self.estimator)
+            return AsymmetricAdaBoostClassifier(estimator=learner, random_state=seed)
+        model = clone(self.estimator)
+        if "random_state" in model.get_params() and model.random_state is None:
+            model.set_params(random_state=seed)
+        return model
 
     def _columns(self, model: Any) -> Ints:
         """The features that a fitted model looks at; all of them if its rules do not say."""
@@ -292,8 +385,8 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
     def _pass(self, stage: Stage, others: AnyArray, rows: Ints) -> Bools:
         """Which rows of a stack of windows pass a stage; the stack may be large."""
         passed = np.zeros(len(rows), dtype=np.bool_)
-        for start in range(0, len(rows), _BATCH):
-            part = slice(start, start + _BATCH)
+        for start in range(0, len(rows), BATCH):
+            part = slice(start, start + BATCH)
             passed[part] = stage.scores(self.features_, Windows.of_stack(others[rows[part]])) >= 0
         return passed
 
@@ -308,6 +401,14 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"The 'rounds' parameter of {owner} must name at least one stage, each with an "
                 f"integer >= 1. Got {self.rounds!r} instead."
+            )
+        if self.validation is not None and not (
+            self.estimator is None or uses_haar_stumps(self.estimator)
+        ):
+            raise ValueError(
+                f"The 'estimator' parameter of {owner} must be a classifier with "
+                f"estimator=HaarStump(...) if there is a validation share. Got {self.estimator!r} "
+                "instead."
             )
         if not 2 <= self.min_negatives <= self.max_negatives:
             raise ValueError(
@@ -331,12 +432,17 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
             Scores.
         """
         check_is_fitted(self)
+        if self._table is not None:
+            scores, passed = self._table.run(windows)
+            # Squashed into (-1, 0) below the integer that says how many stages were left.
+            failed, left = scores < 0, len(self.stages_) - 1 - passed
+            scores[failed] = 2.0 * expit(scores[failed]) - 1.0 - left[failed]
+            return scores
         scores = np.empty(len(windows))
         alive = np.arange(len(windows))
         for k, stage in enumerate(self.stages_):
             stage_scores = stage.scores(self.features_, windows.take(alive))
             failed = stage_scores < 0
-            # Squashed into (-1, 0) below the integer that says how many stages were left.
             left = len(self.stages_) - 1 - k
             scores[alive[failed]] = 2.0 * expit(stage_scores[failed]) - 1.0 - left
             alive, stage_scores = alive[~failed], stage_scores[~failed]
@@ -360,8 +466,8 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         pixels = self._check_windows(X)
         parts = [
-            self.score_windows(Windows.of_stack(pixels[start : start + _BATCH]))
-            for start in range(0, len(pixels), _BATCH)
+            self.score_windows(Windows.of_stack(pixels[start : start + BATCH]))
+            for start in range(0, len(pixels), BATCH)
         ]
         return np.concatenate(parts) if parts else np.empty(0)
 

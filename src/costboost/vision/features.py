@@ -29,7 +29,7 @@ FEATURE_TYPES = ("type-2-x", "type-2-y", "type-3-x", "type-3-y", "type-4")
 _SIGNS = np.array([-1.0, 1.0, -1.0, 1.0])
 
 # Standard deviations of pixels below this share of the mean brightness are rounding noise.
-_FLAT = 1e-6
+FLAT = 1e-6
 
 
 def import_skimage(module: str) -> Any:
@@ -159,6 +159,15 @@ class Windows:
         """Some of the windows, in the same images."""
         return replace(self, image=self.image[rows], tops=self.tops[rows], lefts=self.lefts[rows])
 
+    def pixels(self) -> Floats:
+        """The pixels of each window, (n, h, w), from the differences of the integral image."""
+        h, w = self.shape
+        out = np.empty((len(self), h, w))
+        for k, (i, top, left) in enumerate(zip(self.image, self.tops, self.lefts, strict=True)):
+            table = self.sums[i, top : top + h + 1, left : left + w + 1]
+            out[k] = np.diff(np.diff(table, axis=0), axis=1)
+        return out
+
     def brightness(self) -> tuple[Floats, Floats]:
         """Mean and standard deviation of the pixels of each window."""
         n_pixels = self.shape[0] * self.shape[1]
@@ -169,7 +178,7 @@ class Windows:
     def normalisers(self) -> tuple[Floats, Floats]:
         """What is taken off each window's pixels, and what they are then multiplied by."""
         means, deviations = self.brightness()
-        flat = deviations <= _FLAT * np.maximum(np.abs(means), np.finfo(float).tiny)
+        flat = deviations <= FLAT * np.maximum(np.abs(means), np.finfo(float).tiny)
         return means, np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, deviations))
 
     def _totals(self, table: Floats) -> Floats:

@@ -12,7 +12,15 @@ from sklearn.utils import check_random_state
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.vision.features import import_skimage
 
-__all__ = ["BACKGROUNDS", "background_windows", "cut_windows", "face_windows", "grey"]
+__all__ = [
+    "BACKGROUNDS",
+    "background_pictures",
+    "background_windows",
+    "cut_windows",
+    "face_windows",
+    "grey",
+    "varied_windows",
+]
 
 # Pictures that come with scikit-image itself, without download, and show no face from the front.
 # The man in "camera" is seen from the side; "chelsea" is a cat.
@@ -193,7 +201,7 @@ def cut_windows(
     h, w = shape
     cuts = np.empty((n_windows, h, w))
     for k, picture in enumerate(pictures):
-        levels = _levels(picture, shape)
+        levels = picture_levels(picture, shape)
         rows = np.arange(k, n_windows, len(pictures))
         for row, which in zip(rows, rng.randint(len(levels), size=len(rows)), strict=True):
             level = levels[which]
@@ -203,7 +211,71 @@ def cut_windows(
     return cuts
 
 
-def _levels(picture: Floats, shape: tuple[int, int]) -> list[Floats]:
+def varied_windows(
+    windows: AnyArray,
+    n_copies: int = 1,
+    *,
+    turn: float = 8.0,
+    shift: float = 0.05,
+    zoom: float = 0.1,
+    blur: float = 1.0,
+    random_state: Any = None,
+) -> Floats:
+    """Copies of windows as another camera might have seen them.
+
+    Every copy is mirrored with probability one half, turned, shifted, made larger or smaller, and
+    blurred, each by a random amount. Pixels beyond the border repeat those of the border.
+
+    Parameters
+    ----------
+    windows : array of shape (n, h, w)
+        Grey windows.
+    n_copies : int, default=1
+        Copies of each window.
+    turn : float, default=8.0
+        Largest angle, in degrees.
+    shift : float, default=0.05
+        Largest shift, as a share of the window.
+    zoom : float, default=0.1
+        Largest change of size, as a share.
+    blur : float, default=1.0
+        Largest standard deviation of the Gaussian blur, in pixels.
+    random_state : int, RandomState or None, default=None
+        Seed of the copies.
+
+    Returns
+    -------
+    array of shape (n * n_copies, h, w)
+        The copies; the first n are the first copy of each window.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost.vision import varied_windows
+    >>> varied_windows(np.eye(12)[None], 3, random_state=0).shape
+    (3, 12, 12)
+    """
+    from scipy.ndimage import affine_transform, gaussian_filter
+
+    rng = check_random_state(random_state)
+    stack = np.asarray(windows, dtype=np.float64)
+    h, w = stack.shape[1:]
+    centre = np.array([(h - 1) / 2.0, (w - 1) / 2.0])
+    copies = np.empty((n_copies, *stack.shape))
+    for place in np.ndindex(n_copies, len(stack)):
+        window = stack[place[1]]
+        angle = np.deg2rad(rng.uniform(-turn, turn))
+        size = 1.0 + rng.uniform(-zoom, zoom)
+        turned = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]]) / size
+        if rng.random_sample() < 0.5:
+            turned[:, 1] *= -1.0
+        offset = centre - turned @ centre + rng.uniform(-shift, shift, 2) * (h, w)
+        seen = affine_transform(window, turned, offset, order=1, mode="nearest")
+        copies[place] = gaussian_filter(seen, rng.uniform(0.0, blur), mode="nearest")
+    return copies.reshape(-1, h, w)
+
+
+def picture_levels(picture: Floats, shape: tuple[int, int]) -> list[Floats]:
     """The picture and smaller copies of it, as long as a window fits."""
     resize = import_skimage("transform").resize
     levels, factor = [picture], _STEP
@@ -242,10 +314,27 @@ def background_windows(
     array of shape (n_windows, h, w)
         Grey values in [0, 1].
     """
+    images = background_pictures(pictures)
+    return cut_windows(images, n_windows, shape=shape, random_state=random_state)
+
+
+def background_pictures(pictures: Sequence[str] = BACKGROUNDS) -> list[AnyArray]:
+    """Pictures without a face that come with scikit-image.
+
+    Parameters
+    ----------
+    pictures : sequence of str
+        Names of functions of `skimage.data`; by default 15 that need no download. Of a stereo pair
+        the left picture is taken.
+
+    Returns
+    -------
+    list of arrays
+        The pictures, grey or in colour.
+    """
     data = import_skimage("data")
     found = (getattr(data, name)() for name in pictures)
-    images = (picture[0] if isinstance(picture, tuple) else picture for picture in found)
-    return cut_windows(images, n_windows, shape=shape, random_state=random_state)
+    return [picture[0] if isinstance(picture, tuple) else picture for picture in found]
 
 
 def _read(folder: Path, shape: tuple[int, int]) -> Floats:

@@ -1,0 +1,192 @@
+"""The stages of a cascade: how one is trained, and all of them as one compiled table of stumps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.learners.base import ConstantRule, voted
+from costboost.learners.steps import StepRule
+from costboost.vision._kernels import compiled
+from costboost.vision.features import FLAT, HaarFeatures, Windows
+from costboost.vision.haar_stump import HaarRule, HaarStump
+
+__all__ = ["HeldOutStage", "Stage", "StumpTable", "stumps_of"]
+
+# Windows whose features are in memory at a time.
+BATCH = 2048
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """A stage of a cascade, and how it did.
+
+    Attributes
+    ----------
+    classifier : TargetRateClassifier or HeldOutStage
+        Its fitted classifier.
+    columns : array of int
+        The features its rules look at.
+    n_positives, n_negatives : int
+        Windows it was trained on.
+    detection_rate, false_alarm_rate : float
+        Its own rates: cross-validated, or on held-out windows if the cascade has a ``delta`` or a
+        ``validation`` share.
+    total_detection_rate, total_false_alarm_rate : float
+        Rates of all stages up to this one: the products of their own rates.
+    """
+
+    classifier: Any
+    columns: Ints
+    n_positives: int
+    n_negatives: int
+    detection_rate: float
+    false_alarm_rate: float
+    total_detection_rate: float
+    total_false_alarm_rate: float
+
+    def scores(self, features: HaarFeatures, windows: Windows) -> Floats:
+        """Scores of the windows towards the positive class; 0 and above pass."""
+        if isinstance(self.classifier, HeldOutStage):
+            return self.classifier.scores(windows)
+        scores = np.empty(len(windows))
+        for start in range(0, len(windows), BATCH):
+            part = windows.take(slice(start, start + BATCH))
+            rows = features.compute(part, self.columns)
+            scores[start : start + BATCH] = self.classifier.decision_function(rows)
+        return scores
+
+
+class HeldOutStage:
+    """A boosted classifier of stumps on Haar features, its threshold set on held-out faces.
+
+    Parameters
+    ----------
+    estimator : classifier
+        A fitted binary classifier of the library with the learner `HaarStump`.
+    threshold : float
+        Windows that score at least this pass.
+    """
+
+    def __init__(self, estimator: Any, threshold: float) -> None:
+        self.estimator_ = estimator
+        self.threshold_ = threshold
+        self._table = StumpTable.join([stumps_of(estimator, None, threshold)])
+
+    def scores(self, windows: Windows) -> Floats:
+        """Scores less the threshold, (n,)."""
+        return self._table.run(windows)[0]
+
+
+def uses_haar_stumps(estimator: Any) -> bool:
+    """Whether a classifier takes flat pixels and finds its own Haar features."""
+    return isinstance(getattr(estimator, "estimator", None), HaarStump)
+
+
+class Stumps(NamedTuple):
+    """A sum of stumps on Haar features, less a threshold."""
+
+    points: Ints  # (m, 9, 2)
+    weights: Floats  # (m, 9)
+    counts: Ints  # (m,)
+    excess: Floats  # (m,)
+    edges: Floats  # (m,)
+    outputs: Floats  # (m, 2) at most the edge, above it
+    level: float  # what the sum starts from
+    shape: tuple[int, int]
+
+
+def stumps_of(model: Any, features: HaarFeatures | None, threshold: float = 0.0) -> Stumps | None:
+    """The stumps of a fitted classifier; None if it has rules of another kind.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted binary classifier of the library.
+    features : HaarFeatures or None
+        What the columns of its training rows are; None if its rules carry their features.
+    threshold : float, default=0.0
+        Taken off the score.
+    """
+    rules, votes = getattr(model, "estimators_", ()), getattr(model, "estimator_weights_", ())
+    level, found = -threshold, []
+    for rule, vote in zip(rules, votes, strict=True):
+        if isinstance(rule, ConstantRule):
+            level += float(voted(vote, np.array(rule.value)))
+        elif isinstance(rule, HaarRule):
+            features = rule.features
+            found.append((rule.feature, rule.edge, voted(vote, np.array([rule.low, rule.high]))))
+        elif isinstance(rule, StepRule) and len(rule.edges) == 1 and features is not None:
+            found.append((rule.feature, float(rule.edges[0]), voted(vote, rule.outputs[:2])))
+        else:
+            return None
+    if not found or features is None or not features.normalize:
+        return None
+    columns = np.array([feature for feature, _, _ in found])
+    return Stumps(
+        features._points[columns],
+        features._weights[columns],
+        features._counts[columns],
+        features._excess[columns],
+        np.array([edge for _, edge, _ in found]),
+        np.array([outputs for _, _, outputs in found]),
+        level,
+        features.shape_,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class StumpTable:
+    """The stumps of all stages of a cascade, run on windows by one compiled loop."""
+
+    stumps: Stumps
+    ends: Ints  # (stages,) the stump behind the last one of each stage
+    levels: Floats  # (stages,)
+
+    @classmethod
+    def join(cls, stages: Any) -> StumpTable:
+        """The table of several stages' stumps, in their order."""
+        parts = list(stages)
+        joined = Stumps(
+            *(np.concatenate([part[k] for part in parts]) for k in range(6)),  # type: ignore[arg-type]
+            level=0.0,
+            shape=parts[0].shape,
+        )
+        ends = np.cumsum([len(part.edges) for part in parts])
+        return cls(joined, ends, np.array([part.level for part in parts]))
+
+    def run(self, windows: Windows) -> tuple[Floats, Ints]:
+        """Score at the last stage that a window sees, and the number of stages it passes."""
+        scores, passed = np.zeros(len(windows)), np.zeros(len(windows), dtype=np.intp)
+        m, width = len(windows.sums), windows.sums.shape[2]
+        h, w = windows.shape
+        s = self.stumps
+        compiled()["cascade"](
+            windows.sums.reshape(m, -1),
+            windows.squares.reshape(m, -1),
+            windows.image,
+            windows.tops,
+            windows.lefts,
+            width,
+            (h * width, w, h * width + w, h * w),
+            FLAT,
+            self.ends,
+            self.levels,
+            s.points @ np.array([width, 1]),
+            s.weights,
+            s.counts,
+            s.excess,
+            s.edges,
+            s.outputs,
+            scores,
+            passed,
+        )
+        return scores, passed
+
+
+def flat_pixels(windows: AnyArray) -> Floats:
+    """A stack of windows as rows of pixels."""
+    return np.asarray(windows, dtype=np.float64).reshape(len(windows), -1)
