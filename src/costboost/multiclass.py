@@ -16,6 +16,7 @@ from costboost.boosting.scheme import Scheme
 from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
 from costboost.learners.base import BoundLearner, Rows, one_hot
+from costboost.learners.joint import JointTree
 from costboost.learners.pairs import BoundPairs
 
 __all__ = ["MulticlassBoostingClassifier", "shares"]
@@ -39,8 +40,11 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         """The algorithm on this problem."""
 
     def _bind(self, rows: Rows, k: int) -> BoundLearner:
-        """The weak learner on these rows: a relation over k classes, a rule for each."""
-        return BoundPairs(self._learner().bind(rows), k)
+        """The weak learner on these rows: a relation over k classes, by default a rule for each."""
+        learner = self._learner()
+        if isinstance(learner, JointTree):
+            return learner.bind_pairs(rows, k)
+        return BoundPairs(learner.bind(rows), k)
 
     @abstractmethod
     def _probabilities(self, scores: Floats) -> Floats:

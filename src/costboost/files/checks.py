@@ -55,6 +55,33 @@ def _tree_rule(rule: Any) -> None:
     _need(_is_vector(rule.leaf_outputs), "leaf_outputs must be a vector")
 
 
+def _joint_rule(rule: Any) -> None:
+    _need(_is_count(rule.n_features) and _is_count(rule.k), "features and classes must be counts")
+    n = len(rule.feature) if _is_vector(rule.feature) else 0
+    _need(n > 0, "there must be nodes")
+    for name in ("feature", "subset", "left", "right"):
+        column = getattr(rule, name)
+        _need(_is_vector(column, n) and column.dtype.kind == "i", f"{name} must be whole numbers")
+    for name in ("threshold", "claim", "gain"):
+        _need(_is_vector(getattr(rule, name), n), f"{name} must be a number per node")
+    sides = rule.missing_left
+    _need(isinstance(sides, np.ndarray) and sides.dtype == bool and sides.shape == (n,), "sides")
+    subsets = rule.subsets
+    fine = isinstance(subsets, np.ndarray) and subsets.dtype == bool and subsets.ndim == 2
+    _need(fine and subsets.shape[1] >= rule.k, "subsets must have a column per class")
+    asked = rule.feature >= 0
+    _need(bool(np.all(rule.feature <= rule.n_features)), "features must be columns or the class")
+    _need(bool(np.all(rule.subset < len(subsets))), "subsets must be those of the table")
+    by_class = rule.feature == rule.n_features
+    _need(bool(np.all(rule.subset[by_class] >= 0)), "classes are asked by subsets")
+    for children in (rule.left[asked], rule.right[asked]):
+        # Children after parents: no way leads round in a circle.
+        fine = bool(np.all((children > np.flatnonzero(asked)) & (children < n)))
+        _need(fine, "children must come after their parent")
+    children = np.concatenate([rule.left[asked], rule.right[asked]])
+    _need(len(np.unique(children)) == len(children), "a node must have one parent")
+
+
 def _line_rule(rule: Any) -> None:
     _need(_is_count(rule.feature), "feature must be a column number")
     _need(_is_number(rule.slope) and _is_number(rule.intercept), "a line has slope and intercept")
@@ -236,6 +263,7 @@ CHECKS: Mapping[str, Callable[[Any], None]] = {
     "Samples": _samples,
     "StepRule": _step_rule,
     "TreeRule": _tree_rule,
+    "JointRule": _joint_rule,
     "LineRule": _line_rule,
     "LinearRule": _linear_rule,
     "ClassRule": _class_rule,

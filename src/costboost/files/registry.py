@@ -55,6 +55,7 @@ PARTS: Mapping[str, str] = {
     "LinearRule": "costboost.learners.perceptron:LinearRule",
     "EstimatorRule": "costboost.learners.adapter:EstimatorRule",
     "CheapestClassRule": "costboost.learners.cost_tree:CheapestClassRule",
+    "JointRule": "costboost.learners.joint:JointRule",
     "RelationalRule": "costboost.learners.pairs:RelationalRule",
     "ClassRule": "costboost.learners.classes:ClassRule",
     "ConstantClass": "costboost.learners.classes:ConstantClass",
@@ -65,6 +66,7 @@ PARTS: Mapping[str, str] = {
     "LogRatio": "costboost.learners.criteria:LogRatio",
     # weak learners, as parameters
     "Tree": "costboost.learners.tree:Tree",
+    "JointTree": "costboost.learners.joint:JointTree",
     "Stump": "costboost.learners.stump:Stump",
     "Histogram": "costboost.learners.histogram:Histogram",
     "Line": "costboost.learners.line:Line",
@@ -107,6 +109,7 @@ FUNCTIONS: Mapping[str, str] = {
 # Where a file lacks them, they have their defaults.
 LATER: Mapping[str, frozenset[str]] = {
     "MCBoostClassifier": frozenset({"codewords"}),
+    "Tree": frozenset({"min_rows"}),
 }
 
 

@@ -14,6 +14,7 @@ from costboost.learners.adapter import EstimatorRule, SklearnLearner
 from costboost.learners.base import Aim, BoundLearner, Ensemble, Fitted, Learner, Rows, Rule
 from costboost.learners.criteria import Criterion, JointVotes, LeastSquares, LogRatio, Votes
 from costboost.learners.histogram import Histogram
+from costboost.learners.joint import JointRule, JointTree
 from costboost.learners.line import Line, LineRule
 from costboost.learners.perceptron import LinearRule, Perceptron
 from costboost.learners.steps import StepRule
@@ -29,6 +30,8 @@ __all__ = [
     "EstimatorRule",
     "Fitted",
     "Histogram",
+    "JointRule",
+    "JointTree",
     "JointVotes",
     "Learner",
     "LeastSquares",

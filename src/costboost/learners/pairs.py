@@ -1,11 +1,11 @@
 """Relational rules h(x, y): one weak rule per class, learned from the pairs of that class.
 
-A relation is grown with the class at its
-root: k rules on the same n binned rows, so the expanded set of n·k pairs never exists. This is not
-only cheaper. The weights that p-norm boosting and AdaBoost.M2 give to the pairs of a row sum to
-zero (the right class against all wrong ones), so before the class is known no split on a feature
-gains anything: a greedy learner that takes the class for one more feature does not even start on
-balanced classes with equal costs.
+A relation is grown with the class at its root: k rules on the same n binned rows, so the expanded
+set of n·k pairs never exists. `costboost.learners.joint` has the printed alternative, one tree over
+all pairs. A rule per class is not only simpler. The weights that p-norm boosting and AdaBoost.M2
+give to the pairs of a row sum to zero (the right class against all wrong ones), so before the class
+is known no split on a feature gains anything: a greedy learner that takes the class for one more
+feature does not even start on balanced classes with equal costs.
 """
 
 from __future__ import annotations

@@ -38,11 +38,13 @@ class Tree(Learner):
     w, learning rate 1 and no penalty: its leaves hold weighted means, and its split gain is the
     weighted least-squares one (for votes in {-1, +1} that is the Gini gain). The criterion then
     turns leaf means into outputs. NaN, categorical columns and sparse rows are handled by
-    LightGBM, for which entries left out of a sparse matrix are zeros.
+    LightGBM, for which entries left out of a sparse matrix are zeros. A leaf has at least
+    ``min_rows`` rows; C4.5 has 2.
     """
 
     max_leaves: int = 8
     max_bins: int = 255
+    min_rows: int = 1
 
     accepts_missing: ClassVar[bool] = True
     accepts_categories: ClassVar[bool] = True
@@ -86,7 +88,7 @@ class BoundTree(BoundLearner):
             "max_bin": spec.max_bins,
             "learning_rate": 1.0,
             "lambda_l2": 0.0,
-            "min_data_in_leaf": 1,
+            "min_data_in_leaf": spec.min_rows,
             "min_data_in_bin": 1,
             # With 0, LightGBM aborts once the weights are skewed: it guesses counts from Hessians.
             "min_sum_hessian_in_leaf": 1e-3,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from costboost.experiments.item import Item
+from costboost.experiments.lozano2008.figure1 import Figure1
 from costboost.experiments.lozano2008.tables import Table1, Table2
 from costboost.experiments.lozano2008.verdicts import overall
 
-__all__ = ["ITEMS", "Table1", "Table2", "overall"]
+__all__ = ["ITEMS", "Figure1", "Table1", "Table2", "overall"]
 
-ITEMS: list[Item] = [Table1(), Table2()]
+ITEMS: list[Item] = [Figure1(), Table1(), Table2()]

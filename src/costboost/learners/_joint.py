@@ -1,0 +1,169 @@
+"""Compiled search for the best split of a set of pairs (row, class) that is a product.
+
+A node of a joint tree is the product of a set of rows and a set of classes: the root is, and
+splits by a feature or by the class keep it so. Sums over the classes of a row are taken first, so
+a node costs |rows| (|classes| + features), and the expanded set of pairs never exists.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost.losses.kernels import compiled
+
+__all__ = ["find_split", "smallest_gain"]
+
+smallest_gain = 1e-12  # of weights that sum to 1
+
+
+@compiled(error_model="numpy", inline="always")
+def _explained(g: float, h: float) -> float:
+    return g * g / h if h > 0.0 else 0.0
+
+
+@compiled(error_model="numpy")
+def _cut_ordered(
+    sums: Floats, order: Ints, n: int, least: float, floor: float
+) -> tuple[float, int]:
+    """The best cut of cells in this order: the sum of G²/H of both sides, the cells on the left.
+
+    ``sums`` holds G, H and the number of pairs of every cell. No cut is better than ``floor``:
+    0 cells.
+    """
+    g = h = c = 0.0
+    for a in range(n):
+        g += sums[order[a], 0]
+        h += sums[order[a], 1]
+        c += sums[order[a], 2]
+    best, cells = floor, 0
+    left_g = left_h = left_c = 0.0
+    for a in range(n - 1):
+        b = order[a]
+        left_g += sums[b, 0]
+        left_h += sums[b, 1]
+        left_c += sums[b, 2]
+        if left_c < least or c - left_c < least:
+            continue
+        if sums[b, 2] == 0.0 and cells > 0:
+            continue  # the same parts again
+        found = _explained(left_g, left_h) + _explained(g - left_g, h - left_h)
+        if found > best:
+            best, cells = found, a + 1
+    return best, cells
+
+
+@compiled(error_model="numpy")
+def _by_mean(sums: Floats, cells: int) -> tuple[Ints, int]:
+    """The cells that have pairs, by the mean of their targets: cuts in this order are the best."""
+    means = np.empty(cells)
+    kept = np.empty(cells, dtype=np.intp)
+    n = 0
+    for b in range(cells):
+        if sums[b, 2] > 0.0:
+            means[n] = sums[b, 0] / sums[b, 1]
+            kept[n] = b
+            n += 1
+    return kept[np.argsort(means[:n], kind="mergesort")], n
+
+
+@compiled(error_model="numpy")
+def find_split(
+    rows: Ints,
+    classes: Ints,
+    S: Floats,
+    W: Floats,
+    bins: AnyArray,
+    n_bins: Ints,
+    is_categorical: Bools,
+    least: float,
+    smallest: float,
+    on_left: Bools,
+    class_sums: Floats,
+) -> tuple[float, int]:
+    """The split of rows x classes that explains most: its gain, and its feature.
+
+    Parameters
+    ----------
+    rows, classes
+        The node.
+    S, W : (n, k)
+        Signed weights and weights of all pairs.
+    bins : (d, n)
+        The bin of every feature and row; the last of the ``n_bins`` is that of missing values.
+    least : float
+        Fewest pairs with weight on either side.
+    smallest : float
+        What a split must gain at least.
+    on_left : (256 or k,), out
+        The bins, or the classes, that go to the left.
+    class_sums : (k, 3), out
+        G, H and the number of pairs with weight of every class of the node.
+
+    Returns
+    -------
+    gain, feature
+        The feature is d for the class, and -1 if no split gains anything.
+    """
+    m, d = len(rows), len(bins)
+    g, h, c = np.zeros(m), np.zeros(m), np.zeros(m)
+    class_sums[:] = 0.0
+    for a in range(m):
+        i = rows[a]
+        for y in classes:
+            w = W[i, y]
+            if w > 0.0:
+                g[a] += S[i, y]
+                h[a] += w
+                c[a] += 1.0
+                class_sums[y, 0] += S[i, y]
+                class_sums[y, 1] += w
+                class_sums[y, 2] += 1.0
+    G, H = g.sum(), h.sum()
+    before = _explained(G, H)
+    best, feature = before + smallest, -1
+    if len(classes) > 1:
+        order, n = _by_mean(class_sums, len(class_sums))
+        found, cells = _cut_ordered(class_sums, order, n, least, best)
+        if cells > 0:
+            best, feature = found, d
+            on_left[:] = False
+            for a in range(cells):
+                on_left[order[a]] = True
+    plain_order = np.arange(256)
+    for j in range(d):
+        last = n_bins[j] - 1  # the bin of missing values
+        sums = np.zeros((last + 1, 3))
+        column = bins[j]
+        for a in range(m):
+            b = column[rows[a]]
+            sums[b, 0] += g[a]
+            sums[b, 1] += h[a]
+            sums[b, 2] += c[a]
+        # A cut must be better by more than rounding: of equals the first stays.
+        floor = best * (1.0 + 1e-12)
+        if is_categorical[j]:
+            order, n = _by_mean(sums, last + 1)
+            found, cells = _cut_ordered(sums, order, n, least, floor)
+            if cells > 0:
+                best, feature = found, j
+                on_left[:] = False
+                for a in range(cells):
+                    on_left[order[a]] = True
+            continue
+        found, cells = _cut_ordered(sums, plain_order, last + 1, least, floor)
+        if cells > 0:  # missing values go to the right
+            best, feature = found, j
+            on_left[:] = False
+            on_left[:cells] = True
+        if sums[last, 2] > 0.0:
+            turned = np.empty(last + 1, dtype=np.intp)
+            turned[0] = last
+            turned[1:] = np.arange(last)
+            found, cells = _cut_ordered(sums, turned, last + 1, least, best * (1.0 + 1e-12))
+            if cells > 1:
+                best, feature = found, j
+                on_left[:] = False
+                on_left[: cells - 1] = True
+                on_left[last] = True
+    return best - before, feature
