@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from costboost.files import boosters
+from costboost.gbm.engines.linear import LinearModel
 
 
 def splits(model):
@@ -48,6 +49,8 @@ def edge_rows(models, X, limit=20_000):
     rng = np.random.RandomState(0)
     values = {}
     for model in models:
+        if isinstance(model, LinearModel):  # it splits nothing
+            continue
         numbers, categories = splits(model)
         for feature, found in numbers.items():
             values.setdefault(feature, set()).update(v for t in found for v in around(t))

@@ -119,7 +119,7 @@ def test_shap_values(engine, ensemble):
 
         X, y = rows()
         model = CostBoostClassifier(
-            engine=engine, ensemble=ensemble, n_estimators=10, random_state=0
+            engine=engine, ensemble=ensemble, effort="fast", n_estimators=10, random_state=0
         ).fit(X, y)
         values = [
             model.temperature_ * shap.TreeExplainer(booster).shap_values(X)

@@ -138,7 +138,7 @@ TREE_FAULTS = {
     "one child": (field("left_child", 0, -1), "one child"),
     "feature": (field("feature", 0, 4), "splits a feature"),
     "feature negative": (field("feature", 0, -3), "splits a feature"),
-    "threshold": (field("threshold", 0, np.nan), "no number"),
+    "threshold": (field("threshold", 0, np.nan), "not a number"),
     "no nodes": (lambda s: s.update(nodes={k: v[:0] for k, v in s["nodes"].items()}), "no nodes"),
     "a field short": (
         lambda s: s["nodes"].update(feature=s["nodes"]["feature"][:-1]),
