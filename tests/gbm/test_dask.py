@@ -82,7 +82,7 @@ def fraud_model(client, fraud):
 
 
 def on_one_machine(**arguments):
-    return CostBoostClassifier(engine="xgboost", ensemble=1, n_jobs=1, **arguments)
+    return CostBoostClassifier(engine="xgboost", ensemble=1, effort="fast", n_jobs=1, **arguments)
 
 
 # --- the same as on one machine ----------------------------------------------------------------

@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("distributed")
 xgb = pytest.importorskip("xgboost")
 
-from costboost.gbm.sources.dask.guard import Silence
-from costboost.gbm.sources.dask.repeatable import (
+from costboost.gbm.sources.dask.guard import Silence  # noqa: E402
+from costboost.gbm.sources.dask.repeatable import (  # noqa: E402
     edges_of,
     floored,
     hashed,
