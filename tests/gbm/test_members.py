@@ -33,7 +33,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
 def make(**options):
     small = {"n_estimators": 30, "n_jobs": 1, "random_state": 0}
-    return CostBoostClassifier(COSTLY, **{**small, **options})
+    return CostBoostClassifier(COSTLY, **{**small, "refit": True, **options})
 
 
 @pytest.fixture(scope="module")
@@ -146,10 +146,10 @@ def test_refit_and_folds(fraud):
     assert refitted.estimated_savings_ == folds.estimated_savings_
     rounds = np.mean([booster.current_iteration() for booster in folds.boosters_])
     assert refitted.booster_.current_iteration() == max(round(1.1 * rounds), 1)
-    assert len(make(ensemble=3, effort="fast").fit(X, y).boosters_) == 3
-    assert (
-        len(make(ensemble=3, effort="fast", warm_start=True, refit=True).fit(X, y).boosters_) == 1
-    )
+    assert len(make(ensemble=3, effort="fast", refit="auto").fit(X, y).boosters_) == 3
+    assert len(make(ensemble=3, effort="fast", warm_start=True).fit(X, y).boosters_) == 1
+    few = make(refit="auto").fit(X, y)  # few rows: the average of the folds
+    assert len(few.boosters_) == 5 * sum(member.weight > 0 for member in few.members_)
 
 
 def test_same_seed_same_model(fraud, model):

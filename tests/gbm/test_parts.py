@@ -254,10 +254,10 @@ def test_temperature_finds_the_factor(factor, k):
 def test_temperature_has_bounds_and_weights():
     scores = np.array([3.0, 3.0, -3.0, -3.0])
     separable = np.array([1, 1, 0, 0])
-    few, many = np.ones(4), 1000
-    assert 1.0 < temperature(scores, separable, few) < 1.1  # four rows say little
+    few, many = np.ones(4), 20_000
+    assert 1.0 < temperature(scores, separable, few) < 1.01  # four rows say little
     assert temperature(np.tile(scores, many), np.tile(separable, many), np.ones(4 * many)) > 1.5
-    weak = 0.01 * np.tile(scores, many)
+    weak = 0.1 * np.tile(scores, many)
     ones = np.ones(4 * many)
     assert temperature(weak, np.tile(separable, many), ones) == pytest.approx(2.0, rel=1e-2)
     assert temperature(weak, np.tile(1 - separable, many), ones) == pytest.approx(0.5, rel=1e-2)

@@ -47,7 +47,7 @@ class CostBoostClassifier(HeadClassifier):
        measurable saving, and would tie the model to one matrix:
        `benchmarks/classifier_choices.py`.)
     2. The held-out scores of all rows say how much each kind counts; those that do not pay are
-       dropped. Then one booster of each kind that is left is trained on all rows.
+       dropped. From 2,000 rows on, one booster of each kind that is left is trained on all rows.
     3. Scores are averaged, and one number, the temperature, calibrates them on the held-out rows.
     4. A row's decision is the one of smallest expected cost by these probabilities and the costs
        of that very row: those passed to ``predict``, or ``cost_matrix``.
@@ -107,8 +107,8 @@ class CostBoostClassifier(HeadClassifier):
         Folds of your own, e.g. by time or group, instead of ``ensemble`` shuffled ones.
     refit : bool or "auto", default="auto"
         Whether one booster of all rows, with 1.1 times the mean rounds of the folds, replaces
-        those of the folds: decisions are five times faster. "auto" is yes, unless you set
-        ``ensemble``, ``cv`` or ``warm_start``.
+        those of the folds: decisions are five times faster. "auto" is yes from 2,000 rows on,
+        unless you set ``ensemble``, ``cv`` or ``warm_start``.
     validation_fraction : float, default=0.2
         Share of rows held out if ``ensemble=1``: one in ``round(1 / validation_fraction)`` of
         every class, but at most about a million rows.

@@ -30,7 +30,7 @@ __all__ = [
 # Largest temperature; the smallest is its inverse.
 _MOST_TEMPERATURE = 2.0
 # Standard deviation of its logarithm, before any row was seen.
-_TEMPERATURE_PRIOR = 0.25
+_TEMPERATURE_PRIOR = 0.05
 
 
 @dataclass(frozen=True, eq=False)
