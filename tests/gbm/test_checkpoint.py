@@ -188,7 +188,7 @@ def test_a_checkpoint_is_no_model(tmp_path):
 
     path = tmp_path / "c"
     interrupted(path)
-    with pytest.raises(ValueError, match="no classifier of costboost"):
+    with pytest.raises(ValueError, match="not a classifier of costboost"):
         load(path)
 
 
