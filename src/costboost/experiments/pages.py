@@ -190,6 +190,16 @@ def _conclusion_lines(conclusions: Sequence[Conclusion]) -> list[str]:
     ]
 
 
+def _glance(found: Sequence[tuple[str, Sequence[Conclusion]]]) -> list[str]:
+    """Claims and verdicts alone, before all details."""
+    rows = [
+        {"claim of the paper": one.statement, "item": name, "here": f"**{one.verdict}**"}
+        for name, conclusions in found
+        for one in conclusions
+    ]
+    return ["## At a glance", "", markdown_table(pd.DataFrame(rows)), ""] if rows else []
+
+
 def run_line(run: Run) -> str:
     """What ran, in a sentence."""
     kind = "Full run" if run.mode == "full" else "Quick run"
@@ -244,6 +254,7 @@ def _paper_page(
         f"`costboost reproduce {paper.name}` runs every item; add `--quick` for a short run. "
         "Figures in brackets or in columns named *paper* are the printed ones.",
         "",
+        *_glance([("all", overall), *((one.item.name, one.conclusions) for one in results)]),
     ]
     taus = pd.concat([result.taus for result in results]) if results else pd.DataFrame()
     if overall or len(taus) > 1:
@@ -278,7 +289,10 @@ def _index_page(
         "",
         '`pip install "costboost[experiments]"`, then `costboost reproduce --list` shows what can '
         "be run, `costboost reproduce PAPER ITEM` runs it, and `costboost reproduce --all` runs "
-        "everything. A run that was stopped goes on where it was.",
+        "everything. A run that was stopped continues where it was.",
+        "",
+        "The main claim of each paper, with one figure: [Papers at a glance](../reproduced.md). "
+        "All claims with all figures are below.",
         "",
         *(f"- [{paper.name}]({paper.name}.md): {paper.citation}" for paper, _, _ in index),
         "",
