@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 import sklearn
 from lightgbm import LGBMClassifier
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import CountVectorizer
@@ -253,3 +253,38 @@ def test_small_folds(gaussians):
     clf.fit(X[rows], y[rows])
     assert len(clf.estimator_.calibrated_classifiers_) == 3
     assert np.isfinite(clf.predict_proba(X)).all()
+
+
+# --- estimators that fail -----------------------------------------------------------------------
+
+
+class Failing(ClassifierMixin, BaseEstimator):
+    """A classifier that fails in its own way."""
+
+    def __init__(self, how="nan"):
+        self.how = how
+
+    def fit(self, X, y):
+        if self.how == "fit":
+            raise ZeroDivisionError("division by zero")
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        if self.how == "predict":
+            raise IndexError("list index out of range")
+        return np.full((len(X), len(self.classes_)), np.nan)
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ("fit", "estimator Failing of MinCostClassifier cannot take these rows: ZeroDivisionError"),
+        ("predict", "estimator Failing of MinCostClassifier cannot take these rows: IndexError"),
+        ("nan", "estimator Failing of MinCostClassifier gives probabilities that are not finite"),
+    ],
+)
+def test_errors_and_nan_of_the_estimator_are_named(how, message):
+    X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1]
+    with pytest.raises(ValueError, match=message):
+        MinCostClassifier(Failing(how)).fit(X, y)

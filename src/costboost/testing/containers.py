@@ -122,7 +122,7 @@ CONTAINERS: dict[str, Callable[[Floats], Any]] = {
     "csr": sparse.csr_matrix,
     "csc": sparse.csc_matrix,
     "sparse array": sparse.csr_array,
-    "coo": sparse.coo_array,
+    "sparse coordinates": sparse.coo_array,
 }
 """From a float array (n, d) to a table that holds the same numbers, as far as it can."""
 

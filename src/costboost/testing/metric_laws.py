@@ -55,7 +55,7 @@ def _measured(metric: Metric, case: Case, decided: AnyArray) -> tuple[Any, Excep
             X=case.X(),
         )
 
-    return refused(measure, metric, case)  # type: ignore[arg-type]
+    return refused(measure, metric, case)
 
 
 def _broken(metric: Any, what: str, case: Case) -> LawBrokenError:

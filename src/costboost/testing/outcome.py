@@ -61,7 +61,7 @@ class Outcome:
     refusal: Exception | None = None
 
 
-def clear_error(error: BaseException, owner: type) -> str:
+def clear_error(error: BaseException, owner: Any) -> str:
     """Why an error is not a clear one; an empty text if it is.
 
     A clear error is a ValueError or a TypeError, raised on purpose by a ``raise`` statement of the
@@ -71,7 +71,7 @@ def clear_error(error: BaseException, owner: type) -> str:
     ----------
     error : exception
         The error.
-    owner : type
+    owner : type or callable
         The class of the estimator, or any class or function of its package.
 
     Returns
@@ -109,12 +109,12 @@ def _is_raised(where: TracebackType) -> bool:
 
 
 @contextmanager
-def only_known_warnings(owner: type, what: object) -> Iterator[None]:
+def only_known_warnings(owner: Any, what: object) -> Iterator[None]:
     """Break the law if a warning is not one of the estimator's package or of scikit-learn's.
 
     Parameters
     ----------
-    owner : type
+    owner : type or callable
         The class of the estimator, or any class or function of its package.
     what : object
         What was asked, for the message.
@@ -138,14 +138,14 @@ def only_known_warnings(owner: type, what: object) -> Iterator[None]:
             )
 
 
-def refused(action: Callable[[], Any], owner: type, case: object) -> tuple[Any, Exception | None]:
+def refused(action: Callable[[], Any], owner: Any, case: object) -> tuple[Any, Exception | None]:
     """The result of an action, or the clear error that it ended with; else the law is broken.
 
     Parameters
     ----------
     action : callable
         What to do.
-    owner : type
+    owner : type or callable
         The class of the estimator, or any class or function of its package.
     case : object
         What it is done to, for the message.
