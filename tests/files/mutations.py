@@ -1,6 +1,6 @@
 """Damage model files in every way we can think of; loading must refuse them or give the same model.
 
-    PYTHONPATH=src:tests python -m files.mutations 5000
+    PYTHONPATH=src:tests python -m files.mutations 20000
 
 Two kinds of damage. *Accidents* change bytes of a file and cannot know its hashes: the answer is a
 `ModelFileError`, or the same model to the last bit. *Attacks* change what is inside and declare the
@@ -398,7 +398,7 @@ def run(count, start=0, batch=500, show=""):
         command = [sys.executable, "-m", "files.mutations", "--worker", str(first), str(last)]
         paths = [str(Path(__file__).parents[1]), *sys.path]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800)
         reports = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         for report in reports:
             if report["outcome"] == "running":

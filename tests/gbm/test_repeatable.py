@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 pytest.importorskip("distributed")
-xgb = pytest.importorskip("xgboost")
+pytest.importorskip("xgboost")
+
+import xgboost as xgb
 
 from costboost.gbm.sources.dask.guard import Silence  # noqa: E402
 from costboost.gbm.sources.dask.repeatable import (  # noqa: E402

@@ -48,6 +48,7 @@ SLOW = frozenset(
         "gbm/test_objectives.py::test_derivatives_are_those_of_the_loss",
         "gbm/test_objectives.py::test_import_is_light",
         "gbm/test_parquet.py",
+        "trust/test_parts.py",
         "losses/test_properties.py::test_docs_table_is_up_to_date",
         "losses/test_properties.py::test_search_is_seeded",
         "pages/test_examples.py",

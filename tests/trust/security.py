@@ -174,7 +174,7 @@ def offline(violations, names=()):
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "PYTHONPATH": path},
-        capture_output=True, text=True, timeout=600,
+        capture_output=True, text=True, timeout=3600,
     )  # fmt: skip
     last = done.stdout.strip().splitlines()[-1:] or [""]
     if done.returncode or not last[0].startswith("OFFLINE"):
@@ -212,7 +212,7 @@ def wheel(violations):
             environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
             done = subprocess.run(
                 [sys.executable, "-c", BUILD, str(out), umask],
-                cwd=copy, env=environment, capture_output=True, text=True, timeout=300,
+                cwd=copy, env=environment, capture_output=True, text=True, timeout=3600,
             )  # fmt: skip
             if done.returncode:
                 violations.append(f"the wheel cannot be built: {done.stderr[-800:]}")

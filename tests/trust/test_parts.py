@@ -26,6 +26,34 @@ def test_killed_fits_end_in_the_identical_model():
     assert counts["fit, LightGBM: completed"] >= 1
 
 
+def test_a_wrong_end_and_a_stray_file_would_be_seen(monkeypatch):
+    """Two planted bugs: a run that resumes to something else, and one that leaves a file."""
+    import time
+
+    from trust import kills
+
+    def resumes_wrongly(folder, checkpoint):
+        wrong = checkpoint is not None and checkpoint.exists()
+        if checkpoint is not None:
+            checkpoint.write_text("")
+        time.sleep(0.1)
+        if checkpoint is not None:
+            checkpoint.unlink()
+        return "wrong" if wrong else "right"
+
+    def leaves_a_file(folder, checkpoint):
+        if checkpoint is not None:
+            checkpoint.with_name("stray").write_text("")
+        return "right"
+
+    planted = {"resumes wrongly": resumes_wrongly, "leaves a file": leaves_a_file}
+    monkeypatch.setattr(kills, "SCENARIOS", planted)
+    monkeypatch.setattr(kills, "scene", lambda folder: (folder / "temporary").mkdir())
+    _, violations = kills.run(2, n_kills=8, scenarios=tuple(planted))
+    assert any("resumes wrongly: resumed to another result" in one for one in violations)
+    assert any("leaves a file: left ['stray']" in one for one in violations)
+
+
 def test_full_disks():
     from trust.full_disks import limited_files, unwritable
 

@@ -70,7 +70,7 @@ def is_drawn(marks: AnyArray, round_number: int, share: float, seed: int) -> Boo
     bool array of shape (n,)
         Independent draws by row and round.
     """
-    numbers = np.asarray(np.asarray(marks, dtype=np.float64) * 2.0**24, dtype=np.uint64)
+    numbers = np.asarray(np.asarray(marks, dtype=np.float64) * 2.0**24, dtype=np.int64)
     return np.asarray(hashed(numbers, seed + 7919 * (round_number + 1)) < share)
 
 
