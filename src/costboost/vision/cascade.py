@@ -23,20 +23,18 @@ from costboost._validation import (
     optional_share,
 )
 from costboost.algorithms import AsymmetricAdaBoostClassifier
-from costboost.decisions.order_statistics import order_threshold
 from costboost.learners import Stump
-from costboost.learners.base import ConstantRule
 from costboost.vision.features import HaarFeatures, Windows
 from costboost.vision.haar_stump import HaarStump
 from costboost.vision.images import varied_windows
 from costboost.vision.mining import PictureMine
 from costboost.vision.stages import (
     BATCH,
-    HeldOutStage,
     Stage,
     StumpTable,
-    flat_pixels,
-    stumps_of,
+    columns_of,
+    compiled_stages,
+    held_out_stage,
     uses_haar_stumps,
 )
 from costboost.wrappers import TargetRateClassifier
@@ -263,7 +261,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
                 break
             stage = self._fit_stage(n_rounds, faces, held, negatives, rng)
             self.stages_.append(stage)
-            self._table = self._compiled()
+            self._table = compiled_stages(self.stages_, self.features_)
             if stage.total_false_alarm_rate <= self.false_alarm_rate:
                 self.stop_ = "the false-alarm rate is reached"
                 break
@@ -302,65 +300,33 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         seed = int(rng.randint(np.iinfo(np.int32).max))
         model = self._model(seed).set_params(n_estimators=int(n_rounds))
         if held is None:
-            classifier: Any = self._search_costs(model, faces, others, seed)
+            classifier: Any = TargetRateClassifier(
+                model,
+                detection_rate=self.detection_rate,
+                delta=self.delta,
+                cv=self.cv,
+                n_trials=self.n_trials,
+                random_state=seed,
+                n_jobs=self.n_jobs,
+            )
+            parts = [self.features_.compute(part) for part in (Windows.of_stack(others), faces)]
+            labels = np.repeat([0, 1], [len(others), len(faces)])
+            classifier.fit(np.concatenate(parts), labels)
             rates = classifier.detection_rate_, classifier.false_alarm_rate_
         else:
-            classifier, rates = self._set_threshold(model, faces, held, others)
+            classifier, rates = held_out_stage(
+                model, faces, held, others, self.detection_rate, self.delta
+            )
         before = self.stages_[-1] if self.stages_ else None
         return Stage(
             classifier,
-            self._columns(classifier.estimator_),
+            columns_of(classifier.estimator_, self.features_.n_features_out_),
             len(faces),
             len(others),
             *rates,
             rates[0] * (before.total_detection_rate if before else 1.0),
             rates[1] * (before.total_false_alarm_rate if before else 1.0),
         )
-
-    def _search_costs(
-        self, model: Any, faces: Windows, others: AnyArray, seed: int
-    ) -> TargetRateClassifier:
-        """A stage whose costs are searched such that it meets the detection rate."""
-        classifier = TargetRateClassifier(
-            model,
-            detection_rate=self.detection_rate,
-            delta=self.delta,
-            cv=self.cv,
-            n_trials=self.n_trials,
-            random_state=seed,
-            n_jobs=self.n_jobs,
-        )
-        rows = np.concatenate(
-            [self.features_.compute(part) for part in (Windows.of_stack(others), faces)]
-        )
-        return classifier.fit(rows, np.repeat([0, 1], [len(others), len(faces)]))
-
-    def _set_threshold(
-        self, model: Any, faces: Windows, held: Windows, others: AnyArray
-    ) -> tuple[HeldOutStage, tuple[float, float]]:
-        """A stage fitted once, whose threshold meets the detection rate on held-out positives."""
-        n_held = len(others) // 5
-        measure, learn = others[:n_held], others[n_held:]
-        rows = flat_pixels(np.concatenate([learn, faces.pixels()]))
-        model.fit(rows, np.repeat([0, 1], [len(learn), len(faces)]))
-        scores = HeldOutStage(model, 0.0).scores(held)
-        if self.delta is None:
-            threshold = float(np.sort(scores)[int((1.0 - self.detection_rate) * len(scores))])
-        else:
-            threshold = -order_threshold(-scores, 1.0 - self.detection_rate, self.delta)
-        stage = HeldOutStage(model, threshold)
-        detected = float((stage.scores(held) >= 0).mean())
-        return stage, (detected, float((stage.scores(Windows.of_stack(measure)) >= 0).mean()))
-
-    def _compiled(self) -> StumpTable | None:
-        """All stages as one table of stumps, if they are nothing else."""
-        parts = [
-            stumps_of(
-                stage.classifier.estimator_, self.features_, stage.classifier.threshold_ or 0.0
-            )
-            for stage in self.stages_
-        ]
-        return None if any(part is None for part in parts) else StumpTable.join(parts)
 
     def _model(self, seed: int) -> Any:
         learner: Any = Stump(max_bins=32)
@@ -372,15 +338,6 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         if "random_state" in model.get_params() and model.random_state is None:
             model.set_params(random_state=seed)
         return model
-
-    def _columns(self, model: Any) -> Ints:
-        """The features that a fitted model looks at; all of them if its rules do not say."""
-        rules = [
-            rule for rule in getattr(model, "estimators_", ()) if not isinstance(rule, ConstantRule)
-        ]
-        if rules and all(hasattr(rule, "feature") for rule in rules):
-            return np.unique([rule.feature for rule in rules])
-        return np.arange(self.features_.n_features_out_)
 
     def _pass(self, stage: Stage, others: AnyArray, rows: Ints) -> Bools:
         """Which rows of a stack of windows pass a stage; the stack may be large."""
