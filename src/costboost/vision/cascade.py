@@ -35,6 +35,7 @@ from costboost.vision.stages import (
     columns_of,
     compiled_stages,
     held_out_stage,
+    stage_lines,
     uses_haar_stumps,
 )
 from costboost.wrappers import TargetRateClassifier
@@ -277,17 +278,13 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         if mine is None:
             return alive[rng.permutation(len(alive))[: self.max_negatives]]
         given = alive[rng.permutation(len(alive))[: self.max_negatives // 2]]
-        rate = self.stages_[-1].total_false_alarm_rate if self.stages_ else 1.0
-        mined = mine.draw(
-            self.max_negatives - len(given), lambda windows: self._passes(windows), rate, rng
-        )
+        wanted = self.max_negatives - len(given)
+        if self.stages_:
+            rate = self.stages_[-1].total_false_alarm_rate
+            mined = mine.draw(wanted, lambda windows: self.score_windows(windows) >= 0, rate, rng)
+        else:
+            mined = mine.draw(wanted, lambda windows: np.ones(len(windows), np.bool_), 1.0, rng)
         return np.concatenate([given, mined])
-
-    def _passes(self, windows: Windows) -> Bools:
-        """Which windows all stages so far let pass."""
-        if not self.stages_:
-            return np.ones(len(windows), dtype=np.bool_)
-        return self.score_windows(windows) >= 0
 
     def _fit_stage(
         self,
@@ -390,11 +387,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if self._table is not None:
-            scores, passed = self._table.run(windows)
-            # Squashed into (-1, 0) below the integer that says how many stages were left.
-            failed, left = scores < 0, len(self.stages_) - 1 - passed
-            scores[failed] = 2.0 * expit(scores[failed]) - 1.0 - left[failed]
-            return scores
+            return self._table.decision_scores(windows)
         scores = np.empty(len(windows))
         alive = np.arange(len(windows))
         for k, stage in enumerate(self.stages_):
@@ -452,14 +445,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
             A line per stage.
         """
         check_is_fitted(self)
-        lines = ["stage  rounds  features  positives  negatives  detected  false alarms  in all"]
-        for k, s in enumerate(self.stages_):
-            lines.append(
-                f"{k + 1:5d}  {s.classifier.estimator_.n_estimators:6d}  {len(s.columns):8d}  "
-                f"{s.n_positives:9d}  {s.n_negatives:9d}  {s.detection_rate:8.3f}  "
-                f"{s.false_alarm_rate:12.3f}  {s.total_false_alarm_rate:6.4f}"
-            )
-        return "\n".join([*lines, f"ended: {self.stop_}"])
+        return "\n".join([*stage_lines(self.stages_), f"ended: {self.stop_}"])
 
     def _check_windows(self, X: ArrayLike) -> AnyArray:
         pixels = np.asarray(X)

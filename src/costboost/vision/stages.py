@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.decisions.order_statistics import order_threshold
@@ -23,6 +24,7 @@ __all__ = [
     "columns_of",
     "compiled_stages",
     "held_out_stage",
+    "stage_lines",
     "stumps_of",
 ]
 
@@ -204,6 +206,29 @@ class StumpTable:
             passed,
         )
         return scores, passed
+
+    def decision_scores(self, windows: Windows) -> Floats:
+        """Score of the last stage where all are passed; else how many stages were left, (n,).
+
+        A window that fails with j more stages to come has a score in [-j - 1, -j].
+        """
+        scores, passed = self.run(windows)
+        # Squashed into (-1, 0) below the integer that says how many stages were left.
+        failed, left = scores < 0, len(self.ends) - 1 - passed
+        scores[failed] = 2.0 * expit(scores[failed]) - 1.0 - left[failed]
+        return scores
+
+
+def stage_lines(stages: Sequence[Stage]) -> list[str]:
+    """The stages as lines of plain text: training windows and rates of each."""
+    lines = ["stage  rounds  features  positives  negatives  detected  false alarms  in all"]
+    for k, s in enumerate(stages):
+        lines.append(
+            f"{k + 1:5d}  {s.classifier.estimator_.n_estimators:6d}  {len(s.columns):8d}  "
+            f"{s.n_positives:9d}  {s.n_negatives:9d}  {s.detection_rate:8.3f}  "
+            f"{s.false_alarm_rate:12.3f}  {s.total_false_alarm_rate:6.4f}"
+        )
+    return lines
 
 
 def compiled_stages(stages: Sequence[Stage], features: HaarFeatures) -> StumpTable | None:
