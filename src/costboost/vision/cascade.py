@@ -284,7 +284,8 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
             mined = mine.draw(wanted, lambda windows: self.score_windows(windows) >= 0, rate, rng)
         else:
             mined = mine.draw(wanted, lambda windows: np.ones(len(windows), np.bool_), 1.0, rng)
-        return np.concatenate([given, mined])
+        both = np.concatenate([given, mined])
+        return both[rng.permutation(len(both))]
 
     def _fit_stage(
         self,
@@ -314,16 +315,12 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
             classifier, rates = held_out_stage(
                 model, faces, held, others, self.detection_rate, self.delta
             )
-        before = self.stages_[-1] if self.stages_ else None
-        return Stage(
-            classifier,
-            columns_of(classifier.estimator_, self.features_.n_features_out_),
-            len(faces),
-            len(others),
-            *rates,
-            rates[0] * (before.total_detection_rate if before else 1.0),
-            rates[1] * (before.total_false_alarm_rate if before else 1.0),
-        )
+        columns = columns_of(classifier.estimator_, self.features_.n_features_out_)
+        total = [1.0, 1.0]
+        if self.stages_:
+            total = [self.stages_[-1].total_detection_rate, self.stages_[-1].total_false_alarm_rate]
+        totals = rates[0] * total[0], rates[1] * total[1]
+        return Stage(classifier, columns, len(faces), len(others), *rates, *totals)
 
     def _model(self, seed: int) -> Any:
         learner: Any = Stump(max_bins=32)
