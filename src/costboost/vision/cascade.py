@@ -26,7 +26,6 @@ from costboost.algorithms import AsymmetricAdaBoostClassifier
 from costboost.learners import Stump
 from costboost.vision.features import HaarFeatures, Windows
 from costboost.vision.haar_stump import HaarStump
-from costboost.vision.images import varied_windows
 from costboost.vision.mining import PictureMine
 from costboost.vision.stages import (
     BATCH,
@@ -35,6 +34,7 @@ from costboost.vision.stages import (
     columns_of,
     compiled_stages,
     held_out_stage,
+    set_aside,
     stage_lines,
     uses_haar_stumps,
 )
@@ -220,28 +220,13 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         self.features_ = features.fit(pixels)
         self.n_features_in_ = self.features_.n_features_in_
         positive = labels == self.classes_[1]
-        faces, held = self._set_aside(pixels[positive], rng)
+        faces, held = set_aside(pixels[positive], self.validation, self.copies, rng)
         others = pixels[~positive]
         if pool is not None:
             others = np.concatenate([others, self._check_windows(pool)])
         mine = PictureMine(pictures, self.features_.shape_) if len(pictures) else None
         self._fit_stages(faces, held, others, mine, rng)
         return self
-
-    def _set_aside(
-        self, faces: AnyArray, rng: np.random.RandomState
-    ) -> tuple[Windows, Windows | None]:
-        """The positives to train on and those that set thresholds, with their copies."""
-        held: AnyArray | None = None
-        if self.validation is not None:
-            order = rng.permutation(len(faces))
-            n_held = round(self.validation * len(faces))
-            faces, held = faces[order[n_held:]], faces[order[:n_held]]
-        if self.copies:
-            faces = np.concatenate([faces, varied_windows(faces, self.copies, random_state=rng)])
-            if held is not None:
-                held = np.concatenate([held, varied_windows(held, self.copies, random_state=rng)])
-        return Windows.of_stack(faces), None if held is None else Windows.of_stack(held)
 
     def _fit_stages(
         self,

@@ -16,6 +16,7 @@ from costboost.learners.steps import StepRule
 from costboost.vision._kernels import compiled
 from costboost.vision.features import FLAT, HaarFeatures, Windows
 from costboost.vision.haar_stump import HaarRule, HaarStump
+from costboost.vision.images import varied_windows
 
 __all__ = [
     "HeldOutStage",
@@ -24,6 +25,7 @@ __all__ = [
     "columns_of",
     "compiled_stages",
     "held_out_stage",
+    "set_aside",
     "stage_lines",
     "stumps_of",
 ]
@@ -251,6 +253,22 @@ def columns_of(model: Any, n_features: int) -> Ints:
     if rules and all(hasattr(rule, "feature") for rule in rules):
         return np.unique([rule.feature for rule in rules])
     return np.arange(n_features)
+
+
+def set_aside(
+    faces: AnyArray, share: float | None, copies: int, rng: np.random.RandomState
+) -> tuple[Windows, Windows | None]:
+    """The positives to train on and those that set thresholds, with their varied copies."""
+    held: AnyArray | None = None
+    if share is not None:
+        order = rng.permutation(len(faces))
+        n_held = round(share * len(faces))
+        faces, held = faces[order[n_held:]], faces[order[:n_held]]
+    if copies:
+        faces = np.concatenate([faces, varied_windows(faces, copies, random_state=rng)])
+        if held is not None:
+            held = np.concatenate([held, varied_windows(held, copies, random_state=rng)])
+    return Windows.of_stack(faces), None if held is None else Windows.of_stack(held)
 
 
 def held_out_stage(
