@@ -196,6 +196,7 @@ def test_only_survivors_are_looked_at_again(cascade, monkeypatch):
         return compute(self, windows, columns)
 
     monkeypatch.setattr(HaarFeatures, "compute", counting)
+    monkeypatch.setattr(cascade, "_table", None)  # stage by stage, as for rules of other kinds
     X, y = windows_with_bars(50, np.random.default_rng(6))
     cascade.predict(X[y == 0])
     assert seen[0] == 50

@@ -14,6 +14,7 @@ from costboost.vision.images import (
     cut_windows,
     face_windows,
     grey,
+    paste_windows,
     varied_windows,
 )
 from costboost.vision.recipe import HELD_OUT, face_cascade, face_free_pictures
@@ -38,6 +39,7 @@ __all__ = [
     "face_free_pictures",
     "face_windows",
     "grey",
+    "paste_windows",
     "suppress",
     "varied_windows",
 ]

@@ -16,7 +16,7 @@ from costboost.learners._kernels import compiled_step
 
 __all__ = ["LANES", "compiled"]
 
-# Several weights are summed side by side by vector instructions; their number is a multiple of this.
+# Several weights are summed side by side by vector instructions, in multiples of this.
 LANES = 8
 
 

@@ -23,20 +23,19 @@ from costboost._validation import (
     optional_share,
 )
 from costboost.algorithms import AsymmetricAdaBoostClassifier
-from costboost.decisions.order_statistics import order_threshold
 from costboost.learners import Stump
-from costboost.learners.base import ConstantRule
 from costboost.vision.features import HaarFeatures, Windows
 from costboost.vision.haar_stump import HaarStump
-from costboost.vision.images import varied_windows
 from costboost.vision.mining import PictureMine
 from costboost.vision.stages import (
     BATCH,
-    HeldOutStage,
     Stage,
     StumpTable,
-    flat_pixels,
-    stumps_of,
+    columns_of,
+    compiled_stages,
+    held_out_stage,
+    set_aside,
+    stage_lines,
     uses_haar_stumps,
 )
 from costboost.wrappers import TargetRateClassifier
@@ -221,28 +220,13 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         self.features_ = features.fit(pixels)
         self.n_features_in_ = self.features_.n_features_in_
         positive = labels == self.classes_[1]
-        faces, held = self._set_aside(pixels[positive], rng)
+        faces, held = set_aside(pixels[positive], self.validation, self.copies, rng)
         others = pixels[~positive]
         if pool is not None:
             others = np.concatenate([others, self._check_windows(pool)])
         mine = PictureMine(pictures, self.features_.shape_) if len(pictures) else None
         self._fit_stages(faces, held, others, mine, rng)
         return self
-
-    def _set_aside(
-        self, faces: AnyArray, rng: np.random.RandomState
-    ) -> tuple[Windows, Windows | None]:
-        """The positives to train on and those that set thresholds, with their copies."""
-        held: AnyArray | None = None
-        if self.validation is not None:
-            order = rng.permutation(len(faces))
-            n_held = round(self.validation * len(faces))
-            faces, held = faces[order[n_held:]], faces[order[:n_held]]
-        if self.copies:
-            faces = np.concatenate([faces, varied_windows(faces, self.copies, random_state=rng)])
-            if held is not None:
-                held = np.concatenate([held, varied_windows(held, self.copies, random_state=rng)])
-        return Windows.of_stack(faces), None if held is None else Windows.of_stack(held)
 
     def _fit_stages(
         self,
@@ -263,7 +247,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
                 break
             stage = self._fit_stage(n_rounds, faces, held, negatives, rng)
             self.stages_.append(stage)
-            self._table = self._compiled()
+            self._table = compiled_stages(self.stages_, self.features_)
             if stage.total_false_alarm_rate <= self.false_alarm_rate:
                 self.stop_ = "the false-alarm rate is reached"
                 break
@@ -279,17 +263,14 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         if mine is None:
             return alive[rng.permutation(len(alive))[: self.max_negatives]]
         given = alive[rng.permutation(len(alive))[: self.max_negatives // 2]]
-        rate = self.stages_[-1].total_false_alarm_rate if self.stages_ else 1.0
-        mined = mine.draw(
-            self.max_negatives - len(given), lambda windows: self._passes(windows), rate, rng
-        )
-        return np.concatenate([given, mined])
-
-    def _passes(self, windows: Windows) -> Bools:
-        """Which windows all stages so far let pass."""
-        if not self.stages_:
-            return np.ones(len(windows), dtype=np.bool_)
-        return self.score_windows(windows) >= 0
+        wanted = self.max_negatives - len(given)
+        if self.stages_:
+            rate = self.stages_[-1].total_false_alarm_rate
+            mined = mine.draw(wanted, lambda windows: self.score_windows(windows) >= 0, rate, rng)
+        else:
+            mined = mine.draw(wanted, lambda windows: np.ones(len(windows), np.bool_), 1.0, rng)
+        both = np.concatenate([given, mined])
+        return both[rng.permutation(len(both))]
 
     def _fit_stage(
         self,
@@ -302,65 +283,29 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         seed = int(rng.randint(np.iinfo(np.int32).max))
         model = self._model(seed).set_params(n_estimators=int(n_rounds))
         if held is None:
-            classifier: Any = self._search_costs(model, faces, others, seed)
+            classifier: Any = TargetRateClassifier(
+                model,
+                detection_rate=self.detection_rate,
+                delta=self.delta,
+                cv=self.cv,
+                n_trials=self.n_trials,
+                random_state=seed,
+                n_jobs=self.n_jobs,
+            )
+            parts = [self.features_.compute(part) for part in (Windows.of_stack(others), faces)]
+            labels = np.repeat([0, 1], [len(others), len(faces)])
+            classifier.fit(np.concatenate(parts), labels)
             rates = classifier.detection_rate_, classifier.false_alarm_rate_
         else:
-            classifier, rates = self._set_threshold(model, faces, held, others)
-        before = self.stages_[-1] if self.stages_ else None
-        return Stage(
-            classifier,
-            self._columns(classifier.estimator_),
-            len(faces),
-            len(others),
-            *rates,
-            rates[0] * (before.total_detection_rate if before else 1.0),
-            rates[1] * (before.total_false_alarm_rate if before else 1.0),
-        )
-
-    def _search_costs(
-        self, model: Any, faces: Windows, others: AnyArray, seed: int
-    ) -> TargetRateClassifier:
-        """A stage whose costs are searched such that it meets the detection rate."""
-        classifier = TargetRateClassifier(
-            model,
-            detection_rate=self.detection_rate,
-            delta=self.delta,
-            cv=self.cv,
-            n_trials=self.n_trials,
-            random_state=seed,
-            n_jobs=self.n_jobs,
-        )
-        rows = np.concatenate(
-            [self.features_.compute(part) for part in (Windows.of_stack(others), faces)]
-        )
-        return classifier.fit(rows, np.repeat([0, 1], [len(others), len(faces)]))
-
-    def _set_threshold(
-        self, model: Any, faces: Windows, held: Windows, others: AnyArray
-    ) -> tuple[HeldOutStage, tuple[float, float]]:
-        """A stage fitted once, whose threshold meets the detection rate on held-out positives."""
-        n_held = len(others) // 5
-        measure, learn = others[:n_held], others[n_held:]
-        rows = flat_pixels(np.concatenate([learn, faces.pixels()]))
-        model.fit(rows, np.repeat([0, 1], [len(learn), len(faces)]))
-        scores = HeldOutStage(model, 0.0).scores(held)
-        if self.delta is None:
-            threshold = float(np.sort(scores)[int((1.0 - self.detection_rate) * len(scores))])
-        else:
-            threshold = -order_threshold(-scores, 1.0 - self.detection_rate, self.delta)
-        stage = HeldOutStage(model, threshold)
-        detected = float((stage.scores(held) >= 0).mean())
-        return stage, (detected, float((stage.scores(Windows.of_stack(measure)) >= 0).mean()))
-
-    def _compiled(self) -> StumpTable | None:
-        """All stages as one table of stumps, if they are nothing else."""
-        parts = [
-            stumps_of(
-                stage.classifier.estimator_, self.features_, stage.classifier.threshold_ or 0.0
+            classifier, rates = held_out_stage(
+                model, faces, held, others, self.detection_rate, self.delta
             )
-            for stage in self.stages_
-        ]
-        return None if any(part is None for part in parts) else StumpTable.join(parts)
+        columns = columns_of(classifier.estimator_, self.features_.n_features_out_)
+        total = [1.0, 1.0]
+        if self.stages_:
+            total = [self.stages_[-1].total_detection_rate, self.stages_[-1].total_false_alarm_rate]
+        totals = rates[0] * total[0], rates[1] * total[1]
+        return Stage(classifier, columns, len(faces), len(others), *rates, *totals)
 
     def _model(self, seed: int) -> Any:
         learner: Any = Stump(max_bins=32)
@@ -372,15 +317,6 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         if "random_state" in model.get_params() and model.random_state is None:
             model.set_params(random_state=seed)
         return model
-
-    def _columns(self, model: Any) -> Ints:
-        """The features that a fitted model looks at; all of them if its rules do not say."""
-        rules = [
-            rule for rule in getattr(model, "estimators_", ()) if not isinstance(rule, ConstantRule)
-        ]
-        if rules and all(hasattr(rule, "feature") for rule in rules):
-            return np.unique([rule.feature for rule in rules])
-        return np.arange(self.features_.n_features_out_)
 
     def _pass(self, stage: Stage, others: AnyArray, rows: Ints) -> Bools:
         """Which rows of a stack of windows pass a stage; the stack may be large."""
@@ -433,11 +369,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if self._table is not None:
-            scores, passed = self._table.run(windows)
-            # Squashed into (-1, 0) below the integer that says how many stages were left.
-            failed, left = scores < 0, len(self.stages_) - 1 - passed
-            scores[failed] = 2.0 * expit(scores[failed]) - 1.0 - left[failed]
-            return scores
+            return self._table.decision_scores(windows)
         scores = np.empty(len(windows))
         alive = np.arange(len(windows))
         for k, stage in enumerate(self.stages_):
@@ -495,14 +427,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
             A line per stage.
         """
         check_is_fitted(self)
-        lines = ["stage  rounds  features  positives  negatives  detected  false alarms  in all"]
-        for k, s in enumerate(self.stages_):
-            lines.append(
-                f"{k + 1:5d}  {s.classifier.estimator_.n_estimators:6d}  {len(s.columns):8d}  "
-                f"{s.n_positives:9d}  {s.n_negatives:9d}  {s.detection_rate:8.3f}  "
-                f"{s.false_alarm_rate:12.3f}  {s.total_false_alarm_rate:6.4f}"
-            )
-        return "\n".join([*lines, f"ended: {self.stop_}"])
+        return "\n".join([*stage_lines(self.stages_), f"ended: {self.stop_}"])
 
     def _check_windows(self, X: ArrayLike) -> AnyArray:
         pixels = np.asarray(X)

@@ -181,6 +181,28 @@ class SlidingWindowDetector:
                 boxes.append(Box(left, top, w * across, h * down, float(scores[i])))
         return boxes
 
+    def count_windows(self, shape: Sequence[int]) -> int:
+        """How many windows a picture of this shape has.
+
+        Parameters
+        ----------
+        shape : (int, int)
+            Height and width of the picture.
+
+        Returns
+        -------
+        int
+            Windows of all places and sizes that are looked at.
+        """
+        h, w = self.cascade.features_.shape_
+        total = 0
+        for scale in self.scales(shape):
+            rows, columns = (round(length / scale) for length in shape[:2])
+            total += len(range(0, rows - h + 1, self.step)) * len(
+                range(0, columns - w + 1, self.step)
+            )
+        return total
+
     def scales(self, shape: Sequence[int]) -> list[float]:
         """By how much a picture of this shape is scaled down, for each size looked for.
 

@@ -13,7 +13,6 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.learners.base import (
     Aim,
     BoundLearner,
-    ConstantRule,
     Ensemble,
     Fitted,
     Learner,
@@ -286,20 +285,6 @@ class HaarEnsemble(Ensemble):
                 yield rule.of_values(next(found))
             else:
                 yield np.full(len(windows), rule.value)  # type: ignore[attr-defined]
-
-    def stumps(self) -> tuple[Ints, Floats, Floats, float]:
-        """Features, thresholds and voted outputs (m, 2) of the stumps, and the constant part."""
-        features, edges, outputs, rest = [], [], [], 0.0
-        for rule, vote in zip(self.rules, self.votes, strict=True):
-            if isinstance(rule, ConstantRule):
-                rest += float(voted(vote, np.array(rule.value)))
-                continue
-            assert isinstance(rule, HaarRule)
-            features.append(rule.feature)
-            edges.append(rule.edge)
-            outputs.append(voted(vote, np.array([rule.low, rule.high])))
-        table = np.array(outputs).reshape(-1, 2)
-        return np.array(features, dtype=np.intp), np.array(edges), table, rest
 
 
 def _in_lanes(weights: Floats) -> AnyArray:

@@ -19,6 +19,7 @@ __all__ = [
     "cut_windows",
     "face_windows",
     "grey",
+    "paste_windows",
     "varied_windows",
 ]
 
@@ -273,6 +274,56 @@ def varied_windows(
         seen = affine_transform(window, turned, offset, order=1, mode="nearest")
         copies[place] = gaussian_filter(seen, rng.uniform(0.0, blur), mode="nearest")
     return copies.reshape(-1, h, w)
+
+
+def paste_windows(
+    picture: AnyArray,
+    windows: AnyArray,
+    n_windows: int,
+    *,
+    sizes: tuple[int, int] = (40, 80),
+    random_state: Any = None,
+) -> tuple[Floats, list[tuple[int, int, int, int]]]:
+    """A picture with some windows pasted into it, to try a detector on.
+
+    Parameters
+    ----------
+    picture : array of shape (H, W)
+        Grey values in [0, 1].
+    windows : array of shape (n, h, w)
+        Windows with an object, grey values in [0, 1].
+    n_windows : int
+        How many of them are pasted, chosen at random; fewer if no place is left.
+    sizes : (int, int), default=(40, 80)
+        Smallest and largest height in the picture, in pixels.
+    random_state : int, RandomState or None, default=None
+        Seed of the choice, the places and the sizes.
+
+    Returns
+    -------
+    picture : array of shape (H, W)
+        The new picture.
+    boxes : list of (left, top, width, height)
+        Where the windows are.
+    """
+    rng = check_random_state(random_state)
+    resize = import_skimage("transform").resize
+    pasted = np.array(picture, dtype=np.float64)
+    height, width = pasted.shape
+    boxes: list[tuple[int, int, int, int]] = []
+    for row in rng.choice(len(windows), n_windows, replace=False):
+        for _ in range(100):
+            h = int(rng.randint(sizes[0], sizes[1] + 1))
+            w = round(h * windows.shape[2] / windows.shape[1])
+            top, left = int(rng.randint(height - h)), int(rng.randint(width - w))
+            if all(
+                left + w <= x or x + a <= left or top + h <= y or y + b <= top
+                for x, y, a, b in boxes
+            ):
+                pasted[top : top + h, left : left + w] = resize(windows[row], (h, w), order=1)
+                boxes.append((left, top, w, h))
+                break
+    return pasted, boxes
 
 
 def picture_levels(picture: Floats, shape: tuple[int, int]) -> list[Floats]:

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.decisions.order_statistics import order_threshold
 from costboost.learners.base import ConstantRule, voted
 from costboost.learners.steps import StepRule
 from costboost.vision._kernels import compiled
 from costboost.vision.features import FLAT, HaarFeatures, Windows
 from costboost.vision.haar_stump import HaarRule, HaarStump
+from costboost.vision.images import varied_windows
 
-__all__ = ["HeldOutStage", "Stage", "StumpTable", "stumps_of"]
+__all__ = [
+    "HeldOutStage",
+    "Stage",
+    "StumpTable",
+    "columns_of",
+    "compiled_stages",
+    "held_out_stage",
+    "set_aside",
+    "stage_lines",
+    "stumps_of",
+]
 
 # Windows whose features are in memory at a time.
 BATCH = 2048
@@ -74,7 +88,12 @@ class HeldOutStage:
     def __init__(self, estimator: Any, threshold: float) -> None:
         self.estimator_ = estimator
         self.threshold_ = threshold
-        self._table = StumpTable.join([stumps_of(estimator, None, threshold)])
+        found = stumps_of(estimator, None, threshold)
+        if found is None:
+            raise ValueError(
+                "estimator of HeldOutStage must have rules of HaarStump and normalised windows."
+            )
+        self._table = StumpTable.join([found])
 
     def scores(self, windows: Windows) -> Floats:
         """Scores less the threshold, (n,)."""
@@ -147,16 +166,20 @@ class StumpTable:
     levels: Floats  # (stages,)
 
     @classmethod
-    def join(cls, stages: Any) -> StumpTable:
+    def join(cls, stages: Sequence[Stumps]) -> StumpTable:
         """The table of several stages' stumps, in their order."""
-        parts = list(stages)
         joined = Stumps(
-            *(np.concatenate([part[k] for part in parts]) for k in range(6)),  # type: ignore[arg-type]
+            np.concatenate([part.points for part in stages]),
+            np.concatenate([part.weights for part in stages]),
+            np.concatenate([part.counts for part in stages]),
+            np.concatenate([part.excess for part in stages]),
+            np.concatenate([part.edges for part in stages]),
+            np.concatenate([part.outputs for part in stages]),
             level=0.0,
-            shape=parts[0].shape,
+            shape=stages[0].shape,
         )
-        ends = np.cumsum([len(part.edges) for part in parts])
-        return cls(joined, ends, np.array([part.level for part in parts]))
+        ends = np.cumsum([len(part.edges) for part in stages])
+        return cls(joined, ends, np.array([part.level for part in stages]))
 
     def run(self, windows: Windows) -> tuple[Floats, Ints]:
         """Score at the last stage that a window sees, and the number of stages it passes."""
@@ -186,7 +209,105 @@ class StumpTable:
         )
         return scores, passed
 
+    def decision_scores(self, windows: Windows) -> Floats:
+        """Score of the last stage where all are passed; else how many stages were left, (n,).
 
-def flat_pixels(windows: AnyArray) -> Floats:
-    """A stack of windows as rows of pixels."""
-    return np.asarray(windows, dtype=np.float64).reshape(len(windows), -1)
+        A window that fails with j more stages to come has a score in [-j - 1, -j].
+        """
+        scores, passed = self.run(windows)
+        # Squashed into (-1, 0) below the integer that says how many stages were left.
+        failed, left = scores < 0, len(self.ends) - 1 - passed
+        scores[failed] = 2.0 * expit(scores[failed]) - 1.0 - left[failed]
+        return scores
+
+
+def stage_lines(stages: Sequence[Stage]) -> list[str]:
+    """The stages as lines of plain text: training windows and rates of each."""
+    lines = ["stage  rounds  features  positives  negatives  detected  false alarms  in all"]
+    for k, s in enumerate(stages):
+        lines.append(
+            f"{k + 1:5d}  {s.classifier.estimator_.n_estimators:6d}  {len(s.columns):8d}  "
+            f"{s.n_positives:9d}  {s.n_negatives:9d}  {s.detection_rate:8.3f}  "
+            f"{s.false_alarm_rate:12.3f}  {s.total_false_alarm_rate:6.4f}"
+        )
+    return lines
+
+
+def compiled_stages(stages: Sequence[Stage], features: HaarFeatures) -> StumpTable | None:
+    """All stages as one table of stumps; None if some have rules of another kind."""
+    parts = []
+    for stage in stages:
+        classifier = stage.classifier
+        part = stumps_of(classifier.estimator_, features, classifier.threshold_ or 0.0)
+        if part is None:
+            return None
+        parts.append(part)
+    return StumpTable.join(parts)
+
+
+def columns_of(model: Any, n_features: int) -> Ints:
+    """The features that a fitted model looks at; all of them if its rules do not say."""
+    rules = [
+        rule for rule in getattr(model, "estimators_", ()) if not isinstance(rule, ConstantRule)
+    ]
+    if rules and all(hasattr(rule, "feature") for rule in rules):
+        return np.unique([rule.feature for rule in rules])
+    return np.arange(n_features)
+
+
+def set_aside(
+    faces: AnyArray, share: float | None, copies: int, rng: np.random.RandomState
+) -> tuple[Windows, Windows | None]:
+    """The positives to train on and those that set thresholds, with their varied copies."""
+    held: AnyArray | None = None
+    if share is not None:
+        order = rng.permutation(len(faces))
+        n_held = round(share * len(faces))
+        faces, held = faces[order[n_held:]], faces[order[:n_held]]
+    if copies:
+        faces = np.concatenate([faces, varied_windows(faces, copies, random_state=rng)])
+        if held is not None:
+            held = np.concatenate([held, varied_windows(held, copies, random_state=rng)])
+    return Windows.of_stack(faces), None if held is None else Windows.of_stack(held)
+
+
+def held_out_stage(
+    model: Any,
+    faces: Windows,
+    held: Windows,
+    others: AnyArray,
+    detection_rate: float,
+    delta: float | None,
+) -> tuple[HeldOutStage, tuple[float, float]]:
+    """A stage fitted once, whose threshold meets the detection rate on held-out positives.
+
+    Parameters
+    ----------
+    model : classifier
+        Unfitted, with the learner `HaarStump`.
+    faces, held : Windows
+        Positives to train on, and those that set the threshold.
+    others : array of shape (n, h, w)
+        Negatives; a fifth of them measures the false alarms.
+    detection_rate : float
+        Share of the held-out positives to detect.
+    delta : float or None
+        Allowed probability that new positives are detected less often; None gives no guarantee.
+
+    Returns
+    -------
+    HeldOutStage, (float, float)
+        The stage; its detection and false-alarm rates on held-out windows.
+    """
+    n_measure = len(others) // 5
+    measure, learn = others[:n_measure], others[n_measure:]
+    rows = np.concatenate([learn, faces.pixels()]).reshape(len(learn) + len(faces), -1)
+    model.fit(rows, np.repeat([0, 1], [len(learn), len(faces)]))
+    scores = HeldOutStage(model, 0.0).scores(held)
+    if delta is None:
+        threshold = float(np.sort(scores)[int((1.0 - detection_rate) * len(scores))])
+    else:
+        threshold = -order_threshold(-scores, 1.0 - detection_rate, delta)
+    stage = HeldOutStage(model, threshold)
+    detected = float((stage.scores(held) >= 0).mean())
+    return stage, (detected, float((stage.scores(Windows.of_stack(measure)) >= 0).mean()))
