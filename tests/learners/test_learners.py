@@ -477,3 +477,21 @@ def test_names(name):
 def test_unknown_learners_are_named(estimator):
     with pytest.raises(ValueError, match="estimator of Owner must be"):
         resolve(estimator, 8, "Owner")
+
+
+def test_a_tree_asked_for_again_is_grown_once():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(80, 3))
+    y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
+    w = rng.uniform(0.5, 1.5, 80)
+    learner = Tree(max_leaves=4).bind(Rows(X, np.ones(80), [], 1, 0))
+    asked = [Aim(y, w, Votes()), Aim(y, 2.0 * w, Votes()), Aim(-y, w, Votes())]
+    found = [learner.fit(aim, 0) for aim in asked]
+    np.testing.assert_array_equal(found[0].outputs, found[1].outputs)
+    np.testing.assert_array_equal(found[0].outputs, -found[2].outputs)
+    ensemble = learner.ensemble([rule for rule, _ in found], np.array([0.5, 0.25, 0.125]))
+    assert ensemble.booster.num_trees() == 2
+    F = 0.625 * found[0].outputs
+    np.testing.assert_allclose(ensemble.decision_function(X), F, atol=1e-12)
+    np.testing.assert_allclose(list(ensemble.staged(X))[-1], F, atol=1e-12)
+    assert len(ensemble.rules) == 3

@@ -4,8 +4,8 @@ A learner for `reference.pnorm`: it sees the features ``[X_i, one-hot(y)]`` of a
 ask whether a number is at most the middle between two neighbouring values of the whole training
 set, or whether the class is in a subset. All subsets are tried, unless leaves must have several
 pairs: then only those that begin the order of the classes by their mean label, because no other
-one is better by itself. Of equal gains the first one is kept; subsets come first, then features in
-their order, then small thresholds.
+one is better by itself. Where nothing gains, the heaviest class is split off. Of equal gains the
+first one is kept; subsets come first, then features in their order, then small thresholds.
 """
 
 from __future__ import annotations
@@ -36,14 +36,12 @@ class PlainJointTree:
             middles = [(a + b) / 2 for a, b in pairwise(values)]
             self.cuts += [(j, middle) for middle in middles]
         self.root = self.leaf(np.ones(len(self.pairs), dtype=bool))
-        if self.root["question"] is None:
-            weights = [self.w[self.pairs[:, self.d + y] == 1.0].sum() for y in range(self.k)]
-            self.root["question"] = self.d, (int(np.argmax(np.round(weights, 12))),)
         leaves = [self.root]
         while len(leaves) < self.max_leaves:
-            leaf = max(leaves, key=lambda leaf: leaf["gain"])
-            if leaf["question"] is None:
+            asking = [leaf for leaf in leaves if leaf["question"] is not None]
+            if not asking:
                 break
+            leaf = max(asking, key=lambda leaf: leaf["gain"])
             leaves = [other for other in leaves if other is not leaf]
             yes = self.answers(leaf["question"], self.pairs)
             leaf["yes"] = self.leaf(leaf["members"] & yes)
@@ -90,7 +88,20 @@ class PlainJointTree:
             gain = sum(self.explained(side) for side in sides) - self.explained(members)
             if gain > leaf["gain"] * (1 + 1e-9):
                 leaf["gain"], leaf["question"] = gain, question
+        if leaf["question"] is None:
+            leaf["gain"], leaf["question"] = 0.0, self.split_off(members)
         return leaf
+
+    def split_off(self, members):
+        """The class of most weight, where labels are mixed and no question gains anything."""
+        if abs(self.signed[members].sum()) >= (1 - 1e-12) * self.w[members].sum():
+            return None
+        in_class = [members & (self.pairs[:, self.d + y] == 1.0) for y in range(self.k)]
+        weights = [self.w[mine].sum() for mine in in_class]
+        heaviest = int(np.argmax(np.round(weights, 12)))
+        mine = (self.w[in_class[heaviest]] > 0).sum()
+        others = (self.w[members] > 0).sum() - mine
+        return (self.d, (heaviest,)) if min(mine, others) >= self.min_pairs else None
 
     def predict(self, pairs):
         return np.array([self.claim(pair[None, :]) for pair in pairs])

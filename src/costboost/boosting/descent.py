@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from costboost._sums import dot
 from costboost._typing import Floats, Ints
@@ -158,6 +157,15 @@ class ExponentialDescent(Scheme):
         return math.exp(self._log_total)
 
 
+def both_sides(u: Floats) -> tuple[Floats, Floats]:
+    """1 / (1 + e^-u) and 1 / (1 + e^u), by one exponential and without cancellation."""
+    e = np.exp(-np.abs(u))
+    large = 1.0 / (1.0 + e)
+    small = e * large
+    positive = u >= 0
+    return np.where(positive, large, small), np.where(positive, small, large)
+
+
 class NewtonDescent(Scheme):
     r"""LogitBoost on a shifted logistic loss: regress the response z, take the Newton step.
 
@@ -226,14 +234,14 @@ class NewtonDescent(Scheme):
         if self._even_start:
             link = np.zeros_like(self.F)
         # z = y / P(the observed class): no cancellation when p_c is near 0 or 1.
-        observed = expit(y * link)
+        observed, other = both_sides(y * link)
         smallest = 1.0 / self._limit if self._guarded else _SMALLEST_PROBABILITY
         z = y / np.maximum(observed, smallest)
         if self._weighting == "newton":
-            weights = expit(link) * expit(-link)
+            weights = observed * other  # p (1 - p), whichever class was observed
         else:
-            u = 2.0 * self._unit * self.F
-            weights = expit(u) * expit(-u)
+            above, below = both_sides(2.0 * self._unit * self.F)
+            weights = above * below
         if self._guarded:
             weights = weights / np.clip(observed * self._limit, 1.0 / _MOST_RETURNED, 1.0)
         weights = self._base * weights * self._relative**2

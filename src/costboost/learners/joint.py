@@ -32,8 +32,8 @@ class JointTree(Learner):
 
     The weights of a row's pairs balance (the right class against all wrong ones), so no split by
     a feature of x gains anything before the class is split. Where the class gains nothing either
-    (balanced classes with equal costs), the class of most weight is split off first; a greedy tree
-    could not start otherwise.
+    (balanced classes with equal costs), the class of most weight is split off, after all splits
+    that gain something; a greedy tree could not go on otherwise.
 
     For algorithms on pairs only: ``LpCSBClassifier(estimator=JointTree(max_leaves=16))``, its
     relatives `AverageCostClassifier` and `GBSEClassifier`, and the family of AdaBoost.M2.
@@ -43,7 +43,7 @@ class JointTree(Learner):
     max_leaves : int, default=16
         Largest number of leaves, of all classes together.
     min_pairs : int, default=1
-        Fewest pairs with weight in a leaf; C4.5 has 2.
+        Fewest (at least 1) pairs with weight in a leaf; C4.5 has 2.
     max_bins : int, default=255
         Largest number of bins of a feature.
     """
@@ -183,7 +183,7 @@ class BoundJointTree(BoundLearner):
         growth = Growth(self._width)
         outputs = np.empty((len(W), self._k))
         everything = np.arange(len(W)), np.arange(self._k)
-        root = self._node(*everything, S, W, is_root=True)
+        root = self._node(*everything, S, W)
         waiting = [(-root.split.gain, 0, root)]
         growth.add()
         n_leaves = 1
@@ -206,9 +206,7 @@ class BoundJointTree(BoundLearner):
         # As `costboost.learners.criteria.Votes`; where nothing is at stake, nothing is claimed.
         return float(node.weight > 0 and node.score >= -1e-12 * node.weight)
 
-    def _node(
-        self, rows: Ints, classes: Ints, S: Floats, W: Floats, *, is_root: bool = False
-    ) -> Node:
+    def _node(self, rows: Ints, classes: Ints, S: Floats, W: Floats) -> Node:
         on_left = np.zeros(max(256, self._k), dtype=bool)
         sums = np.zeros((self._k, 3))
         gain, feature = find_split(
@@ -224,12 +222,15 @@ class BoundJointTree(BoundLearner):
             on_left,
             sums,
         )
-        if feature < 0 and is_root and self._k > 1:  # see JointTree
-            gain, feature = 0.0, len(self._edges)
-            on_left[:] = False
-            on_left[int(np.argmax(np.round(sums[:, 1], 12)))] = True
+        score, weight, pairs = sums.sum(axis=0)
+        if feature < 0 and abs(score) < (1.0 - 1e-12) * weight:  # see JointTree
+            heaviest = int(np.argmax(np.round(sums[:, 1], 12)))
+            if min(sums[heaviest, 2], pairs - sums[heaviest, 2]) >= self._spec.min_pairs:
+                gain, feature = 0.0, len(self._edges)
+                on_left[:] = False
+                on_left[heaviest] = True
         split = Split(float(gain), int(feature), on_left)
-        return Node(rows, classes, float(sums[:, 0].sum()), float(sums[:, 1].sum()), split)
+        return Node(rows, classes, float(score), float(weight), split)
 
     def _parts(self, node: Node) -> Iterator[tuple[Ints, Ints]]:
         """Rows and classes of the two sides."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import lightgbm as lgb
 import numpy as np
@@ -53,6 +53,23 @@ class Tree(Learner):
     def bind(self, rows: Rows) -> BoundTree:
         """Bin the rows."""
         return BoundTree(self, rows)
+
+
+class Asked(NamedTuple):
+    """What a tree was grown for, and the tree."""
+
+    gradient: AnyArray
+    hessian: AnyArray
+    criterion: Criterion
+    fitted: Fitted
+
+    def is_again(self, gradient: AnyArray, hessian: AnyArray, criterion: Criterion) -> bool:
+        """Whether LightGBM would grow the same tree once more."""
+        return (
+            criterion == self.criterion
+            and np.array_equal(gradient, self.gradient)
+            and np.array_equal(hessian, self.hessian)
+        )
 
 
 @dataclass(frozen=True)
@@ -119,6 +136,7 @@ class BoundTree(BoundLearner):
         features = range(self._data.num_feature())
         self._has_features = any(self._data.feature_num_bin(j) > 1 for j in features)
         self._scores = np.zeros(self._data.num_data())
+        self._last: Asked | None = None
 
     def sibling(self) -> BoundTree:
         """A booster of its own on the same binned rows."""
@@ -136,6 +154,9 @@ class BoundTree(BoundLearner):
         np.multiply(fit_weights, self._total / fit_weights.sum(), out=hessian, casting="unsafe")
         gradient = np.empty(fit_weights.shape, np.float32)
         np.multiply(hessian, -aim.targets, out=gradient, casting="unsafe")
+        # Weights may stay as they were, as those of CSB0 do where all costs are equal.
+        if self._last is not None and self._last.is_again(gradient, hessian, aim.criterion):
+            return self._last.fitted
         if self._booster.update(fobj=lambda scores, data: (gradient, hessian)):
             return constant(aim)  # no split gains anything
 
@@ -143,7 +164,9 @@ class BoundTree(BoundLearner):
         means = self._means
         index = self._booster.num_trees() - 1
         if not aim.criterion.needs_masses:
-            return Fitted(GrownTree(index, aim.criterion, None), aim.criterion.of_mean(means))
+            fitted = Fitted(GrownTree(index, aim.criterion, None), aim.criterion.of_mean(means))
+            self._last = Asked(gradient, hessian, aim.criterion, fitted)
+            return fitted
 
         # A row's mean names its leaf. Leaves of one mean (all pure ones) cannot be told apart by
         # it and are one cell: they answer alike.
@@ -171,16 +194,15 @@ class BoundTree(BoundLearner):
         booster = self._booster
         if booster.num_trees() == 0:
             return super().ensemble(rules, votes)
-        kept = {
-            rule.index: vote
-            for rule, vote in zip(rules, votes, strict=True)
-            if isinstance(rule, GrownTree)
-        }
+        pairs = list(zip(rules, votes, strict=True))
+        kept: dict[int, list[Any]] = {}  # votes by tree: a tree may be asked for again
+        for rule, vote in pairs:
+            if isinstance(rule, GrownTree):
+                kept.setdefault(rule.index, []).append(vote)
         while booster.num_trees() > 1 and booster.num_trees() - 1 not in kept:
             booster.rollback_one_iter()
 
         # Constant rules are carried by the first tree, so that the booster is the whole sum.
-        pairs = list(zip(rules, votes, strict=True))
         offset = sum(
             float(voted(vote, np.array(rule.value)))
             for rule, vote in pairs
@@ -193,7 +215,8 @@ class BoundTree(BoundLearner):
             leaves = np.full_like(means, offset if index == 0 else 0.0)
             if index in kept:
                 tables[index] = grown[index].outputs(means)
-                leaves += voted(kept[index], tables[index])
+                for vote in kept[index]:
+                    leaves += voted(vote, tables[index])
             for leaf, output in enumerate(leaves):
                 booster.set_leaf_output(index, leaf, float(output))
 
