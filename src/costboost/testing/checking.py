@@ -104,6 +104,7 @@ def run_law(
         database=None,
         deadline=None,
         phases=phases,
+        report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
     @given(strategy)
