@@ -69,7 +69,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         Seed of held-out rows and samples.
     verbose : int, default=0
         1 prints what is being done, 2 lets workers print the held-out loss of every round.
-    worker_timeout : float, default=120
+    worker_timeout : float, default=300
         Seconds that a worker may be silent, or take no work because its memory is full; then
         ``fit`` and ``score`` give up with a `WorkerLostError`. A worker that died is noticed at
         once.

@@ -18,7 +18,7 @@ _LOOK = 0.5
 _NEWS = 3.0
 
 # Seconds that a worker may be silent.
-SILENCE = 120.0
+SILENCE = 300.0
 
 T = TypeVar("T")
 
