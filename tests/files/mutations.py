@@ -398,7 +398,9 @@ def run(count, start=0, batch=500, show=""):
         command = [sys.executable, "-m", "files.mutations", "--worker", str(first), str(last)]
         paths = [str(Path(__file__).parents[1]), *sys.path]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)}
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=1800)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=1800
+        )
         reports = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         for report in reports:
             if report["outcome"] == "running":

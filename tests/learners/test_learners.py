@@ -485,7 +485,8 @@ def test_a_tree_asked_for_again_is_grown_once():
     y = np.where(X[:, 0] + X[:, 1] > 0, 1.0, -1.0)
     w = rng.uniform(0.5, 1.5, 80)
     learner = Tree(max_leaves=4).bind(Rows(X, np.ones(80), [], 1, 0))
-    asked = [Aim(y, w, Votes()), Aim(y, 2.0 * w, Votes()), Aim(-y, w, Votes())]
+    votes = Votes()
+    asked = [Aim(y, w, votes), Aim(y, 2.0 * w, votes), Aim(-y, w, votes)]
     found = [learner.fit(aim, 0) for aim in asked]
     np.testing.assert_array_equal(found[0].outputs, found[1].outputs)
     np.testing.assert_array_equal(found[0].outputs, -found[2].outputs)
