@@ -109,7 +109,7 @@ def test_the_nearest_class_documents_a_parameter():
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_rules_are_declared_for_what_is_not_free(name):
     C = ALGORITHMS[name]
-    free = {"cost_matrix", "estimator", "random_state", "loss", "objective"}
+    free = {"codewords", "cost_matrix", "estimator", "random_state", "loss", "objective"}
     assert set(inspect.signature(C).parameters) - free <= set(declared_rules(C))
 
 

@@ -66,7 +66,7 @@ def test_missing_values_are_refused_by_row(frame):
         if hasattr(frame, "assign")
         else frame.with_columns(pl.Series("age", [1, None, 3]))
     )
-    with pytest.raises(ValueError, match=r"must be finite, got nan for deciding 0 .* on row 1"):
+    with pytest.raises(ValueError, match=r"must be finite .*, got nan for deciding 0 .* on row 1"):
         Costs.resolve({"fn": "age", "fp": 1}, classes=[0, 1], X=other, n_samples=3)
 
 

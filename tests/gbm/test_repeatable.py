@@ -10,8 +10,8 @@ pytest.importorskip("xgboost")
 
 import xgboost as xgb
 
-from costboost.gbm.sources.dask.guard import Silence  # noqa: E402
-from costboost.gbm.sources.dask.repeatable import (  # noqa: E402
+from costboost.gbm.sources.dask.guard import Silence
+from costboost.gbm.sources.dask.repeatable import (
     edges_of,
     floored,
     hashed,

@@ -10,6 +10,7 @@ import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,7 @@ def answers_or_refuses(estimator: Any, case: Case) -> Outcome:
         owner = type(estimator)
         for name in ("predict_cost", "staged_predict"):
             if hasattr(found.model, name):
-                refused(lambda ask=name: _all(getattr(found.model, ask)(case.X_new())), owner, case)
+                refused(partial(_said, found.model, name, case), owner, case)
         given = taken(found.model.score, case)
         refused(lambda: found.model.score(case.X(), case.y(), **given), owner, case)
     return found
@@ -456,3 +457,8 @@ def counts_weights_as_rows(estimator: Any, case: Case) -> Outcome:
     first = outcome(estimator, replace(case, weights=weights))
     second = outcome(estimator, replace(repeated, weights=shares))
     return _same(estimator, first, second, case, "when rows are split into two")
+
+
+def _said(model: Any, name: str, case: Case) -> Any:
+    """All that a method says about new rows."""
+    return _all(getattr(model, name)(case.X_new()))

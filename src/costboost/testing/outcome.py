@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import Any
 
@@ -281,9 +282,13 @@ def answers(model: Any, case: Case) -> Outcome:
     found: list[Any] = []
     for name in ("predict_proba", "decision_function"):
         method = getattr(model, name, None)
-        found.append(
-            None
-            if method is None
-            else refused(lambda ask=method: ask(case.X_new()), owner, case)[0]
-        )
+        answer = None
+        if method is not None:
+            answer, _ = refused(partial(_asked, method, case), owner, case)
+        found.append(answer)
     return Outcome(model, decisions, *found)
+
+
+def _asked(method: Any, case: Case) -> Any:
+    """What a method says about new rows."""
+    return method(case.X_new())

@@ -179,8 +179,12 @@ def _numbers(
     ].set_index("statistic")
     if f"{prefix}wins" not in chosen.index:
         return None
-    wins = chosen.loc[f"{prefix}wins"]
-    return float(wins["value"]), int(wins["n"]), float(chosen.loc[f"{prefix}ratio", "value"])
+    values, n = chosen["value"].astype(float), chosen["n"].astype(int)
+    return (
+        float(values[f"{prefix}wins"]),
+        int(n[f"{prefix}wins"]),
+        float(values[f"{prefix}ratio"]),
+    )
 
 
 def _told(summary: pd.DataFrame, setting: str, name: str, prefix: str) -> str:
@@ -189,7 +193,9 @@ def _told(summary: pd.DataFrame, setting: str, name: str, prefix: str) -> str:
 
 
 def _beats_rival(summary: pd.DataFrame, name: str, form: str) -> Conclusion:
-    parts, joint, plain = [], [], []
+    parts: list[str] = []
+    joint: list[bool] = []
+    plain: list[bool] = []
     for setting in LEARNERS:
         found = _numbers(summary, setting, name, "")
         if found is None:

@@ -309,7 +309,8 @@ class WorkerTarget:
 
     def _sampled(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
         """The same wherever the rows are; others than those of the sample have gradient 0."""
-        g = h = np.zeros(scores.shape)
+        g: AnyArray = np.zeros(scores.shape)
+        h: AnyArray = g
         if data.num_row():
             part = self._part(data)
             if self.target.is_log_loss:
