@@ -128,7 +128,7 @@ def totals(rows):
         "classes, objectives and metrics": len({row["subject"] for row in rows}),
         "laws": len(by_law),
         "pairs of subject and law": len(rows),
-        "inputs by law": dict(sorted(by_law.items())),
+        **{f"inputs of {law}": n for law, n in sorted(by_law.items())},
     }
 
 
