@@ -92,6 +92,7 @@ docs-pages: $(VENV)/.installed-dev ## Write the generated pages, figures and tab
 	$(BIN)/python docs/generate_scale.py
 	$(BIN)/python docs/generate_papers.py
 	$(BIN)/python docs/generate_gallery.py
+	$(BIN)/python docs/generate_outputs.py
 
 bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, beside a bare handler
 	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py
