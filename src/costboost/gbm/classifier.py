@@ -139,6 +139,10 @@ class CostBoostClassifier(HeadClassifier):
         The classes.
     n_classes_ : int
         Their number.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X was a frame with text for column names.
     decisions_ : array of shape (d,)
         The decisions, which ``predict`` returns; the classes unless the costs name others.
     costs_ : CostSummary
