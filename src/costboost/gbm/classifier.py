@@ -36,7 +36,7 @@ _PRIVATE_STATE = frozenset({"_estimated_rows", "_frame", "_last_fit", "_members"
 
 
 class CostBoostClassifier(HeadClassifier):
-    """Gradient boosting that spends the least money.
+    """Gradient boosting that takes the decisions of least expected cost.
 
     How it works, in short:
 
