@@ -66,19 +66,33 @@ class AdaMECClassifier(MinCostClassifier):
     random_state : int, RandomState or None, default=None
         Seed of the weak learner, where it is random.
     n_jobs : int or None, default=None
-        Folds fitted at a time; without calibration, threads. With None, folds come one after
-        another with one thread below 10,000 rows, all above.
+        Number of folds fitted in parallel; without calibration, threads. With None, folds are
+        fitted one after another, with one thread below 10,000 rows, all above.
 
     Attributes
     ----------
     classes_ : array of shape (2,)
         The classes; the second one is the positive class of the equations.
+    n_classes_ : int
+        Their number.
+    decisions_ : array of shape (d,)
+        The decisions that `predict` chooses from: the classes, unless the costs name others.
+    costs_ : CostSummary
+        The costs of the fit; ``print`` shows them in words.
     cost_matrix_ : array of shape (2, 2)
         The costs, averaged over the rows where they differ.
     feature_importances_ : array of shape (n_features_in_,)
         How much each feature is used, averaged over the boosted classifiers.
     estimator_ : CalibratedClassifierCV or AdaBoostCClassifier
         The calibrated scores; its ``calibrated_classifiers_`` hold the boosted classifiers.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X had any.
+    trained_at_ : str
+        When the fit ended, UTC.
+    data_fingerprint_ : str
+        A SHA-256 of all training rows.
 
     References
     ----------

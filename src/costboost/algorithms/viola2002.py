@@ -18,7 +18,7 @@ __all__ = ["AsymmetricAdaBoostClassifier"]
 
 
 class AsymmetricAdaBoostClassifier(VoteBoostingClassifier):
-    r"""Asymmetric AdaBoost: the cost is handed out over the rounds.
+    r"""Asymmetric AdaBoost: the cost is spread over the rounds.
 
     .. math::
 

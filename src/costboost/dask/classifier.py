@@ -42,7 +42,7 @@ _RESULTS = (
 
 
 class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
-    """Gradient boosting that spends the least money, on many machines.
+    """Gradient boosting that takes the decisions of least expected cost, on many machines.
 
     `costboost.CostBoostClassifier` with ``engine="xgboost", ensemble=1``, trained by the workers of
     a Dask cluster: no process ever holds all rows. There is one booster per head, not one per

@@ -36,7 +36,7 @@ _PRIVATE_STATE = frozenset({"_estimated_rows", "_frame", "_last_fit", "_members"
 
 
 class CostBoostClassifier(HeadClassifier):
-    """Gradient boosting that spends the least money.
+    """Gradient boosting that takes the decisions of least expected cost.
 
     How it works, in short:
 
@@ -139,6 +139,10 @@ class CostBoostClassifier(HeadClassifier):
         The classes.
     n_classes_ : int
         Their number.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X was a frame with text for column names.
     decisions_ : array of shape (d,)
         The decisions, which ``predict`` returns; the classes unless the costs name others.
     costs_ : CostSummary

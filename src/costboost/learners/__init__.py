@@ -63,7 +63,22 @@ BUILT_IN: dict[str, Callable[[int], Learner]] = {
 
 
 def resolve(estimator: object, max_leaves: int, owner: str) -> Learner:
-    """The learner meant by a classifier's ``estimator`` argument."""
+    """The learner meant by a classifier's ``estimator`` argument.
+
+    Parameters
+    ----------
+    estimator : Learner, str or scikit-learn estimator
+        The argument.
+    max_leaves : int
+        Largest number of leaves, if it is a tree.
+    owner : str
+        The classifier, for messages.
+
+    Returns
+    -------
+    Learner
+        The learner.
+    """
     if isinstance(estimator, Learner):
         return estimator
     if isinstance(estimator, str) and estimator in BUILT_IN:

@@ -21,8 +21,13 @@ class SklearnLearner(Learner):
     """A scikit-learn estimator, cloned and fitted anew in every round.
 
     Classifiers serve votes by ``predict`` and real-valued rules by ``predict_proba``; regressors
-    serve everything. The training outputs cost one prediction per round: scikit-learn has no other
-    way to hand them out.
+    serve everything. Each round takes one prediction on the training rows, because scikit-learn
+    does not return the outputs of a fit.
+
+    Parameters
+    ----------
+    estimator : scikit-learn estimator
+        A classifier or regressor whose ``fit`` takes ``sample_weight``.
     """
 
     estimator: BaseEstimator

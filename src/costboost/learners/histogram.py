@@ -21,6 +21,11 @@ class Histogram(Learner):
     A feature gets one bin per 300 distinct values, but at least ``min_bins`` and at most
     ``max_bins`` (finer bins overfit within a few rounds); one with fewer distinct values gets one
     bin per value. Missing values have a bin of their own.
+
+    Parameters
+    ----------
+    min_bins, max_bins : int, default=4 and 64
+        Smallest and largest number of bins of a feature.
     """
 
     min_bins: int = 4

@@ -19,7 +19,12 @@ class Perceptron(Learner):
     """Rosenblatt's perceptron with row weights, its iterates averaged.
 
     Without the average the last few rows would decide the direction on data that no line
-    separates. ``epochs`` passes over the rows, by scikit-learn's ``SGDClassifier``.
+    separates. It is scikit-learn's ``SGDClassifier``.
+
+    Parameters
+    ----------
+    epochs : int, default=5
+        Number of passes over the rows.
     """
 
     epochs: int = 5

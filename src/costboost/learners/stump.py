@@ -21,6 +21,11 @@ class Stump(Learner):
 
     Thresholds lie halfway between neighbouring values; with more than ``max_bins`` distinct
     values, between neighbouring quantile bins. Missing values fall on the right side.
+
+    Parameters
+    ----------
+    max_bins : int, default=255
+        Largest number of bins of a feature.
     """
 
     max_bins: int = 255

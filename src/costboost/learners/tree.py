@@ -38,8 +38,16 @@ class Tree(Learner):
     w, learning rate 1 and no penalty: its leaves hold weighted means, and its split gain is the
     weighted least-squares one (for votes in {-1, +1} that is the Gini gain). The criterion then
     turns leaf means into outputs. NaN, categorical columns and sparse rows are handled by
-    LightGBM, for which entries left out of a sparse matrix are zeros. A leaf has at least
-    ``min_rows`` rows; C4.5 has 2.
+    LightGBM, for which entries left out of a sparse matrix are zeros.
+
+    Parameters
+    ----------
+    max_leaves : int, default=8
+        Largest number of leaves.
+    max_bins : int, default=255
+        Largest number of bins of a feature.
+    min_rows : int, default=1
+        Smallest number of rows of a leaf; C4.5 has 2.
     """
 
     max_leaves: int = 8

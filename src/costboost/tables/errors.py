@@ -13,7 +13,24 @@ class TableError(ValueError):
 
 
 def unknown_column(name: str, known: Iterable[str], what: str, where: str) -> TableError:
-    """The error for a column that a file does not have, with the nearest names."""
+    """The error for a column that a file does not have, with the nearest names.
+
+    Parameters
+    ----------
+    name : str
+        The column that was asked for.
+    known : iterable of str
+        The columns of the file.
+    what : str
+        What the column is for, such as ``"--target"``.
+    where : str
+        The file.
+
+    Returns
+    -------
+    TableError
+        The error, to be raised.
+    """
     names = list(known)
     folded = {other.lower(): other for other in names}
     near = [folded[x] for x in get_close_matches(name.lower(), folded, n=3, cutoff=0.5)]
@@ -23,7 +40,17 @@ def unknown_column(name: str, known: Iterable[str], what: str, where: str) -> Ta
 
 
 def need(module: str, extra: str, what: str) -> None:
-    """Raise an ImportError that names the install command if a package is missing."""
+    """Raise an ImportError that names the install command if a package is missing.
+
+    Parameters
+    ----------
+    module : str
+        The package.
+    extra : str
+        The extra of costboost that installs it.
+    what : str
+        What needs it, for the message.
+    """
     from importlib.util import find_spec
 
     if find_spec(module) is None:

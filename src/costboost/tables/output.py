@@ -24,7 +24,15 @@ _FORMATS = {
 
 
 class Writer:
-    """Writes batches of rows to one file; made by `writer`."""
+    """Writes batches of rows to one file; made by `writer`.
+
+    Parameters
+    ----------
+    file : binary file
+        Where to write.
+    kind : str
+        The format: the ending of a file name.
+    """
 
     def __init__(self, file: IO[bytes], kind: str) -> None:
         self._file = file

@@ -17,7 +17,17 @@ __all__ = ["Box", "SlidingWindowDetector", "suppress"]
 
 
 class Box(NamedTuple):
-    """A detection: pixels from the upper left corner of the picture, and how sure it is."""
+    """A detection: pixels from the upper left corner of the picture, and how sure it is.
+
+    Attributes
+    ----------
+    left, top, width, height : float
+        Place and size, in pixels.
+    score : float
+        Score of the window.
+    neighbours : int
+        Number of windows that agree on it.
+    """
 
     left: float
     top: float

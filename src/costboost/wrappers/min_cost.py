@@ -89,6 +89,10 @@ class MinCostClassifier(CostSensitiveClassifier):
         The classes.
     n_classes_ : int
         Their number.
+    decisions_ : array of shape (d,)
+        The decisions that `predict` chooses from: the classes, unless the costs name others.
+    costs_ : CostSummary
+        The costs of the fit; ``print`` shows them in words.
     cost_matrix_ : array of shape (k, k)
         The costs, averaged over the rows where they differ. `predict` uses them if it is given no
         others.
@@ -100,6 +104,10 @@ class MinCostClassifier(CostSensitiveClassifier):
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, if X had any.
+    trained_at_ : str
+        When the fit ended, UTC.
+    data_fingerprint_ : str
+        A SHA-256 of all training rows.
 
     References
     ----------

@@ -141,6 +141,10 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         Number of features.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, if X had any.
+    trained_at_ : str
+        When the fit ended, UTC.
+    data_fingerprint_ : str
+        A SHA-256 of all training rows.
 
     References
     ----------
