@@ -12,6 +12,9 @@ import pytest
 from trust import __main__ as trust
 from trust import lower_bounds, part
 
+# Models of small tables may collapse.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "docs"))
 sys.path.append(str(ROOT / "tools"))
@@ -28,18 +31,10 @@ def test_killed_fits_end_in_the_identical_model():
 
 def test_a_wrong_end_and_a_stray_file_would_be_seen(monkeypatch):
     """Two planted bugs: a run that resumes to something else, and one that leaves a file."""
-    import time
-
     from trust import kills
 
     def resumes_wrongly(folder, checkpoint):
-        wrong = checkpoint is not None and checkpoint.exists()
-        if checkpoint is not None:
-            checkpoint.write_text("")
-        time.sleep(0.1)
-        if checkpoint is not None:
-            checkpoint.unlink()
-        return "wrong" if wrong else "right"
+        return "right" if checkpoint is None else "wrong"
 
     def leaves_a_file(folder, checkpoint):
         if checkpoint is not None:
@@ -65,7 +60,7 @@ def test_threads_and_forks():
     from trust.load import in_threads
 
     violations = []
-    assert in_threads(("AdaC2Classifier", "CostBoostClassifier"), violations, times=1) == 64
+    assert in_threads(("AdaC2Classifier", "CostBoostClassifier"), violations, times=1) == 48
     assert violations == []
 
 
