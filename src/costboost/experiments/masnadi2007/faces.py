@@ -203,7 +203,10 @@ class Figure4(Item):
                 (left, by_cost, f"ε of {OURS}, threshold 0"),
                 (right, by_method, "least ε over Ĉ1 and threshold"),
             ):
-                ax.set_yscale("log")
+                values = [value for line in lines.values() for value in line]
+                # A logarithmic axis of a decade or less would have one tick or none.
+                if max(values) > 30.0 * max(min(values), 1e-9):
+                    ax.set_yscale("log")
                 CostFactorDisplay(
                     FACTORS, lines, value_name=words, factor_name="cost factor f"
                 ).plot(ax)
