@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import costboost
-from costboost import _validation, multiclass
+from costboost import multiclass
 from costboost.gbm import objective
 from costboost.metrics import mean_cost
 from costboost.testing import LAWS, LawBrokenError, cases, check_laws, metric_laws, plain_cases
@@ -45,18 +45,6 @@ def test_every_law_finds_a_bug() -> None:
 def broken(check, subject, strategy, n=150):
     with pytest.raises(LawBrokenError):
         run_law(check, subject, strategy, max_examples=n, seed=0, shrink=False)
-
-
-def test_without_a_common_unit_extreme_costs_are_found(monkeypatch) -> None:
-    monkeypatch.setattr(costboost.costs.known.KnownCosts, "in_range", lambda self, used: self)
-    law = LAWS["answers_or_refuses"]
-    broken(law.check, costboost.CSB2M2Classifier(n_estimators=2, random_state=0), law.cases(3))
-
-
-def test_without_a_common_unit_extreme_weights_are_found(monkeypatch) -> None:
-    monkeypatch.setattr(_validation, "_within_range", lambda weights: weights)
-    law = LAWS["ignores_unit_of_weights"]
-    broken(law.check, costboost.CSB2Classifier(n_estimators=2, random_state=0), law.cases(2))
 
 
 def test_shares_that_do_not_sum_to_one_are_found(monkeypatch) -> None:

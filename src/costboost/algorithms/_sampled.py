@@ -83,4 +83,6 @@ def _fit_sample(model: Any, X: AnyArray, problem: MulticlassProblem, draw: Any, 
     classifier = clone(model)
     if "random_state" in classifier.get_params(deep=False):
         classifier.set_params(random_state=seed)
-    return classifier.fit(X[rows], decisions)
+    # Trees of scikit-learn cast to single precision, and refuse by name what does not fit.
+    with np.errstate(over="ignore"):
+        return classifier.fit(X[rows], decisions)

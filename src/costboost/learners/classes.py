@@ -27,7 +27,9 @@ class ClassRule:
 
     def predict(self, X: AnyArray) -> Floats:
         """The class of each row, (n, k)."""
-        return np.asarray(np.eye(self.k)[np.asarray(self.classifier.predict(X), dtype=np.intp)])
+        with np.errstate(over="ignore"):  # trees cast to single precision, and refuse by name
+            named = np.asarray(self.classifier.predict(X), dtype=np.intp)
+        return np.asarray(np.eye(self.k)[named])
 
     def importances(self, n_features: int) -> Floats:
         """As the classifier has them, (d,)."""
