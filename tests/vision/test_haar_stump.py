@@ -62,7 +62,7 @@ def weights(seed):
     return w / w.sum()
 
 
-@pytest.mark.parametrize("criterion", CRITERIA, ids=str)
+@pytest.mark.parametrize("criterion", CRITERIA, ids=lambda c: type(c).__name__)
 def test_search_equals_brute_force(windows, criterion):
     X, y = windows
     learner = bound(X)
