@@ -67,8 +67,8 @@ algorithms are here to be studied, compared and cited; few of them are a good ch
     - *No, only afterwards*: `CostBoostClassifier` (its second set of boosters learns them), or
       `AsyBLClassifier(learning_rate=0.1)`.
 - **Does the table fit into memory?**
-    - *Yes*: `CostBoostClassifier()`; `ensemble=1` is about five times faster, and clearly worse on
-      some problems with many classes.
+    - *Yes*: `CostBoostClassifier()`; `effort="fast"` is about ten times faster, and clearly worse
+      on some problems with many classes.
     - *No*: [`fit_parquet`](scale.md), or [`DaskCostBoostClassifier`](dask.md) on a cluster.
 - **Do you need an algorithm of the literature**, to compare with or to cite? The [list by
   paper](algorithms/index.md). With trees and many rounds prefer those with a link to probabilities.
@@ -227,8 +227,8 @@ def speed() -> str:
             "`lightgbm.train` with as many trees (100,000 rows, 20 features, 100 rounds), and are "
             f"{min(faster):.0f} to {max(faster):.0f} times faster than scikit-learn's "
             f"`AdaBoostClassifier` (extrapolated from 10 "
-            f"rounds). `CostBoostClassifier` trains `ensemble=5` boosters by default; how it grows "
-            f"with rows is on [Large "
+            f"rounds). `CostBoostClassifier` trains three kinds of models on five folds; how it "
+            f"grows with rows is on [Large "
             f"tables](scale.md). Measured by `make bench` on {first['cores']} cores at commit "
             f"{first['commit']}.",
             "",

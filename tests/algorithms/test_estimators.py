@@ -545,7 +545,11 @@ def test_the_booster_is_the_model(name):
     contributions = clf.booster_.predict(X, pred_contrib=True)
     assert contributions.shape == (len(X), 4)
     np.testing.assert_allclose(contributions.sum(axis=1), F, atol=1e-6)
-    assert clf.booster_.num_trees() == clf.n_iter_
+    # A tree that comes again, because the weights do not change, is in the booster once.
+    is_repeated = name == "CSB0Classifier"
+    assert clf.booster_.num_trees() == clf.n_iter_ or (
+        is_repeated and 0 < clf.booster_.num_trees() < clf.n_iter_
+    )
 
 
 @pytest.mark.parametrize("learner", [name for name in BUILT_IN if name != "tree"])

@@ -114,7 +114,7 @@ def test_the_flagship_end_to_end(classes, ensemble):
     model.fit(data.X, y)
     X = data.X[:100]
     head = model.heads_["probability"]
-    boosters = [head.temperature * one.contributions(X) for one in head.models]
+    boosters = [head.contributions(X)]
     p = model.predict_proba(X)
     found = explain(
         boosters, matrix, proba=p, decisions=ACTIONS, feature_names=data.feature_names, X=X

@@ -62,6 +62,8 @@ def growth(n_fits, n_predicts, names, violations):
         model.predict(X)
     table = []
     for what, total in (("fits", n_fits), ("predictions", n_predicts)):
+        if not total:
+            continue
         warm = max(total // 5, len(plan))
         before = None
         for number in range(warm + total):

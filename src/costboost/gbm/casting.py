@@ -298,9 +298,12 @@ class Training:
             return [np.nan] * len(trials), np.eye(len(trials))[0]
         target: Target = self.task.target
         columns = target.columns(held_out.costs, held_out.weights)
-        losses = [target.part(columns).loss(s) for s in known]
-        if len(trials) == 1 or not columns.weights.any():
-            return losses, np.eye(len(trials))[0]
+        whole = target.part(columns)
+        if whole.weight <= 0:  # nothing is at stake on these rows
+            return [np.nan] * len(trials), np.eye(len(trials))[0]
+        losses = [whole.loss(s) for s in known]
+        if len(trials) == 1:
+            return losses, np.ones(1)
         some = slice(None, None, -(-len(columns.labels) // _BLEND_ROWS))
         part = target.part(columns.take(some))
         if part.weight <= 0:

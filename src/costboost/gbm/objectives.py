@@ -18,6 +18,9 @@ __all__ = ["Derivatives", "LossRows", "Objective", "check_costs", "loss_rows", "
 
 Derivatives: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
 
+# Largest cost whose gradients are numbers of single precision.
+_MOST_COST = 1e25
+
 
 def objective(
     loss: str | Loss = "gll",
@@ -299,6 +302,13 @@ class LossRows:
             self.y, self.C = problem.y, problem.both
         else:
             self.y, self.C = costs.labels, costs.reduced
+        largest = max(float(np.max(part, initial=0.0)) for part in self.C)
+        if largest > _MOST_COST:
+            raise ValueError(
+                f"The costs of an objective must be at most {_MOST_COST:g} in size, because the "
+                f"engines sum in single precision; got {largest:g}. Give them in a larger unit: "
+                "only their ratios matter."
+            )
         self.n_scores = loss.n_scores(2 if loss.is_binary else self.C.shape[1])
         self.for_kernel = loss.kernel_rows(self.y, self.C) if loss.kernel else ()
 

@@ -51,6 +51,10 @@ def checked_codes(labels: ArrayLike, k: int, n: int, owner: str) -> Ints:
     return codes
 
 
+# Smallest of the largest weights of a table; the inverse is the largest.
+_LEAST_WEIGHT = 1e-25
+
+
 def checked_weights(weights: ArrayLike | None) -> AnyArray | None:
     """Weights of the rows, or None: without weights XGBoost passes an empty array."""
     if weights is None:
@@ -62,5 +66,11 @@ def checked_weights(weights: ArrayLike | None) -> AnyArray | None:
         raise ValueError(
             f"The weights of the rows must be finite, not negative and not all zero; got values "
             f"from {w.min()} to {w.max()}. Drop the rows you do not want instead."
+        )
+    if not _LEAST_WEIGHT < w.max() < 1.0 / _LEAST_WEIGHT:
+        raise ValueError(
+            f"The largest weight of a row must be between {_LEAST_WEIGHT:g} and "
+            f"{1.0 / _LEAST_WEIGHT:g}, because the engines sum in single precision; got "
+            f"{w.max():g}. Divide all weights by {w.max():g}: only their ratios matter."
         )
     return w

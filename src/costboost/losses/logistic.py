@@ -82,7 +82,9 @@ class ShiftedLogistic(BinaryLoss):
     def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
         """Slopes 2 γ y and offsets 2 η y."""
         C1, C2 = (np.asarray(c, dtype=np.float64) for c in C)
-        return 2.0 * y * self.slope(C1, C2), y * (np.log(C2) - np.log(C1))
+        with np.errstate(divide="ignore"):  # a free mistake is infinitely far away
+            shift = np.log(C2) - np.log(C1)
+        return 2.0 * y * self.slope(C1, C2), y * shift
 
 
 @register
