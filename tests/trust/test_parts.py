@@ -71,7 +71,7 @@ def test_growth_is_seen(monkeypatch):
     kept, fresh = [], load.fresh
 
     def leaks(*arguments):
-        kept.append(bytearray(2**20) * 3)
+        kept.append(bytearray(b"x") * 2**25)  # more than a process may have left over
         return fresh(*arguments)
 
     monkeypatch.setattr(load, "fresh", leaks)
