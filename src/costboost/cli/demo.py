@@ -245,8 +245,8 @@ LEGEND = (
     "LightGBM with rows weighted by what an error costs, and LightGBM calibrated (isotonic) with "
     "the cheapest "
     "expected decision. MinCost is that rule with sigmoid calibration. Trees have 8 leaves; "
-    "AsyBL and CSLogitBoost learn at rate 0.1, as LightGBM does. CostBoost averages five LightGBM "
-    "boosters with its own defaults."
+    "AsyBL and CSLogitBoost learn at rate 0.1, as LightGBM does. CostBoost has its own "
+    "defaults: a few kinds of models, weighted by what they are worth on held-out rows."
 )
 
 
