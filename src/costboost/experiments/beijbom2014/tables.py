@@ -154,33 +154,25 @@ class Table2(LossStudy):
 
     name = "table2"
     title = "Risk on ten UCI sets with random symmetric costs in [1, 10]"
-    minutes = 7.0
+    minutes = 20.0
     datasets = (
         "breast-tissue", "ecoli", "segment", "libras", "vertebral",
         "vehicle", "shuttle", "pendigits", "satimage", "optdigits",
     )  # fmt: skip
     efforts: ClassVar[dict[Mode, Effort]] = {
         "quick": Effort(20, 2, 600, {"libras": 1, "shuttle": 1, "optdigits": 1, "pendigits": 1}),
-        "full": Effort(
-            100,
-            50,
-            4500,
-            {"libras": 30, "satimage": 12, "optdigits": 8, "pendigits": 8, "shuttle": 10},
-        ),
+        "full": Effort(100, 50, 43_500),
     }
     notes = (
         "100 rounds, regression lines and the losses are the paper's, and so are the published "
         "training and test parts of segment, shuttle, pendigits, satimage and optdigits; the other "
         "sets are split 80 to 20 at random, stratified. 50 random "
-        "matrices as in the paper, but 30 for libras, 12 for satimage, 10 for shuttle, 8 for "
-        "pendigits and optdigits, because a round is k − 1 steps over k scores. Of shuttle and "
-        "pendigits each repeat draws 4,500 training rows by class, 10 or more of each class or all "
-        "there are (the paper trains on 43,500 and 7,494); all test rows are used. (All rows and "
-        "50 matrices for every set would take about 40 minutes of one core, half of them for "
-        "shuttle.) Columns are standardised. The paper does not name the rotation of its simplex, "
-        "on which the decisions depend; here it is the default of MCBoostClassifier. † marks risks "
-        "that a paired t-test at 5 % does not tell from the lowest. Ranks computed from "
-        "the printed risks agree with the printed ranks to 0.05, so the scan has kept the numbers."
+        "matrices and all training rows as in the paper, about 40 minutes of one core, half of "
+        "them for shuttle. Columns are standardised. The paper does not name the rotation of its "
+        "simplex, on which the decisions depend; here it is the default of MCBoostClassifier. † "
+        "marks risks that a paired t-test at 5 % does not tell from the lowest. Ranks computed "
+        "from the printed risks agree with the printed ranks to 0.05, so the scan has kept the "
+        "numbers."
     )
 
     def split(self, data: Dataset, seed: int) -> tuple[Ints, Ints]:

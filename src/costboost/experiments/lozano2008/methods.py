@@ -59,7 +59,7 @@ class Effort:
 
 EFFORTS: dict[Mode, Effort] = {
     "quick": Effort(10, 1500, 2, {"letter": 1}, {"16 leaves": (*PRINTED, "p=2 sampled")}),
-    "full": Effort(30, 6000, 14, {"letter": 6}, PLANS),
+    "full": Effort(30, 20_000, 20, {"letter": 10}, PLANS),
 }
 DATASETS = (
     "splice", "anneal", "satimage", "flare", "letter", "pendigits", "segment", "thyroid"
