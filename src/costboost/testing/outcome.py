@@ -131,7 +131,9 @@ def only_known_warnings(owner: Any, what: object) -> Iterator[None]:
     own = (owner.__module__.split(".")[0], "costboost")
     caught: list[tuple[Any, ...]] = []
 
-    def note(message: Any, category: Any, filename: str, lineno: int, *_: Any) -> None:
+    def note(
+        message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+    ) -> None:
         caught.append((message, category, f"{filename}, line {lineno}", _asker()))
 
     with warnings.catch_warnings(), np.errstate(all="warn", under="ignore"):
