@@ -11,10 +11,13 @@ from costboost._typing import AnyArray
 from costboost.testing.case import Case
 from costboost.testing.outcome import LawBrokenError, Outcome
 
-__all__ = ["UNITS", "bits", "broken", "random_of", "same"]
+__all__ = ["COST_UNITS", "WEIGHT_UNITS", "bits", "broken", "random_of", "same"]
 
-UNITS = (-960, -300, -40, -3, 3, 40, 300, 960)
-"""Powers of two by which laws multiply costs and weights."""
+COST_UNITS = (-990, -990, -300, -40, -3, 3, 40, 300, 990, 990)
+"""Powers of two by which laws multiply costs; costs above 1e300 are refused."""
+
+WEIGHT_UNITS = (-1018, -1018, -300, -40, -3, 3, 40, 300, 1018, 1018)
+"""Powers of two by which laws multiply weights: sums of the largest are infinite."""
 
 # How far probabilities may be apart that should be equal up to rounding.
 _ROUNDING = 1e-6

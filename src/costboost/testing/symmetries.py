@@ -13,7 +13,7 @@ import numpy as np
 
 from costboost._typing import AnyArray
 from costboost.testing.case import Case
-from costboost.testing.comparing import UNITS, random_of, same
+from costboost.testing.comparing import COST_UNITS, WEIGHT_UNITS, random_of, same
 from costboost.testing.outcome import Outcome, outcome
 
 __all__ = [
@@ -29,8 +29,8 @@ __all__ = [
 def ignores_unit_of_costs(estimator: Any, case: Case) -> Outcome:
     """Costs in another unit (times a power of two) change no decision and no probability.
 
-    In half of the cases the weights are in that unit too, so that products of the two would be
-    infinite or 0.
+    In half of the cases the weights are in an unusual unit too, so that products of the two would
+    be infinite or 0.
 
     Parameters
     ----------
@@ -44,16 +44,16 @@ def ignores_unit_of_costs(estimator: Any, case: Case) -> Outcome:
     Outcome
         What it made of the case.
     """
-    power, with_it = _units(case)
-    first = _weighted(case, with_it)
-    other = replace(first, prices=case.prices.times(2.0**power))
-    return _compared(estimator, first, other, f"when costs are multiplied by 2^{power}")
+    of_costs, of_weights, is_both = _units(case)
+    first = _weighted(case, of_weights if is_both else 0)
+    other = replace(first, prices=case.prices.times(2.0**of_costs))
+    return _compared(estimator, first, other, f"when costs are multiplied by 2^{of_costs}")
 
 
 def ignores_unit_of_weights(estimator: Any, case: Case) -> Outcome:
     """Weights in another unit (times a power of two) change no decision and no probability.
 
-    In half of the cases the costs are in that unit too.
+    In half of the cases the costs are in an unusual unit too.
 
     Parameters
     ----------
@@ -65,17 +65,18 @@ def ignores_unit_of_weights(estimator: Any, case: Case) -> Outcome:
     Outcome
         What it made of the case.
     """
-    power, with_it = _units(case)
-    first = replace(_weighted(case, 0), prices=case.prices.times(2.0**with_it))
-    other = _weighted(first, power)
-    return _compared(estimator, first, other, f"when weights are multiplied by 2^{power}")
+    of_costs, of_weights, is_both = _units(case)
+    prices = case.prices.times(2.0 ** (of_costs if is_both else 0))
+    first = replace(_weighted(case, 0), prices=prices)
+    other = _weighted(first, of_weights)
+    return _compared(estimator, first, other, f"when weights are multiplied by 2^{of_weights}")
 
 
-def _units(case: Case) -> tuple[int, int]:
-    """A power of two, and that of what is not compared: the same or 0."""
+def _units(case: Case) -> tuple[int, int, bool]:
+    """Powers of two for costs and for weights, and whether both are to be unusual."""
     rng = random_of(case)
-    power = int(rng.choice(UNITS))
-    return power, power * int(rng.integers(2))
+    place = rng.integers(len(COST_UNITS))
+    return COST_UNITS[place], WEIGHT_UNITS[place], bool(rng.integers(2))
 
 
 def _weighted(case: Case, power: int) -> Case:
