@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 
 from costboost import CostBoostClassifier, MinCostClassifier, RareBoostClassifier
+from costboost.metrics import cost_by, cost_by_threshold, cost_curve
 
 # Models of small tables may collapse.
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.errors.CollapseWarning")
@@ -39,3 +40,45 @@ def test_xgboost_takes_numbers_beyond_single_precision(kind) -> None:
     right = model.fit(kind(small), Y).predict_proba(kind(small))
     found = model.fit(kind(rows), Y).predict_proba(kind(rows))
     assert np.array_equal(found, right)
+
+
+# -- metrics ---------------------------------------------------------------------------------------
+
+TRUTH, DECIDED = np.array([0, 0, 1, 1, 1, 0]), np.array([0, 1, 1, 0, 1, 1])
+GROUPS, SCORES = np.array(list("aababb")), np.array([0.1, 0.6, 0.7, 0.3, 0.9, 0.4])
+
+
+@pytest.mark.parametrize("power", [-900, 900])
+def test_intervals_of_segments_scale_with_costs(power) -> None:
+    prices = np.array([[0.0, 1.5], [7.0, 0.0]])
+    found = cost_by(GROUPS, TRUTH, DECIDED, cost_matrix=prices)
+    scaled = cost_by(GROUPS, TRUTH, DECIDED, cost_matrix=prices * 2.0**power)
+    for name in ("low", "high", "mean_cost", "total_cost"):
+        assert np.array_equal(getattr(scaled, name), np.ldexp(getattr(found, name), power))
+    assert np.isfinite(found.low).all() and (found.low < found.mean_cost).all()
+
+
+def test_a_segment_without_weight_has_no_mean() -> None:
+    found = cost_by(GROUPS, TRUTH, DECIDED, sample_weight=(GROUPS == "a") * 1.0)
+    assert found.rows.tolist() == [3.0, 0.0]
+    assert np.isnan(found.mean_cost).tolist() == [False, True]
+
+
+def test_sums_that_are_no_number_are_refused() -> None:
+    huge = {"cost_matrix": np.full((2, 2), 1e300) - 1e300 * np.eye(2), "sample_weight": [1e10] * 6}
+    with pytest.raises(ValueError, match=r"sum of cost_by is larger"):
+        cost_by(GROUPS, TRUTH, DECIDED, **huge)
+    with pytest.raises(ValueError, match=r"sum of cost_by_threshold is larger"):
+        cost_by_threshold(TRUTH, SCORES, **huge)
+
+
+def test_thresholds_need_two_classes() -> None:
+    with pytest.raises(ValueError, match=r"must name two classes, got \[0\]"):
+        cost_by_threshold([0, 0], [0.1, 0.2], labels=[0], positive=0)
+
+
+def test_rows_of_negligible_weight_make_no_corner_of_a_cost_curve() -> None:
+    weights = np.array([1e300, 1e-300, 1.0, 1e300, 1e300, 1e300])
+    pc, cost = cost_curve(TRUTH, SCORES, sample_weight=weights, probability_cost=None)
+    plain = cost_curve(TRUTH, SCORES, sample_weight=weights > 1.0, probability_cost=None)
+    assert np.allclose(pc, plain[0]) and np.allclose(cost, plain[1])

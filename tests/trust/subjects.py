@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 
 import costboost
@@ -144,14 +146,105 @@ def _classifier_subjects() -> list[Subject]:
 # -- objectives and metrics -----------------------------------------------------------------------
 
 PLAIN_METRIC_LAWS = ("measures_rows_in_any_order", "measures_weights_as_rows", "scales_with_costs")
-METRICS = (metrics.total_cost, metrics.mean_cost, metrics.savings_score)
+_ALL = ("measures_or_refuses", *PLAIN_METRIC_LAWS)
+_NO_COSTS = _ALL[:3]
+_NO_WEIGHTS = _ALL[:2]
+
+
+def _public(metric: Any) -> Any:
+    """A wrapper whose messages name the public function."""
+    metric.__module__ = "costboost.metrics"
+    return metric
+
+
+@_public
+def cost_by(
+    groups, y_true, y_pred, *, cost_matrix=None, costs=None, labels=None, sample_weight=None, X=None
+):
+    """Numbers of `metrics.cost_by` in the order of the groups: all that are finite by promise."""
+    found = metrics.cost_by(
+        groups, y_true, y_pred, cost_matrix=cost_matrix, costs=costs, labels=labels,
+        sample_weight=sample_weight, X=X,
+    )  # fmt: skip
+    order = np.argsort(found.groups)
+    means = found.mean_cost[order][found.rows[order] > 0]
+    parts = [found.rows[order], found.total_cost[order], means, [found.total]]
+    if found.total != 0:
+        parts.append(found.share[order])
+    parts += [edge[order][np.isfinite(edge[order])] for edge in (found.low, found.high)]
+    return np.concatenate(parts)
+
+
+@_public
+def cost_by_threshold(
+    y_true, y_score, *, cost_matrix=None, costs=None, labels=None, sample_weight=None, X=None
+):
+    """Numbers of `metrics.cost_by_threshold`, without the last threshold, which is infinite."""
+    thresholds, totals = metrics.cost_by_threshold(
+        y_true, y_score, cost_matrix=cost_matrix, costs=costs, labels=labels,
+        sample_weight=sample_weight, X=X, positive=None if labels is None else labels[-1],
+    )  # fmt: skip
+    return np.concatenate([thresholds[:-1], totals])
+
+
+@_public
+def cost_curve(y_true, y_score, *, labels=None, sample_weight=None):
+    """The curve of `metrics.cost_curve`."""
+    return metrics.cost_curve(
+        y_true, y_score, positive=None if labels is None else labels[-1],
+        sample_weight=sample_weight,
+    )[1]  # fmt: skip
+
+
+@_public
+def epsilon(y_true, y_pred, *, labels=None):
+    """`metrics.epsilon` with a factor."""
+    return metrics.epsilon(y_true, y_pred, factor=5.0, positive=labels[-1])
+
+
+@_public
+def cost_scorer(
+    y_true, y_pred, *, cost_matrix=None, costs=None, labels=None, sample_weight=None, X=None
+):
+    """What `metrics.make_cost_scorer` says of a classifier that decides as given."""
+    scorer = metrics.make_cost_scorer("total_cost", cost_matrix=cost_matrix, labels=labels)
+    return scorer(_Decided(y_pred), X, y_true, sample_weight=sample_weight, costs=costs)
+
+
+class _Decided(ClassifierMixin, BaseEstimator):
+    """A classifier whose decisions are known."""
+
+    def __init__(self, decided=None):
+        self.decided = decided
+
+    def predict(self, X, costs=None):
+        return self.decided
+
+
+# Metric to laws, and number of classes.
+METRICS: dict[Any, tuple[tuple[str, ...], Any]] = {
+    metrics.total_cost: (_ALL, None),
+    metrics.mean_cost: (_ALL, None),
+    metrics.savings_score: (_ALL, None),
+    cost_by: (_ALL, None),
+    cost_scorer: (_ALL, None),
+    cost_by_threshold: (_ALL, 2),
+    cost_curve: (_NO_COSTS, 2),
+    metrics.g_mean: (_NO_WEIGHTS, None),
+    epsilon: (_NO_WEIGHTS, 2),
+}
 
 
 def _metric_subjects() -> list[Subject]:
-    laws = {
-        name: getattr(metric_laws, name) for name in ("measures_or_refuses", *PLAIN_METRIC_LAWS)
-    }
-    return [Subject(f"metrics.{metric.__name__}", metric, laws) for metric in METRICS]
+    return [
+        Subject(
+            f"metrics.{metric.__name__}",
+            metric,
+            {law: getattr(metric_laws, law) for law in laws},
+            n_classes,
+        )
+        for metric, (laws, n_classes) in METRICS.items()
+    ]
 
 
 def _objective_subjects() -> list[Subject]:

@@ -9,8 +9,10 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from costboost._typing import Bools, Floats, Ints
+from costboost._validation import in_range, usual_exponent
 from costboost.costs.labelled import is_short
 from costboost.metrics.case import Case, positive_index
+from costboost.metrics.money import in_full
 
 __all__ = ["cost_by_threshold", "cost_curve"]
 
@@ -74,17 +76,24 @@ def cost_by_threshold(
         binary=True,
         size=2,
     )
+    if len(case.classes) != 2:
+        raise ValueError(
+            f"The 'labels' parameter of {owner} must name two classes, got {case.classes.tolist()}."
+        )
     code = positive_index(case.classes, positive, owner)
     score = _scores(y_score, len(case.codes), owner)
-    w = 1.0 if case.weights is None else case.weights
-    price_negative = w * case.costs.paid(np.full(len(score), 1 - code))
-    price_positive = w * case.costs.paid(np.full(len(score), code))
+    w = np.ones(len(score)) if case.weights is None else case.weights
+    paid = np.stack([case.costs.paid(np.full(len(score), one)) for one in (1 - code, code)])
+    # In units of their own, powers of two: products of unusual numbers are none.
+    unit, size = usual_exponent(float(np.abs(paid).max())), usual_exponent(float(w.max()))
+    price_negative, price_positive = np.ldexp(paid, -unit) * np.ldexp(w, -size)
     order, starts = _distinct(score)
     # Two one-sided sums rather than one sum of differences: nothing cancels.
     below = np.concatenate([[0.0], np.cumsum(price_negative[order])])
     above = np.concatenate([[0.0], np.cumsum(price_positive[order[::-1]])])[::-1]
     cuts = np.append(starts, len(score))
-    return np.append(score[order[starts]], np.inf), below[cuts] + above[cuts]
+    totals = [in_full(total, unit + size, owner) for total in below[cuts] + above[cuts]]
+    return np.append(score[order[starts]], np.inf), np.array(totals)
 
 
 def cost_curve(
@@ -196,7 +205,7 @@ def _hull(
     convex hull.
     """
     order, starts = _distinct(score)
-    w = np.ones(len(score)) if weights is None else weights
+    w = np.ones(len(score)) if weights is None else in_range(weights, float(weights.max()))
     pos = np.add.reduceat(np.where(positive, w, 0.0)[order], starts)
     neg = np.add.reduceat(np.where(positive, 0.0, w)[order], starts)
     if not (pos.sum() > 0 and neg.sum() > 0):
@@ -211,4 +220,6 @@ def _hull(
     # Cumulated from the end that starts at 0: both rates are exact there.
     misses = np.concatenate([[0.0], np.cumsum(pos)])[::-1] / pos.sum()
     alarms = np.concatenate([[0.0], np.cumsum(neg[::-1])]) / neg.sum()
-    return misses, alarms
+    # Rows whose weight is lost in rounding make no corner.
+    is_corner = np.append(True, (np.diff(misses) != 0) | (np.diff(alarms) != 0))
+    return misses[is_corner], alarms[is_corner]

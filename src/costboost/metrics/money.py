@@ -90,13 +90,7 @@ def total_cost(
         X=X,
     )
     total, exponent = _sum(case.costs.paid(case.decisions), case.weights)
-    try:
-        return math.ldexp(total, exponent)
-    except OverflowError:
-        raise ValueError(
-            "total_cost is larger than the largest number, because the costs or the weights of "
-            "rows are. Pass costs in another unit, or use mean_cost."
-        ) from None
+    return in_full(total, exponent, "total_cost")
 
 
 def mean_cost(
@@ -198,6 +192,30 @@ def savings_score(
         X=X,
     )
     return case.costs.savings(case.decisions, case.weights)
+
+
+def in_full(value: float, exponent: int, owner: str) -> float:
+    """The value times two to the exponent.
+
+    Parameters
+    ----------
+    value, exponent : float, int
+        A sum, divided by a power of two.
+    owner : str
+        Function that error messages name.
+
+    Returns
+    -------
+    float
+        The sum; a ValueError if no float is so large.
+    """
+    try:
+        return math.ldexp(value, exponent)
+    except OverflowError:
+        raise ValueError(
+            f"A sum of {owner} is larger than the largest number, because the costs or the weights "
+            "of rows are. Pass costs in another unit, or use mean_cost."
+        ) from None
 
 
 def _sum(values: Floats, weights: Floats | None) -> tuple[float, int]:

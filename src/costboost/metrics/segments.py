@@ -12,7 +12,9 @@ from scipy.stats import t as student
 
 from costboost._tables import as_frame, is_missing
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._validation import usual_exponent
 from costboost.metrics.case import Case
+from costboost.metrics.money import in_full
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,7 +35,8 @@ class CostBySegment:
     total_cost, share : arrays of shape (g,)
         Cost of each segment, and its share of the total (NaN if that is 0).
     mean_cost, low, high : arrays of shape (g,)
-        Mean cost per row and its interval (Student's t); infinite for a single row.
+        Mean cost per row and its interval (Student's t), which is infinite for a single row. NaN
+        for rows whose weights are all 0.
     total : float
         Cost of all rows; the segments sum to it.
     confidence : float
@@ -160,9 +163,13 @@ def segmented(
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
     members = np.split(order, ends)
+    # In units of their own, powers of two: squares and products of unusual numbers are none.
+    unit = int(np.frexp(np.abs(paid).max(initial=0.0))[1])
+    size = usual_exponent(float(weight.max(initial=0.0)))
+    paid, weight = np.ldexp(paid, -unit), np.ldexp(weight, -size)
     totals = np.array([math.fsum(paid[rows] * weight[rows]) for rows in members])
     rows = np.array([float(weight[rows].sum()) for rows in members])
-    halves = [_half_width(paid[rows], weight[rows], confidence) for rows in members]
+    halves = [_half_width(paid[rows], weight[rows], size, confidence) for rows in members]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = totals / rows
     total = math.fsum(paid * weight)
@@ -171,25 +178,29 @@ def segmented(
     half = np.array(halves)
     return CostBySegment(
         groups=names[first],
-        rows=rows[first],
-        total_cost=totals[first],
+        rows=np.array([in_full(x, size, owner) for x in rows[first]]),
+        total_cost=np.array([in_full(x, unit + size, owner) for x in totals[first]]),
         share=shares[first],
-        mean_cost=means[first],
-        low=(means - half)[first],
-        high=(means + half)[first],
-        total=total,
+        mean_cost=np.ldexp(means, unit)[first],
+        low=np.ldexp(means - half, unit)[first],
+        high=np.ldexp(means + half, unit)[first],
+        total=in_full(total, unit + size, owner),
         confidence=confidence,
     )
 
 
-def _half_width(paid: Floats, weight: Floats, confidence: float) -> float:
-    """Half the interval of a weighted mean; a weight of 2 is a row that came twice."""
-    mass = float(weight.sum())
-    if mass <= 1:
+def _half_width(paid: Floats, weight: Floats, size: int, confidence: float) -> float:
+    """Half the interval of a weighted mean; a weight of 2 is a row that came twice.
+
+    Weights are divided by two to the ``size``.
+    """
+    mass, one = float(weight.sum()), math.ldexp(1.0, min(-size, 1000))
+    if mass <= one:
         return float("inf")
     mean = float((paid * weight).sum()) / mass
-    variance = float((weight * (paid - mean) ** 2).sum()) / (mass - 1)
-    return float(student.ppf(0.5 + confidence / 2, mass - 1)) * math.sqrt(variance / mass)
+    variance = float((weight * (paid - mean) ** 2).sum()) / (mass - one)
+    count = mass / one  # of rows
+    return float(student.ppf(0.5 + confidence / 2, count - 1)) * math.sqrt(variance / count)
 
 
 def _segments(groups: ArrayLike, n: int, owner: str) -> tuple[AnyArray, Ints]:
