@@ -10,11 +10,14 @@ import pytest
 
 import costboost
 from costboost import multiclass
+from costboost.costs.known import KnownCosts
 from costboost.gbm import objective
 from costboost.metrics import mean_cost
 from costboost.testing import LAWS, LawBrokenError, cases, check_laws, metric_laws, plain_cases
 from costboost.testing.checking import run_law
 from testing.planted import BUGS, Sound
+from trust.properties import sample
+from trust.subjects import subjects
 
 # A bug must be found within so many cases.
 WITHIN = 40
@@ -52,6 +55,47 @@ def test_shares_that_do_not_sum_to_one_are_found(monkeypatch) -> None:
     law = LAWS["answers_soundly"]
     assert multiclass.shares  # the name that is replaced
     broken(law.check, costboost.AdaCostM2Classifier(n_estimators=2), law.cases(3))
+
+
+# Costs and weights are brought to a common unit, by a power of two, before anything is computed.
+UNIT_LAWS = ("ignores_unit_of_costs", "ignores_unit_of_weights")
+
+
+def without_unit_of_costs(monkeypatch) -> None:
+    monkeypatch.setattr(KnownCosts, "in_range", lambda self, used: self)
+
+
+def without_unit_of_weights(monkeypatch) -> None:
+    monkeypatch.setattr("costboost._validation._within_range", lambda weights: weights)
+
+
+@pytest.mark.parametrize("law", UNIT_LAWS)
+def test_weights_without_a_common_unit_are_found(law, monkeypatch) -> None:
+    without_unit_of_weights(monkeypatch)
+    broken(LAWS[law].check, Sound(), LAWS[law].cases(2), n=WITHIN)
+
+
+def test_costs_without_a_common_unit_are_found(monkeypatch) -> None:
+    without_unit_of_costs(monkeypatch)
+    law = LAWS["ignores_unit_of_costs"]
+    broken(law.check, costboost.GradientCSBClassifier(n_estimators=2), law.cases(2), n=WITHIN)
+
+
+@pytest.mark.parametrize("switch", [without_unit_of_costs, without_unit_of_weights])
+def test_the_sample_of_the_test_suite_finds_a_missing_unit(switch, monkeypatch) -> None:
+    """By the very cases that `test_laws_hold` draws, on classes whose fits are quick."""
+    switch(monkeypatch)
+    found = []
+    for subject in subjects():
+        for law in UNIT_LAWS:
+            if law in subject.laws and subject.share == 1.0:
+                try:
+                    sample(subject, law, shrink=False)
+                except LawBrokenError:
+                    found.append((subject.name, law))
+        if len(found) >= 2:
+            break
+    assert len(found) >= 2
 
 
 # -- metrics and objectives ----------------------------------------------------------------------

@@ -47,6 +47,33 @@ def seed_of(seed, *names):
     return zlib.crc32("/".join([str(seed), *names]).encode())
 
 
+# Cases of each law in the test suite. The first two ask the most of a class; changed units need a
+# few, until extreme ones are drawn; another symmetry is the same code for every case.
+SAMPLE = {
+    "answers_or_refuses": 3,
+    "answers_soundly": 3,
+    "has_finite_derivatives": 15,
+    "ignores_unit_of_costs": 2,
+    "ignores_unit_of_weights": 2,
+}
+
+
+def sample(subject, law, seed=5, shrink=True):
+    """Check a law on the few cases of the test suite."""
+    from costboost.testing import LAWS
+    from costboost.testing.checking import run_law
+
+    n = SAMPLE.get(law, 1 if law in LAWS else 10)
+    run_law(
+        subject.laws[law],
+        subject.what,
+        subject.strategy(law),
+        max_examples=n,
+        seed=seed_of(seed, subject.name, law),
+        shrink=shrink,
+    )
+
+
 def run(name, law, n, seed):
     """Check one law on one subject: counts, seconds, and the first violation."""
     from costboost.testing.checking import run_law
