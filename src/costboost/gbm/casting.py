@@ -13,7 +13,6 @@ from costboost._typing import Floats
 from costboost.errors import TimeLimitWarning
 from costboost.gbm.checkpoint import BoosterStore
 from costboost.gbm.engines.base import Engine, Job, Model
-from costboost.gbm.engines.linear import LinearModel
 from costboost.gbm.heads import Head
 from costboost.gbm.members import Member, Members, Recipe, blend
 from costboost.gbm.portfolio import recipes_for
@@ -30,6 +29,8 @@ _BLEND_ROWS = 20_000
 _MORE_ROUNDS = 1.1
 # Time that such a booster takes, in that of all boosters of the folds.
 _REFIT_TIME = 0.4
+# Held-out rows of the first fold from which they tell whether a kind is worth the other folds.
+_RACE_ROWS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +119,10 @@ class Trial:
     def scores(self) -> Floats | None:
         """Scores of the held-out rows, fold by fold."""
         return np.concatenate(self.parts) if self.parts else None
+
+    def give_up(self, why: str) -> None:
+        """Leave it out."""
+        self.models, self.parts, self.evals, self.note = [], [], [], why
 
     def member(self, weight: float, loss: float) -> Member:
         """What became of it."""
@@ -226,7 +231,9 @@ class Training:
             if trials and clock.left < np.mean([t.seconds for t in trials if t.models]):
                 trial.note = "no time"
             else:
-                self._train(trial, start, clock)
+                # Kinds to be continued were chosen before.
+                rivals = trials if start is None else []
+                self._train(trial, start, clock, [t for t in rivals if t.models])
             trials.append(trial)
         trained = [trial for trial in trials if trial.models]
         losses, weights = self._weights(trained)
@@ -249,8 +256,10 @@ class Training:
         used = {member.name for member in start.members if member.weight > 0}
         return [recipe for recipe in found if recipe.name in used] or found[:1]
 
-    def _train(self, trial: Trial, start: Start | None, clock: Clock) -> None:
-        """Train one kind of model on every fold."""
+    def _train(
+        self, trial: Trial, start: Start | None, clock: Clock, rivals: Sequence[Trial]
+    ) -> None:
+        """Train one kind of model on every fold, if the first shows that the rivals need it."""
         began = time.monotonic()
         seeds = self.source.seeds
         trainer = self._trainer(trial.recipe)
@@ -278,16 +287,32 @@ class Training:
             trial.models.append(model)
             if seen is not None:
                 trial.parts.append(seen)
+            if number == 0 and len(seeds) > 1 and self._adds_nothing(trial, rivals):
+                trial.give_up("adds nothing on the first fold")
+                break
         trial.seconds = time.monotonic() - began
 
+    def _adds_nothing(self, trial: Trial, rivals: Sequence[Trial]) -> bool:
+        """Whether the held-out rows of the first fold are many, and give it no weight."""
+        held_out = self.source.held_out(0)
+        if not rivals or not trial.parts or held_out is None or len(held_out) < _RACE_ROWS:
+            return False
+        part = self.task.target.part(self.task.target.columns(held_out.costs, held_out.weights))
+        if part.weight <= 0:
+            return False
+        scores = [rival.parts[0] for rival in rivals if rival.parts]
+        return bool(blend([*scores, trial.parts[0]], part.loss)[-1] == 0)
+
     def _trainer(self, recipe: Recipe) -> Trainer:
-        engine: Engine = self.source.engine(self.settings, recipe)
-        trainer = self.source.trainer(engine, self.task.target)
+        trainer = self.source.trainer(self._engine(recipe), self.task.target)
         if self.store is None:
             return trainer
         return self.store.trainer(
             trainer, f"{self.task.target.name}, {recipe.engine}, {recipe.name}"
         )
+
+    def _engine(self, recipe: Recipe) -> Engine:
+        return self.source.engine(self.settings, recipe)
 
     def _weights(self, trials: Sequence[Trial]) -> tuple[list[float], Floats]:
         """Held-out losses, and weights by them; without held-out rows the first kind counts."""
@@ -320,8 +345,7 @@ class Training:
             found = trial.models
             # Without time for it, the models of the folds are as good.
             if self.source.refits(self.settings) and clock.left > _REFIT_TIME * trial.seconds:
-                linear = [model for model in found if isinstance(model, LinearModel)]
-                found = [LinearModel.mean(linear) if linear else self._refitted(trial)]
+                found = [self._engine(trial.recipe).together(found) or self._refitted(trial)]
             models += found
             weights += [weight / len(found)] * len(found)
         return models, weights

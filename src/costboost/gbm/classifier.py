@@ -85,8 +85,9 @@ class CostBoostClassifier(HeadClassifier):
         that is known only after the decision, or that must not influence the probability.
     n_estimators : int, default=1000
         Number of boosting rounds of a booster, at most.
-    learning_rate : float, default=0.05
-        Shrinkage of each tree.
+    learning_rate : float or "auto", default="auto"
+        Shrinkage of each tree. "auto" is 0.05, and 0.1 with three classes or more, where a round
+        is a tree per class, unless ``effort="high"``.
     max_leaves : int or "auto", default="auto"
         Leaves of a tree. "auto" lets ``effort`` choose (15 if it is "fast"); with a number, all
         trees have that size.
@@ -235,7 +236,7 @@ class CostBoostClassifier(HeadClassifier):
         risk: Literal["expected", "worst"] = "expected",
         cost_columns: Literal["features", "exclude"] = "features",
         n_estimators: int = 1000,
-        learning_rate: float = 0.05,
+        learning_rate: float | Literal["auto"] = "auto",
         max_leaves: int | Literal["auto"] = "auto",
         min_samples_leaf: int | Literal["auto"] = "auto",
         reg_lambda: float = 5.0,

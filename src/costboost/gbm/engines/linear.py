@@ -155,6 +155,10 @@ class LinearEngine(Engine):
             watch.best_scores = best.scores_of(held)
         return best, watch.scores_for(fold)
 
+    def together(self, models: Sequence[Any]) -> LinearModel:
+        """The mean of linear scores, which is one."""
+        return LinearModel.mean(models)
+
 
 def _fitted(
     design: Design,
