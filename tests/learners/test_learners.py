@@ -9,6 +9,7 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
+from costboost import AdaBoostCClassifier
 from costboost.learners import (
     BUILT_IN,
     Aim,
@@ -26,6 +27,7 @@ from costboost.learners import (
     resolve,
 )
 from costboost.learners._binning import bin_edges
+from costboost.learners.scales import centre_and_spread
 from reference import descent
 
 CRITERIA = {
@@ -496,3 +498,12 @@ def test_a_tree_asked_for_again_is_grown_once():
     np.testing.assert_allclose(ensemble.decision_function(X), F, atol=1e-12)
     np.testing.assert_allclose(list(ensemble.staged(X))[-1], F, atol=1e-12)
     assert len(ensemble.rules) == 3
+
+
+def test_a_perceptron_standardises_numbers_whose_squares_are_infinite():
+    X, y = np.arange(16.0).reshape(8, 2), np.arange(8) > 3
+    X[3, 0] = 1e300
+    centre, spread = centre_and_spread(X)
+    assert np.isclose(centre[0], 1e300 / 8) and np.isclose(spread[0], 1e300 * np.sqrt(7) / 8)
+    model = AdaBoostCClassifier(estimator="perceptron", n_estimators=2, random_state=0)
+    assert np.isfinite(model.fit(X, y).decision_function(X)).all()

@@ -16,6 +16,10 @@ EXTRAS = (
     "tune", "testing", "catboost",
 )  # fmt: skip
 
+# Packages of packages. typer 0.16 and matplotlib 3.9 use names that newer ones deprecate: users are
+# not told, but the tests make every warning an error.
+COMPANIONS = {"click": "8.2.0", "pyparsing": "3.1.0"}
+
 
 def bounds(extras=EXTRAS):
     """Package to lower bound, of the library itself and some extras."""
@@ -36,7 +40,8 @@ def bounds(extras=EXTRAS):
 
 def constraints(extras=EXTRAS):
     """Lines for pip: the smallest release that a bound allows."""
-    return [f"{name}=={version}" for name, version in sorted(bounds(extras).items())]
+    both = bounds(extras) | COMPANIONS
+    return [f"{name}=={version}" for name, version in sorted(both.items())]
 
 
 if __name__ == "__main__":

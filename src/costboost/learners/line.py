@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost._validation import usual_exponent
 from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows, one_hot
 from costboost.learners.criteria import Criterion
+from costboost.learners.scales import centre_and_spread
 
 __all__ = ["Line", "LineRule"]
 
@@ -44,9 +44,6 @@ class LineRule:
         return one_hot(self.feature, n_features)
 
 
-# A feature that varies less is constant: its slope would not be a number.
-_SMALLEST_SPREAD = 1e-290
-
 # Rows per block: a block of a few dozen features stays in the cache for its three products.
 _BLOCK = 4096
 
@@ -60,12 +57,7 @@ class BoundLine(BoundLearner):
     def __init__(self, X: AnyArray) -> None:
         self._X = X
         # The sums below would cancel for features far from zero.
-        self._centre = X.mean(axis=0, dtype=np.float64)
-        # In a unit of their own, a power of two: squares of unusual numbers are none.
-        largest = np.abs(X).max(axis=0).astype(np.float64)
-        exponents = np.array([usual_exponent(size) for size in largest])
-        spread = np.ldexp(np.std(np.ldexp(X, -exponents, dtype=np.float64), axis=0), exponents)
-        self._spread = np.where(spread > _SMALLEST_SPREAD, spread, 1.0)
+        self._centre, self._spread = centre_and_spread(X)
         self._kept: Floats | None = None  # (2 d, n): features, then their squares
         if 16 * X.size <= _MOST_KEPT:
             x = ((X - self._centre) / self._spread).T

@@ -10,6 +10,7 @@ from sklearn.linear_model import SGDClassifier
 from costboost._typing import AnyArray, Floats
 from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows, constant
 from costboost.learners.criteria import Criterion
+from costboost.learners.scales import centre_and_spread
 
 __all__ = ["LinearRule", "Perceptron"]
 
@@ -52,9 +53,7 @@ class BoundPerceptron(BoundLearner):
 
     def __init__(self, spec: Perceptron, X: AnyArray) -> None:
         self._spec = spec
-        self._centre = X.mean(axis=0, dtype=np.float64)
-        spread = X.std(axis=0, dtype=np.float64)
-        self._spread = np.where(spread > 0, spread, 1.0)
+        self._centre, self._spread = centre_and_spread(X)
         self._X = np.ascontiguousarray((X - self._centre) / self._spread)
 
     def fit(self, aim: Aim, seed: int) -> Fitted:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as hypothesis_seed
 
 from costboost.testing import laws as _laws
+from costboost.testing import symmetries as _symmetries
 from costboost.testing.case import Case
 from costboost.testing.outcome import Outcome
 from costboost.testing.strategies import cases, plain_cases
@@ -47,14 +48,14 @@ _OF_ANY_CASE = (
     _laws.answers_soundly,
     _laws.leaves_input_alone,
     _laws.repeats,
-    _laws.ignores_names_of_classes,
+    _symmetries.ignores_names_of_classes,
 )
 _OF_PLAIN_CASES = (
-    _laws.ignores_unit_of_costs,
-    _laws.ignores_unit_of_weights,
-    _laws.ignores_order_of_classes,
-    _laws.ignores_order_of_rows,
-    _laws.counts_weights_as_rows,
+    _symmetries.ignores_unit_of_costs,
+    _symmetries.ignores_unit_of_weights,
+    _symmetries.ignores_order_of_classes,
+    _symmetries.ignores_order_of_rows,
+    _symmetries.counts_weights_as_rows,
 )
 
 LAWS: dict[str, Law] = {

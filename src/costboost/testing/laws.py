@@ -1,15 +1,14 @@
 """Laws of classifiers: functions of an estimator and a case that raise `LawBrokenError`.
 
-A law passes where the estimator refuses the case by a clear error.
+A law passes where the estimator refuses the case by a clear error. The laws here are about one fit;
+those of `costboost.testing.symmetries` compare two.
 """
 
 from __future__ import annotations
 
 import pickle
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,8 +17,8 @@ from sklearn.base import clone
 
 from costboost._typing import AnyArray
 from costboost.testing.case import Case
+from costboost.testing.comparing import bits, broken
 from costboost.testing.outcome import (
-    LawBrokenError,
     Outcome,
     answers,
     only_known_warnings,
@@ -32,31 +31,12 @@ from costboost.testing.outcome import (
 __all__ = [
     "answers_or_refuses",
     "answers_soundly",
-    "counts_weights_as_rows",
-    "ignores_names_of_classes",
-    "ignores_order_of_classes",
-    "ignores_order_of_rows",
-    "ignores_unit_of_costs",
-    "ignores_unit_of_weights",
     "leaves_input_alone",
     "repeats",
 ]
 
-# How far probabilities may be apart that should be equal up to rounding.
-_ROUNDING = 1e-6
-# A score that is so near to that of another decision, relative to the largest, decides by rounding.
-_NEAR_TIE = 1e-6
 # Probabilities sum to 1 up to this.
 _SUM = 1e-9
-
-
-def _break(estimator: Any, what: str, case: Case) -> LawBrokenError:
-    return LawBrokenError(f"{type(estimator).__name__} {what}. On {case!r}")
-
-
-def _random(case: Case) -> np.random.Generator:
-    """Choices of a law that depend on the case alone."""
-    return np.random.default_rng(zlib.crc32(case.table.tobytes() + case.codes.tobytes()))
 
 
 # -- answers --------------------------------------------------------------------------------------
@@ -115,22 +95,22 @@ def answers_soundly(estimator: Any, case: Case) -> Outcome:
     model, m = found.model, len(case.new)
     classes = np.asarray(model.classes_)
     if classes.tolist() != case.labels[np.unique(case.codes)].tolist():
-        raise _break(estimator, f"has the classes {classes.tolist()}, not the sorted labels", case)
+        raise broken(estimator, f"has the classes {classes.tolist()}, not the sorted labels", case)
     if type(classes.tolist()[0]) is not type(case.labels.tolist()[0]):
-        raise _break(estimator, f"turns labels into {classes.dtype}", case)
+        raise broken(estimator, f"turns labels into {classes.dtype}", case)
     _check_decisions(estimator, np.asarray(found.decisions), case, model, m)
     if found.proba is not None:
         _check_proba(estimator, found.proba, case, (m, len(classes)))
     if found.scores is not None and not np.isfinite(found.scores).all():
-        raise _break(estimator, f"has scores that are not finite: {found.scores}", case)
+        raise broken(estimator, f"has scores that are not finite: {found.scores}", case)
     if hasattr(model, "predict_cost"):
         expected, _ = refused(lambda: model.predict_cost(case.X_new()), type(model), case)
         if expected is not None and not np.isfinite(expected).all():
-            raise _break(estimator, f"expects costs that are not finite: {expected}", case)
+            raise broken(estimator, f"expects costs that are not finite: {expected}", case)
     for name in ("feature_importances_", "estimator_weights_", "train_loss_", "cost_matrix_"):
         value, _ = _attribute(model, name)
         if value is not None and not np.isfinite(value).all():
-            raise _break(estimator, f"has {name} that is not finite: {value}", case)
+            raise broken(estimator, f"has {name} that is not finite: {value}", case)
     return found
 
 
@@ -144,34 +124,29 @@ def _attribute(model: Any, name: str) -> tuple[Any, None]:
 def _check_decisions(estimator: Any, decisions: AnyArray, case: Case, model: Any, m: int) -> None:
     allowed = np.asarray(getattr(model, "decisions_", model.classes_))
     if decisions.shape != (m,):
-        raise _break(estimator, f"decides in shape {decisions.shape}, not {(m,)}", case)
+        raise broken(estimator, f"decides in shape {decisions.shape}, not {(m,)}", case)
     known = {type(label): label for label in allowed.tolist()}
     strange = [x for x in decisions.tolist() if x not in set(allowed.tolist())]
     if strange:
-        raise _break(estimator, f"decides {strange[0]!r}, none of {allowed.tolist()}", case)
+        raise broken(estimator, f"decides {strange[0]!r}, none of {allowed.tolist()}", case)
     if not {type(x) for x in decisions.tolist()} <= set(known):
-        raise _break(estimator, f"returns labels as {decisions.dtype}, not {allowed.dtype}", case)
+        raise broken(estimator, f"returns labels as {decisions.dtype}, not {allowed.dtype}", case)
 
 
 def _check_proba(estimator: Any, proba: AnyArray, case: Case, shape: tuple[int, int]) -> None:
     if proba.shape != shape:
-        raise _break(estimator, f"has probabilities of shape {proba.shape}, not {shape}", case)
+        raise broken(estimator, f"has probabilities of shape {proba.shape}, not {shape}", case)
     if not np.isfinite(proba).all():
-        raise _break(estimator, f"has probabilities that are not finite: {proba}", case)
+        raise broken(estimator, f"has probabilities that are not finite: {proba}", case)
     if proba.min() < 0 or proba.max() > 1:
         low, high = float(proba.min()), float(proba.max())
-        raise _break(estimator, f"has probabilities from {low!r} to {high!r}", case)
+        raise broken(estimator, f"has probabilities from {low!r} to {high!r}", case)
     worst = float(np.abs(proba.sum(axis=1) - 1.0).max())
     if worst > _SUM:
-        raise _break(estimator, f"has probabilities whose sums are off 1 by {worst:.1e}", case)
+        raise broken(estimator, f"has probabilities whose sums are off 1 by {worst:.1e}", case)
 
 
 # -- the same answers -----------------------------------------------------------------------------
-
-
-def _bits(found: Outcome) -> list[Any]:
-    parts = (found.decisions, found.proba, found.scores)
-    return [None if part is None else np.asarray(part).tolist() for part in parts]
 
 
 def repeats(estimator: Any, case: Case) -> Outcome:
@@ -206,14 +181,14 @@ def repeats(estimator: Any, case: Case) -> Outcome:
         with ThreadPoolExecutor(2) as pool:
             asked = list(pool.map(lambda _: np.asarray(model.predict(case.X_new())), range(4)))
     if any(x.tolist() != np.asarray(first.decisions).tolist() for x in asked):
-        raise _break(estimator, "decides otherwise when threads ask", case)
+        raise broken(estimator, "decides otherwise when threads ask", case)
     refitted, error = refused(lambda: _refit(other, case), owner, case)
-    if error is not None or _bits(answers(refitted, case)) != _bits(first):
-        raise _break(estimator, "answers otherwise after it was fitted to other rows", case)
+    if error is not None or bits(answers(refitted, case)) != bits(first):
+        raise broken(estimator, "answers otherwise after it was fitted to other rows", case)
     threads = {"n_jobs": 2} if "n_jobs" in known and known["n_jobs"] in (None, 1) else {}
     again = outcome(estimator, case, **seed, **threads)
-    if _bits(again) != _bits(first):
-        raise _break(estimator, "answers otherwise when it is fitted again", case)
+    if bits(again) != bits(first):
+        raise broken(estimator, "answers otherwise when it is fitted again", case)
     return first
 
 
@@ -250,9 +225,9 @@ def leaves_input_alone(estimator: Any, case: Case) -> Outcome:
     found, refusal = refused(run, owner, case)
     for name, value in objects.items():
         if _fingerprint(value) != before[name]:
-            raise _break(estimator, f"changes {name}", case)
+            raise broken(estimator, f"changes {name}", case)
     if _fingerprint(model.get_params(deep=False)) != parameters:
-        raise _break(estimator, "changes its parameters in fit", case)
+        raise broken(estimator, "changes its parameters in fit", case)
     return Outcome(refusal=refusal) if found is None else found
 
 
@@ -278,185 +253,6 @@ def _fingerprint(value: Any) -> bytes:
         return pickle.dumps(value)
     except (pickle.PicklingError, AttributeError, TypeError):
         return repr(value).encode()
-
-
-# -- symmetries -----------------------------------------------------------------------------------
-
-
-def _same(
-    estimator: Any, first: Outcome, second: Outcome, case: Case, what: str, exact: bool = False
-) -> Outcome:
-    """Break the law unless two outcomes are equal, up to rounding if not ``exact``."""
-    if (first.refusal is None) != (second.refusal is None):
-        refusal = first.refusal or second.refusal
-        raise _break(estimator, f"refuses only once ({refusal}) {what}", case)
-    if first.refusal is not None:
-        return first
-    if exact and _bits(first)[:2] != _bits(second)[:2]:
-        raise _break(estimator, f"answers otherwise {what}", case)
-    if first.proba is not None and second.proba is not None:
-        gap = float(np.abs(first.proba - second.proba).max())
-        if gap > _ROUNDING:
-            raise _break(estimator, f"has probabilities that differ by {gap:.2g} {what}", case)
-    differ = np.asarray(first.decisions) != np.asarray(second.decisions)
-    differ &= ~_near_ties(first)
-    if differ.any():
-        raise _break(estimator, f"decides otherwise on {int(differ.sum())} rows {what}", case)
-    return first
-
-
-def _near_ties(found: Outcome) -> AnyArray:
-    """Rows whose two best decisions are equal up to rounding, (m,)."""
-    m = len(np.asarray(found.decisions))
-    values = found.scores if found.scores is not None else found.proba
-    if values is None:
-        return np.zeros(m, dtype=bool)
-    values = np.asarray(values, dtype=np.float64)
-    size = float(np.abs(values).max(initial=0.0)) or 1.0
-    if values.ndim == 1:
-        return np.asarray(np.abs(values) <= _NEAR_TIE * size)
-    best = np.sort(values, axis=1)
-    return np.asarray(best[:, -1] - best[:, -2] <= _NEAR_TIE * size)
-
-
-def ignores_unit_of_costs(estimator: Any, case: Case) -> Outcome:
-    """Costs in another unit (times a power of two) change no decision and no probability.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It stays as it is.
-    case : Case
-        A plain case with costs.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
-    power = int(_random(case).choice([-960, -300, -40, -3, 3, 40, 300, 960]))
-    other = replace(case, prices=case.prices.times(2.0**power))
-    what = f"when costs are multiplied by 2^{power}"
-    return _same(estimator, outcome(estimator, case), outcome(estimator, other), case, what)
-
-
-def ignores_unit_of_weights(estimator: Any, case: Case) -> Outcome:
-    """Weights in another unit (times a power of two) change no decision and no probability.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `ignores_unit_of_costs`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
-    power = int(_random(case).choice([-960, -300, -40, -3, 3, 40, 300, 960]))
-    weights = np.ones(len(case.codes)) if case.weights is None else case.weights
-    first = replace(case, weights=weights)
-    other = replace(case, weights=weights * 2.0**power)
-    what = f"when weights are multiplied by 2^{power}"
-    return _same(estimator, outcome(estimator, first), outcome(estimator, other), case, what)
-
-
-def ignores_names_of_classes(estimator: Any, case: Case) -> Outcome:
-    """Other names for the classes, in the same order, change the names and nothing else.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `answers_or_refuses`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
-    k = len(case.labels)
-    named = case.relabelled(np.array([f"class {i:03}" for i in range(k)]), range(k))
-    first, second = outcome(estimator, case), outcome(estimator, named)
-    if second.refusal is None and first.refusal is None:
-        own = np.asarray(getattr(second.model, "decisions_", second.model.classes_))
-        if own.tolist() == second.model.classes_.tolist():
-            second = replace(second, decisions=_renamed(second, named, case))
-    elif (first.refusal is None) != (second.refusal is None):
-        # Labels of some types are refused, and positive classes may have to be named.
-        return first
-    return _same(estimator, first, second, case, "when classes get other names", exact=True)
-
-
-def _renamed(found: Outcome, named: Case, case: Case) -> AnyArray:
-    """The decisions under the names of another case with the same classes."""
-    place = {label: i for i, label in enumerate(named.labels.tolist())}
-    return case.labels[[place[x] for x in np.asarray(found.decisions).tolist()]]
-
-
-def ignores_order_of_classes(estimator: Any, case: Case) -> Outcome:
-    """Classes whose names sort the other way round are permuted, up to rounding and ties.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `ignores_unit_of_costs`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
-    k = len(case.labels)
-    turned = case.relabelled(case.labels, range(k)[::-1])
-    first, second = outcome(estimator, case), outcome(estimator, turned)
-    if second.refusal is None:
-        place = {label: i for i, label in enumerate(case.labels.tolist())}
-        back = [k - 1 - place[x] for x in np.asarray(second.decisions).tolist()]
-        proba = None if second.proba is None else second.proba[:, ::-1]
-        second = replace(second, decisions=case.labels[back], proba=proba)
-    return _same(estimator, first, second, case, "when classes change places")
-
-
-def ignores_order_of_rows(estimator: Any, case: Case) -> Outcome:
-    """Training rows in another order change nothing but rounding.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `ignores_unit_of_costs`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
-    other = case.take(_random(case).permutation(len(case.codes)))
-    first, second = outcome(estimator, case), outcome(estimator, other)
-    return _same(estimator, first, second, case, "when rows change places")
-
-
-def counts_weights_as_rows(estimator: Any, case: Case) -> Outcome:
-    """A row of weight a + b is two rows of weights a and b.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `ignores_unit_of_costs`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
-    n, rng = len(case.codes), _random(case)
-    weights = np.ones(n) if case.weights is None else case.weights
-    part = np.where(rng.random(n) < 0.5, rng.uniform(0.2, 0.8, n), 0.0)
-    split = np.flatnonzero(part)
-    repeated = replace(case, weights=weights).take(np.concatenate([np.arange(n), split]))
-    shares = np.concatenate([weights * (1.0 - part), (weights * part)[split]])
-    first = outcome(estimator, replace(case, weights=weights))
-    second = outcome(estimator, replace(repeated, weights=shares))
-    return _same(estimator, first, second, case, "when rows are split into two")
 
 
 def _said(model: Any, name: str, case: Case) -> Any:

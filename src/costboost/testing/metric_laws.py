@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import zlib
+import inspect
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,8 @@ import numpy as np
 
 from costboost._typing import AnyArray
 from costboost.testing.case import ACTIONS, Case
-from costboost.testing.outcome import LawBrokenError, refused
+from costboost.testing.comparing import broken, random_of
+from costboost.testing.outcome import refused
 
 __all__ = [
     "has_finite_derivatives",
@@ -24,68 +24,88 @@ __all__ = [
 
 # How far two measurements may be apart, relative to their size, that should be equal.
 _ROUNDING = 1e-9
+# Powers of two by which costs are multiplied. A sum that is no number is refused: none is so large.
+_UNITS = (-900, -40, -3, 3, 40, 900)
 
-Metric = Callable[..., float]
-
-
-def _random(case: Case) -> np.random.Generator:
-    return np.random.default_rng(zlib.crc32(case.table.tobytes() + case.codes.tobytes()))
+Metric = Callable[..., Any]
 
 
-def _decided(case: Case) -> AnyArray:
-    """Decisions that are right on most rows."""
-    rng, n = _random(case), len(case.codes)
-    if case.prices.form == "decisions":
-        return np.array(ACTIONS)[rng.integers(len(ACTIONS), size=n)]
+def _drawn(metric: Metric, case: Case) -> dict[str, AnyArray]:
+    """What a metric is told about each row, beside truth, weights and costs, by its signature."""
+    rng, n = random_of(case), len(case.codes)
     lucky = rng.integers(len(case.labels), size=n)
-    return case.labels[np.where(rng.random(n) < 0.7, case.codes, lucky)]
+    codes = np.where(rng.random(n) < 0.7, case.codes, lucky)  # right on most rows
+    actions = np.array(ACTIONS)[rng.integers(len(ACTIONS), size=n)]
+    told = {
+        "y_pred": actions if case.prices.form == "decisions" else case.labels[codes],
+        "y_score": np.round(codes + rng.normal(size=n), 1),  # some are equal
+        "groups": np.array(["a", "b", "c"])[rng.integers(3, size=n)],
+    }
+    names = inspect.signature(metric).parameters
+    return {name: value for name, value in told.items() if name in names}
 
 
-def _measured(metric: Metric, case: Case, decided: AnyArray) -> tuple[Any, Exception | None]:
+def _measured(metric: Metric, case: Case, told: dict[str, AnyArray]) -> Any:
+    """The measurement, as an array of floats; None if the case was refused."""
     cost_matrix, costs = case.prices.arguments(case.labels)
+    given = {
+        "cost_matrix": cost_matrix,
+        "costs": costs,
+        "labels": case.labels,
+        "sample_weight": case.weights,
+        "X": case.X(),
+    }
+    names = inspect.signature(metric).parameters
+    if not any(one.kind is one.VAR_KEYWORD for one in names.values()):
+        given = {name: value for name, value in given.items() if name in names}
 
-    def measure() -> float:
-        return metric(
-            case.y(),
-            decided,
-            cost_matrix=cost_matrix,
-            costs=costs,
-            labels=case.labels,
-            sample_weight=case.weights,
-            X=case.X(),
-        )
+    def measure() -> Any:
+        return metric(y_true=case.y(), **told, **given)
 
-    return refused(measure, metric, case)
-
-
-def _broken(metric: Any, what: str, case: Case) -> LawBrokenError:
-    return LawBrokenError(f"{metric.__name__} {what}. On {case!r}")
+    value, error = refused(measure, metric, case)
+    if error is not None:
+        return None
+    is_number = isinstance(value, float) or (
+        isinstance(value, np.ndarray) and value.dtype == np.float64
+    )
+    if not (is_number and np.isfinite(value).all()):
+        raise broken(metric, f"measures {value!r}, which is not finite floats", case)
+    return np.atleast_1d(value)
 
 
 def measures_or_refuses(metric: Metric, case: Case) -> Any:
-    """A metric returns a finite float, or refuses the case by a clear error.
+    """A metric returns finite floats, or refuses the case by a clear error.
 
     Parameters
     ----------
     metric : callable
-        It takes ``(y_true, y_pred, *, cost_matrix, costs, labels, sample_weight, X)``, as those of
-        `costboost.metrics` do.
+        It takes ``y_true``; ``y_pred`` or ``y_score``; and as it likes ``groups``, ``cost_matrix``,
+        ``costs``, ``labels``, ``sample_weight`` and ``X``, as those of `costboost.metrics` do. It
+        returns a float or an array of floats.
     case : Case
-        Truths, weights and costs; decisions are drawn from it.
+        Truths, weights and costs; decisions, scores and groups are drawn from it.
 
     Returns
     -------
-    float or None
+    array or None
         The measurement; None if it was refused.
     """
-    value, error = _measured(metric, case, _decided(case))
-    if error is None and not (isinstance(value, float) and math.isfinite(value)):
-        raise _broken(metric, f"measures {value!r}, which is no finite float", case)
-    return value
+    return _measured(metric, case, _drawn(metric, case))
 
 
-def _near(a: float, b: float, size: float) -> bool:
-    return abs(a - b) <= _ROUNDING * max(abs(a), abs(b), size)
+def _equal(metric: Metric, case: Case, value: Any, other: Any, what: str) -> Any:
+    """Break the law unless two measurements are equal up to rounding."""
+    if value is None:
+        return None
+    if other is not None and value.shape == other.shape:
+        size = np.maximum(np.maximum(np.abs(value), np.abs(other)), 1e-6)
+        if (np.abs(value - other) <= _ROUNDING * size).all():
+            return value
+    raise broken(metric, f"measures {value}, and {other} {what}", case)
+
+
+def _of_rows(told: dict[str, AnyArray], rows: AnyArray) -> dict[str, AnyArray]:
+    return {name: value[rows] for name, value in told.items()}
 
 
 def measures_rows_in_any_order(metric: Metric, case: Case) -> Any:
@@ -98,15 +118,13 @@ def measures_rows_in_any_order(metric: Metric, case: Case) -> Any:
 
     Returns
     -------
-    float or None
+    array or None
         The measurement; None if it was refused.
     """
-    decided, order = _decided(case), _random(case).permutation(len(case.codes))
-    value, error = _measured(metric, case, decided)
-    other, _ = _measured(metric, case.take(order), decided[order])
-    if error is None and not (other is not None and _near(value, other, 1e-6)):
-        raise _broken(metric, f"measures {value!r}, and {other!r} in another order", case)
-    return value
+    told, order = _drawn(metric, case), random_of(case).permutation(len(case.codes))
+    value = _measured(metric, case, told)
+    other = _measured(metric, case.take(order), _of_rows(told, order))
+    return _equal(metric, case, value, other, "in another order")
 
 
 def measures_weights_as_rows(metric: Metric, case: Case) -> Any:
@@ -119,17 +137,15 @@ def measures_weights_as_rows(metric: Metric, case: Case) -> Any:
 
     Returns
     -------
-    float or None
+    array or None
         The measurement; None if it was refused.
     """
-    n, decided = len(case.codes), _decided(case)
-    counts = _random(case).integers(1, 4, n)
+    n, told = len(case.codes), _drawn(metric, case)
+    counts = random_of(case).integers(1, 4, n)
     rows = np.repeat(np.arange(n), counts)
-    value, error = _measured(metric, replace(case, weights=counts.astype(float)), decided)
-    other, _ = _measured(metric, replace(case, weights=None).take(rows), decided[rows])
-    if error is None and not (other is not None and _near(value, other, 1e-6)):
-        raise _broken(metric, f"measures {value!r}, and {other!r} by repeated rows", case)
-    return value
+    value = _measured(metric, replace(case, weights=counts.astype(float)), told)
+    other = _measured(metric, replace(case, weights=None).take(rows), _of_rows(told, rows))
+    return _equal(metric, case, value, other, "by repeated rows")
 
 
 def scales_with_costs(metric: Metric, case: Case) -> Any:
@@ -142,20 +158,20 @@ def scales_with_costs(metric: Metric, case: Case) -> Any:
 
     Returns
     -------
-    float or None
+    array or None
         The measurement; None if it was refused.
     """
-    power = int(_random(case).choice([-900, -40, -3, 3, 40, 900]))
-    decided = _decided(case)
-    value, error = _measured(metric, case, decided)
+    power = int(random_of(case).choice(_UNITS))
+    told = _drawn(metric, case)
+    value = _measured(metric, case, told)
     scaled = replace(case, prices=case.prices.times(2.0**power))
-    other, _ = _measured(metric, scaled, decided)
-    if error is None and other is not None:
-        if other in (value, math.ldexp(value, power)):
-            return value
-        raise _broken(metric, f"measures {value!r}, and {other!r} with costs times 2^{power}", case)
-    if (error is None) != (other is not None):
-        raise _broken(metric, f"refuses costs only once, times 2^{power}", case)
+    other = _measured(metric, scaled, told)
+    if (value is None) != (other is None):
+        raise broken(metric, f"refuses costs only once, times 2^{power}", case)
+    if value is not None:
+        is_right = (other == value) | (other == np.ldexp(value, power))
+        if not is_right.all():
+            raise broken(metric, f"measures {value}, and {other} with costs times 2^{power}", case)
     return value
 
 
@@ -177,7 +193,7 @@ def has_finite_derivatives(objective: Callable[..., Any], case: Case) -> Any:
     gradient or None
         None if the case was refused.
     """
-    rng, n, k = _random(case), len(case.codes), len(case.labels)
+    rng, n, k = random_of(case), len(case.codes), len(case.labels)
     coded = case.relabelled(np.arange(k), range(k))
     size = float(rng.choice([0.0, 1.0, 30.0, 1e3, 1e6]))
 
@@ -194,12 +210,12 @@ def has_finite_derivatives(objective: Callable[..., Any], case: Case) -> Any:
         return None
     gradient, hessian = found
     if not (np.isfinite(gradient).all() and np.isfinite(hessian).all()):
-        raise _broken(objective, "has derivatives that are not finite", case)
+        raise broken(objective, "has derivatives that are not finite", case)
     counted = np.ones(n, dtype=bool) if coded.weights is None else np.asarray(coded.weights) > 0
     if not (hessian[counted] > 0).all():
-        raise _broken(objective, "has a Hessian that is not positive", case)
+        raise broken(objective, "has a Hessian that is not positive", case)
     order = rng.permutation(n)
     moved, _ = refused(lambda: derivatives(coded.take(order), scores[order]), owner, case)
     if moved is not None and not np.allclose(moved[0], gradient[order], rtol=1e-4, atol=1e-30):
-        raise _broken(objective, "has derivatives that depend on the order of the rows", case)
+        raise broken(objective, "has derivatives that depend on the order of the rows", case)
     return gradient

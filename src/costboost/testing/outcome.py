@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dis
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -33,6 +34,8 @@ __all__ = [
 
 # Packages whose deliberate errors are as clear as an estimator's own: they check input.
 _CHECKERS = ("costboost", "sklearn.utils", "sklearn.base")
+# Modules that warn in the name of whoever called them.
+_BETWEEN = ("numpy", "warnings")
 _SHORTEST_MESSAGE = 30
 _NAMES = ("X", "y", "cost", "weight", "class", "sample", "row", "column", "feature", "label")
 
@@ -125,26 +128,50 @@ def only_known_warnings(owner: Any, what: object) -> Iterator[None]:
     None
         Warnings of numpy (divisions by zero, overflows) inside break the law.
     """
-    packages = (owner.__module__.split(".")[0], "costboost", "sklearn")
-    with warnings.catch_warnings(record=True) as caught, np.errstate(all="warn", under="ignore"):
+    own = (owner.__module__.split(".")[0], "costboost")
+    caught: list[tuple[Any, ...]] = []
+
+    def note(
+        message: Any, category: Any, filename: str, lineno: int, file: Any = None, line: Any = None
+    ) -> None:
+        caught.append((message, category, f"{filename}, line {lineno}", _asker()))
+
+    with warnings.catch_warnings(), np.errstate(all="warn", under="ignore"):
         warnings.simplefilter("always")
+        warnings.showwarning = note
         yield
-    for warning in caught:
-        # scikit-learn's advice about rare classes, which it gives in the caller's name.
-        is_advice = warning.category is UserWarning and (
-            "sklearn" in warning.filename or "number of unique classes" in str(warning.message)
+    for message, category, where, asker in caught:
+        if category.__module__.startswith((*own, "sklearn")):
+            continue
+        if _is_advice(str(message), category, where, asker, own):
+            continue
+        raise LawBrokenError(
+            f"{owner.__name__} warns by {category.__name__}: {message} ({where}, asked by "
+            f"{asker}). On {what!r}"
         )
-        # Its trees work in single precision, and it says so of numbers that are too large.
-        is_advice |= "costboost" not in warning.filename.replace("\\", "/").split("site-packages/")[
-            -1
-        ] and "overflow encountered in cast" in str(warning.message)
-        # What they became is then looked for by a sum.
-        is_advice |= "invalid value encountered in reduce" in str(warning.message)
-        if not is_advice and not warning.category.__module__.startswith(packages):
-            raise LawBrokenError(
-                f"{owner.__name__} warns by {warning.category.__name__}: {warning.message} "
-                f"({warning.filename}, line {warning.lineno}). On {what!r}"
-            )
+
+
+def _asker() -> str:
+    """The module that called numpy: numpy warns in the name of its own functions."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_BETWEEN):
+        frame = frame.f_back
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _is_advice(text: str, category: Any, where: str, asker: str, own: tuple[str, ...]) -> bool:
+    """Whether a warning is passed over: advice of scikit-learn, or numbers too large for a library.
+
+    The latter is tolerated in other libraries only; the same warning of the estimator's own package
+    breaks the law.
+    """
+    if category is UserWarning:
+        # Advice about rare classes, which scikit-learn gives in the caller's name.
+        return "sklearn" in where or "number of unique classes" in text
+    if asker.split(".")[0] in own:
+        return False
+    # Trees work in single precision; what became infinite is then looked for by a sum.
+    return "overflow encountered in cast" in text or "invalid value encountered in reduce" in text
 
 
 def refused(action: Callable[[], Any], owner: Any, case: object) -> tuple[Any, Exception | None]:
