@@ -65,15 +65,17 @@ class CostBoostClassifier(HeadClassifier):
         numbers, expressions over columns such as ``"amount + 15"``, or uncertain:
         `costboost.costs.interval` or `costboost.costs.samples`.
     effort : {"fast", "balanced", "high"}, default="balanced"
-        How much to try. ``"fast"`` is one booster that holds out a fifth of the rows, about a
-        tenth of the time. ``"high"`` also tries trees of other sizes and, if CatBoost is
-        installed, symmetric trees: three to four times the time, for a little more savings.
+        How much to try. ``"balanced"``: trees of two sizes, the smaller ones with random splits, a
+        linear model and a random forest; the weights come from held-out rows. ``"fast"`` is one
+        booster that holds out a fifth of the rows, about a tenth of the time. ``"high"`` also
+        tries trees of other sizes and, if CatBoost is installed, symmetric trees: two to four
+        times the time, for a little more savings.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.
     engine : {"lightgbm", "xgboost", "catboost"}, default="lightgbm"
-        The library that grows the trees. Random splits are LightGBM's alone. CatBoost trains
-        ``loss="auto"`` only.
+        The library that grows the trees. Random splits and forests are LightGBM's alone. CatBoost
+        trains ``loss="auto"`` only.
     decision : {"auto", "bayes", "learned"}, default="auto"
         ``"bayes"`` never trains the second set of boosters (without costs in ``predict``, the mean
         costs decide); ``"learned"`` trains only the second set.
