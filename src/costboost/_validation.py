@@ -150,7 +150,8 @@ def checked_labels(y: Any, owner: str) -> Any:
             f"y of {owner} must hold a label for every row, and {len(missing)} are missing (Input "
             f"y contains NaN), the first on row {missing[0]}. Drop these rows."
         )
-    return y
+    # scikit-learn would turn categories that are booleans into floats.
+    return values if str(getattr(y, "dtype", "")) == "category" else y
 
 
 def _is_missing(label: Any) -> bool:

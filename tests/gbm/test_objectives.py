@@ -327,6 +327,18 @@ def test_large_rows_keep_their_newton_step():
     assert G[0] == np.float32(-1e30) and G[1] > G[0]
 
 
+@pytest.mark.parametrize("name", LOSSES)
+def test_large_weights_of_large_rows_are_finite(name):
+    """Derivatives within single precision times a weight may be beyond it."""
+    k = 2 if name in BINARY else 3
+    y = np.arange(k)
+    F = np.array([500.0, -500.0]) if name in BINARY else 500.0 * (1.0 - np.eye(k))
+    made = objective(name, cost_matrix=1 - np.eye(k))
+    G, H = made.derivatives(y, F, np.full(k, 1e24))
+    assert np.isfinite(G).all() and np.isfinite(H).all() and (H > 0).all()
+    assert np.abs(G).max() > 0 and max(np.abs(G).max(), H.max()) < 1e31
+
+
 def test_new_labels_or_weights_are_noticed():
     made, F = objective("gll", cost_matrix=MATRIX), np.zeros((4, 3))
     y = np.array([0.0, 1.0, 2.0, 0.0])

@@ -73,8 +73,8 @@ def objective(
     scores (all but ``"ls"``), twice that diagonal bounds the full Hessian. LightGBM's own
     multi-class objective multiplies by k/(k - 1), XGBoost's by 2: with ``lambda`` at 0 the same as
     a learning rate that much smaller. ``"ls"`` is taken at centred scores, because its scores must
-    sum to 0. Rows with derivatives above 1e30 are scaled down, and Hessians are at least 1e-16, so
-    that float32 holds them.
+    sum to 0. Rows with weighted derivatives above 1e30 are scaled down, and Hessians are at least
+    1e-16, so that float32 holds them.
 
     ``"cost_exponential"`` and ``"cost_logistic"`` measure scores in units of 1/cost, and the
     exponential losses measure Hessians in costs: divide costs by their mean if the regularisation

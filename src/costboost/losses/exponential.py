@@ -20,9 +20,9 @@ def _kernel(a: Floats, f: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyA
     for i in range(F.shape[0]):
         value = f[i] * fast_exp(-a[i] * F[i])
         g, h = -a[i] * value, a[i] * a[i] * value
-        share = row_share(max(abs(g), h))
-        g *= share
         weight = w[i] if w.size > 1 else w[0]
+        share = row_share(max(abs(g), h), weight)
+        g *= share
         G[i] = weight * g
         H[i] = weight * usable_hessian(g, share * h)
 

@@ -40,7 +40,7 @@ def _kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArr
         load_block(z, C.T[:, rows], F.T[:, rows], D, P, factor)
         exponentiate_block(D, P, total)
         for i in range(len(z)):
-            factor[i] = row_share(total[i])
+            factor[i] = row_share(total[i], w[start + i] if w.size > 1 else w[0])
         save_block(
             z, P, total, factor, 0.0, w[rows] if w.size > 1 else w, G.T[:, rows], H.T[:, rows]
         )

@@ -12,7 +12,7 @@ precision; only the results are float32, which is what LightGBM and XGBoost read
 
 What a kernel writes must be usable for all scores and costs. Two helpers see to it:
 
-- `row_share`: a row whose largest derivative exceeds 1e30 is scaled down to that, gradient and
+- `row_share`: a row whose largest weighted derivative exceeds 1e30 is scaled down, gradient and
   Hessian alike. float32 then holds it, and the Newton step of the row stays the same.
 - `usable_hessian`: negative curvature counts as positive, and a Hessian is at least 1e-16 and at
   least 1e-9 times its gradient.
@@ -157,9 +157,10 @@ def compiled(**options: Any) -> Callable[[Any], Compiled]:
 
 
 @compiled(inline="always")
-def row_share(top: float) -> float:
-    """The factor that brings a row's largest derivative into range."""
-    return 1.0 if top <= _LARGEST else _LARGEST / top
+def row_share(top: float, weight: float) -> float:
+    """The factor that brings a row's largest derivative into range, with its weight and without."""
+    largest = _LARGEST / max(weight, 1.0)
+    return 1.0 if top <= largest else largest / top
 
 
 @compiled(inline="always")
@@ -261,8 +262,8 @@ def store(g: Floats, h: Floats, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
         top = 0.0
         for j in range(k):
             top = max(top, abs(g[i, j]), abs(h[i, j]))
-        share = row_share(top)
         weight = w[i] if w.size > 1 else w[0]
+        share = row_share(top, weight)
         for j in range(k):
             scaled = share * g[i, j]
             G[i, j] = weight * scaled

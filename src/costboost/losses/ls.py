@@ -35,8 +35,8 @@ def _kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArr
         for j in range(k):
             E[j] = C[i, j] * np.exp(min(F[i, j] - mean, MAX_EXPONENT))
             total += E[j]
-        share = row_share(total)
         weight = w[i] if w.size > 1 else w[0]
+        share = row_share(total, weight)
         for j in range(k):
             g = share * (E[j] - total / k)
             h = share * ((1.0 - 2.0 / k) * E[j] + total / k**2)

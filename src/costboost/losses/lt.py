@@ -37,8 +37,8 @@ def _kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArr
             down[j] = np.exp(min(mean - F[i, j], _SAFE_EXPONENT))
             ups += up[j]
             downs += down[j]
-        share = row_share(2.0 * ups * downs)
         weight = w[i] if w.size > 1 else w[0]
+        share = row_share(2.0 * ups * downs, weight)
         for j in range(k):
             rising, falling = up[j] * downs, down[j] * ups
             g = share * (rising - falling)

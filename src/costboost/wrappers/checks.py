@@ -12,7 +12,7 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from costboost._frames import categorical_columns, check_table, numbers
+from costboost._frames import as_csr, categorical_columns, check_table, is_sparse, numbers
 from costboost._typing import AnyArray, Floats, Ints
 
 __all__ = [
@@ -80,6 +80,8 @@ def for_lightgbm(X: Any, owner: str) -> Any:
     Nullable and Arrow-backed numbers become floats. Text and dates raise a ValueError: with some
     of these columns LightGBM ends the whole process.
     """
+    if is_sparse(X):
+        return as_csr(X)  # it warns about sparse arrays
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
         return X
     is_pandas = hasattr(X, "iloc")

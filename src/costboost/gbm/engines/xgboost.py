@@ -38,7 +38,7 @@ class XGBoostEngine(Engine):
             X: Any = table.X[picked]
             if is_sparse(X):
                 return xgb.QuantileDMatrix(_DenseBatches(X, labels, weights), **options)
-            return xgb.QuantileDMatrix(X, label=labels, weight=weights, **options)
+            return xgb.QuantileDMatrix(_in_single(X), label=labels, weight=weights, **options)
 
         train = data(table, fold.rows)
         sets = watched_sets(table, fold, job, eval_table)
@@ -231,7 +231,7 @@ class XGBoostModel(Model):
             for t in range(self.n_rounds):
                 yield self._predicted(X, output_margin=True, iteration_range=(0, t + 1))
             return
-        rows = self._matrix(X)
+        rows = self._matrix(_in_single(X))
         for t in range(self.n_rounds):
             scores = self.booster.predict(rows, output_margin=True, iteration_range=(0, t + 1))
             yield np.asarray(scores, dtype=np.float64)
@@ -261,11 +261,26 @@ def _dense(X: Any) -> Iterator[AnyArray]:
     as in the array of the same rows.
     """
     if not is_sparse(X):
-        yield X
+        yield _in_single(X)
         return
     step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
     for start in range(0, X.shape[0], step):
-        yield X[start : start + step].toarray()
+        yield _in_single(X[start : start + step].toarray())
+
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def _in_single(X: AnyArray) -> AnyArray:
+    """Numbers that single precision holds: larger ones, which XGBoost refuses, become the largest.
+
+    No threshold is beyond it, so a new row falls into the same leaf.
+    """
+    if X.dtype == np.float64 and X.size:
+        largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))
+        if largest > _LARGEST:
+            return np.clip(X, -_LARGEST, _LARGEST)
+    return X
 
 
 class _DenseBatches(xgb.DataIter):
