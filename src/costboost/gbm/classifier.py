@@ -132,7 +132,10 @@ class CostBoostClassifier(HeadClassifier):
     random_state : int, RandomState or None, default=None
         Seed of folds and samples.
     n_jobs : int or None, default=None
-        Threads. None uses one below 10,000 rows and all above; -1 uses all.
+        Threads; None and -1 use all cores (None no more than ``OMP_NUM_THREADS``). Folds are
+        trained at the same time, each with its share of the threads, and one after the other if
+        the table is large, with ``time_limit``, ``callbacks``, a ``checkpoint`` or ``verbose``.
+        A booster that is trained alone on fewer than 10,000 rows gets one thread if it is None.
     verbose : int, default=0
         1 shows a progress bar with the held-out cost, 2 prints every round.
 
