@@ -144,7 +144,9 @@ def test_every_extra_of_users_has_tested_lower_bounds():
     others = {"all", "bench", "cli", "dev", "docs", "opencv", "rivals"}
     assert set(lower_bounds.EXTRAS) == set(project["optional-dependencies"]) - others
     lines = lower_bounds.constraints()
-    assert "numpy==2.0" in lines and len(lines) == len(lower_bounds.bounds() | lower_bounds.COMPANIONS)
+    assert "numpy==2.0" in lines and len(lines) == len(
+        lower_bounds.bounds() | lower_bounds.COMPANIONS
+    )
 
 
 def test_the_bill_of_materials_names_every_package_with_its_licence():
