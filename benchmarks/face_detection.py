@@ -25,8 +25,8 @@ REPEATS = 3
 SCALE = 1.2  # ratio of neighbouring sizes, of both
 SMALLEST = 24  # pixels, of both
 NEIGHBOURS = 4  # windows that agree, of ours: chosen on training faces held back from a trial
-CROPS = (48, 96)  # pixels to which OpenCV's crops are enlarged
-BORDERS = (0, 0.25)  # repeated around an enlarged crop, as a share of it
+CROPS = (48,)  # pixels to which OpenCV's crops are enlarged
+BORDER = 0.25  # repeated around an enlarged crop, as a share of it
 
 
 def detection(faces: Any, others: Any) -> dict[str, float]:
@@ -99,12 +99,10 @@ def opencv(source: str, out: Path) -> None:
         crops = [content["test_faces"], content["test_nonfaces"]]
     result: dict[str, Any] = {"version": cv2.__version__, "roc": {}, "crops": {}, "pictures": {}}
     for size in CROPS:
-        for border in BORDERS:
-            found = [[_best(cascade, cv2, crop, size, border) for crop in part] for part in crops]
-            what = f"{size} pixels, border {border:g}"
-            scores = [[score for score, _ in part] for part in found]
-            result["roc"][what] = detection(*scores)
-            result["crops"][what] = [sum(hit for _, hit in part) for part in found]
+        found = [[_best(cascade, cv2, crop, size) for crop in part] for part in crops]
+        what = f"{size} pixels"
+        result["roc"][what] = detection(*[[score for score, _ in part] for part in found])
+        result["crops"][what] = [sum(hit for _, hit in part) for part in found]
     with np.load(out / "pictures.npz") as stored:
         for name in stored.files:
             picture = stored[name]
@@ -120,15 +118,14 @@ def opencv(source: str, out: Path) -> None:
     (out / "opencv.json").write_text(json.dumps(result, indent=1))
 
 
-def _best(cascade: Any, cv2: Any, crop: Any, size: int, border: float) -> tuple[float, bool]:
+def _best(cascade: Any, cv2: Any, crop: Any, size: int) -> tuple[float, bool]:
     """The furthest that any window of an enlarged crop gets, and whether one is accepted.
 
     The first is -inf if no window gets near the end.
     """
     large = cv2.resize(crop, (size, size), interpolation=cv2.INTER_CUBIC)
-    pad = round(border * size)
-    if pad:
-        large = cv2.copyMakeBorder(large, pad, pad, pad, pad, cv2.BORDER_REPLICATE)
+    pad = round(BORDER * size)
+    large = cv2.copyMakeBorder(large, pad, pad, pad, pad, cv2.BORDER_REPLICATE)
     boxes, levels, weights = cascade.detectMultiScale3(
         large, scaleFactor=1.1, minNeighbors=0, outputRejectLevels=True
     )
