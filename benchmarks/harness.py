@@ -27,26 +27,34 @@ PACKAGES = (
 )
 
 
-def median_seconds(run: Callable[[], object], repeats: int = 3, warm_up: bool = True) -> float:
-    """Median wall time; the warm-up run compiles kernels and fills caches."""
+def median_seconds(
+    run: Callable[[], object],
+    repeats: int = 3,
+    warm_up: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
+    """Median time, by default wall time; the warm-up run compiles kernels and fills caches."""
     if warm_up:
         run()
     seconds = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         run()
-        seconds.append(time.perf_counter() - start)
+        seconds.append(clock() - start)
     return statistics.median(seconds)
 
 
 def paired_seconds(
-    ours: Callable[[], object], theirs: Callable[[], object], repeats: int = 3
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    repeats: int = 3,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[float, float]:
-    """Median wall times of two functions run in turns, so that drift hits both."""
+    """Median times of two functions run in turns, so that drift hits both."""
     ours()
     theirs()
     pairs = [
-        (median_seconds(ours, 1, warm_up=False), median_seconds(theirs, 1, warm_up=False))
+        (median_seconds(ours, 1, False, clock), median_seconds(theirs, 1, False, clock))
         for _ in range(repeats)
     ]
     return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)

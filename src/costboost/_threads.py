@@ -9,10 +9,13 @@ they get one thread there, which needs no others. (Processes of joblib, and thos
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from joblib import cpu_count
+from threadpoolctl import ThreadpoolController
 
-__all__ = ["is_forked", "n_threads", "usable_threads"]
+__all__ = ["blas_threads", "is_forked", "most_threads", "n_threads", "usable_threads"]
 
 # Below this many rows a second thread costs more than it brings.
 _ROWS_PER_THREAD = 10_000
@@ -47,12 +50,34 @@ def n_threads(n_jobs: int | None, n_rows: int) -> int:
     affinity and the limits of its container), and no more than ``OMP_NUM_THREADS``. A forked
     process gets one.
     """
+    return 1 if n_jobs is None and n_rows < _ROWS_PER_THREAD else most_threads(n_jobs)
+
+
+def most_threads(n_jobs: int | None) -> int:
+    """Threads for any number of rows: as `n_threads` gives to many of them."""
     if _forked:
         return 1
-    cores = cpu_count()
+    cores: int = cpu_count()
     if n_jobs is None:
-        return 1 if n_rows < _ROWS_PER_THREAD else min(cores, _openmp_limit() or cores)
+        return min(cores, _openmp_limit() or cores)
     return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+@contextmanager
+def blas_threads(number: int) -> Iterator[None]:
+    """Let matrix products use so many threads, or fewer if that is the limit already.
+
+    The limit is that of the process, so it is set by the thread that leads a training.
+
+    Parameters
+    ----------
+    number : int
+        Threads.
+    """
+    libraries = ThreadpoolController().select(user_api="blas")
+    limit = min([number, *(found.num_threads for found in libraries.lib_controllers)])
+    with libraries.limit(limits=limit):
+        yield
 
 
 def _openmp_limit() -> int | None:

@@ -48,7 +48,7 @@ def test_it_is_calibrated_adaboost_and_the_bayes_decision(gaussians):
 
 def test_without_calibration_the_link_of_adaboost(gaussians):
     X, y = gaussians
-    clf = AdaMECClassifier(n_estimators=5, calibration=None).fit(X, y)
+    clf = AdaMECClassifier(n_estimators=5, calibration=None, random_state=0).fit(X, y)
     F = clf.estimator_.decision_function(X)
     np.testing.assert_allclose(clf.predict_proba(X)[:, 1], expit(2 * F), atol=1e-12)
     np.testing.assert_array_equal(clf.predict(X), np.where(F >= 0, 1, -1))
@@ -56,7 +56,9 @@ def test_without_calibration_the_link_of_adaboost(gaussians):
 
 def test_scores_are_cost_blind(gaussians):
     X, y = gaussians
-    few, many = (AdaMECClassifier({"fn": r, "fp": 1}, 10).fit(X, y) for r in (0.2, 5))
+    few, many = (
+        AdaMECClassifier({"fn": r, "fp": 1}, 10, random_state=0).fit(X, y) for r in (0.2, 5)
+    )
     np.testing.assert_array_equal(few.predict_proba(X), many.predict_proba(X))
     assert (many.predict(X) > 0).sum() > (few.predict(X) > 0).sum()
     costs = per_row(fn=np.where(np.arange(len(y)) % 2, 100.0, 0.01), fp=1)
@@ -68,7 +70,7 @@ def test_calibration_pays_on_gaussians():
     X_test, y_test = make_gaussians_2d(5000, random_state=2)
     bill = {}
     for calibration in (None, "sigmoid"):
-        clf = AdaMECClassifier({"fn": 5, "fp": 1}, 50, calibration=calibration)
+        clf = AdaMECClassifier({"fn": 5, "fp": 1}, 50, calibration=calibration, random_state=0)
         decided = clf.fit(X, y).predict(X_test)
         bill[calibration] = _bill(y_test, decided, 5)
     best = _bill(y_test, bayes_decision(X_test, 5), 5)
@@ -82,7 +84,7 @@ def _bill(y, decided, C1):
 
 def test_weak_learners(gaussians):
     X, y = gaussians
-    for learner in ("stump", DecisionTreeClassifier(max_depth=2)):
+    for learner in ("stump", DecisionTreeClassifier(max_depth=2, random_state=0)):
         clf = AdaMECClassifier(
             {"fn": 2, "fp": 1}, 5, estimator=learner, cv=2, ensemble=False, random_state=0
         )
@@ -96,7 +98,9 @@ def test_frames_labels_pickle_and_inputs(gaussians):
     kind = pd.Categorical(np.where(X[:, 0] > 0, "new", "old"))
     frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": kind})
     before = frame.copy()
-    clf = AdaMECClassifier({"fn": 5, "fp": 1, "positive": "fraud"}, 5).fit(frame, labels)
+    clf = AdaMECClassifier({"fn": 5, "fp": 1, "positive": "fraud"}, 5, random_state=0).fit(
+        frame, labels
+    )
     assert list(clf.feature_names_in_) == ["a", "b", "kind"]
     assert (clf.predict(frame) == "fraud").mean() > 0.5
     pd.testing.assert_frame_equal(frame, before)
@@ -111,7 +115,7 @@ def test_routing_and_search(gaussians):
     X, y = gaussians
     costs = per_row(fn=np.linspace(1, 5, len(y)), fp=1)
     with sklearn.config_context(enable_metadata_routing=True):
-        clf = AdaMECClassifier(n_estimators=5, cv=2)
+        clf = AdaMECClassifier(n_estimators=5, cv=2, random_state=0)
         clf.set_fit_request(costs=True, sample_weight=True)
         clf.set_score_request(costs=True, sample_weight=True)
         search = GridSearchCV(clf, {"n_estimators": [2, 5]}, cv=2)

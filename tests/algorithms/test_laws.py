@@ -464,7 +464,9 @@ def test_the_boundary_of_paper_3(clf, C1, line):
 @pytest.mark.parametrize("ratio", [2, 5, 10])
 def test_asybl_pays_little_more_than_the_bayes_rule(ratio):
     X, y = make_gaussians_2d(10_000, random_state=0)
-    clf = AsyBLClassifier({"fn": ratio, "fp": 1}, n_estimators=50, learning_rate=0.1, n_jobs=1)
+    clf = AsyBLClassifier(
+        {"fn": ratio, "fp": 1}, n_estimators=50, learning_rate=0.1, n_jobs=1, random_state=0
+    )
     clf.fit(X, y)
     X_test, y_test = make_gaussians_2d(100_000, random_state=1)
 

@@ -48,7 +48,7 @@ def test_the_columns_that_both_tables_print_agree():
 
 @pytest.fixture
 def tiny_lozano(monkeypatch):
-    monkeypatch.setattr(tables, "dataset", lambda name: blobs())
+    monkeypatch.setattr(methods, "dataset", lambda name: blobs())
     effort = replace(methods.EFFORTS["full"], rounds=2, most_rows=60)
     monkeypatch.setattr(tables, "EFFORTS", {"quick": effort, "full": effort})
 
@@ -167,7 +167,7 @@ def figure1_rows(cost_of):
 
 
 def test_figure1_runs(monkeypatch):
-    monkeypatch.setattr(figure1, "dataset", lambda name: blobs())
+    monkeypatch.setattr(methods, "dataset", lambda name: blobs())
     monkeypatch.setattr(figure1, "EFFORTS", {"full": figure1.Effort(2, 1)})
     tasks = [t for t in FIGURE1.tasks("full") if t.dataset == "vehicle"]
     assert {t.setting for t in tasks} == set(figure1.LEARNERS)

@@ -16,6 +16,7 @@ from costboost import CostBoostClassifier, TimeLimitWarning
 from costboost.datasets import make_fraud
 from costboost.gbm.casting import Clock
 from costboost.gbm.engines.base import Growth, Job, TargetTable
+from costboost.gbm.engines.forest import ForestEngine
 from costboost.gbm.engines.linear import Design, LinearEngine, LinearModel
 from costboost.gbm.engines.merging import merged_lightgbm
 from costboost.gbm.estimate import Estimate, estimate_savings, savings_of_future_rows
@@ -94,11 +95,11 @@ def names(shape=None, k=2, is_log_loss=True, **options):
 
 
 def test_recipes():
-    balanced = ["31 leaves", "15 leaves, random splits", "linear"]
+    balanced = ["31 leaves", "15 leaves, random splits", "linear", "forest"]
     assert names() == balanced
     assert names(effort="fast") == ["15 leaves"]
     high = names(effort="high")
-    assert high[:3] == balanced
+    assert high[:4] == balanced
     assert {"6 leaves", "63 leaves", "31 leaves, random splits"} <= set(high)
     assert names(engine="xgboost") == ["31 leaves", "6 leaves", "linear"]
     assert names(max_leaves=7, effort="high")[:3] == [
@@ -115,6 +116,38 @@ def test_recipes():
 def test_linear_members_are_for_small_tables(shape):
     assert "linear" not in names(shape)
     assert "linear" not in names(is_log_loss=False)
+
+
+@pytest.mark.parametrize(
+    "shape, k",
+    [(Shape(500_001, 3), 2), (Shape(100_001, 3), 5), (Shape(100, 3, has_folds=False), 2)],
+)
+def test_forests_are_for_tables_that_are_not_large(shape, k):
+    assert "forest" not in names(shape, k)
+    assert "forest" in names(Shape(100_000, 3), k)
+    assert "forest" not in names(is_log_loss=False)
+    assert "forest" not in names(engine="xgboost")
+
+
+def test_other_kinds_would_not_keep_to_constraints():
+    free = names(effort="high", engine_params={"max_bin": 63})
+    assert {"linear", "forest"} <= set(free)
+    for name in ("monotone_constraints", "interaction_constraints", "mc"):
+        held = names(effort="high", engine_params={name: [1]})
+        assert held == [
+            n for n in free if n.endswith(("leaves", "random splits")) and "sym" not in n
+        ]
+
+
+def test_learning_rates():
+    def rate(k, **options):
+        settings = Settings.of(CostBoostClassifier(**options))
+        return [r.growth.learning_rate for r in recipes_for(settings, LogTarget(k), Shape(100, 3))]
+
+    assert rate(2)[:2] == [0.05, 0.2]
+    assert rate(3)[:2] == [0.1, 0.4]
+    assert rate(3, effort="high")[:2] == [0.05, 0.2]
+    assert rate(3, learning_rate=0.3)[:2] == [0.3, 1.0]
 
 
 def test_symmetric_trees_where_catboost_is_installed():
@@ -191,6 +224,36 @@ def test_scores_parts_stages_and_files(tmp_path, k, effort):
     np.testing.assert_allclose(answer[0], proba, atol=1e-12)
 
 
+def test_monotone_constraints_bind_the_whole_model():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(300, 2))
+    y = (X[:, 0] + 0.3 * rng.normal(size=300) < 0).astype(int)  # falls where it must rise
+    held = make(engine_params={"monotone_constraints": [1, 0]}).fit(X, y)
+    line = np.column_stack([np.linspace(-1, 1, 50), np.zeros(50)])
+    assert (np.diff(held.predict_proba(line)[:, 1]) >= -1e-12).all()
+    assert {member.engine for member in held.members_} == {"lightgbm"}
+
+
+def test_kinds_that_add_nothing_on_the_first_fold_are_given_up(monkeypatch):
+    """Trees see a square at once that a line does not; from 500 held-out rows on this is known."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(2600, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    trained = []
+    train = LinearEngine.train
+    monkeypatch.setattr(
+        LinearEngine, "train", lambda self, *a, **o: trained.append(1) or train(self, *a, **o)
+    )
+    fitted = make(n_estimators=40).fit(X, y)
+    linear = next(member for member in fitted.members_ if member.name == "linear")
+    assert (linear.weight, linear.note) == (0, "adds nothing on the first fold")
+    assert np.isnan(linear.loss) and len(trained) == 1
+    assert sum(member.weight for member in fitted.members_) == pytest.approx(1)
+    trained.clear()
+    few = make(n_estimators=10).fit(X[:2000], y[:2000])  # 400 held-out rows of a fold
+    assert len(trained) == 5 and all(member.note == "" for member in few.members_)
+
+
 def test_warm_start_continues_the_kinds_that_count(fraud):
     X, y = fraud
     model = make(warm_start=True, n_estimators=4, ensemble=2).fit(X, y)
@@ -210,7 +273,7 @@ def test_without_time_kinds_are_left_out_and_boosters_end_early(fraud):
         model = make(time_limit=1e-6).fit(X, y)
     first, *others = model.members_
     assert (first.note, first.weight, first.rounds) == ("ended by time_limit", 1.0, 1.0)
-    assert [member.note for member in others] == ["no time"] * 2
+    assert [member.note for member in others] == ["no time"] * 3
     assert all(np.isnan(member.loss) for member in others)
     assert len(model.boosters_) == 5  # no time to train one on all rows
     assert "no time" in str(model.members_)
@@ -318,6 +381,62 @@ def test_design_of_no_numbers_or_no_values():
     assert design(X).shape == (5, 2)
     assert np.isfinite(design(X)).all()
     assert design.n_features == 2
+
+
+# --- forests ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_forest_scores_are_mean_shares_times_a_scale(k):
+    table = linear_table(k)
+    fold = Fold(np.arange(150), np.arange(150, 200))
+    model, seen = ForestEngine(GROWTH, 1).train(table, fold, Job(10, 5, 0))
+    scores = model.scores(table.X)
+    np.testing.assert_allclose(scores[150:], seen, atol=1e-9)
+    # A plain average over the leaves of the trees, which hold shares of rows.
+    leaves = np.stack(
+        [
+            model.booster.predict(table.X, pred_leaf=True)[:, t]
+            for t in range(50 * (1 if k == 2 else k))
+        ]
+    )
+    outputs = np.stack(
+        [
+            [model.booster.get_leaf_output(t, int(leaf)) for leaf in row]
+            for t, row in enumerate(leaves)
+        ]
+    )
+    total = outputs.reshape(50, -1, len(scores)).sum(axis=0).T
+    np.testing.assert_allclose(total if k > 2 else total[:, 0], scores, atol=1e-9)
+    # The scale is the best one: shares are scores / scale, and no other factor has a lower loss.
+    part = table.target.part(table.columns.take(fold.held_out))
+    losses = [part.loss(factor * seen) for factor in (0.8, 1.0, 1.25)]
+    assert losses[1] == min(losses)
+    if k > 2:  # shares of the classes sum to one: so do the scores, to the scale
+        sums = scores.sum(axis=1)
+        assert sums.std() < 0.2 * sums.mean()
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("weights", ["some", "none"])
+def test_forests_of_next_to_no_rows_or_weight(n, weights):
+    X, y = np.arange(8.0).reshape(-1, 1), np.arange(8) % 3
+    w = np.zeros(8)
+    w[0] = weights == "some"
+    table = TargetTable(X, [], LogTarget(3), Columns(y, w))
+    model, _ = ForestEngine(GROWTH, 1).train(
+        table, Fold(np.arange(n), np.arange(n, 8)), Job(9, 5, 0)
+    )
+    assert np.isfinite(model.scores(X)).all()
+
+
+def test_forests_of_folds_become_one():
+    table = linear_table()
+    engine = ForestEngine(GROWTH, 1)
+    models = [engine.train(table, Fold(np.arange(i, 200, 2)), Job(10, 5, i))[0] for i in (0, 1)]
+    both = engine.together(models)
+    expected = np.mean([model.scores(table.X) for model in models], axis=0)
+    np.testing.assert_allclose(both.scores(table.X), expected, atol=1e-9)
 
 
 # --- merged boosters ----------------------------------------------------------------------------

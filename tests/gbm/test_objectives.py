@@ -130,7 +130,7 @@ def test_training_lowers_loss_and_cost(name, engine, api, data, fresh):
     assert (np.diff(values[:10]) < 0).all()
 
     blind = lightgbm.LGBMClassifier(
-        n_estimators=ROUNDS, num_leaves=8, learning_rate=0.1, verbosity=-1, n_jobs=1
+        n_estimators=ROUNDS, num_leaves=8, learning_rate=0.1, verbosity=-1, n_jobs=1, random_state=0
     ).fit(X, y)
     spent = mean_cost(t, decide(scores[-1][len(X) :], loss, cost_matrix=matrix), cost_matrix=matrix)
     assert spent < 0.9 * mean_cost(t, blind.predict(T), cost_matrix=matrix)

@@ -56,7 +56,7 @@ def plane():
 
 @pytest.fixture(scope="module")
 def logit(plane):
-    return CSLogitBoostClassifier(COSTS, n_estimators=10).fit(*plane)
+    return CSLogitBoostClassifier(COSTS, n_estimators=10, random_state=0).fit(*plane)
 
 
 def overlaps(texts):
@@ -104,7 +104,7 @@ def test_boundary_is_the_zero_line(plane):
 
 def test_several_boundaries_on_given_axes(plane, logit):
     X, y = plane
-    tree = AdaC2Classifier(COSTS, n_estimators=3).fit(X, y)
+    tree = AdaC2Classifier(COSTS, n_estimators=3, random_state=0).fit(X, y)
     _, ax = plt.subplots()
     shown = BoundaryDisplay.from_estimators({"a": logit, "b": tree}, X, y, ax=ax)
     assert shown.ax_ is ax
@@ -193,7 +193,7 @@ def test_crossings_by_round():
 
 def test_crossing_of_a_fit_comes_near_the_bayes_value():
     X, y = make_gaussians_1d(2000, random_state=0)
-    clf = CSLogitBoostClassifier(COSTS, n_estimators=15).fit(X, y)
+    clf = CSLogitBoostClassifier(COSTS, n_estimators=15, random_state=0).fit(X, y)
     shown = ZeroCrossingDisplay.from_estimator(clf, X, bayes=bayes_threshold(5))
     values = shown.crossings["CSLogitBoost"]
     assert len(values) == clf.n_iter_
@@ -229,7 +229,7 @@ def test_cost_by_round_of_an_estimator(plane, logit):
 
 def test_costs_of_single_rows_and_savings():
     data = make_fraud(500, random_state=0)
-    clf = AsyBLClassifier(n_estimators=8).fit(data.X, data.y, costs=data.costs)
+    clf = AsyBLClassifier(n_estimators=8, random_state=0).fit(data.X, data.y, costs=data.costs)
     options = {"costs_train": data.costs, "measure": "savings"}
     shown = CostByRoundDisplay.from_estimator(clf, data.X, data.y, **options)
     wanted = [savings_score(data.y, p, costs=data.costs) for p in clf.staged_predict(data.X)]

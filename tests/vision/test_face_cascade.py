@@ -111,6 +111,37 @@ def test_stumps_on_a_feature_matrix_are_compiled_too():
     np.testing.assert_allclose(compiled, fitted.decision_function(X), atol=1e-9)
 
 
+def test_carried_scores_are_sums_over_the_stages():
+    rng = np.random.default_rng(0)
+    weak = 0.5 * objects(60, rng) + 0.5 * rng.random((60, SIZE, SIZE))
+    X = np.concatenate([weak, rng.random((150, SIZE, SIZE))])
+    fitted = CascadeClassifier(
+        model(),
+        rounds=(1, 1, 2),
+        detection_rate=0.95,
+        min_negatives=2,
+        validation=0.25,
+        carry=True,
+        random_state=0,
+    ).fit(X, np.repeat([1, 0], [60, 150]), pictures=[rng.random((50, 60))])
+    assert len(fitted.stages_) > 1
+    scores, total = fitted.decision_function(X), np.zeros(len(X))
+    alive = np.ones(len(X), dtype=bool)
+    for stage in fitted.stages_:
+        own = stage.classifier.estimator_.decision_function(X.reshape(len(X), -1))
+        total += own - stage.classifier.threshold_
+        alive &= total >= 0
+    assert 0 < alive.sum() < len(X)
+    np.testing.assert_array_equal(scores >= 0, alive)
+    np.testing.assert_allclose(scores[alive], total[alive], atol=1e-9)
+
+
+def test_carried_scores_need_held_out_positives():
+    X, y = np.zeros((4, SIZE, SIZE)), np.array([0, 1, 0, 1])
+    with pytest.raises(ValueError, match="carry"):
+        CascadeClassifier(carry=True).fit(X, y)
+
+
 def test_mine_draws_only_what_passes():
     rng = np.random.RandomState(0)
     mine = PictureMine([rng.random_sample((40, 50)), rng.random_sample((30, 30))], (8, 8))
@@ -184,9 +215,9 @@ def test_few_stumps_tell_real_faces_from_other_windows():
     windows, y = face_windows(faces_file(), part="train")
     rows = np.random.default_rng(0).permutation(len(y))[:1200]
     X, y = windows[rows].reshape(1200, -1), y[rows]
-    found = CSAdaBoostClassifier({"fn": 5, "fp": 1}, 8, HaarStump((19, 19), 1500)).fit(
-        X[:800], y[:800]
-    )
+    found = CSAdaBoostClassifier(
+        {"fn": 5, "fp": 1}, 8, HaarStump((19, 19), 1500), random_state=0
+    ).fit(X[:800], y[:800])
     scores = found.decision_function(X[800:])
     faces, others = scores[y[800:] == 1], scores[y[800:] == 0]
     assert (faces[:, None] > others[None, :]).mean() > 0.95

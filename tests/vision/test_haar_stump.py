@@ -128,7 +128,7 @@ def test_classifier_on_flat_windows_equals_one_on_the_feature_matrix(windows):
     X, y = X[:60], y[:60]
     haar = HaarFeatures(max_features=None).fit(X.reshape(-1, 8, 8))
     costs = {"fn": 4.0, "fp": 1.0}
-    flat = CSAdaBoostClassifier(costs, 5, HaarStump((8, 8), max_bins=60)).fit(X, y)
+    flat = CSAdaBoostClassifier(costs, 5, HaarStump((8, 8), max_bins=60), random_state=0).fit(X, y)
     table = CSAdaBoostClassifier(costs, 5, Stump()).fit(haar.transform(X.reshape(-1, 8, 8)), y)
     np.testing.assert_allclose(flat.train_loss_, table.train_loss_, rtol=1e-9)
     np.testing.assert_allclose(flat.estimator_weights_, table.estimator_weights_, rtol=1e-6)

@@ -30,7 +30,7 @@ from costboost import (
 from costboost.datasets import log_odds, make_gaussians_2d
 from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
 
-QUICK = AdaBoostCClassifier(n_estimators=10, estimator="stump")
+QUICK = AdaBoostCClassifier(n_estimators=10, estimator="stump", random_state=0)
 
 ROWS_ARE_HELD_OUT = "rows are drawn for the held-out part, so a weight is not a repeated row"
 TEXT_LABELS = {
@@ -166,7 +166,7 @@ def test_search_is_bounded_and_reproducible(gaussians):
             calls.append(self.cost_matrix)
             return super().fit(X, y, sample_weight, costs=costs)
 
-    inner = Counting(n_estimators=3, estimator="stump")
+    inner = Counting(n_estimators=3, estimator="stump", random_state=0)
     clf = TargetRateClassifier(inner, 0.9, n_trials=4, tol=0.0, cv=3, random_state=0)
     first = clf.fit(X, y).cost_ratio_
     assert len(calls) <= 4 * 3 + 1
@@ -280,7 +280,7 @@ def test_errors(gaussians):
 @pytest.mark.filterwarnings("ignore::costboost.errors.CollapseWarning")
 def test_rate_out_of_reach_warns(gaussians):
     X, y = gaussians
-    blind = AdaBoostCClassifier(n_estimators=5, init="uniform")
+    blind = AdaBoostCClassifier(n_estimators=5, init="uniform", random_state=0)
     with pytest.warns(ConvergenceWarning, match="met the named rate at none of 3 cost ratios"):
         TargetRateClassifier(blind, 0.999, n_trials=3, random_state=0).fit(X, y)
 

@@ -26,6 +26,9 @@ _MOST_RETURNED = 4.0
 # Printed responses are 1 / P(the observed class): the only bound is that of numbers.
 _SMALLEST_PROBABILITY = 1e-150
 
+# Odds are kept finite; beyond, the loss of a row grows with its margin as it should.
+_LARGEST_LOG_ODDS = 300.0
+
 # Newton steps: how often one is tried at half its length.
 _MOST_HALVINGS = 60
 # By what share of the loss a step has to lower it.
@@ -157,15 +160,6 @@ class ExponentialDescent(Scheme):
         return math.exp(self._log_total)
 
 
-def both_sides(u: Floats) -> tuple[Floats, Floats]:
-    """1 / (1 + e^-u) and 1 / (1 + e^u), by one exponential and without cancellation."""
-    e = np.exp(-np.abs(u))
-    large = 1.0 / (1.0 + e)
-    small = e * large
-    positive = u >= 0
-    return np.where(positive, large, small), np.where(positive, small, large)
-
-
 class NewtonDescent(Scheme):
     r"""LogitBoost on a shifted logistic loss: regress the response z, take the Newton step.
 
@@ -206,15 +200,14 @@ class NewtonDescent(Scheme):
         learning_rate: float,
         guarded: bool = True,
     ) -> None:
-        self._loss = loss
         self._guarded = guarded
         self._y = problem.y
         self._base = weights
         self.F = np.zeros(len(problem.y))
-        self._C1, self._C2 = problem.both
+        self._rates, self._shifts = loss.kernel_rows(problem.y, problem.both)
         C1, C2 = problem.mean_pair
         self._slope = float(loss.slope(np.asarray(C1), np.asarray(C2)))
-        self._relative = loss.slope(self._C1, self._C2) / self._slope
+        self._relative = loss.slope(*problem.both) / self._slope
         self._limit = 2.0 * (1.0 + max(C1 / C2, C2 / C1))
         # Masnadi-Shirazi & Vasconcelos 2011 measures F in units of the cheaper cost (its C2 is 1).
         self._unit = min(C1, C2)
@@ -222,26 +215,28 @@ class NewtonDescent(Scheme):
         self._even_start = even_start
         self._learning_rate = learning_rate
         self._criterion = LeastSquares()
-        self._value = self._mean_loss(self.F)
+        self._value, self._odds = self._mean_loss(self.F)
 
-    def _mean_loss(self, F: Floats) -> float:
-        return dot(self._base, self._loss.value(self._y, F, (self._C1, self._C2)))
+    def _mean_loss(self, F: Floats) -> tuple[float, Floats]:
+        """The mean loss at F, and the odds against the observed class: one exponential for both."""
+        log_odds = -(self._rates * F + self._shifts)
+        odds = np.exp(np.minimum(log_odds, _LARGEST_LOG_ODDS))
+        beyond = np.maximum(log_odds - _LARGEST_LOG_ODDS, 0.0)
+        return dot(self._base, np.log1p(odds) + beyond), odds
 
     def aim(self) -> Aim | None:
         """Responses and weights of the weighted least-squares problem."""
         y = self._y
-        link = 2.0 * self._loss.link(self.F, self._C1, self._C2)
-        if self._even_start:
-            link = np.zeros_like(self.F)
+        odds = np.ones_like(self.F) if self._even_start else self._odds
         # z = y / P(the observed class): no cancellation when p_c is near 0 or 1.
-        observed, other = both_sides(y * link)
+        observed = 1.0 / (1.0 + odds)
         smallest = 1.0 / self._limit if self._guarded else _SMALLEST_PROBABILITY
         z = y / np.maximum(observed, smallest)
         if self._weighting == "newton":
-            weights = observed * other  # p (1 - p), whichever class was observed
+            weights = odds * observed * observed  # p (1 - p), whichever class was observed
         else:
-            above, below = both_sides(2.0 * self._unit * self.F)
-            weights = above * below
+            odds = np.exp(-np.abs(2.0 * self._unit * self.F))
+            weights = odds / (1.0 + odds) ** 2
         if self._guarded:
             weights = weights / np.clip(observed * self._limit, 1.0 / _MOST_RETURNED, 1.0)
         weights = self._base * weights * self._relative**2
@@ -254,12 +249,13 @@ class NewtonDescent(Scheme):
         """Half the inverse slope, shrunk by the learning rate; halved while the loss would rise."""
         alpha = self._learning_rate / (2.0 * self._slope)
         if not self._guarded:
-            self._value, self._even_start = self._mean_loss(self.F + alpha * outputs), False
+            self._value, self._odds = self._mean_loss(self.F + alpha * outputs)
+            self._even_start = False
             return Step(alpha)
         for _ in range(_MOST_HALVINGS):
-            value = self._mean_loss(self.F + alpha * outputs)
+            value, odds = self._mean_loss(self.F + alpha * outputs)
             if self._even_start or value < self._value * (1.0 - _SMALLEST_GAIN):
-                self._value, self._even_start = value, False
+                self._value, self._odds, self._even_start = value, odds, False
                 return Step(alpha)
             alpha *= 0.5
         if self._weighting == "boundary":

@@ -130,7 +130,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         decision: Literal["auto", "bayes", "learned"] = "auto",
         risk: Literal["expected", "worst"] = "expected",
         n_estimators: int = 1000,
-        learning_rate: float = 0.05,
+        learning_rate: float | Literal["auto"] = "auto",
         max_leaves: int | Literal["auto"] = "auto",
         min_samples_leaf: int | Literal["auto"] = "auto",
         reg_lambda: float = 5.0,

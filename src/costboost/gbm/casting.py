@@ -5,24 +5,32 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Event
+from typing import TypeVar
 
 import numpy as np
 
+from costboost._threads import blas_threads
 from costboost._typing import Floats
 from costboost.errors import TimeLimitWarning
 from costboost.gbm.checkpoint import BoosterStore
 from costboost.gbm.engines.base import Engine, Job, Model
-from costboost.gbm.engines.linear import LinearModel
 from costboost.gbm.heads import Head
-from costboost.gbm.members import Member, Members, Recipe, blend
+from costboost.gbm.members import Members, Recipe, blend
 from costboost.gbm.portfolio import recipes_for
 from costboost.gbm.rounds import Callback, Evals, Round, RoundLog, costs_of, first_rounds
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer
 from costboost.gbm.targets import Target
+from costboost.gbm.trials import Trained, Trial
 
 __all__ = ["Cast", "Clock", "Start", "Task", "Training"]
+
+T = TypeVar("T")
 
 # Held-out rows that choose the weights of members; more would not change them.
 _BLEND_ROWS = 20_000
@@ -30,6 +38,8 @@ _BLEND_ROWS = 20_000
 _MORE_ROUNDS = 1.1
 # Time that such a booster takes, in that of all boosters of the folds.
 _REFIT_TIME = 0.4
+# Held-out rows of the first fold from which they tell whether a kind is worth the other folds.
+_RACE_ROWS = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,31 +113,6 @@ class Cast:
     members: Members
 
 
-@dataclass(eq=False)
-class Trial:
-    """One kind of model, trained on every fold."""
-
-    recipe: Recipe
-    models: list[Model] = field(default_factory=list)
-    parts: list[Floats] = field(default_factory=list)
-    evals: list[Evals] = field(default_factory=list)
-    seconds: float = 0.0
-    note: str = ""
-
-    @property
-    def scores(self) -> Floats | None:
-        """Scores of the held-out rows, fold by fold."""
-        return np.concatenate(self.parts) if self.parts else None
-
-    def member(self, weight: float, loss: float) -> Member:
-        """What became of it."""
-        rounds = float(np.mean([model.n_rounds for model in self.models])) if self.models else 0.0
-        recipe = self.recipe
-        return Member(
-            recipe.name, recipe.engine, float(weight), float(loss), rounds, self.seconds, self.note
-        )
-
-
 class Clock:
     """Time that a training may take.
 
@@ -184,6 +169,9 @@ class Training:
         Called when a model is trained, with the rounds that it keeps and what is known of them.
     store : BoosterStore, optional
         Recalls finished models, and keeps new ones.
+    n_workers : int, default=1
+        Models to train at a time. With more than one, nobody hears of their rounds, and there is
+        no limit of time.
     """
 
     def __init__(
@@ -194,6 +182,7 @@ class Training:
         callbacks: Sequence[Callback],
         ended: Callable[[int, Evals], None],
         store: BoosterStore | None = None,
+        n_workers: int = 1,
     ) -> None:
         self.source = source
         self.settings = settings
@@ -201,6 +190,8 @@ class Training:
         self.callbacks = callbacks
         self.ended = ended
         self.store = store
+        self.n_workers = n_workers
+        self.is_over = Event()
         self.has_kinds = False
 
     def cast(self, start: Start | None, clock: Clock) -> Cast:
@@ -218,16 +209,15 @@ class Training:
         Cast
             The models that count.
         """
-        trials: list[Trial] = []
-        recipes = self._recipes(start)
-        self.has_kinds = len(recipes) > 1
-        for recipe in recipes:
-            trial = Trial(recipe)
-            if trials and clock.left < np.mean([t.seconds for t in trials if t.models]):
-                trial.note = "no time"
+        trials = [Trial(recipe) for recipe in self._recipes(start)]
+        self.has_kinds = len(trials) > 1
+        has_products = any(trial.recipe.engine == "linear" for trial in trials)
+        threads = max(self.source.threads(self.settings) // self.n_workers, 1)
+        with blas_threads(threads) if has_products else nullcontext():
+            if self.n_workers > 1:
+                self._train_together(trials, start)
             else:
-                self._train(trial, start, clock)
-            trials.append(trial)
+                self._train_in_turn(trials, start, clock)
         trained = [trial for trial in trials if trial.models]
         losses, weights = self._weights(trained)
         told = dict(zip(map(id, trained), zip(weights, losses, strict=True), strict=True))
@@ -249,45 +239,127 @@ class Training:
         used = {member.name for member in start.members if member.weight > 0}
         return [recipe for recipe in found if recipe.name in used] or found[:1]
 
-    def _train(self, trial: Trial, start: Start | None, clock: Clock) -> None:
-        """Train one kind of model on every fold."""
-        began = time.monotonic()
-        seeds = self.source.seeds
-        trainer = self._trainer(trial.recipe)
-        for number, seed in enumerate(seeds):
-            before, earlier = None, None
-            if start is not None:
-                before, earlier = start.of(trial.recipe, number, len(seeds))
-            mine = clock.part(1 / (len(seeds) - number))
-            log = RoundLog(
-                self.task.target.name,
-                (number + 1, len(seeds)),
-                self.settings.n_estimators,
-                costs_of(self.task.head, self.source.watched(number)),
-                [*self.callbacks, mine.ends],
-                earlier,
-                trial.recipe.name if self.has_kinds else "",
-            )
-            patience = self.settings.stopping_patience
-            job = Job(self.settings.n_estimators, patience, seed, before, log)
-            model, seen = trainer(number, job)
-            self.ended(model.n_rounds, log.evals)
-            if mine.left <= 0:
-                trial.note = "ended by time_limit"
-            trial.evals.append(log.evals)
-            trial.models.append(model)
-            if seen is not None:
-                trial.parts.append(seen)
-        trial.seconds = time.monotonic() - began
+    def _train_in_turn(self, trials: Sequence[Trial], start: Start | None, clock: Clock) -> None:
+        """Train model after model, as long as there is time."""
+        n = len(self.source.seeds)
+        for place, trial in enumerate(trials):
+            rivals = [earlier for earlier in trials[:place] if earlier.models]
+            if rivals and clock.left < np.mean([rival.seconds for rival in rivals]):
+                trial.note = "no time"
+                continue
+            trainer = self._trainer(trial.recipe)
+            for number in range(n):
+                mine = clock.part(1 / (n - number))
+                callbacks = [*self.callbacks, mine.ends]
+                trained = self._trained(trainer, trial.recipe, number, start, callbacks)
+                trial.add(trained)
+                self.ended(trained.model.n_rounds, trained.evals)
+                if mine.left <= 0:
+                    trial.note = "ended by time_limit"
+                if number == 0 and self._is_beaten(trial, rivals, start):
+                    break
 
-    def _trainer(self, recipe: Recipe) -> Trainer:
-        engine: Engine = self.source.engine(self.settings, recipe)
-        trainer = self.source.trainer(engine, self.task.target)
+    def _train_together(self, trials: Sequence[Trial], start: Start | None) -> None:
+        """Train several models at a time, each with its share of the threads."""
+        trainers = [self._trainer(trial.recipe, self.n_workers) for trial in trials]
+
+        def train(places: Sequence[int], numbers: Sequence[int]) -> None:
+            asked = [(place, number) for place in places for number in numbers]
+            calls = [
+                partial(self._trained, trainers[i], trials[i].recipe, number, start, [self._ends])
+                for i, number in asked
+            ]
+            for (place, _), trained in zip(asked, self._together(calls), strict=True):
+                trials[place].add(trained)
+
+        # The first fold of every kind, then the others of those that it does not rule out.
+        n = len(self.source.seeds)
+        first = 1 if len(trials) > 1 else n
+        train(range(len(trials)), range(first))
+        for place, trial in enumerate(trials):
+            self._is_beaten(trial, [rival for rival in trials[:place] if rival.models], start)
+        left = [place for place, trial in enumerate(trials) if trial.models]
+        train(left, range(first, n))
+
+    def _together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
+        """What the calls return, in their order; several are made at a time."""
+        if self.n_workers == 1:
+            return [call() for call in calls]
+        with ThreadPoolExecutor(self.n_workers, "costboost") as pool:
+            try:
+                return [future.result() for future in [pool.submit(call) for call in calls]]
+            except BaseException:  # also an interruption: nobody needs the others
+                self.is_over.set()
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _ends(self, told: Round) -> bool:
+        """Whether the training has failed or was interrupted, as a callback."""
+        return self.is_over.is_set()
+
+    def _trained(
+        self,
+        trainer: Trainer,
+        recipe: Recipe,
+        number: int,
+        start: Start | None,
+        callbacks: Sequence[Callback],
+    ) -> Trained:
+        """Train a kind of model on one fold."""
+        began = time.monotonic()
+        n, rounds = len(self.source.seeds), self.settings.n_estimators
+        before, earlier = (None, None) if start is None else start.of(recipe, number, n)
+        log = RoundLog(
+            self.task.target.name,
+            (number + 1, n),
+            rounds,
+            costs_of(self.task.head, self.source.watched(number)),
+            callbacks,
+            earlier,
+            recipe.name if self.has_kinds else "",
+        )
+        seed = self.source.seeds[number]
+        job = Job(rounds, self.settings.stopping_patience, seed, before, log)
+        model, scores = trainer(number, job)
+        return Trained(model, scores, log.evals, time.monotonic() - began)
+
+    def _is_beaten(self, trial: Trial, rivals: Sequence[Trial], start: Start | None) -> bool:
+        """Whether the first of several folds shows that the rivals do not need it; if so, drop it.
+
+        Kinds to be continued were chosen before.
+        """
+        has_race = start is None and len(self.source.seeds) > 1
+        if not has_race or not self._adds_nothing(trial, rivals):
+            return False
+        trial.give_up("adds nothing on the first fold")
+        return True
+
+    def _adds_nothing(self, trial: Trial, rivals: Sequence[Trial]) -> bool:
+        """Whether the held-out rows of the first fold are many, and give it no weight."""
+        held_out = self.source.held_out(0)
+        if not rivals or not trial.parts or held_out is None or len(held_out) < _RACE_ROWS:
+            return False
+        part = self.task.target.part(self.task.target.columns(held_out.costs, held_out.weights))
+        if part.weight <= 0:
+            return False
+        scores = [rival.parts[0] for rival in rivals if rival.parts]
+        return bool(blend([*scores, trial.parts[0]], part.loss)[-1] == 0)
+
+    def _trainer(self, recipe: Recipe, n_workers: int = 1) -> Trainer:
+        trainer = self.source.trainer(self._engine(recipe, n_workers), self.task.target)
         if self.store is None:
             return trainer
         return self.store.trainer(
             trainer, f"{self.task.target.name}, {recipe.engine}, {recipe.name}"
         )
+
+    def _engine(self, recipe: Recipe, n_workers: int = 1) -> Engine:
+        """The engine of a kind, with its share of the threads if it works beside others."""
+        engine = self.source.engine(self.settings, recipe)
+        if n_workers == 1 or engine.threads is None:
+            return engine
+        share = max(self.source.threads(self.settings) // n_workers, 1)
+        return replace(engine, threads=min(engine.threads, share))
 
     def _weights(self, trials: Sequence[Trial]) -> tuple[list[float], Floats]:
         """Held-out losses, and weights by them; without held-out rows the first kind counts."""
@@ -314,22 +386,32 @@ class Training:
         self, used: Sequence[tuple[Trial, float]], clock: Clock
     ) -> tuple[list[Model], list[float]]:
         """The models that count, with their weights: those of the folds, or one of all rows."""
+        # Without time for it, the models of the folds are as good.
+        again = [
+            trial
+            for trial, _ in used
+            if self.source.refits(self.settings) and clock.left > _REFIT_TIME * trial.seconds
+        ]
+        workers = min(self.n_workers, len(again))
+        calls = [partial(self._single, trial, workers) for trial in again]
+        single = dict(zip(map(id, again), self._together(calls), strict=True))
         models: list[Model] = []
         weights: list[float] = []
         for trial, weight in used:
-            found = trial.models
-            # Without time for it, the models of the folds are as good.
-            if self.source.refits(self.settings) and clock.left > _REFIT_TIME * trial.seconds:
-                linear = [model for model in found if isinstance(model, LinearModel)]
-                found = [LinearModel.mean(linear) if linear else self._refitted(trial)]
+            found = [single[id(trial)]] if id(trial) in single else trial.models
             models += found
             weights += [weight / len(found)] * len(found)
         return models, weights
 
-    def _refitted(self, trial: Trial) -> Model:
+    def _single(self, trial: Trial, n_workers: int) -> Model:
+        """One model in place of those of the folds: as their engine makes it, or of all rows."""
+        engine = self._engine(trial.recipe)
+        return engine.together(trial.models) or self._refitted(trial, n_workers)
+
+    def _refitted(self, trial: Trial, n_workers: int) -> Model:
         """One booster of all rows, with about as many rounds as those of the folds needed."""
         rounds = _MORE_ROUNDS * float(np.mean([model.n_rounds for model in trial.models]))
-        log = RoundLog(self.task.target.name, (1, 1), max(round(rounds), 1), {}, ())
+        log = RoundLog(self.task.target.name, (1, 1), max(round(rounds), 1), {}, [self._ends])
         job = Job(log.n_rounds, 0, self.source.seeds[0], None, log)
-        model, _ = self._trainer(trial.recipe)(None, job)
+        model, _ = self._trainer(trial.recipe, n_workers)(None, job)
         return model

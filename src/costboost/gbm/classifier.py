@@ -65,15 +65,17 @@ class CostBoostClassifier(HeadClassifier):
         numbers, expressions over columns such as ``"amount + 15"``, or uncertain:
         `costboost.costs.interval` or `costboost.costs.samples`.
     effort : {"fast", "balanced", "high"}, default="balanced"
-        How much to try. ``"fast"`` is one booster that holds out a fifth of the rows, about a
-        tenth of the time. ``"high"`` also tries trees of other sizes and, if CatBoost is
-        installed, symmetric trees: three to four times the time, for a little more savings.
+        How much to try. ``"balanced"``: trees of two sizes, the smaller ones with random splits, a
+        linear model and a random forest; the weights come from held-out rows. ``"fast"`` is one
+        booster that holds out a fifth of the rows, about a tenth of the time. ``"high"`` also
+        tries trees of other sizes and, if CatBoost is installed, symmetric trees: two to four
+        times the time, for a little more savings.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.
     engine : {"lightgbm", "xgboost", "catboost"}, default="lightgbm"
-        The library that grows the trees. Random splits are LightGBM's alone. CatBoost trains
-        ``loss="auto"`` only.
+        The library that grows the trees. Random splits and forests are LightGBM's alone. CatBoost
+        trains ``loss="auto"`` only.
     decision : {"auto", "bayes", "learned"}, default="auto"
         ``"bayes"`` never trains the second set of boosters (without costs in ``predict``, the mean
         costs decide); ``"learned"`` trains only the second set.
@@ -85,8 +87,9 @@ class CostBoostClassifier(HeadClassifier):
         that is known only after the decision, or that must not influence the probability.
     n_estimators : int, default=1000
         Number of boosting rounds of a booster, at most.
-    learning_rate : float, default=0.05
-        Shrinkage of each tree.
+    learning_rate : float or "auto", default="auto"
+        Shrinkage of each tree. "auto" is 0.05, and 0.1 with three classes or more, where a round
+        is a tree per class, unless ``effort="high"``.
     max_leaves : int or "auto", default="auto"
         Leaves of a tree. "auto" lets ``effort`` choose (15 if it is "fast"); with a number, all
         trees have that size.
@@ -129,7 +132,10 @@ class CostBoostClassifier(HeadClassifier):
     random_state : int, RandomState or None, default=None
         Seed of folds and samples.
     n_jobs : int or None, default=None
-        Threads. None uses one below 10,000 rows and all above; -1 uses all.
+        Threads; None and -1 use all cores (None no more than ``OMP_NUM_THREADS``). Folds are
+        trained at the same time, each with its share of the threads, and one after the other if
+        the table is large, with ``time_limit``, ``callbacks``, a ``checkpoint`` or ``verbose``.
+        A booster that is trained alone on fewer than 10,000 rows gets one thread if it is None.
     verbose : int, default=0
         1 shows a progress bar with the held-out cost, 2 prints every round.
 
@@ -235,7 +241,7 @@ class CostBoostClassifier(HeadClassifier):
         risk: Literal["expected", "worst"] = "expected",
         cost_columns: Literal["features", "exclude"] = "features",
         n_estimators: int = 1000,
-        learning_rate: float = 0.05,
+        learning_rate: float | Literal["auto"] = "auto",
         max_leaves: int | Literal["auto"] = "auto",
         min_samples_leaf: int | Literal["auto"] = "auto",
         reg_lambda: float = 5.0,

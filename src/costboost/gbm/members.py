@@ -28,7 +28,7 @@ class Recipe:
     name : str
         In words, such as "15 leaves, random splits".
     engine : str
-        The library that trains it: "lightgbm", "xgboost", "catboost" or "linear".
+        What trains it: "lightgbm", "xgboost", "catboost", "linear" or "forest".
     growth : Growth
         How its trees are grown.
     """

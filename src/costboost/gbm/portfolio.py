@@ -15,6 +15,17 @@ __all__ = ["Shape", "recipes_for"]
 # Inputs (columns times categories) and rows beyond which a linear member is left out.
 _LINEAR_INPUTS = 500
 _LINEAR_NUMBERS = 10_000_000
+# Rows times scores beyond which a forest is left out: it takes long, and has a leaf for every few.
+_FOREST_NUMBERS = 500_000
+# Parameters of an engine that say what a model may do, not how it is found.
+_DEMANDS = frozenset(
+    {
+        *("monotone_constraints", "mc", "monotone_constraint", "monotonic_cst"),
+        *("interaction_constraints", "feature_contri", "feature_contrib", "fc", "fp"),
+        *("forcedsplits_filename", "fs", "forced_splits_filename", "forced_splits_file"),
+        "forced_splits",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -56,11 +67,13 @@ def recipes_for(settings: Settings, target: Target, shape: Shape) -> list[Recipe
     list of Recipe
         One at least.
     """
-    growth, engine = settings.growth(), settings.engine
+    growth, engine = settings.growth(target.n_scores), settings.engine
     is_single = settings.effort == "fast" or (settings.n_folds == 1 and settings.cv is None)
     if is_single or not shape.has_folds or settings.loss != "auto":
         return [_trees(engine, growth)]
     has_random = engine == "lightgbm"
+    # Models of other kinds would not keep to what the user demands of this one.
+    is_free = target.is_log_loss and _DEMANDS.isdisjoint(settings.engine_params or {})
 
     def sizes(*wanted: int, random_splits: bool = False) -> list[Recipe]:
         """Trees of these sizes; of the size that the user chose, if there is one."""
@@ -72,12 +85,14 @@ def recipes_for(settings: Settings, target: Target, shape: Shape) -> list[Recipe
 
     found = sizes(31)
     found += sizes(15, random_splits=True) if has_random else sizes(6)
-    if target.is_log_loss and _is_small(shape):
+    if is_free and _is_small(shape):
         found.append(Recipe("linear", "linear", growth))
+    if is_free and engine == "lightgbm" and shape.rows * target.n_scores <= _FOREST_NUMBERS:
+        found.append(Recipe("forest", "forest", growth))
     if settings.effort == "high":
         found += sizes(6, 63)
         found += sizes(31, random_splits=True) if has_random else []
-        if target.is_log_loss and engine != "catboost" and find_spec("catboost") is not None:
+        if is_free and engine != "catboost" and find_spec("catboost") is not None:
             found.append(_trees("catboost", replace(growth, max_leaves=64)))
     # Where the user chose a size, some of them are the same.
     return list(dict.fromkeys(found))
@@ -89,7 +104,7 @@ def _trees(engine: str, growth: Growth) -> Recipe:
         name = f"symmetric trees, {name}"
     if growth.random_splits:
         # Trees that are not greedy overfit less, and take larger steps.
-        growth = replace(growth, learning_rate=min(2.0 * growth.learning_rate, 1.0))
+        growth = replace(growth, learning_rate=min(4.0 * growth.learning_rate, 1.0))
         name += ", random splits"
     return Recipe(name, engine, growth)
 

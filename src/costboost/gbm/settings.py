@@ -34,12 +34,16 @@ __all__ = ["RULES", "Settings"]
 _USUAL_LEAVES = 15
 _USUAL_LEAF = 5
 _USUAL_FOLDS = 5
+_USUAL_RATE = 0.05
 _ENGINES = {
     "lightgbm": ("costboost.gbm.engines.lightgbm", "LightGBMEngine"),
     "xgboost": ("costboost.gbm.engines.xgboost", "XGBoostEngine"),
     "catboost": ("costboost.gbm.engines.catboost", "CatBoostEngine"),
     "linear": ("costboost.gbm.engines.linear", "LinearEngine"),
+    "forest": ("costboost.gbm.engines.forest", "ForestEngine"),
 }
+# Engines that need no library of their name.
+_OWN = ("linear", "forest")
 _EXTRAS = {"lightgbm": "gbm", "xgboost": "gbm", "catboost": "catboost"}
 
 
@@ -59,7 +63,9 @@ RULES: dict[str, Constraint] = {
     "max_leaves": Constraint(
         "an integer >= 2 or 'auto'", lambda v: v == "auto" or (is_integer(v) and v >= 2)
     ),
-    "learning_rate": LEARNING_RATE,
+    "learning_rate": Constraint(
+        f"{LEARNING_RATE.words} or 'auto'", lambda v: v == "auto" or LEARNING_RATE.holds(v)
+    ),
     "n_jobs": N_JOBS,
     "verbose": VERBOSE,
     "engine": one_of("lightgbm", "xgboost", "catboost"),
@@ -106,7 +112,7 @@ class Settings:
     loss: Any
     decision: Literal["auto", "bayes", "learned"]
     n_estimators: int
-    learning_rate: float
+    learning_rate: float | Literal["auto"]
     max_leaves: int | Literal["auto"]
     min_samples_leaf: int | Literal["auto"]
     reg_lambda: float
@@ -162,11 +168,24 @@ class Settings:
             return 1 if self.effort == "fast" else _USUAL_FOLDS
         return int(self.ensemble)
 
-    def growth(self) -> Growth:
-        """How trees are grown, where the user left it open as is usual."""
+    def growth(self, n_scores: int) -> Growth:
+        """How trees are grown, where the user left it open as is usual.
+
+        Parameters
+        ----------
+        n_scores : int
+            Scores of a row, each with trees of its own.
+
+        Returns
+        -------
+        Growth
+            How.
+        """
         leaf, leaves = self.min_samples_leaf, self.max_leaves
+        # A round of several scores is as many trees: half as many rounds are hardly worse.
+        usual = _USUAL_RATE if n_scores == 1 or self.effort == "high" else 2 * _USUAL_RATE
         return Growth(
-            learning_rate=self.learning_rate,
+            learning_rate=usual if self.learning_rate == "auto" else float(self.learning_rate),
             max_leaves=_USUAL_LEAVES if leaves == "auto" else int(leaves),
             min_samples_leaf=_USUAL_LEAF if leaf == "auto" else int(leaf),
             reg_lambda=self.reg_lambda,
@@ -201,7 +220,7 @@ class Settings:
         )
 
     def _engine_class(self, name: str) -> type[Engine]:
-        if name != "linear" and find_spec(name) is None:
+        if name not in _OWN and find_spec(name) is None:
             raise ImportError(
                 f"{self.owner}(engine={name!r}) needs {name}, which is not installed: "
                 f'pip install "costboost[{_EXTRAS[name]}]"'

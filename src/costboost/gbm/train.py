@@ -121,10 +121,14 @@ def train(
     casts: dict[str, Cast] = {}
     verbose = settings.verbose if source.tells_rounds else 0
     clock = Clock(settings.time_limit)
+    # What hears of rounds, keeps models or ends them in time goes model by model.
+    is_free = not (callbacks or verbose or store is not None or settings.time_limit is not None)
+    n_workers = source.n_workers(settings) if is_free else 1
     with booster_progress(settings.owner, verbose) as progress:
         for place, task in enumerate(tasks):
             name = task.target.name
-            training = Training(source, settings, task, [progress, *callbacks], progress.end, store)
+            told: list[Callback] = [progress, *callbacks]
+            training = Training(source, settings, task, told, progress.end, store, n_workers)
             cast = training.cast((start or {}).get(name), clock.part(1 / (len(tasks) - place)))
             heads[name], casts[name] = task.head.trained(cast.models, cast.weights), cast
     clock.warn(casts, settings.owner)

@@ -76,7 +76,7 @@ class Votes(Criterion):
 
     def of_mean(self, mean: Floats) -> Floats:
         """The sign; means within rounding of zero count as positive everywhere."""
-        return np.where(mean >= -1e-12, 1.0, -1.0)
+        return np.copysign(1.0, mean + 1e-12)
 
     def stump(
         self, left: tuple[Floats, Floats], right: tuple[Floats, Floats]

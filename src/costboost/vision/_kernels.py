@@ -188,14 +188,14 @@ def compiled() -> dict[str, Callable[..., Any]]:
 
     @njit(cache=True, nogil=True)
     def cascade(  # type: ignore[no-untyped-def]
-        sums, squares, image, tops, lefts, width, box, flat_share, ends, levels, places, weights,
-        counts, excess, edges, outputs, scores, stages,
+        sums, squares, image, tops, lefts, width, box, flat_share, ends, levels, carry, places,
+        weights, counts, excess, edges, outputs, scores, stages,
     ):  # fmt: skip
         """How far each window gets, and its score at the last stage it sees.
 
         ``sums`` and ``squares`` are (images, pixels), ``places`` offsets in them, ``box`` the
         offsets of the window's corners and its number of pixels, ``levels`` what each stage's score
-        starts from.
+        starts from; with ``carry`` it starts from that and the score of the stage before.
         """
         bottom, right, both, n_pixels = box
         n_stages = ends.shape[0]
@@ -211,8 +211,9 @@ def compiled() -> dict[str, Callable[..., Any]]:
             if deviation > flat_share * abs(mean) and deviation > 0.0:
                 scale = 1.0 / deviation
             stump = 0
+            score = 0.0
             for s in range(n_stages):
-                score = levels[s]
+                score = levels[s] + (score if carry else 0.0)
                 while stump < ends[s]:
                     value = -mean * excess[stump]
                     for p in range(counts[stump]):

@@ -13,8 +13,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._typing import AnyArray, Bools, Floats
 from costboost._validation import (
+    BOOLEAN,
     FOLDS,
     N_JOBS,
     Constraint,
@@ -31,12 +32,12 @@ from costboost.vision.stages import (
     BATCH,
     Stage,
     StumpTable,
+    check_together,
     columns_of,
     compiled_stages,
     held_out_stage,
     set_aside,
     stage_lines,
-    uses_haar_stumps,
 )
 from costboost.wrappers import TargetRateClassifier
 
@@ -99,6 +100,10 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         Varied copies of every positive that are learned from too: mirrored, slightly turned,
         shifted, resized and blurred, by `varied_windows`. They are made after positives are set
         aside.
+    carry : bool, default=False
+        Whether a stage judges by the sum of its own score and those of the stages before it, so
+        that a window that passed them easily may fail a little here (a nested cascade). Needs a
+        ``validation`` share.
 
     Attributes
     ----------
@@ -142,6 +147,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         "n_jobs": N_JOBS,
         "validation": optional_share(),
         "copies": integer(0),
+        "carry": BOOLEAN,
     }
 
     def __init__(
@@ -160,6 +166,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         validation: float | None = None,
         copies: int = 0,
+        carry: bool = False,
     ) -> None:
         self.estimator = estimator
         self.features = features
@@ -175,6 +182,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.validation = validation
         self.copies = copies
+        self.carry = carry
 
     # -- fit ------------------------------------------------------------------------------------
 
@@ -204,7 +212,8 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         self
             The fitted cascade.
         """
-        self._check_parameters()
+        check_parameters(self)
+        check_together(self)
         pixels, labels = np.asarray(X), np.asarray(y)
         check_classification_targets(labels)
         self.classes_ = np.unique(labels)
@@ -240,21 +249,25 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         self._table: StumpTable | None = None
         self.stop_ = f"all {len(self.rounds)} stages are trained"
         alive = np.arange(len(others))
+        earlier = others[:0]
         for n_rounds in self.rounds:
             negatives = self._negatives(others[alive], mine, rng)
             if len(negatives) < self.min_negatives and self.stages_:
                 self.stop_ = f"only {len(negatives)} false alarms are left to learn from"
                 break
-            stage = self._fit_stage(n_rounds, faces, held, negatives, rng)
+            stage = self._fit_stage(n_rounds, faces, held, negatives, earlier, rng)
             self.stages_.append(stage)
-            self._table = compiled_stages(self.stages_, self.features_)
+            self._table = compiled_stages(self.stages_, self.features_, self.carry)
+            earlier = np.concatenate([negatives, earlier])[: self.max_negatives]
             if stage.total_false_alarm_rate <= self.false_alarm_rate:
                 self.stop_ = "the false-alarm rate is reached"
                 break
-            faces = faces.take(stage.scores(self.features_, faces) >= 0)
+            faces = faces.take(self._passes(stage, faces))
             if held is not None:
-                held = held.take(stage.scores(self.features_, held) >= 0)
-            alive = alive[self._pass(stage, others, alive)]
+                held = held.take(self._passes(stage, held))
+            parts = [alive[start : start + BATCH] for start in range(0, len(alive), BATCH)]
+            passed = [self._passes(stage, Windows.of_stack(others[part])) for part in parts]
+            alive = alive[np.concatenate(passed)] if parts else alive
 
     def _negatives(
         self, alive: AnyArray, mine: PictureMine | None, rng: np.random.RandomState
@@ -278,6 +291,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         faces: Windows,
         held: Windows | None,
         others: AnyArray,
+        earlier: AnyArray,
         rng: np.random.RandomState,
     ) -> Stage:
         seed = int(rng.randint(np.iinfo(np.int32).max))
@@ -297,8 +311,11 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
             classifier.fit(np.concatenate(parts), labels)
             rates = classifier.detection_rate_, classifier.false_alarm_rate_
         else:
+            # Few false alarms are too few to learn from: half of the negatives may be older ones.
+            fill = earlier[: max(self.max_negatives // 2 - len(others), 0)]
+            carried = self.score_windows if self.carry and self.stages_ else None
             classifier, rates = held_out_stage(
-                model, faces, held, others, self.detection_rate, self.delta
+                model, faces, held, others, fill, self.detection_rate, self.delta, carried
             )
         columns = columns_of(classifier.estimator_, self.features_.n_features_out_)
         total = [1.0, 1.0]
@@ -318,39 +335,11 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
             model.set_params(random_state=seed)
         return model
 
-    def _pass(self, stage: Stage, others: AnyArray, rows: Ints) -> Bools:
-        """Which rows of a stack of windows pass a stage; the stack may be large."""
-        passed = np.zeros(len(rows), dtype=np.bool_)
-        for start in range(0, len(rows), BATCH):
-            part = slice(start, start + BATCH)
-            passed[part] = stage.scores(self.features_, Windows.of_stack(others[rows[part]])) >= 0
-        return passed
-
-    def _check_parameters(self) -> None:
-        owner = type(self).__name__
-        check_parameters(self)
-        for name in ("detection_rate", "false_alarm_rate"):
-            if getattr(self, name) is None:
-                words = "must be a number in (0, 1). Got None instead."
-                raise ValueError(f"The {name!r} parameter of {owner} {words}")
-        if not len(self.rounds) or min(self.rounds) < 1:
-            raise ValueError(
-                f"The 'rounds' parameter of {owner} must name at least one stage, each with an "
-                f"integer >= 1. Got {self.rounds!r} instead."
-            )
-        if self.validation is not None and not (
-            self.estimator is None or uses_haar_stumps(self.estimator)
-        ):
-            raise ValueError(
-                f"The 'estimator' parameter of {owner} must be a classifier with "
-                f"estimator=HaarStump(...) if there is a validation share. Got {self.estimator!r} "
-                "instead."
-            )
-        if not 2 <= self.min_negatives <= self.max_negatives:
-            raise ValueError(
-                f"The 'min_negatives' parameter of {owner} must be an integer from 2 to "
-                f"max_negatives ({self.max_negatives!r}). Got {self.min_negatives!r} instead."
-            )
+    def _passes(self, stage: Stage, windows: Windows) -> Bools:
+        """Which windows pass a stage, of those that passed all before it."""
+        if self.carry:
+            return np.asarray(self.score_windows(windows) >= 0)
+        return np.asarray(stage.scores(self.features_, windows) >= 0)
 
     # -- predict --------------------------------------------------------------------------------
 
@@ -392,8 +381,9 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         array of shape (n,)
-            For a window that passes all stages the score of the last one, at least 0. A window that
-            fails with j more stages to come has a score in [-j - 1, -j].
+            For a window that passes all stages the score of the last one, at least 0; with
+            ``carry`` that is the sum over all stages. A window that fails with j more stages to
+            come has a score in [-j - 1, -j].
         """
         check_is_fitted(self)
         pixels = self._check_windows(X)

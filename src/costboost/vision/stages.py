@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -22,6 +22,7 @@ __all__ = [
     "HeldOutStage",
     "Stage",
     "StumpTable",
+    "check_together",
     "columns_of",
     "compiled_stages",
     "held_out_stage",
@@ -105,6 +106,38 @@ def uses_haar_stumps(estimator: Any) -> bool:
     return isinstance(getattr(estimator, "estimator", None), HaarStump)
 
 
+def check_together(cascade: Any) -> None:
+    """Raise a ValueError if parameters of a cascade do not go together."""
+    owner = type(cascade).__name__
+    for name in ("detection_rate", "false_alarm_rate"):
+        if getattr(cascade, name) is None:
+            words = "must be a number in (0, 1). Got None instead."
+            raise ValueError(f"The {name!r} parameter of {owner} {words}")
+    if not len(cascade.rounds) or min(cascade.rounds) < 1:
+        raise ValueError(
+            f"The 'rounds' parameter of {owner} must name at least one stage, each with an "
+            f"integer >= 1. Got {cascade.rounds!r} instead."
+        )
+    if cascade.validation is not None and not (
+        cascade.estimator is None or uses_haar_stumps(cascade.estimator)
+    ):
+        raise ValueError(
+            f"The 'estimator' parameter of {owner} must be a classifier with "
+            f"estimator=HaarStump(...) if there is a validation share. Got {cascade.estimator!r} "
+            "instead."
+        )
+    if cascade.carry and cascade.validation is None:
+        raise ValueError(
+            f"The 'carry' parameter of {owner} must be False if there is no validation share. "
+            "Got True instead."
+        )
+    if not 2 <= cascade.min_negatives <= cascade.max_negatives:
+        raise ValueError(
+            f"The 'min_negatives' parameter of {owner} must be an integer from 2 to "
+            f"max_negatives ({cascade.max_negatives!r}). Got {cascade.min_negatives!r} instead."
+        )
+
+
 class Stumps(NamedTuple):
     """A sum of stumps on Haar features, less a threshold."""
 
@@ -164,9 +197,10 @@ class StumpTable:
     stumps: Stumps
     ends: Ints  # (stages,) the stump behind the last one of each stage
     levels: Floats  # (stages,)
+    carry: bool = False  # whether a stage starts from the score of the one before it
 
     @classmethod
-    def join(cls, stages: Sequence[Stumps]) -> StumpTable:
+    def join(cls, stages: Sequence[Stumps], carry: bool = False) -> StumpTable:
         """The table of several stages' stumps, in their order."""
         joined = Stumps(
             np.concatenate([part.points for part in stages]),
@@ -179,7 +213,7 @@ class StumpTable:
             shape=stages[0].shape,
         )
         ends = np.cumsum([len(part.edges) for part in stages])
-        return cls(joined, ends, np.array([part.level for part in stages]))
+        return cls(joined, ends, np.array([part.level for part in stages]), carry)
 
     def run(self, windows: Windows) -> tuple[Floats, Ints]:
         """Score at the last stage that a window sees, and the number of stages it passes."""
@@ -198,6 +232,7 @@ class StumpTable:
             FLAT,
             self.ends,
             self.levels,
+            self.carry,
             s.points @ np.array([width, 1]),
             s.weights,
             s.counts,
@@ -233,7 +268,9 @@ def stage_lines(stages: Sequence[Stage]) -> list[str]:
     return lines
 
 
-def compiled_stages(stages: Sequence[Stage], features: HaarFeatures) -> StumpTable | None:
+def compiled_stages(
+    stages: Sequence[Stage], features: HaarFeatures, carry: bool = False
+) -> StumpTable | None:
     """All stages as one table of stumps; None if some have rules of another kind."""
     parts = []
     for stage in stages:
@@ -242,7 +279,7 @@ def compiled_stages(stages: Sequence[Stage], features: HaarFeatures) -> StumpTab
         if part is None:
             return None
         parts.append(part)
-    return StumpTable.join(parts)
+    return StumpTable.join(parts, carry)
 
 
 def columns_of(model: Any, n_features: int) -> Ints:
@@ -276,8 +313,10 @@ def held_out_stage(
     faces: Windows,
     held: Windows,
     others: AnyArray,
+    fill: AnyArray,
     detection_rate: float,
     delta: float | None,
+    carried: Callable[[Windows], Floats] | None = None,
 ) -> tuple[HeldOutStage, tuple[float, float]]:
     """A stage fitted once, whose threshold meets the detection rate on held-out positives.
 
@@ -289,10 +328,14 @@ def held_out_stage(
         Positives to train on, and those that set the threshold.
     others : array of shape (n, h, w)
         Negatives; a fifth of them measures the false alarms.
+    fill : array of shape (m, h, w)
+        Further negatives to learn from, which earlier stages stop already.
     detection_rate : float
         Share of the held-out positives to detect.
     delta : float or None
         Allowed probability that new positives are detected less often; None gives no guarantee.
+    carried : callable or None, default=None
+        Scores of windows at the stages before, which are added to those of the stage.
 
     Returns
     -------
@@ -300,14 +343,19 @@ def held_out_stage(
         The stage; its detection and false-alarm rates on held-out windows.
     """
     n_measure = len(others) // 5
-    measure, learn = others[:n_measure], others[n_measure:]
+    measure, learn = others[:n_measure], np.concatenate([others[n_measure:], fill])
     rows = np.concatenate([learn, faces.pixels()]).reshape(len(learn) + len(faces), -1)
     model.fit(rows, np.repeat([0, 1], [len(learn), len(faces)]))
-    scores = HeldOutStage(model, 0.0).scores(held)
+    stage = HeldOutStage(model, 0.0)
+
+    def scores(windows: Windows) -> Floats:
+        own = stage.scores(windows)
+        return own if carried is None else own + carried(windows)
+
+    found = scores(held)
     if delta is None:
-        threshold = float(np.sort(scores)[int((1.0 - detection_rate) * len(scores))])
+        threshold = float(np.sort(found)[int((1.0 - detection_rate) * len(found))])
     else:
-        threshold = -order_threshold(-scores, 1.0 - detection_rate, delta)
-    stage = HeldOutStage(model, threshold)
-    detected = float((stage.scores(held) >= 0).mean())
-    return stage, (detected, float((stage.scores(Windows.of_stack(measure)) >= 0).mean()))
+        threshold = -order_threshold(-found, 1.0 - detection_rate, delta)
+    passed = (scores(held) >= threshold, scores(Windows.of_stack(measure)) >= threshold)
+    return HeldOutStage(model, threshold), (float(passed[0].mean()), float(passed[1].mean()))

@@ -6,7 +6,6 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -41,21 +40,9 @@ from costboost.costs.labels import positive_code
 from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
 from costboost.wrappers.checks import check_features, check_rows, hand_on_weights, limit_folds
+from costboost.wrappers.ratio_search import NamedRate, bisected
 
 __all__ = ["TargetRateClassifier"]
-
-# The search spans this many decades of the cost ratio either side of the odds of the classes,
-# where the two classes weigh the same.
-_DECADES = 4.0
-
-
-@dataclass(frozen=True)
-class _Trial:
-    """A cost ratio and the cross-validated rates it leads to."""
-
-    ratio: float
-    detection_rate: float
-    false_alarm_rate: float
 
 
 def _has_scores(classifier: TargetRateClassifier) -> bool:
@@ -338,36 +325,43 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
                 "0. Both are needed to measure rates."
             )
         folds = self._folds(X, y, seed)
-        centre = math.log10(mass[~positive].sum() / mass[positive].sum())
-        low, high = centre - _DECADES, centre + _DECADES
-        trials: list[_Trial] = []
-        for _ in range(self.n_trials):
-            middle = 0.5 * (low + high)
-            ratio = 10.0**middle
+
+        def rates(ratio: float) -> tuple[float, float]:
             model.set_params(**{cost_parameter: self._matrix(ratio)})
             flagged = self._is_positive(
                 cross_val_predict(model, X, y, cv=folds, n_jobs=self.n_jobs, params=arguments)
             )
-            trials.append(
-                _Trial(
-                    ratio,
-                    float(np.average(flagged[positive], weights=mass[positive])),
-                    float(np.average(flagged[~positive], weights=mass[~positive])),
-                )
+            detected, alarmed = (
+                float(np.average(flagged[part], weights=mass[part]))
+                for part in (positive, ~positive)
             )
-            spare = self._spare(trials[-1])
-            if 0 <= spare <= self.tol:
-                break
-            # Met with room: towards the better other rate. Not met: away from it.
-            if (spare >= 0) == (self.detection_rate is not None):
-                high = middle
-            else:
-                low = middle
-        best = self._best(trials)
+            return detected, alarmed
+
+        # Around the odds of the classes, where the two classes weigh the same.
+        centre = math.log10(mass[~positive].sum() / mass[positive].sum())
+        named = self._named_rate
+        trials = bisected(named, rates, centre, self.n_trials, self.tol)
+        best = named.best(trials)
+        if named.spare(best) < 0 and self.delta is None:  # else the threshold sees to the rate
+            warnings.warn(
+                f"{type(self).__name__} met the named rate at none of {len(trials)} cost ratios; "
+                f"the nearest, {best.ratio:.3g}, gives a detection rate of "
+                f"{best.detection_rate:.3f} and a false-alarm rate of {best.false_alarm_rate:.3f}. "
+                "Name a looser rate, raise n_trials, use an estimator that fits the training rows "
+                "less closely, or set delta.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
         model.set_params(**{cost_parameter: self._matrix(best.ratio)})
         self.cost_ratio_ = best.ratio
         self.detection_rate_ = best.detection_rate
         self.false_alarm_rate_ = best.false_alarm_rate
+
+    @property
+    def _named_rate(self) -> NamedRate:
+        if self.detection_rate is not None:
+            return NamedRate(self.detection_rate, is_detection=True)
+        return NamedRate(float(self.false_alarm_rate or 0.0), is_detection=False)
 
     def _folds(self, X: Any, y: AnyArray, seed: int) -> list[Any]:
         """The same folds for every trial, so that trials differ by the ratio alone."""
@@ -383,38 +377,12 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         matrix[p, 1 - p], matrix[1 - p, p] = ratio, 1.0
         return matrix
 
-    def _spare(self, trial: _Trial) -> float:
-        """By how much the trial is better than the named rate; negative if it is worse."""
-        if self.detection_rate is not None:
-            return trial.detection_rate - self.detection_rate
-        return float(self.false_alarm_rate or 0.0) - trial.false_alarm_rate
-
-    def _best(self, trials: list[_Trial]) -> _Trial:
-        met = [trial for trial in trials if self._spare(trial) >= 0]
-        if met:
-            if self.detection_rate is not None:
-                return min(met, key=lambda trial: trial.false_alarm_rate)
-            return max(met, key=lambda trial: trial.detection_rate)
-        nearest = max(trials, key=self._spare)
-        if self.delta is not None:  # the threshold will see to the rate
-            return nearest
-        warnings.warn(
-            f"{type(self).__name__} met the named rate at none of {len(trials)} cost ratios; the "
-            f"nearest, {nearest.ratio:.3g}, gives a detection rate of "
-            f"{nearest.detection_rate:.3f} and a false-alarm rate of "
-            f"{nearest.false_alarm_rate:.3f}. Name a looser rate, raise n_trials, use an estimator "
-            "that fits the training rows less closely, or set delta.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
-        return nearest
-
     # -- the threshold --------------------------------------------------------------------------
 
     def _set_threshold(self, X: Any, y: AnyArray, counted: Bools) -> None:
         """Put the threshold on the scores of the held-out rows that count."""
         scores, positive = self._scores(X)[counted], self._is_positive(y[counted])
-        limit = self._limit()
+        limit = self._named_rate.limit
         delta = float(self.delta or 0.0)
         if self.detection_rate is None:
             self.threshold_ = order_threshold(scores[~positive], limit, delta)
@@ -428,17 +396,11 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
             float(flagged[~positive].mean()) if not positive.all() else math.nan
         )
 
-    def _limit(self) -> float:
-        """The largest share of errors on the class that the named rate is about."""
-        if self.detection_rate is not None:
-            return 1.0 - self.detection_rate
-        return float(self.false_alarm_rate or 0.0)
-
     def _check_enough(self, y: AnyArray, counted: Bools) -> None:
         """Refuse too few held-out rows before anything is fitted."""
         about_positives = self.detection_rate is not None
         n = int((self._is_positive(y[counted]) == about_positives).sum())
-        limit, delta = self._limit(), float(self.delta or 0.0)
+        limit, delta = self._named_rate.limit, float(self.delta or 0.0)
         if order_rank(n, limit, delta) > n:
             index = self._positive_index if about_positives else 1 - self._positive_index
             rate = "detection_rate" if about_positives else "false_alarm_rate"

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
-from costboost.costs import Costs, class_frequency
 from costboost.experiments.grading import tiered
 from costboost.experiments.item import SUMMARY_COLUMNS, Conclusion, Item, Mode, Task
 from costboost.experiments.layout import cells, mean_and_error, wide
-from costboost.experiments.lozano2008.methods import ESTIMATORS, TEST_SHARE, dataset
-from costboost.experiments.protocol import holdout, quiet
+from costboost.experiments.lozano2008.methods import Problem
 from costboost.learners import JointTree, Tree
-from costboost.metrics import mean_cost
 
 __all__ = ["Figure1"]
 
@@ -80,22 +75,9 @@ class Figure1(Item):
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Mean test cost and rounds of one fit."""
-        X, y = dataset(task.dataset)
-        seed = replace(task, setting="").seed  # all learners see the same rows and costs
-        train, test = holdout(y, TEST_SHARE, seed)
-        costs = Costs(np.unique(y), class_frequency(y, seed))
-        model = clone(ESTIMATORS[task.algorithm]).set_params(
-            cost_matrix=costs,
-            n_estimators=EFFORTS[mode].rounds,
-            estimator=LEARNERS[task.setting],
-            random_state=seed,
-            n_jobs=1,
+        return Problem.of(task).run(
+            task.algorithm, n_estimators=EFFORTS[mode].rounds, estimator=LEARNERS[task.setting]
         )
-        with quiet():
-            model.fit(X.iloc[train], y[train])
-            decided = model.predict(X.iloc[test])
-        cost = mean_cost(y[test], decided, cost_matrix=costs)
-        return {"cost": cost, "rounds": float(model.n_iter_)}
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Mean and error of the cost; over all splits, ratios and wins against the rival.

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import clone
 
-from costboost._typing import AnyArray
+from costboost._typing import AnyArray, Ints
 from costboost.algorithms import (
     AdaBoostM2Classifier,
     AdaCostM2Classifier,
     CSB2M2Classifier,
     LpCSBClassifier,
 )
+from costboost.costs import Costs, class_frequency
 from costboost.datasets import load
-from costboost.experiments.item import Mode
+from costboost.experiments.item import Mode, Task
+from costboost.experiments.protocol import holdout, quiet
+from costboost.metrics import mean_cost
 
 NORMS = ("p=1", "p=2", "p=3", "p=4", "p=5")
 SAMPLED = tuple(f"{name} sampled" for name in NORMS[1:])
@@ -80,3 +84,53 @@ def dataset(name: str) -> tuple[pd.DataFrame, AnyArray]:
     X = data.X.assign(zurich_class=pd.Categorical(data.y))
     y = np.minimum(X[FLARE_TARGET].astype(int).to_numpy(), 6)
     return X.drop(columns=[FLARE_TARGET, *FLARE_OTHERS]), y
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """One split of a data set, with costs of its own.
+
+    Attributes
+    ----------
+    X, y : DataFrame and array
+        All rows of the set.
+    train, test : int array
+        Rows of the two parts.
+    costs : Costs
+        Drawn by class frequency.
+    seed : int
+        The same for all settings of a task, so that they see the same rows and costs.
+    """
+
+    X: pd.DataFrame
+    y: AnyArray
+    train: Ints
+    test: Ints
+    costs: Costs
+    seed: int
+
+    @classmethod
+    def of(cls, task: Task, most_rows: int | None = None) -> Problem:
+        """The split of a task, of at most so many rows."""
+        X, y = dataset(task.dataset)
+        seed = replace(task, setting="").seed
+        rows = np.arange(len(y))
+        if most_rows is not None and len(y) > most_rows:
+            _, rows = holdout(y, most_rows / len(y), seed)
+        train, test = (rows[part] for part in holdout(y[rows], TEST_SHARE, seed))
+        return cls(X, y, train, test, Costs(np.unique(y), class_frequency(y, seed)), seed)
+
+    def run(self, algorithm: str, **parameters: Any) -> dict[str, float]:
+        """Mean test cost and rounds of one fit."""
+        model = clone(ESTIMATORS[algorithm]).set_params(
+            cost_matrix=self.costs, random_state=self.seed, n_jobs=1, **parameters
+        )
+        X = pd.get_dummies(self.X, dtype=float) if algorithm == DIRECT else self.X
+        with quiet():
+            model.fit(X.iloc[self.train], self.y[self.train])
+            decided = model.predict(X.iloc[self.test])
+        return {"cost": self.cost(decided), "rounds": float(model.n_iter_)}
+
+    def cost(self, decided: AnyArray) -> float:
+        """Mean cost of decisions about the test rows."""
+        return mean_cost(self.y[self.test], decided, cost_matrix=self.costs)

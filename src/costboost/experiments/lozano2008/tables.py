@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 
 from costboost._typing import AnyArray
-from costboost.costs import Costs, class_frequency
+from costboost.costs import Costs
 from costboost.experiments.item import SUMMARY_COLUMNS, Conclusion, Item, Mode, Task
 from costboost.experiments.layout import cells, mean_and_error, wide
 from costboost.experiments.lozano2008.methods import (
     CONSTANT,
     DATASETS,
-    DIRECT,
     EFFORTS,
     ESTIMATORS,
     HIGHER,
@@ -24,12 +20,9 @@ from costboost.experiments.lozano2008.methods import (
     RIVALS,
     SAMPLED,
     SQUARES,
-    TEST_SHARE,
-    dataset,
+    Problem,
 )
 from costboost.experiments.lozano2008.verdicts import beats_constant, below, keeps_falling
-from costboost.experiments.protocol import holdout, quiet
-from costboost.metrics import mean_cost
 
 __all__ = ["Table1", "Table2"]
 
@@ -78,29 +71,14 @@ class Table1(Item):
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Mean test cost and rounds of one fit."""
         effort = EFFORTS[mode]
-        X, y = dataset(task.dataset)
-        seed = replace(task, setting="").seed  # both tree sizes see the same rows and costs
-        rows = np.arange(len(y))
-        if len(y) > effort.most_rows:
-            _, rows = holdout(y, effort.most_rows / len(y), seed)
-        train, test = (rows[part] for part in holdout(y[rows], TEST_SHARE, seed))
-        costs = Costs(np.unique(y), class_frequency(y, seed))
+        problem = Problem.of(task, effort.most_rows)
         if task.algorithm == CONSTANT:
-            decided, rounds = _cheapest_constant(costs, y[train], len(test)), 0
-        else:
-            model = clone(ESTIMATORS[task.algorithm]).set_params(
-                cost_matrix=costs,
-                n_estimators=effort.rounds,
-                max_leaves=LEAVES[task.setting],
-                random_state=seed,
-                n_jobs=1,
-            )
-            if task.algorithm == DIRECT:
-                X = pd.get_dummies(X, dtype=float)
-            with quiet():
-                model.fit(X.iloc[train], y[train])
-                decided, rounds = model.predict(X.iloc[test]), model.n_iter_
-        return {"cost": mean_cost(y[test], decided, cost_matrix=costs), "rounds": float(rounds)}
+            y = problem.y[problem.train]
+            decided = _cheapest_constant(problem.costs, y, len(problem.test))
+            return {"cost": problem.cost(decided), "rounds": 0.0}
+        return problem.run(
+            task.algorithm, n_estimators=effort.rounds, max_leaves=LEAVES[task.setting]
+        )
 
     def printed(self) -> pd.DataFrame:
         """The paper's one tree stands beside each of ours."""

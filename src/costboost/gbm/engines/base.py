@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeAlias
 
@@ -206,6 +206,21 @@ class Engine(ABC):
             Its scores of the held-out rows, or of the other table if there are none; None if it
             was not stopped by them.
         """
+
+    def together(self, models: Sequence[Any]) -> Model | None:
+        """One model in place of those of the folds, if that needs no training on all rows.
+
+        Parameters
+        ----------
+        models : sequence of Model
+            Models that this engine trained, one per fold.
+
+        Returns
+        -------
+        Model or None
+            Scores as the mean of the models; None if there is no such model.
+        """
+        return None
 
 
 class Watch:

@@ -22,6 +22,7 @@ from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Seen, TargetTable, Watch, watched_sets
 from costboost.gbm.engines.lightgbm import LightGBMModel
+from costboost.gbm.engines.merging import booster_of
 from costboost.gbm.folds import Fold
 
 __all__ = ["CatBoostEngine", "Columns", "as_lightgbm"]
@@ -214,23 +215,7 @@ def as_lightgbm(booster: catboost.CatBoost, columns: Columns, n_features: int) -
         for column in values.T:
             shape = _Symmetric(questions, column, weights, columns)
             trees.append(shape.text(len(trees)))
-    n_classes = len(bias)
-    objective = "binary sigmoid:1" if n_classes == 1 else f"multiclass num_class:{n_classes}"
-    header = [
-        "tree",
-        "version=v4",
-        f"num_class={n_classes}",
-        f"num_tree_per_iteration={n_classes}",
-        "label_index=0",
-        f"max_feature_idx={n_features - 1}",
-        f"objective={objective}",
-        "feature_names=" + " ".join(f"Column_{j}" for j in range(n_features)),
-        "feature_infos=" + " ".join(["none"] * n_features),
-        "tree_sizes=" + " ".join(str(len(tree)) for tree in trees),
-        "\n",
-    ]
-    tail = "end of trees\n\nfeature_importances:\n\npandas_categorical:null\n"
-    return lgb.Booster(model_str="\n".join(header)[:-1] + "".join(trees) + tail)
+    return booster_of(trees, len(bias), n_features)
 
 
 class _Symmetric:

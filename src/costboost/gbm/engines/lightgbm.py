@@ -16,11 +16,11 @@ from costboost.gbm.folds import Fold
 from costboost.gbm.names import canonical
 from costboost.gbm.targets import Target
 
-__all__ = ["LightGBMEngine", "LightGBMModel"]
+__all__ = ["ONE_HOT", "LightGBMEngine", "LightGBMModel", "dataset"]
 
 
 # Categories that are split off one at a time; more are ordered by their gradients.
-_ONE_HOT = 64
+ONE_HOT = 64
 
 
 class LightGBMEngine(Engine):
@@ -36,13 +36,13 @@ class LightGBMEngine(Engine):
         if not target.is_log_loss:
             part = table.part(fold.rows)
             parameters = {"objective": lambda scores, _: part.derivatives(scores), **parameters}
-        train = _dataset(table, fold.rows, binning, keep_rows=job.start is not None)
+        train = dataset(table, fold.rows, binning, keep_rows=job.start is not None)
         sets = watched_sets(table, fold, job, eval_table)
         watch = Watch.over(job, sets)
         watched = {
             name: train
             if name == "train"
-            else _dataset(*sets[name], binning, train, keep_rows=job.start is not None)
+            else dataset(*sets[name], binning, train, keep_rows=job.start is not None)
             for name in watch.parts
         }
         options: dict[str, Any] = {}
@@ -75,7 +75,7 @@ class LightGBMEngine(Engine):
             "bagging_freq": int(growth.subsample < 1),
             "feature_fraction": growth.colsample,
             "extra_trees": growth.random_splits,
-            "max_cat_to_onehot": _ONE_HOT,
+            "max_cat_to_onehot": ONE_HOT,
             "device_type": self.device,
             "seed": job.fresh_seed,
             "metric": "None",
@@ -136,7 +136,7 @@ class LightGBMModel(Model):
         return np.asarray(gains, dtype=np.float64)
 
 
-def _dataset(
+def dataset(
     table: TargetTable,
     rows: Ints | None,
     parameters: dict[str, Any],

@@ -1,4 +1,4 @@
-"""Several LightGBM boosters as one: their trees side by side, leaves times the booster's weight."""
+"""Boosters of LightGBM made of the trees of others: side by side, their leaves multiplied."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import partial
 
 import lightgbm as lgb
 
-__all__ = ["merged_lightgbm"]
+__all__ = ["affine", "booster_of", "merged_lightgbm", "trees_of"]
 
-# What a weight multiplies: outputs of leaves and of inner nodes, constants and slopes of leaves.
+# What is multiplied: outputs of leaves and of inner nodes, constants and slopes of leaves.
 _OUTPUTS = re.compile(r"^(leaf_value|internal_value|leaf_const|leaf_coeff)=(.*)$", re.MULTILINE)
 _NUMBER = re.compile(r"^Tree=\d+\n")
 
@@ -43,21 +43,106 @@ def merged_lightgbm(boosters: Sequence[lgb.Booster], weights: Sequence[float]) -
     >>> bool(np.allclose(both.predict(X), 0.25 * a.predict(X) + 0.75 * b.predict(X)))
     True
     """
-    texts = [booster.model_to_string() for booster in boosters]
-    head, _, _ = texts[0].partition("Tree=0\n")
-    tail = texts[0][texts[0].index("end of trees") :]
-    trees: list[str] = []
-    for text, weight in zip(texts, weights, strict=True):
-        body = text[text.index("Tree=0\n") : text.index("end of trees")]
-        for tree in body.split("\n\n\n"):
-            if tree.strip():
-                scaled = _OUTPUTS.sub(partial(_scaled, weight=weight), tree)
-                trees.append(_NUMBER.sub(f"Tree={len(trees)}\n", scaled.lstrip("\n")) + "\n\n\n")
-    sizes = " ".join(str(len(tree.encode())) for tree in trees)
+    head, _, tail = _parts(boosters[0])
+    trees = [
+        affine(tree, weight)
+        for booster, weight in zip(boosters, weights, strict=True)
+        for tree in trees_of(booster)
+    ]
+    return _joined(head, trees, tail)
+
+
+def trees_of(booster: lgb.Booster) -> list[str]:
+    """The text of each tree of a booster, its first line included.
+
+    Parameters
+    ----------
+    booster : lightgbm.Booster
+        The booster.
+
+    Returns
+    -------
+    list of str
+        In the order of the booster.
+    """
+    return _parts(booster)[1]
+
+
+def affine(tree: str, factor: float, shift: float = 0.0) -> str:
+    """A tree whose output is a linear function of that of another.
+
+    Parameters
+    ----------
+    tree : str
+        Text of the other tree.
+    factor, shift : float
+        The outputs are multiplied, then moved.
+
+    Returns
+    -------
+    str
+        Its text.
+    """
+    return _OUTPUTS.sub(partial(_changed, factor=factor, shift=shift), tree)
+
+
+def booster_of(trees: Sequence[str], n_scores: int, n_features: int) -> lgb.Booster:
+    """A booster for log loss that is made of given trees.
+
+    Parameters
+    ----------
+    trees : sequence of str
+        Their texts, round by round, within a round score by score.
+    n_scores : int
+        One for two classes, else the number of classes.
+    n_features : int
+        Columns of the table.
+
+    Returns
+    -------
+    lightgbm.Booster
+        The booster.
+    """
+    objective = "binary sigmoid:1" if n_scores == 1 else f"multiclass num_class:{n_scores}"
+    head = "\n".join(
+        [
+            "tree",
+            "version=v4",
+            f"num_class={n_scores}",
+            f"num_tree_per_iteration={n_scores}",
+            "label_index=0",
+            f"max_feature_idx={n_features - 1}",
+            f"objective={objective}",
+            "feature_names=" + " ".join(f"Column_{j}" for j in range(n_features)),
+            "feature_infos=" + " ".join(["none"] * n_features),
+            "tree_sizes=",
+            "\n",
+        ]
+    )
+    tail = "end of trees\n\nfeature_importances:\n\npandas_categorical:null\n"
+    return _joined(head[:-1], trees, tail)
+
+
+def _parts(booster: lgb.Booster) -> tuple[str, list[str], str]:
+    """What stands before the trees, the trees, and what stands after them."""
+    text = booster.model_to_string()
+    head, mark, rest = text.partition("Tree=0\n")
+    body, end, tail = (mark + rest).partition("end of trees")
+    trees = [tree.lstrip("\n") for tree in body.split("\n\n\n") if tree.strip()]
+    return head, trees, end + tail
+
+
+def _joined(head: str, trees: Sequence[str], tail: str) -> lgb.Booster:
+    numbered = [
+        _NUMBER.sub(f"Tree={number}\n", tree.rstrip("\n")) + "\n\n\n"
+        for number, tree in enumerate(trees)
+    ]
+    sizes = " ".join(str(len(tree.encode())) for tree in numbered)
     head = re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", head, flags=re.MULTILINE)
-    return lgb.Booster(model_str=head + "".join(trees) + tail)
+    return lgb.Booster(model_str=head + "".join(numbered) + tail)
 
 
-def _scaled(found: re.Match[str], *, weight: float) -> str:
-    values = " ".join(repr(float(value) * weight) for value in found[2].split())
+def _changed(found: re.Match[str], *, factor: float, shift: float) -> str:
+    moved = 0.0 if found[1] == "leaf_coeff" else shift  # slopes are not moved
+    values = " ".join(repr(float(value) * factor + moved) for value in found[2].split())
     return f"{found[1]}={values}"

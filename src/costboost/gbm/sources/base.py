@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 
 from costboost._state import fingerprint
+from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Engine, Job, Model
@@ -60,6 +61,14 @@ class Source(ABC):
     def refits(self, settings: Settings) -> bool:
         """Whether one booster of all rows replaces those of the folds in the end."""
         return False
+
+    def threads(self, settings: Settings) -> int:
+        """Threads that a training may use in all."""
+        return n_threads(settings.n_jobs, self.totals.rows)
+
+    def n_workers(self, settings: Settings) -> int:
+        """Models that may be trained at a time."""
+        return 1
 
     @abstractmethod
     def engine(self, settings: Settings, recipe: Recipe) -> Engine:

@@ -9,6 +9,7 @@ from sklearn.utils import check_random_state
 
 from costboost._frames import is_sparse
 from costboost._state import fingerprint
+from costboost._threads import most_threads
 from costboost._typing import AnyArray, Floats
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable
@@ -25,6 +26,9 @@ __all__ = ["LastFit", "MemorySource", "Plan", "make_plan"]
 # Rows from which on one booster of all rows replaces those of the folds. With fewer, their average
 # hedges: it spent less on seven small sets, and as much on sets of 1,600 to 5,000 rows.
 _REFIT_ROWS = 2000
+# Numbers of a table beyond which folds are trained one after the other: several copies would take
+# too much memory, and a booster of so many rows has work for all threads.
+_TOGETHER_NUMBERS = 2**25
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,6 +202,18 @@ class MemorySource(Source):
             is_ours = is_ours and not settings.warm_start and settings.effort != "fast"
             return is_ours and len(self.block) >= _REFIT_ROWS
         return bool(settings.refit)
+
+    def threads(self, settings: Settings) -> int:
+        """Threads for all folds: as many for few rows as for many."""
+        return most_threads(settings.n_jobs)
+
+    def n_workers(self, settings: Settings) -> int:
+        """A fold per thread, unless the table is large or trains on another device."""
+        assert self.block.X is not None
+        is_large = self.block.X.shape[0] * self.block.X.shape[1] > _TOGETHER_NUMBERS
+        if is_large or settings.device != "cpu":
+            return 1
+        return min(self.threads(settings), len(self.plan.folds))
 
     def engine(self, settings: Settings, recipe: Recipe) -> Engine:
         """The engine of that kind of model."""

@@ -303,14 +303,18 @@ class WorkerTarget:
         if self.share < 1.0:
             return self._sampled(scores, data)
         if not data.num_row():
-            empty = np.zeros_like(scores, dtype=np.float32)
-            return empty, empty
+            return self._nothing, self._nothing
         return self._part(data).derivatives(scores)
+
+    @property
+    def _nothing(self) -> AnyArray:
+        """Derivatives of no rows. XGBoost's scores have lost the number of classes there."""
+        k = self.target.n_scores
+        return np.zeros((0, k) if k > 1 else 0, dtype=np.float32)
 
     def _sampled(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
         """The same wherever the rows are; others than those of the sample have gradient 0."""
-        g: AnyArray = np.zeros(scores.shape)
-        h: AnyArray = g
+        g = h = self._nothing
         if data.num_row():
             part = self._part(data)
             if self.target.is_log_loss:
