@@ -6,13 +6,14 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
 from typing import TypeVar
 
 import numpy as np
+from sklearn.exceptions import ConvergenceWarning
 
 from costboost._threads import blas_threads
 from costboost._typing import Floats
@@ -213,7 +214,12 @@ class Training:
         self.has_kinds = len(trials) > 1
         has_products = any(trial.recipe.engine == "linear" for trial in trials)
         threads = max(self.source.threads(self.settings) // self.n_workers, 1)
-        with blas_threads(threads) if has_products else nullcontext():
+        with ExitStack() as stack:
+            if has_products:  # these hold for the whole process, so threads must not set them
+                stack.enter_context(blas_threads(threads))
+                stack.enter_context(warnings.catch_warnings())
+                # The held-out loss chooses among fits, also those that did not converge.
+                warnings.simplefilter("ignore", ConvergenceWarning)
             if self.n_workers > 1:
                 self._train_together(trials, start)
             else:

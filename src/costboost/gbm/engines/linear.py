@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, log_expit, log_softmax
+from sklearn.linear_model import LogisticRegression
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
@@ -22,8 +21,6 @@ _PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)
 _USUAL = 0.3
 # Standardised values beyond are cut off: a line through an outlier says nothing about the others.
 MOST = 5.0
-# When the search for slopes ends: steps, trials of a step, size of the gradient, gain of a step.
-_SEARCH: Any = {"maxiter": 200, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(np.float64).eps}
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,67 +168,16 @@ def _fitted(
     present = np.unique(labels[weights > 0]) if (weights > 0).any() else np.unique(labels)
     if len(present) < 2:
         return [_constant(design, inputs, int(present[0]), n_scores, len(labels))]
-    share = np.asarray(weights, dtype=np.float64) / np.sum(weights)
-    targets = (labels[:, None] == (present[1:] if len(present) == 2 else present)).astype(
-        np.float64
-    )
-    slopes = np.zeros((targets.shape[1], inputs.shape[1]))
-    base = np.zeros(targets.shape[1])
+    regression = LogisticRegression(warm_start=True, max_iter=200, tol=1e-4)
+    share = np.asarray(weights, dtype=np.float64) / np.mean(weights)
     for penalty in penalties:
-        slopes, base = _minimised(
-            inputs, targets, share, 1.0 / (penalty * len(labels)), slopes, base
-        )
-        every = slopes, base
+        regression.set_params(C=penalty)
+        regression.fit(inputs, labels, sample_weight=share)
+        slopes, base = regression.coef_.copy(), regression.intercept_.copy()
         if n_scores > 1:
-            every = _spread(slopes, base, present, n_scores, len(labels))
-        found.append(LinearModel(design, *every, inputs.mean(axis=0)))
+            slopes, base = _spread(slopes, base, present, n_scores, len(labels))
+        found.append(LinearModel(design, slopes, base, inputs.mean(axis=0)))
     return found
-
-
-def _minimised(
-    inputs: Floats, targets: Floats, share: Floats, penalty: float, slopes: Floats, base: Floats
-) -> tuple[Floats, Floats]:
-    """Slopes and bases of least mean log loss plus half the penalty times squared slopes.
-
-    Parameters
-    ----------
-    inputs : array of shape (n, p)
-        Inputs of the rows.
-    targets : array of shape (n, m)
-        Whether a row is of a class; one column, of the second, if there are two.
-    share : array of shape (n,)
-        Weights of the rows, which sum to 1.
-    penalty : float
-        Penalty of squared slopes.
-    slopes, base : array of shape (m, p) and (m,)
-        Where to start.
-
-    Returns
-    -------
-    slopes, base : array
-        Where the search ended.
-    """
-    size = slopes.size
-
-    def loss(point: Floats) -> tuple[float, Floats]:
-        slopes, base = point[:size].reshape(slopes_shape), point[size:]
-        scores = inputs @ slopes.T + base
-        if targets.shape[1] == 1:
-            logs = log_expit(np.where(targets > 0, scores, -scores))[:, 0]
-            proba = expit(scores)
-        else:
-            proba = log_softmax(scores, axis=1)
-            logs = np.einsum("ij,ij->i", proba, targets)
-            np.exp(proba, out=proba)
-        value = 0.5 * penalty * float(np.square(slopes).sum()) - float(share @ logs)
-        gaps = (proba - targets) * share[:, None]
-        gradient = gaps.T @ inputs + penalty * slopes
-        return value, np.concatenate([gradient.ravel(), gaps.sum(axis=0)])
-
-    slopes_shape = slopes.shape
-    start = np.concatenate([slopes.ravel(), base])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options=_SEARCH).x
-    return found[:size].reshape(slopes_shape), found[size:]
 
 
 def _spread(
