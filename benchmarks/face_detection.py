@@ -58,14 +58,15 @@ def ours(source: str, out: Path) -> None:
     from costboost.vision import SlidingWindowDetector, face_cascade, face_windows
 
     model = out / "cascade.pkl"
-    start = time.process_time()
     if not model.is_file():
-        model.write_bytes(pickle.dumps(face_cascade(source)))
+        start = time.process_time()
+        trained = face_cascade(source)
+        print(f"trained in {time.process_time() - start:.0f} s of processor time")
+        model.write_bytes(pickle.dumps(trained))
     cascade = pickle.loads(model.read_bytes())  # written by this script
     windows, y = face_windows(source, part="test")
     scores = cascade.decision_function(windows)
     result: dict[str, Any] = {
-        "seconds to train": time.process_time() - start,
         "stages": cascade.report(),
         "roc": detection(scores[y == 1], scores[y == 0]),
         "pass all stages": [int((scores[y == k] >= 0).sum()) for k in (1, 0)],
