@@ -12,6 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+import xgboost as xgb
 from scipy.special import expit, logit
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
@@ -710,8 +711,11 @@ def test_importances_and_boosters(engine):
         np.testing.assert_allclose(raw, logit(model.predict_proba(X)[:, 1]), atol=1e-9)
         assert model.booster_.num_trees() == sum(b.num_trees() for b in model.boosters_)
     else:
-        with pytest.raises(AttributeError, match=r"by xgboost.*boosters_"):
-            _ = model.booster_
+        raw = model.temperature_ * model.booster_.predict(xgb.DMatrix(X), output_margin=True)
+        np.testing.assert_allclose(raw, logit(model.predict_proba(X)[:, 1]), atol=2e-6)
+        assert model.booster_.num_boosted_rounds() == sum(
+            b.num_boosted_rounds() for b in model.boosters_
+        )
 
 
 @pytest.mark.parametrize("engine", ENGINES)

@@ -180,7 +180,8 @@ class CostBoostClassifier(HeadClassifier):
     boosters_ : list of lightgbm.Booster, xgboost.Booster or LinearModel
         The models; those of the probabilities if there are two heads.
     booster_ : lightgbm.Booster or xgboost.Booster
-        The only one, or all of LightGBM merged into one; absent if there are others beside them.
+        The only one, or all of them merged into one; absent if there are linear models, or those
+        of another library, beside them.
     feature_importances_ : array of shape (d,)
         Share of each feature in the gain of all splits.
     n_iter_ : int

@@ -100,14 +100,18 @@ class Head(ABC):
         return [model.booster for model in self.models]
 
     def merged(self) -> Any:
-        """All boosters as one, without the temperature; LightGBM only."""
+        """All boosters as one, without the temperature, if one library trained them."""
         if len(self.models) == 1:
             return self.models[0].booster
         engines = sorted({model.engine for model in self.models})
+        if engines == ["xgboost"]:
+            from costboost.gbm.engines.merging_xgboost import merged_xgboost
+
+            return merged_xgboost(self.boosters, self.weights)
         if engines != ["lightgbm"]:
             raise AttributeError(
-                f"The models are by {' and '.join(engines)}, and only those of LightGBM can be "
-                "merged into one booster: see boosters_."
+                f"The models are by {' and '.join(engines)}, and only those of LightGBM alone or "
+                "of XGBoost alone can be merged into one booster: see boosters_."
             )
         from costboost.gbm.engines.merging import merged_lightgbm
 
