@@ -302,25 +302,21 @@ class WorkerTarget:
         """Gradient and Hessian, for a target other than log loss, or of a sample of rows."""
         if self.share < 1.0:
             return self._sampled(scores, data)
-        if not data.num_row():
-            return self._nothing, self._nothing
-        return self._part(data).derivatives(scores)
+        return self._own(scores, data)
 
-    @property
-    def _nothing(self) -> AnyArray:
-        """Derivatives of no rows. XGBoost's scores have lost the number of classes there."""
-        k = self.target.n_scores
-        return np.zeros((0, k) if k > 1 else 0, dtype=np.float32)
+    def _own(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
+        """Gradient and Hessian of all rows of the worker."""
+        if not data.num_row():  # XGBoost's scores have lost the number of classes there
+            k = self.target.n_scores
+            nothing = np.zeros((0, k) if k > 1 else 0, dtype=np.float32)
+            return nothing, nothing
+        if self.target.is_log_loss:
+            return log_loss_derivatives(scores, data.get_label(), data.get_weight())
+        return self._part(data).derivatives(scores)
 
     def _sampled(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
         """The same wherever the rows are; others than those of the sample have gradient 0."""
-        g = h = self._nothing
-        if data.num_row():
-            part = self._part(data)
-            if self.target.is_log_loss:
-                g, h = log_loss_derivatives(scores, data.get_label(), data.get_weight())
-            else:
-                g, h = part.derivatives(scores)
+        g, h = self._own(scores, data)
         number = self._rounds.get(id(data), 0)
         self._rounds[id(data)] = number + 1
         if number == 0:  # every worker comes here in the first round
