@@ -17,6 +17,7 @@ import numpy as np
 from costboost._typing import Floats, Ints
 from costboost.errors import ModelFileError
 from costboost.files.container import parse_json
+from costboost.gbm.engines.tree_text import TREE_FIELDS
 
 __all__ = ["TextModel", "TextTree", "parse"]
 
@@ -68,34 +69,10 @@ _HEADER = [
     "tree_sizes",
 ]
 _OPTIONAL = {"objective", "average_output", "monotone_constraints"}
-_TREE = [
-    "num_leaves",
-    "num_cat",
-    "split_feature",
-    "split_gain",
-    "threshold",
-    "decision_type",
-    "left_child",
-    "right_child",
-    "leaf_value",
-    "leaf_weight",
-    "leaf_count",
-    "internal_value",
-    "internal_weight",
-    "internal_count",
-    "cat_boundaries",
-    "cat_threshold",
-    "is_linear",
-    "leaf_const",
-    "num_features",
-    "leaf_features",
-    "leaf_coeff",
-    "shrinkage",
-]
 _CATEGORICAL = {"cat_boundaries", "cat_threshold"}
 _LINEAR = {"leaf_const", "num_features", "leaf_features", "leaf_coeff"}
-_PLACE = {key: place for place, key in enumerate(_TREE)}
-_NEEDED = set(_TREE) - _CATEGORICAL - _LINEAR
+_PLACE = {key: place for place, key in enumerate(TREE_FIELDS)}
+_NEEDED = set(TREE_FIELDS) - _CATEGORICAL - _LINEAR
 
 
 @dataclass(frozen=True, eq=False)

@@ -316,9 +316,8 @@ class HeadClassifier(TableClassifier):
     def booster_(self) -> Any:
         """All boosters of the first head as one, whose raw score is their mean score.
 
-        One booster is returned as it is; several of one library are merged, which takes a
-        moment. The
-        calibrated score is `temperature_` times the raw one.
+        One booster is returned as it is; several of one library are merged, which takes a moment.
+        The calibrated score is `temperature_` times the raw one.
         """
         return self._first_head.merged()
 

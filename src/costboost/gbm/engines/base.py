@@ -14,6 +14,7 @@ from costboost.gbm.folds import Fold
 from costboost.gbm.targets import Columns, Part, Target
 
 __all__ = [
+    "ONE_HOT",
     "AfterRound",
     "Engine",
     "Growth",
@@ -24,6 +25,9 @@ __all__ = [
     "Watch",
     "watched_sets",
 ]
+
+# Categories of a column that are split off one at a time; larger columns are split in other ways.
+ONE_HOT = 64
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,15 +20,14 @@ import numpy as np
 
 from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import Engine, Job, Seen, TargetTable, Watch, watched_sets
+from costboost.gbm.engines.base import ONE_HOT, Engine, Job, Seen, TargetTable, Watch, watched_sets
 from costboost.gbm.engines.lightgbm import LightGBMModel
 from costboost.gbm.engines.merging import booster_of
+from costboost.gbm.engines.tree_text import TREE_FIELDS
 from costboost.gbm.folds import Fold
 
 __all__ = ["CatBoostEngine", "Columns", "as_lightgbm"]
 
-# Categories of a column that become columns of zeros and ones; those of larger ones stay numbers.
-_ONE_HOT = 64
 # CatBoost's trees are weaker than others of as many leaves, and take larger steps.
 _FASTER = 2.0
 _MOST_DEPTH = 16
@@ -56,7 +55,7 @@ class Columns:
         for j in range(X.shape[1]):
             known = X[:, j][np.isfinite(X[:, j])] if j in categorical else np.empty(0)
             size = int(known.max()) + 1 if len(known) else 0
-            if j in categorical and 0 < size <= _ONE_HOT:
+            if j in categorical and 0 < size <= ONE_HOT:
                 pairs += [(j, code) for code in range(size)]
             else:
                 pairs.append((j, -1))
@@ -252,7 +251,7 @@ class _Symmetric:
         """The lines of the tree."""
         depth = len(self.questions)
         totals, sums = self._inner()
-        lines: dict[str, list[Any]] = {name: [] for name in _FIELDS}
+        lines: dict[str, list[Any]] = {name: [] for name in TREE_FIELDS}
         bounds, bits = [0], []
         for level, (feature, border) in enumerate(self.questions):
             category = int(self.columns.category[feature])
@@ -289,9 +288,7 @@ class _Symmetric:
         if len(bounds) > 1:
             lines["cat_boundaries"], lines["cat_threshold"] = bounds, bits
         body = "".join(
-            f"{name}={' '.join(map(repr, lines[name]))}\n"
-            for name in _FIELDS
-            if lines[name] or not name.startswith("cat_")
+            f"{name}={' '.join(map(repr, lines[name]))}\n" for name in TREE_FIELDS if lines[name]
         )
         return f"Tree={number}\n{body}\n\n"
 
@@ -308,28 +305,6 @@ class _Symmetric:
         """The number of a child: of a node, level by level, or of a leaf."""
         is_leaf = level + 1 == len(self.questions)
         return ~path if is_leaf else 2 ** (level + 1) - 1 + path
-
-
-_FIELDS = (
-    "num_leaves",
-    "num_cat",
-    "split_feature",
-    "split_gain",
-    "threshold",
-    "decision_type",
-    "left_child",
-    "right_child",
-    "leaf_value",
-    "leaf_weight",
-    "leaf_count",
-    "internal_value",
-    "internal_weight",
-    "internal_count",
-    "cat_boundaries",
-    "cat_threshold",
-    "is_linear",
-    "shrinkage",
-)
 
 
 def _double_border(border: float) -> float:

@@ -11,8 +11,8 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from costboost._typing import AnyArray, Floats
-from costboost.gbm.engines.base import Engine, Job, TargetTable, Watch, watched_sets
-from costboost.gbm.engines.lightgbm import ONE_HOT, LightGBMModel, dataset
+from costboost.gbm.engines.base import ONE_HOT, Engine, Job, TargetTable, Watch, watched_sets
+from costboost.gbm.engines.lightgbm import LightGBMModel, dataset
 from costboost.gbm.engines.merging import affine, booster_of, merged_lightgbm, trees_of
 from costboost.gbm.folds import Fold
 

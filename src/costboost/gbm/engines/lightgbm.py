@@ -11,17 +11,13 @@ import numpy as np
 from costboost._frames import is_sparse
 from costboost._threads import is_forked, most_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
+from costboost.gbm.engines.base import ONE_HOT, Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.engines.trees import trees_for
 from costboost.gbm.folds import Fold
 from costboost.gbm.names import canonical
 from costboost.gbm.targets import Target
 
-__all__ = ["ONE_HOT", "LightGBMEngine", "LightGBMModel", "dataset"]
-
-
-# Categories that are split off one at a time; more are ordered by their gradients.
-ONE_HOT = 64
+__all__ = ["LightGBMEngine", "LightGBMModel", "dataset"]
 
 
 class LightGBMEngine(Engine):
