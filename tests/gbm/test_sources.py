@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -227,3 +229,32 @@ def test_estimators_agree(tmp_path, client, k):
         np.testing.assert_allclose(
             other.predict_proba(trained_on), one.predict_proba(trained_on), atol=1e-5
         )
+
+
+@pytest.mark.parametrize("source", ["memory", "parquet"])
+@pytest.mark.parametrize("given", [{}, {"max_cat_to_onehot": 2}], ids=str)
+def test_xgboost_splits_categories_off_one_at_a_time(source, given, tmp_path):
+    rng = np.random.RandomState(0)
+    kind = rng.randint(0, 12, 600)
+    y = (np.isin(kind, [1, 4, 6, 9]) ^ (rng.rand(600) < 0.1)).astype(int)
+    frame = pd.DataFrame({"kind": pd.Categorical([f"k{code}" for code in kind]), "y": y})
+    model = CostBoostClassifier(
+        engine="xgboost",
+        effort="fast",
+        n_estimators=10,
+        learning_rate=0.3,
+        n_jobs=1,
+        random_state=0,
+        engine_params=given,
+    )
+    if source == "memory":
+        model.fit(frame[["kind"]], frame["y"])
+    else:
+        frame.to_parquet(tmp_path / "rows.parquet")
+        model.set_params(ensemble=1).fit_parquet(tmp_path, "y")
+    trees = json.loads(bytes(model.booster_.save_raw("json")))
+    trees = trees["learner"]["gradient_booster"]["model"]["trees"]
+    # What goes right is one category, or all but one.
+    sizes = [min(size, 12 - size) for tree in trees for size in tree["categories_sizes"]]
+    assert sizes
+    assert (max(sizes) <= 1) is (not given)

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from costboost._frames import is_sparse
 from costboost._threads import is_forked
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
+from costboost.gbm.engines.base import ONE_HOT, Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
 from costboost.gbm.names import canonical
 from costboost.gbm.targets import Part, Target
@@ -125,6 +125,7 @@ class XGBoostEngine(Engine):
             "reg_lambda": growth.reg_lambda,
             "subsample": growth.subsample,
             "colsample_bytree": growth.colsample,
+            "max_cat_to_onehot": ONE_HOT,
             # A leaf of min_samples_leaf rows has about this Hessian in the first round.
             "min_child_weight": growth.min_samples_leaf * first_hessian(target.masses),
             "disable_default_eval_metric": 1,
