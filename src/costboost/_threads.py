@@ -2,7 +2,8 @@
 
 A child made by ``fork`` has none of its parent's OpenMP threads, but OpenMP believes that it has:
 if LightGBM or XGBoost has used several threads in the parent, they wait in the child for ever. So
-they get one thread there, which needs no others. (Processes of joblib, and those that
+they get one thread there, which needs no others. XGBoost copies labels by as many threads as OpenMP
+likes, whatever it is told; so OpenMP itself is limited too. (Processes of joblib, and those that
 ``multiprocessing`` spawns, start afresh and are not concerned.)
 """
 
@@ -11,8 +12,9 @@ from __future__ import annotations
 import os
 
 from joblib import cpu_count
+from threadpoolctl import threadpool_limits
 
-__all__ = ["is_forked", "n_threads", "usable_threads"]
+__all__ = ["is_forked", "limit_forked", "n_threads", "usable_threads"]
 
 # Below this many rows a second thread costs more than it brings.
 _ROWS_PER_THREAD = 10_000
@@ -35,6 +37,12 @@ def is_forked() -> bool:
     return _forked
 
 
+def limit_forked() -> None:
+    """In a forked process, let OpenMP use one thread when this Python thread calls it."""
+    if _forked:
+        threadpool_limits(1, user_api="openmp")
+
+
 def usable_threads(number: int) -> int:
     """So many threads, or one in a forked process."""
     return 1 if _forked else number
@@ -48,6 +56,7 @@ def n_threads(n_jobs: int | None, n_rows: int) -> int:
     process gets one.
     """
     if _forked:
+        limit_forked()
         return 1
     cores = cpu_count()
     if n_jobs is None:
