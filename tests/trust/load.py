@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import psutil
+from threadpoolctl import threadpool_info
 
 from costboost.datasets import make_fraud
 from files.models import CASES, ESTIMATORS, MULTICLASS, fitted, make, rows
@@ -116,7 +117,8 @@ def _answer(path):
 
 def in_processes(names, violations):
     """Forked and spawned children answer as the parent, which has used several threads before."""
-    counts = {"forks": 0, "spawns": 0}
+    openmp = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "openmp"]
+    counts = {"threads of OpenMP": max(openmp), "forks": 0, "spawns": 0}
     data = make_fraud(12_000, random_state=0)
     with tempfile.TemporaryDirectory() as folder:
         models = []

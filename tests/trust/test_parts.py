@@ -166,31 +166,36 @@ def test_the_bill_of_materials_names_every_package_with_its_licence():
     assert not missing, f"run make sbom: {missing}"
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="fork")
-def test_a_forked_process_predicts_by_one_thread():
-    """In a process of its own, because the threads of this one are limited to one."""
-    code = """
-import os, warnings
+FORKED = """
+import os, signal, sys, warnings
 warnings.simplefilter("ignore")
 from costboost import CostBoostClassifier
 from costboost._threads import is_forked, n_threads
 from costboost.datasets import make_fraud
 data = make_fraud(12_000, random_state=0)
-model = CostBoostClassifier({"fn": 50, "fp": 1}, n_estimators=2, ensemble=1, n_jobs=2,
-                            random_state=0).fit(data.X, data.y)
-right = model.predict_proba(data.X)
+model = CostBoostClassifier({"fn": 50, "fp": 1}, engine=sys.argv[1], n_estimators=2, ensemble=1,
+                            n_jobs=2, random_state=0)
+right = model.fit(data.X, data.y).predict_proba(data.X)
 assert not is_forked()
 pid = os.fork()
 if not pid:
+    signal.alarm(240)  # a child that hangs ends
     same = (model.predict_proba(data.X) == right).all()
-    os._exit(0 if same and is_forked() and n_threads(4, 10**6) == 1 else 1)
+    again = (model.fit(data.X, data.y).predict_proba(data.X) == right).all()
+    os._exit(0 if same and again and is_forked() and n_threads(4, 10**6) == 1 else 1)
 print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 """
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="fork")
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_a_forked_process_fits_and_predicts_by_one_thread(engine):
+    """In a process of its own, because the threads of this one are limited to one."""
     import os
 
     paths = {"PYTHONPATH": str(ROOT / "src"), "OMP_NUM_THREADS": "2"}
     done = subprocess.run(
-        [sys.executable, "-c", code], env={**os.environ, **paths}, capture_output=True, text=True,
-        timeout=300,
+        [sys.executable, "-c", FORKED, engine], env={**os.environ, **paths}, capture_output=True,
+        text=True, timeout=300,
     )  # fmt: skip
     assert done.stdout.strip() == "0", done.stderr

@@ -10,7 +10,7 @@ import xgboost as xgb
 from numpy.typing import ArrayLike
 
 from costboost._frames import is_sparse
-from costboost._threads import is_forked
+from costboost._threads import is_forked, limit_forked
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import ONE_HOT, Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
@@ -27,6 +27,7 @@ class XGBoostEngine(Engine):
         self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
     ) -> tuple[XGBoostModel, Floats | None]:
         """Train one booster."""
+        limit_forked()
         types = feature_types(table.X.shape[1], table.categorical)
 
         def data(
@@ -210,6 +211,7 @@ class XGBoostModel(Model):
     def _matrix(self, X: AnyArray) -> xgb.DMatrix:
         options: dict[str, Any] = {}
         if is_forked():  # by one thread
+            limit_forked()
             options["nthread"] = 1
             self.booster.set_param({"nthread": 1})
         is_categorical = self.types is not None
