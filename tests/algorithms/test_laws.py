@@ -447,9 +447,9 @@ def line():
 @pytest.mark.parametrize(
     "clf",
     [
-        CSRealBoostClassifier(n_estimators=10),
-        CSLogitBoostClassifier(n_estimators=30, weighting="boundary"),
-        CSLogitBoostClassifier(n_estimators=30, weighting="newton"),
+        CSRealBoostClassifier(n_estimators=10, random_state=0),
+        CSLogitBoostClassifier(n_estimators=30, weighting="boundary", random_state=0),
+        CSLogitBoostClassifier(n_estimators=30, weighting="newton", random_state=0),
     ],
     ids=["CS-RealBoost", "CS-LogitBoost boundary", "CS-LogitBoost newton"],
 )
