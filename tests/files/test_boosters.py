@@ -191,7 +191,7 @@ def test_a_deep_tree_is_refused():
         "is_linear": 0,
         "shrinkage": 1,
     }
-    order = [key for key in lightgbm_text._TREE if key in chain]
+    order = [key for key in lightgbm_text.TREE_FIELDS if key in chain]
     tree = "Tree=0\n" + "".join(f"{key}={chain[key]}\n" for key in order) + "\n\n"
     text = lightgbm_booster("binary").model_to_string()
     head, _, rest = text.partition("Tree=0\n")
