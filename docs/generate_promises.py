@@ -137,16 +137,20 @@ def kept() -> dict[str, Any]:
                 if isinstance(report["violations"], list)
                 else report["violations"],
                 "arguments": report.get("arguments", []),
+                "processor_seconds": report.get("processor_seconds"),
             }
     return {part: found[part] for part in PARTS if part in found}
 
 
 def page(reports: dict[str, Any]) -> str:
     """The page, in Markdown."""
-    lines = ["| part | seed | violations |", "|---|---|---|"]
+    lines = ["| part | seed | violations | processor seconds |", "|---|---|---|---|"]
     for part in PARTS:
         report = reports.get(part)
-        told = f"{report['seed']} | {report['violations']}" if report else "not run | not run"
+        told = "not run | not run | not run"
+        if report:
+            seconds = report.get("processor_seconds") or "not measured"
+            told = f"{report['seed']} | {report['violations']} | {seconds}"
         lines.append(f"| [{part}](#{part}) | {told} |")
     for part, words in PARTS.items():
         lines += ["", f"### {part}", "", words, ""]

@@ -51,6 +51,12 @@ def is_done(part, arguments, source):
     return same and not report["violations"]
 
 
+def processor_seconds():
+    """What all parts so far have computed, in all of their processes."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[])
@@ -70,10 +76,13 @@ def main():
         # With one thread nothing can hang after a fork.
         threads = {"OMP_NUM_THREADS": "2"} if part == "load" else {}
         command = [sys.executable, "-m", module, *arguments]
+        before = processor_seconds()
         code = subprocess.run(command, env={**os.environ, **threads}).returncode
+        used = round(processor_seconds() - before)
         path = FOLDER / f"{part}.json"
         if path.exists():
-            report = {**json.loads(path.read_text()), "source": source, "arguments": arguments}
+            more = {"source": source, "arguments": arguments, "processor_seconds": used}
+            report = {**json.loads(path.read_text()), **more}
             path.write_text(json.dumps(report, indent=1) + "\n")
         if code:
             failed.append(part)

@@ -2,9 +2,9 @@
 
     PYTHONPATH=src:tests python -m trust.clusters
 
-In every phase (reading y, reading rows, training, scoring) the outcome must be a fit, or a
-`WorkerLostError` (of a task that kills workers: any error that Dask has for it) within the stated
-time; never a hang.
+In every phase of a fit (reading y, reading rows, training) a worker is killed, stopped (SIGSTOP) or
+fills its memory. The outcome must be a fit, or a `WorkerLostError`, within the stated time; never a
+hang. A worker that is killed while rows are scored is replaced, and the scores are the right ones.
 """
 
 from __future__ import annotations
@@ -40,10 +40,12 @@ def cluster(n_workers, *, processes=True):
     )  # fmt: skip
 
 
-def collections(action=None, chunk=500):
+def collections(action=None, chunk=500, of="rows"):
     """The rows as collections; every partition of X, or of y, goes through a function."""
     X, y, costs = (da.from_array(a, chunks=(chunk, *a.shape[1:])) for a in (DATA.X, DATA.y, COSTS))
-    if action is not None:
+    if action is not None and of == "y":
+        y = y.map_blocks(action, dtype=y.dtype, meta=np.empty(0, y.dtype))
+    elif action is not None:
         X = X.map_blocks(action, dtype=X.dtype, meta=np.empty((0, 0)))
     return X, y, costs
 
@@ -60,13 +62,23 @@ def greedy(block):
     if len(block):
         kept = [np.ones(2**24) for _ in range(12)]  # 128 MiB each
         time.sleep(3)
-        return block + 0 * kept[0][0]
+        return block + block.dtype.type(0 * kept[0][0])
     return block
+
+
+def hoard():
+    """On a worker, beside its tasks: take more memory than it has."""
+
+    def fill():
+        kept = [np.ones(2**24) for _ in range(12)]
+        time.sleep(STATED + len(kept))
+
+    threading.Thread(target=fill, daemon=True).start()
 
 
 def fault(client, what, phase):
     """Wait for a phase of a fit, then harm one worker; returns how to undo it."""
-    wanted = {"reading": ("slow", "prepared", "sketched"), "training": ("fn-",)}[phase]
+    wanted = ("fn-",) if phase == "training" else ("slow", "prepared", "sketched")
     end = time.monotonic() + 120
     while time.monotonic() < end:
         busy = [
@@ -80,20 +92,20 @@ def fault(client, what, phase):
     else:
         return None
     time.sleep(0.3)
-    pid = client.run(os.getpid, workers=busy[:1])[busy[0]] if what != "stop" else None
-    if what == "kill":
-        os.kill(pid, signal.SIGKILL)
+    if what == "memory":
+        client.run(hoard, workers=busy[:1])
         return lambda: None
-    pids = list(client.run(os.getpid).values())
-    os.kill(pids[0], signal.SIGSTOP)
-    return lambda: os.kill(pids[0], signal.SIGCONT)
+    pid = client.run(os.getpid, workers=busy[:1])[busy[0]]
+    os.kill(pid, signal.SIGKILL if what == "kill" else signal.SIGSTOP)
+    return (lambda: None) if what == "kill" else lambda: os.kill(pid, signal.SIGCONT)
 
 
 def faulty_fit(what, phase, violations):
     """One fit with one fault; returns what came of it, and the seconds it took after the fault."""
     with cluster(2) as workers, Client(workers) as client:
         outcome = []
-        action = greedy if what == "memory" else slow
+        is_greedy = what == "memory" and phase != "training"
+        action = None if phase == "training" else greedy if is_greedy else slow
         model = DaskCostBoostClassifier(
             n_estimators=3 if phase != "training" else 100_000, early_stopping=False,
             random_state=0, worker_timeout=TIMEOUT, client=client,
@@ -101,7 +113,7 @@ def faulty_fit(what, phase, violations):
 
         def fit():
             try:
-                model.fit(*collections(None if phase == "training" else action)[:2])
+                model.fit(*collections(action, of=phase.split()[-1])[:2])
                 outcome.append("a fit")
             except WorkerLostError:
                 outcome.append("WorkerLostError")
@@ -110,7 +122,7 @@ def faulty_fit(what, phase, violations):
 
         thread = threading.Thread(target=fit, daemon=True)
         thread.start()
-        undo = (lambda: None) if what == "memory" else fault(client, what, phase)
+        undo = (lambda: None) if is_greedy else fault(client, what, phase)
         start = time.monotonic()
         thread.join(STATED)
         seconds = time.monotonic() - start
@@ -124,6 +136,28 @@ def faulty_fit(what, phase, violations):
         if outcome[0] not in ("a fit", "WorkerLostError"):
             violations.append(f"{what}, {phase}: {outcome[0]}")
         return outcome[0], seconds
+
+
+def faulty_scores(violations):
+    """A worker is killed while rows are scored; the scores must be right."""
+    with cluster(2) as workers, Client(workers) as client:
+        model = DaskCostBoostClassifier(n_estimators=3, random_state=0, client=client)
+        model.fit(*collections()[:2])
+        right = model.to_local().predict_proba(DATA.X)
+        found = []
+
+        def score():
+            found.append(model.predict_proba(collections(slow)[0]).compute())
+
+        thread = threading.Thread(target=score, daemon=True)
+        thread.start()
+        if fault(client, "kill", "scoring") is None:
+            violations.append("kill, scoring: the phase was not seen")
+        start = time.monotonic()
+        thread.join(STATED)
+        if not found or not np.array_equal(found[0], right):
+            violations.append(f"kill, scoring: {'other scores' if found else 'no end'}")
+        return "right scores" if found else "HANG", time.monotonic() - start
 
 
 def repeated(sizes, violations):
@@ -154,15 +188,14 @@ def run(seed, quick=False):
         sizes[:2] if quick else sizes, violations
     )
     counts["different models among them"] = 1 + sum("different" in v for v in violations)
-    faults = [
-        ("kill", "reading"), ("kill", "training"), ("stop", "reading"), ("stop", "training"),
-        ("memory", "reading"),
-    ]  # fmt: skip
-    slowest = 0.0
-    for what, phase in faults[:2] if quick else faults:
-        outcome, seconds = faulty_fit(what, phase, violations)
-        slowest = max(slowest, seconds)
-        counts[f"{what} while {phase}"] = f"{outcome}, {seconds:.0f} s"
+    phases = ("reading rows", "training") if quick else ("reading y", "reading rows", "training")
+    for what in ("kill",) if quick else ("kill", "stop", "memory"):
+        for phase in phases:
+            outcome, seconds = faulty_fit(what, phase, violations)
+            counts[f"{what} while {phase}"] = f"{outcome}, {seconds:.0f} s"
+    if not quick:
+        outcome, seconds = faulty_scores(violations)
+        counts["kill while scoring"] = f"{outcome}, {seconds:.0f} s"
     counts["stated time, s"] = STATED
     return counts, violations
 

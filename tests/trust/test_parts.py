@@ -199,3 +199,26 @@ def test_a_forked_process_fits_and_predicts_by_one_thread(engine):
         text=True, timeout=300,
     )  # fmt: skip
     assert done.stdout.strip() == "0", done.stderr
+
+
+def test_a_stopped_run_of_files_goes_on(tmp_path, monkeypatch):
+    from trust import files_part
+
+    monkeypatch.setattr(files_part, "FOLDER", tmp_path)
+    monkeypatch.setattr(files_part, "STEP", 10)
+    asked = []
+
+    def mutate(n, start):
+        asked.append((n, start))
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        return {("cut", "refused"): n - 1, ("cut", "the"): 1}, []
+
+    monkeypatch.setattr(files_part, "mutate", mutate)
+    with pytest.raises(KeyboardInterrupt):
+        files_part.run(2, n=25)
+    counts, failures = files_part.run(2, n=25)
+    assert asked == [(10, 2_000_000), (10, 2_000_010), (5, 2_000_020), (5, 2_000_020)]
+    assert failures == [] and counts["damaged and hostile files"] == 25
+    assert counts["files: refused"] == 22
+    assert not (tmp_path / "files.jsonl").exists()
