@@ -215,9 +215,9 @@ def test_few_stumps_tell_real_faces_from_other_windows():
     windows, y = face_windows(faces_file(), part="train")
     rows = np.random.default_rng(0).permutation(len(y))[:1200]
     X, y = windows[rows].reshape(1200, -1), y[rows]
-    found = CSAdaBoostClassifier(
-        {"fn": 5, "fp": 1}, 8, HaarStump((19, 19), 1500), random_state=0
-    ).fit(X[:800], y[:800])
+    found = CSAdaBoostClassifier({"fn": 5, "fp": 1}, 8, HaarStump((19, 19)), random_state=0).fit(
+        X[:800], y[:800]
+    )
     scores = found.decision_function(X[800:])
     faces, others = scores[y[800:] == 1], scores[y[800:] == 0]
     assert (faces[:, None] > others[None, :]).mean() > 0.95
