@@ -24,14 +24,18 @@ WORDS = {
 }
 
 
+def finished(seed, n):
+    """Steps of a run of the same sizes that was stopped."""
+    path = FOLDER / "files.jsonl"
+    lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    rows = [json.loads(line) for line in lines]
+    return rows[1:] if rows and rows[0] == {"seed": seed, "n": n} else []
+
+
 def steps(seed, n):
     """Counts by outcome, and failures, of each step; those of a run that was stopped are read."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    path = FOLDER / "files.jsonl"
-    head = {"seed": seed, "n": n}
-    lines = path.read_text("utf-8").splitlines() if path.exists() else []
-    rows = [json.loads(line) for line in lines]
-    done = rows[1:] if rows and rows[0] == head else []
+    path, head, done = FOLDER / "files.jsonl", {"seed": seed, "n": n}, finished(seed, n)
     path.write_text("".join(json.dumps(row) + "\n" for row in (head, *done)), "utf-8")
     yield from done
     for first in range(STEP * len(done), n, STEP):
@@ -46,17 +50,23 @@ def steps(seed, n):
     path.unlink()
 
 
-def run(seed, n=20_000):
-    """Files of the numbers seed * 1,000,000 and up; counts by outcome, and failures."""
+def run(seed, n=20_000, so_far=False):
+    """Files of the numbers seed * 1,000,000 and up; counts by outcome, and failures.
+
+    With ``so_far`` only those that a stopped run has done.
+    """
     by_outcome, failures = Counter(), []
-    for row in steps(seed, n):
+    for row in finished(seed, n) if so_far else steps(seed, n):
         by_outcome.update(row["outcomes"])
         failures += row["failures"]
     counts = {"damaged and hostile files": sum(by_outcome.values())}
     for outcome, times in sorted(by_outcome.items()):
         counts[f"files: {WORDS.get(outcome, outcome)}"] = times
+    if so_far:
+        counts["files that were planned"] = n
     return counts, failures
 
 
 if __name__ == "__main__":
-    main("files", run, n=int(sys.argv[1]) if len(sys.argv) > 1 else 20_000)
+    number = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    main("files", run, n=number, so_far="--so-far" in sys.argv)

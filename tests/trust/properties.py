@@ -164,6 +164,7 @@ def main(arguments=None):
     parser.add_argument("inputs", type=int, nargs="?", default=20_000)
     parser.add_argument("--seed", type=int, default=17)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--so-far", action="store_true", help="report what a stopped run has done")
     parser.add_argument("--only", default="", help="part of the names of subjects")
     options = parser.parse_args(arguments)
     print(f"properties: {options.inputs} inputs, seed {options.seed}", flush=True)
@@ -177,6 +178,9 @@ def main(arguments=None):
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / "properties.jsonl"
     rows = [row for row in finished(path, head) if (row["subject"], row["law"]) in plan]
+    if options.so_far:
+        planned = {"pairs that were planned": len(plan), "inputs that were planned": options.inputs}
+        return summary(options.seed, rows, planned)
     path.write_text("".join(json.dumps(line) + "\n" for line in (head, *rows)), "utf-8")
     done = {(row["subject"], row["law"]) for row in rows}
     if done:
@@ -201,14 +205,20 @@ def main(arguments=None):
                 print(f"{number} of {len(plan)} pairs, {inputs} inputs", flush=True)
 
     differ, compared = compare_processes(options.seed)
-    counts = totals(rows) | {"classes compared between two processes": compared}
+    path.unlink()
+    more = {"classes compared between two processes": compared}
+    return summary(options.seed, rows, more, differ)
+
+
+def summary(seed, rows, more, differ=()):
+    """Write and print the report; returns the exit code."""
+    counts = totals(rows) | more
     violations = [
         f"{row['subject']}, {row['law']}: {row['broken']}" for row in rows if row["broken"]
     ]
     violations += [f"{name} gives other answers in another process" for name in differ]
     seconds = sum(row["seconds"] for row in rows)
-    report("properties", options.seed, counts, violations, seconds)
-    path.unlink()
+    report("properties", seed, counts, violations, seconds)
     print(json.dumps(counts, indent=1))
     print(f"{len(violations)} violations, {seconds:.0f} seconds of processor time", flush=True)
     return 1 if violations else 0
