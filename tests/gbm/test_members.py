@@ -430,6 +430,15 @@ def test_forests_of_next_to_no_rows_or_weight(n, weights):
     assert np.isfinite(model.scores(X)).all()
 
 
+def test_few_rows_without_an_error_make_no_forest_certain():
+    rng = np.random.default_rng(0)
+    X = np.append(rng.uniform(-2, -1, 40), rng.uniform(1, 2, 40))[:, None]
+    table = TargetTable(X, [], LogTarget(), Columns((X[:, 0] > 0).astype(int), np.ones(80)))
+    fold = Fold(np.arange(0, 80, 2), np.arange(1, 80, 2))
+    _, seen = ForestEngine(GROWTH, 1).train(table, fold, Job(10, 5, 0))
+    assert 4 < np.abs(seen).max() < 10  # right with a probability of 98.2 to 99.995 %
+
+
 def test_forests_of_folds_become_one():
     table = linear_table()
     engine = ForestEngine(GROWTH, 1)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,10 +26,10 @@ _MIN_LEAF, _MOST_LEAVES = 2, 2047
 _LEAST_ROWS = 20
 # Weight of a leaf, at least, in that of a mean row.
 _LEAST_WEIGHT = 1e-3
-# Scores are probabilities times a number in this range, which the held-out loss chooses.
-_SCALES = (0.5, 60.0)
-# The one that is used if no row was held out.
-_USUAL = 4.0
+# Scores are probabilities times a number in this range, which the held-out loss chooses. Without a
+# prior on its logarithm, few rows that are all told apart would make a forest certain.
+_SCALES = (0.5, 20.0)
+_USUAL, _SPREAD = 4.0, 0.5
 
 
 class ForestEngine(Engine):
@@ -116,12 +116,15 @@ def _shares(forests: Sequence[lgb.Booster], X: AnyArray) -> Floats:
     return np.stack([np.asarray(forest.predict(X)) for forest in forests], axis=1)
 
 
-def _best_scale(shares: Floats, loss: Any) -> float:
-    """The constant that turns probabilities into the best scores."""
+def _best_scale(shares: Floats, loss: Callable[[Floats], float]) -> float:
+    """The constant that turns probabilities into the best scores, by the loss and the prior."""
     low, high = np.log(_SCALES)
-    found = minimize_scalar(
-        lambda log_scale: loss(np.exp(log_scale) * shares), bounds=(low, high), method="bounded"
-    )
+
+    def badness(log_scale: float) -> float:
+        distance = (log_scale - np.log(_USUAL)) / _SPREAD
+        return float(loss(np.exp(log_scale) * shares) + 0.5 * distance**2 / len(shares))
+
+    found = minimize_scalar(badness, bounds=(low, high), method="bounded")
     return float(np.exp(found.x)) if np.isfinite(found.fun) else _USUAL
 
 
