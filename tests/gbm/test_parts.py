@@ -130,8 +130,8 @@ def test_wrong_folds_are_named(cv, says):
 
 
 def test_rows_of_a_leaf():
-    assert Settings.of(CostBoostClassifier()).growth().min_samples_leaf == 5
-    assert Settings.of(CostBoostClassifier(min_samples_leaf=3)).growth().min_samples_leaf == 3
+    assert Settings.of(CostBoostClassifier()).growth(1).min_samples_leaf == 5
+    assert Settings.of(CostBoostClassifier(min_samples_leaf=3)).growth(1).min_samples_leaf == 3
 
 
 # --- held-out rows of one booster -------------------------------------------------------------

@@ -11,7 +11,7 @@ import pytest
 from costboost import _threads
 from costboost.gbm.engines import trees
 from costboost.gbm.engines.lightgbm import LightGBMModel
-from costboost.gbm.engines.trees import Trees, trees_for
+from costboost.gbm.engines.trees import ZERO, Trees, trees_for
 
 
 def table(n=600):
@@ -37,7 +37,23 @@ def booster(objective="binary", categories=(0, 1), rounds=15, **parameters):
 
 def strange_rows():
     X = table()[0]
-    edges = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-36, -0.5, 31.0, 32.0, 63.9, 64.0, 1e9, -1e9]
+    edges = [
+        np.nan,
+        np.inf,
+        -np.inf,
+        0.0,
+        -0.0,
+        1e-36,
+        -ZERO,
+        ZERO,
+        -0.5,
+        31.0,
+        32.0,
+        63.9,
+        64.0,
+        1e9,
+        -1e9,
+    ]
     return np.vstack([X, -X, np.repeat(np.array(edges)[:, None], X.shape[1], axis=1)])
 
 

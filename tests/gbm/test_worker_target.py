@@ -24,8 +24,11 @@ class Scores:
 def test_a_worker_without_rows_keeps_the_number_of_scores(monkeypatch, share, k, shape):
     # XGBoost compares the columns of the gradient with the classes of the model, and the scores
     # that it hands over have lost them: their shape is (0,).
-    monkeypatch.setattr(training.collective, "allreduce", lambda own, op: own)
+    sent = []
+    monkeypatch.setattr(training.collective, "allreduce", lambda own, op: sent.append(own) or own)
     data = xgb.DMatrix(np.empty((0, 3)), label=np.empty(0))
     for _ in range(2):
         g, h = WorkerTarget(Scores(k), share).derivatives(np.empty(0, dtype=np.float32), data)
         assert g.shape == h.shape == shape
+    # Workers with rows send doubles; XGBoost adds up bytes as they come.
+    assert all(own.dtype == np.float64 for own in sent) and len(sent) == (2 if share < 1 else 0)

@@ -23,11 +23,9 @@ import numpy as np
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.files.lightgbm_text import TextModel, TextTree
 from costboost.files.xgboost_model import TreeModel, XGBoostTree
+from costboost.gbm.engines.trees import ZERO
 
 __all__ = ["CategorySet", "Forest", "from_lightgbm", "from_xgboost"]
-
-# LightGBM's zero, a single precision number.
-ZERO = float(np.float32(1e-35))
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,7 @@ def compiled(**options: Any) -> Callable[[Any], Compiled]:
 
 
 @compiled(inline="always")
-def row_share(top: float, weight: float) -> float:
+def row_share(top: float, weight: float = 1.0) -> float:
     """The factor that brings a row's largest derivative into range, with its weight and without."""
     largest = _LARGEST / max(weight, 1.0)
     return 1.0 if top <= largest else largest / top

@@ -20,7 +20,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 
-__all__ = ["Trees", "trees_for"]
+__all__ = ["ZERO", "Trees", "trees_for"]
 
 # Rows times trees below which LightGBM is fast enough.
 _WORK = 1_000_000
@@ -30,6 +30,8 @@ _ROWS = 5000
 _BLOCK_BYTES = 2**15
 # Rows that a thread takes at a time.
 _CHUNK_ROWS = 4096
+# What LightGBM takes for zero, a number of single precision.
+ZERO = float(np.float32(1e-35))
 # Bits of LightGBM's decision type: a split by category, missing values to the left, and what is
 # missing (nothing, zeros, NaN).
 _CATEGORY, _LEFT, _MISSING_SHIFT = 1, 2, 2
@@ -255,6 +257,8 @@ def _compiled() -> Callable[..., None]:
                             else:
                                 right = 0 if threshold[node] >= 0.0 else 1
                         else:
+                            if -ZERO <= x <= ZERO:
+                                x = 0.0
                             right = 0 if x <= threshold[node] else 1
                         node = children[2 * node + right]
                     total[i, score] += values[~node]

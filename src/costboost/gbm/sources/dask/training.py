@@ -320,7 +320,9 @@ class WorkerTarget:
         number = self._rounds.get(id(data), 0)
         self._rounds[id(data)] = number + 1
         if number == 0:  # every worker comes here in the first round
-            own = np.array([max(np.abs(g).max(initial=0.0), np.abs(h).max(initial=0.0))])
+            # All workers must hand over numbers of one type.
+            size = max(np.abs(g).max(initial=0.0), np.abs(h).max(initial=0.0))
+            own = np.array([size], dtype=np.float64)
             largest: Any = collective.allreduce(own, collective.Op.MAX)
             self._largest[id(data)] = float(largest[0])
         if data.num_row():
