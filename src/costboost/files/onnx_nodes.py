@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost.files.onnx_trees import ZERO, CategorySet, Forest
+from costboost.files.onnx_trees import CategorySet, Forest
 from costboost.gbm.engines.linear import MOST, LinearModel
+from costboost.gbm.engines.trees import ZERO
 
 __all__ = [
     "Graph",
