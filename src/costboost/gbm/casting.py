@@ -26,7 +26,7 @@ from costboost.gbm.portfolio import recipes_for
 from costboost.gbm.rounds import Callback, Evals, Round, RoundLog, costs_of, first_rounds
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer
-from costboost.gbm.targets import Target
+from costboost.gbm.targets import Columns, Target
 from costboost.gbm.trials import Trained, Trial
 
 __all__ = ["Cast", "Clock", "Start", "Task", "Training"]
@@ -345,11 +345,16 @@ class Training:
         held_out = self.source.held_out(0)
         if not rivals or not trial.parts or held_out is None or len(held_out) < _RACE_ROWS:
             return False
-        part = self.task.target.part(self.task.target.columns(held_out.costs, held_out.weights))
-        if part.weight <= 0:
-            return False
+        columns = self.task.target.columns(held_out.costs, held_out.weights)
         scores = [rival.parts[0] for rival in rivals if rival.parts]
-        return bool(blend([*scores, trial.parts[0]], part.loss)[-1] == 0)
+        weights = self._blended([*scores, trial.parts[0]], columns)
+        return weights is not None and bool(weights[-1] == 0)
+
+    def _blended(self, scores: Sequence[Floats], columns: Columns) -> Floats | None:
+        """Weights by some of the held-out rows; None if nothing is at stake on them."""
+        some = slice(None, None, -(-len(columns.labels) // _BLEND_ROWS))
+        part = self.task.target.part(columns.take(some))
+        return blend([s[some] for s in scores], part.loss) if part.weight > 0 else None
 
     def _trainer(self, recipe: Recipe, n_workers: int = 1) -> Trainer:
         trainer = self.source.trainer(self._engine(recipe, n_workers), self.task.target)
@@ -382,11 +387,8 @@ class Training:
         losses = [whole.loss(s) for s in known]
         if len(trials) == 1:
             return losses, np.ones(1)
-        some = slice(None, None, -(-len(columns.labels) // _BLEND_ROWS))
-        part = target.part(columns.take(some))
-        if part.weight <= 0:
-            return losses, np.eye(len(trials))[0]
-        return losses, blend([s[some] for s in known], part.loss)
+        weights = self._blended(known, columns)
+        return losses, np.eye(len(trials))[0] if weights is None else weights
 
     def _final(
         self, used: Sequence[tuple[Trial, float]], clock: Clock
