@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-from costboost.cli import app, demo
+from costboost.cli import app, demo, demo_report
 
 runner = CliRunner()
 
@@ -83,3 +83,10 @@ def test_best_row_is_marked_and_warnings_are_shown() -> None:
     assert "perfect" in marked
     assert "careless: nothing learned" in lines[-1]
     assert sum("nothing learned" in line for line in lines) == 1  # said once, not per fold
+
+
+def test_without_plotly_the_remedy_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(demo_report, "find_spec", lambda name: None)
+    console = Console(record=True, width=100)
+    assert demo_report.write_demo_report(console, None, Path("page.html"), 0, 1) is None
+    assert 'pip install "costboost[report]"' in console.export_text()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -314,4 +315,4 @@ def _report(console: Console, problem: Problem, outcomes: Iterable[Outcome]) -> 
     console.print(table)
     for outcome in ranked:
         for remark in outcome.remarks:
-            console.print(f"[yellow]{outcome.method.name}:[/yellow] {remark}")
+            console.print(f"[yellow]{outcome.method.name}:[/yellow] {escape(remark)}")

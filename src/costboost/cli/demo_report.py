@@ -37,7 +37,7 @@ def write_demo_report(
         The page; None if plotly, which draws it, is not installed.
     """
     if find_spec("plotly") is None:
-        console.print('No page: it needs plotly (pip install "costboost[report]").')
+        console.print(escape('No page: it needs plotly (pip install "costboost[report]").'))
         return None
     from costboost import CostBoostClassifier
     from costboost.datasets import make_fraud
