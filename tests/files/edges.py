@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from costboost.files import boosters
-from costboost.gbm.engines.linear import LinearModel
+from costboost.gbm.engines.design import DesignModel
 
 
 def splits(model):
@@ -49,7 +49,7 @@ def edge_rows(models, X, limit=20_000):
     rng = np.random.RandomState(0)
     values = {}
     for model in models:
-        if isinstance(model, LinearModel):  # it splits nothing
+        if isinstance(model, DesignModel):  # it splits nothing
             continue
         numbers, categories = splits(model)
         for feature, found in numbers.items():

@@ -22,7 +22,7 @@ def _is_count(value: Any) -> bool:
     return is_integer and bool(value >= 0)
 
 
-# Inputs of a linear model, at most.
+# Inputs of a smooth model, at most.
 _MOST_INPUTS = 1_000_000
 
 
@@ -238,13 +238,29 @@ def _design(design: Any) -> None:
     _need(int(design.sizes.sum()) <= _MOST_INPUTS, "there are too many categories")
 
 
-def _linear_model(model: Any) -> None:
+def _design_model(model: Any) -> int:
+    """What models of a design share; the number of their inputs."""
     _need(type(model.design) is class_of("Design"), "design must be one")
     _need(_is_vector(model.base) and len(model.base) > 0, "base must be numbers")
     n_inputs = len(model.design.sources)
-    fine = _is_matrix(model.slopes) and model.slopes.shape == (len(model.base), n_inputs)
-    _need(fine, "slopes must be a number per input")
     _need(_is_vector(model.centre, n_inputs), "centre must be a number per input")
+    return n_inputs
+
+
+def _linear_model(model: Any) -> None:
+    shape = (len(model.base), _design_model(model))
+    fine = _is_matrix(model.slopes) and model.slopes.shape == shape
+    _need(fine, "slopes must be a number per input")
+
+
+def _network_model(model: Any) -> None:
+    n_inputs = _design_model(model)
+    _need(_is_vector(model.shifts) and len(model.shifts) > 0, "shifts must be numbers")
+    n_units = len(model.shifts)
+    fine = _is_matrix(model.slopes) and model.slopes.shape == (n_units, n_inputs)
+    _need(fine, "slopes must be a number per unit and input")
+    fine = _is_matrix(model.tops) and model.tops.shape == (len(model.base), n_units)
+    _need(fine, "tops must be a number per score and unit")
 
 
 def _lightgbm_model(model: Any) -> None:
@@ -282,6 +298,7 @@ CHECKS: Mapping[str, Callable[[Any], None]] = {
     "Members": _members,
     "Design": _design,
     "LinearModel": _linear_model,
+    "NetworkModel": _network_model,
     "LightGBMModel": _lightgbm_model,
     "XGBoostModel": _xgboost_model,
 }

@@ -17,15 +17,16 @@ from costboost.files.onnx_nodes import (
     cheapest,
     label_constant,
     largest,
-    linear_scores,
     named,
     probabilities_of,
     scaled,
     scores_of,
+    smooth_scores,
     weighted,
 )
 from costboost.files.onnx_trees import Forest, from_lightgbm, from_xgboost
 from costboost.gbm.engines.linear import LinearModel
+from costboost.gbm.engines.network import NetworkModel
 
 __all__ = ["boosters_to_onnx", "forest_of"]
 
@@ -55,7 +56,7 @@ def boosters_to_onnx(
 
     Parameters
     ----------
-    boosters : sequence of lightgbm.Booster, xgboost.Booster or LinearModel
+    boosters : sequence of lightgbm.Booster, xgboost.Booster, LinearModel or NetworkModel
         Boosters of the same classes, with one score for two classes, else one per class.
     classes : array of shape (k,)
         Labels of the classes.
@@ -97,8 +98,8 @@ def boosters_to_onnx(
     m = k if probabilities else d  # scores are about classes or about decisions
     scores, n_features = [], 1
     for booster in boosters:
-        if isinstance(booster, LinearModel):
-            scores.append(linear_scores(graph, booster))
+        if isinstance(booster, LinearModel | NetworkModel):
+            scores.append(smooth_scores(graph, booster))
             n_targets, n_features = len(booster.base), booster.design.n_features
         else:
             forest = forest_of(booster)

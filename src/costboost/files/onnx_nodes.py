@@ -11,7 +11,9 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 from costboost.files.onnx_trees import CategorySet, Forest
-from costboost.gbm.engines.linear import MOST, LinearModel
+from costboost.gbm.engines.design import MOST, Design
+from costboost.gbm.engines.linear import LinearModel
+from costboost.gbm.engines.network import NetworkModel
 from costboost.gbm.engines.trees import ZERO
 
 __all__ = [
@@ -20,12 +22,12 @@ __all__ = [
     "cheapest",
     "label_constant",
     "largest",
-    "linear_scores",
     "named",
     "outputs_of",
     "probabilities_of",
     "scaled",
     "scores_of",
+    "smooth_scores",
     "table_of",
     "weighted",
 ]
@@ -185,9 +187,21 @@ def weighted(graph: Graph, items: list[str], weights: Sequence[float]) -> str:
     return graph.total(parts)
 
 
-def linear_scores(graph: Graph, model: LinearModel) -> str:
-    """Scores of a linear member: (n, 1) or (n, k)."""
-    design, double = model.design, graph.onnx.TensorProto.DOUBLE
+def smooth_scores(graph: Graph, model: LinearModel | NetworkModel) -> str:
+    """Scores of a linear member or a network: (n, 1) or (n, k)."""
+    values = inputs_of(graph, model.design)
+    if isinstance(model, NetworkModel):
+        units = graph("MatMul", values, graph.constant(model.slopes.T))
+        values = graph("Relu", graph("Add", units, graph.constant(model.shifts)))
+    slopes = model.tops if isinstance(model, NetworkModel) else model.slopes
+    return graph(
+        "Add", graph("MatMul", values, graph.constant(slopes.T)), graph.constant(model.base)
+    )
+
+
+def inputs_of(graph: Graph, design: Design) -> str:
+    """The inputs that a design makes of the features, (n, p)."""
+    double = graph.onnx.TensorProto.DOUBLE
 
     def columns(which: Any) -> str:
         return graph("Gather", "features", graph.constant(which, np.int64), axis=1)
@@ -208,10 +222,8 @@ def linear_scores(graph: Graph, model: LinearModel) -> str:
             same = graph("Equal", columns([column]), graph.constant(np.arange(size)))
             parts.append(graph("Cast", same, to=double))
     if not parts:
-        return graph("Mul", columns([0]), graph.constant(0.0))
-    inputs = graph("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
-    found = graph("MatMul", inputs, graph.constant(model.slopes.T))
-    return graph("Add", found, graph.constant(model.base))
+        return columns([])
+    return graph("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
 
 
 def scaled(graph: Graph, scores: str, slope: float, intercept: float) -> str:

@@ -212,11 +212,11 @@ class Training:
         """
         trials = [Trial(recipe) for recipe in self._recipes(start)]
         self.has_kinds = len(trials) > 1
-        has_products = any(trial.recipe.engine == "linear" for trial in trials)
-        threads = max(self.source.threads(self.settings) // self.n_workers, 1)
+        has_products = any(trial.recipe.engine in ("linear", "network") for trial in trials)
         with ExitStack() as stack:
             if has_products:  # these hold for the whole process, so threads must not set them
-                stack.enter_context(blas_threads(threads))
+                # One thread, so that a seed gives the same model on any number of cores.
+                stack.enter_context(blas_threads(1))
                 stack.enter_context(warnings.catch_warnings())
                 # The held-out loss chooses among fits, also those that did not converge.
                 warnings.simplefilter("ignore", ConvergenceWarning)

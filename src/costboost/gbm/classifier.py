@@ -41,8 +41,9 @@ class CostBoostClassifier(HeadClassifier):
     How it works, in short:
 
     1. A few kinds of models learn the probabilities of the classes by log loss: trees of 31
-       leaves, trees with random splits, and a regularised linear model (``effort`` says which).
-       Each is trained on five folds, and stops when the log loss of its own fold no longer falls.
+       leaves, trees with random splits, a random forest, a regularised linear model and a small
+       neural network (``effort`` and the size of the table say which). Each is trained on five
+       folds, and stops when the log loss of its own fold no longer falls.
        (Log loss is the cost averaged over all cost ratios. Stopping by the cost itself gave no
        measurable saving, and would tie the model to one matrix:
        `benchmarks/classifier_choices.py`.)
@@ -66,7 +67,8 @@ class CostBoostClassifier(HeadClassifier):
         `costboost.costs.interval` or `costboost.costs.samples`.
     effort : {"fast", "balanced", "high"}, default="balanced"
         How much to try. ``"balanced"``: trees of two sizes, the smaller ones with random splits, a
-        linear model and a random forest; the weights come from held-out rows. ``"fast"`` is one
+        linear model, a small neural network and a random forest; the weights come from held-out
+        rows. ``"fast"`` is one
         booster that holds out a fifth of the rows, about a tenth of the time. ``"high"`` also
         tries trees of other sizes and, if CatBoost is installed, symmetric trees: two to four
         times the time, for a little more savings.
@@ -177,11 +179,11 @@ class CostBoostClassifier(HeadClassifier):
     members_ : Members
         The kinds of models that were tried: weight, held-out loss, rounds and seconds of each;
         those of the probabilities if there are two heads. ``print`` shows a table.
-    boosters_ : list of lightgbm.Booster, xgboost.Booster or LinearModel
+    boosters_ : list of lightgbm.Booster, xgboost.Booster, LinearModel or NetworkModel
         The models; those of the probabilities if there are two heads.
     booster_ : lightgbm.Booster or xgboost.Booster
-        The only one, or all of them merged into one; absent if there are linear models, or those
-        of another library, beside them.
+        The only one, or all of them merged into one; absent if there are linear models,
+        networks, or those of another library, beside them.
     feature_importances_ : array of shape (d,)
         Share of each feature in the gain of all splits.
     n_iter_ : int

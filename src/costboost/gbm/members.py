@@ -28,7 +28,7 @@ class Recipe:
     name : str
         In words, such as "15 leaves, random splits".
     engine : str
-        What trains it: "lightgbm", "xgboost", "catboost", "linear" or "forest".
+        What trains it: "lightgbm", "xgboost", "catboost", "linear", "network" or "forest".
     growth : Growth
         How its trees are grown.
     """

@@ -12,9 +12,11 @@ from costboost.gbm.targets import Target
 
 __all__ = ["Shape", "recipes_for"]
 
-# Inputs (columns times categories) and rows beyond which a linear member is left out.
-_LINEAR_INPUTS = 500
-_LINEAR_NUMBERS = 10_000_000
+# Inputs (columns times categories) and rows beyond which linear models and networks are left out.
+_SMOOTH_INPUTS = 500
+_SMOOTH_NUMBERS = 10_000_000
+# Inputs times rows beyond which only a high effort tries a network.
+_NETWORK_NUMBERS = 1_000_000
 # Rows times scores beyond which a forest is left out: it takes long, and has a leaf for every few.
 _FOREST_NUMBERS = 500_000
 # Parameters of an engine that say what a model may do, not how it is found.
@@ -87,6 +89,8 @@ def recipes_for(settings: Settings, target: Target, shape: Shape) -> list[Recipe
     found += sizes(15, random_splits=True) if has_random else sizes(6)
     if is_free and _is_small(shape):
         found.append(Recipe("linear", "linear", growth))
+        if settings.effort == "high" or shape.rows * shape.inputs <= _NETWORK_NUMBERS:
+            found.append(Recipe("network", "network", growth))
     if is_free and engine == "lightgbm" and shape.rows * target.n_scores <= _FOREST_NUMBERS:
         found.append(Recipe("forest", "forest", growth))
     if settings.effort == "high":
@@ -110,5 +114,5 @@ def _trees(engine: str, growth: Growth) -> Recipe:
 
 
 def _is_small(shape: Shape) -> bool:
-    fits = shape.inputs <= _LINEAR_INPUTS and shape.rows * shape.inputs <= _LINEAR_NUMBERS
+    fits = shape.inputs <= _SMOOTH_INPUTS and shape.rows * shape.inputs <= _SMOOTH_NUMBERS
     return fits and not shape.is_sparse

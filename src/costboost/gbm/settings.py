@@ -40,10 +40,11 @@ _ENGINES = {
     "xgboost": ("costboost.gbm.engines.xgboost", "XGBoostEngine"),
     "catboost": ("costboost.gbm.engines.catboost", "CatBoostEngine"),
     "linear": ("costboost.gbm.engines.linear", "LinearEngine"),
+    "network": ("costboost.gbm.engines.network", "NetworkEngine"),
     "forest": ("costboost.gbm.engines.forest", "ForestEngine"),
 }
 # Engines that need no library of their name.
-_OWN = ("linear", "forest")
+_OWN = ("linear", "network", "forest")
 _EXTRAS = {"lightgbm": "gbm", "xgboost": "gbm", "catboost": "catboost"}
 
 

@@ -1,0 +1,285 @@
+"""A small neural network as an engine: smooth boundaries across several columns, in few rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+from scipy.special import expit, logsumexp
+
+from costboost._typing import Floats, Ints
+from costboost.gbm.engines.base import Engine, Job, TargetTable, Watch, watched_sets
+from costboost.gbm.engines.design import Design, DesignModel
+from costboost.gbm.folds import Fold
+
+__all__ = ["NetworkEngine", "NetworkModel", "hidden_units"]
+
+# Squared penalties of the weights in rows; the second starts from the best point of the first.
+_PENALTIES = (5.0, 0.5)
+# Steps of a training by one penalty, and after how many of them the held-out rows are asked.
+_STEPS, _EVERY = 120, 10
+# Times that their loss may be no smaller before the training ends.
+_PATIENCE = 2
+# Steps if no row was held out.
+_USUAL_STEPS = 50
+# Hidden units: so many at least, and so many per score.
+_UNITS, _UNITS_PER_SCORE = 32, 4
+
+
+def hidden_units(n_scores: int) -> int:
+    """The hidden units of a network with so many scores.
+
+    Parameters
+    ----------
+    n_scores : int
+        One for two classes, else the number of classes.
+
+    Returns
+    -------
+    int
+        Their number.
+    """
+    return max(_UNITS, _UNITS_PER_SCORE * n_scores)
+
+
+class NetworkEngine(Engine):
+    """A network with one hidden layer and a squared penalty, stopped by held-out rows.
+
+    It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a
+    few hundred steps, and there is no learning rate to choose. scikit-learn's network cannot be
+    stopped by given rows, and takes weights only in newer versions. Only for targets that are log
+    loss, and for tables that are not sparse.
+    """
+
+    def train(
+        self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
+    ) -> tuple[NetworkModel, Floats | None]:
+        """Train one model."""
+        picked: Any = slice(None) if fold.rows is None else fold.rows
+        # One design for all folds, so that their models can be put into one.
+        design = Design.of(table.X, table.categorical)
+        inputs = design(table.X[picked])
+        weights = np.asarray(table.columns.weights[picked], dtype=np.float64)
+        shares = weights / weights.sum() if weights.any() else np.full(len(inputs), 1 / len(inputs))
+        loss = _Loss(inputs, table.columns.labels[picked], shares, table.target.n_scores)
+        sets = watched_sets(table, fold, job, eval_table)
+        # There is nothing to continue: it is fitted at once.
+        watch = Watch.over(replace(job, start=None), sets)
+
+        def model_at(point: Floats) -> NetworkModel:
+            slopes, shifts, tops, base = loss.parts(point.copy())
+            return NetworkModel(design, slopes, shifts, tops, base, inputs.mean(axis=0))
+
+        start = loss.start(job.seed)
+        if watch.stop_by is None:
+            return model_at(_descended(loss, start, _PENALTIES[0], _USUAL_STEPS)), None
+        other, rows = sets[watch.stop_by]
+        held = design(other.X if rows is None else other.X[rows])
+        name, best = watch.stop_by, start
+
+        def is_better(point: Floats) -> bool:
+            nonlocal best
+            scores = model_at(point).scores_of(held)
+            found = watch.see(name, scores, is_probability=False)
+            if not found < watch.best_loss:
+                return False
+            best, watch.best_loss, watch.best_scores = point.copy(), found, scores
+            return True
+
+        is_better(start)
+        for penalty in _PENALTIES:
+            _descended(loss, best, penalty, _STEPS, is_better)
+        model = model_at(best)
+        if watch.best_scores is None:  # the loss is not finite
+            watch.best_scores = model.scores_of(held)
+        return model, watch.scores_for(fold)
+
+    def together(self, models: Sequence[Any]) -> NetworkModel:
+        """The hidden units of all networks side by side: their mean score is one network."""
+        return NetworkModel.mean(models)
+
+
+def _descended(
+    loss: _Loss,
+    start: Floats,
+    penalty: float,
+    n_steps: int,
+    is_better: Callable[[Floats], bool] | None = None,
+) -> Floats:
+    """The last point of a descent; it ends where the held-out loss does not fall any more."""
+    steps, waits = 0, 0
+
+    def after_step(intermediate_result: OptimizeResult) -> None:
+        nonlocal steps, waits
+        steps += 1
+        if is_better is None or steps % _EVERY:
+            return
+        waits = 0 if is_better(intermediate_result.x) else waits + 1
+        if waits >= _PATIENCE:
+            raise StopIteration
+
+    found = minimize(
+        loss,
+        start,
+        args=(penalty / len(loss.inputs),),
+        jac=True,
+        method="L-BFGS-B",
+        callback=after_step,
+        options={"maxiter": n_steps, "maxfun": 2 * n_steps},
+    )
+    point = np.asarray(found.x)
+    if is_better is not None and steps % _EVERY:  # it converged between two looks
+        is_better(point)
+    return point
+
+
+@dataclass(frozen=True, eq=False)
+class _Loss:
+    """Log loss of a network as a function of all its numbers, with its gradient.
+
+    Attributes
+    ----------
+    inputs : array of shape (n, p)
+        The rows.
+    labels : int array of shape (n,)
+        Their classes.
+    shares : array of shape (n,)
+        Their weights, which sum to 1.
+    n_scores : int
+        Outputs of the network.
+    """
+
+    inputs: Floats
+    labels: Ints
+    shares: Floats
+    n_scores: int
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """Shapes of slopes, shifts, tops and base."""
+        units = hidden_units(self.n_scores)
+        return (units, self.inputs.shape[1]), (units,), (self.n_scores, units), (self.n_scores,)
+
+    def parts(self, point: Floats) -> list[Floats]:
+        """Slopes, shifts, tops and base at a point."""
+        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
+        return [
+            part.reshape(shape)
+            for part, shape in zip(np.split(point, ends[:-1]), self.shapes, strict=True)
+        ]
+
+    def start(self, seed: int) -> Floats:
+        """Random hidden units (Glorot and Bengio 2010), whose weights in the scores are zero."""
+        bound = np.sqrt(6.0 / sum(self.shapes[0]))
+        sizes = [int(np.prod(shape)) for shape in self.shapes]
+        units = np.random.RandomState(seed).uniform(-bound, bound, sizes[0] + sizes[1])
+        return np.concatenate([units, np.zeros(sizes[2] + sizes[3])])
+
+    def __call__(self, point: Floats, penalty: float) -> tuple[float, Floats]:
+        """Loss and gradient, with a squared penalty of slopes and tops."""
+        slopes, shifts, tops, base = self.parts(point)
+        hidden = self.inputs @ slopes.T + shifts
+        np.maximum(hidden, 0.0, out=hidden)
+        scores = hidden @ tops.T + base
+        if self.n_scores == 1:
+            score, is_positive = scores[:, 0], self.labels == 1
+            losses = np.logaddexp(0.0, score) - score * is_positive
+            steep = (expit(score) - is_positive)[:, None]
+        else:
+            rows = np.arange(len(scores))
+            logs = scores - logsumexp(scores, axis=1, keepdims=True)
+            losses = -logs[rows, self.labels]
+            steep = np.exp(logs)
+            steep[rows, self.labels] -= 1.0
+        steep *= self.shares[:, None]
+        back = steep @ tops
+        back *= hidden > 0
+        gradient = (
+            back.T @ self.inputs + penalty * slopes,
+            back.sum(axis=0),
+            steep.T @ hidden + penalty * tops,
+            steep.sum(axis=0),
+        )
+        size = 0.5 * penalty * (np.square(slopes).sum() + np.square(tops).sum())
+        total = float(losses @ self.shares + size)
+        return total, np.concatenate([part.ravel() for part in gradient])
+
+
+class NetworkModel(DesignModel):
+    """A network with one hidden layer of rectified units.
+
+    Parameters
+    ----------
+    design : Design
+        How rows become inputs.
+    slopes : array of shape (units, p)
+        Weights of the inputs in each hidden unit.
+    shifts : array of shape (units,)
+        What is added before the unit is cut off at zero.
+    tops : array of shape (n_scores, units)
+        Weights of the hidden units in each score.
+    base : array of shape (n_scores,)
+        What is added to the scores.
+    centre : array of shape (p,)
+        Mean inputs: contributions are measured from there.
+    """
+
+    engine = "network"
+
+    def __init__(
+        self,
+        design: Design,
+        slopes: Floats,
+        shifts: Floats,
+        tops: Floats,
+        base: Floats,
+        centre: Floats,
+    ) -> None:
+        self.design = design
+        self.slopes = slopes
+        self.shifts = shifts
+        self.tops = tops
+        self.base = base
+        self.centre = centre
+
+    @classmethod
+    def mean(cls, models: Sequence[NetworkModel]) -> NetworkModel:
+        """One model with the mean score of models that share a design."""
+        return cls(
+            models[0].design,
+            np.vstack([model.slopes for model in models]),
+            np.concatenate([model.shifts for model in models]),
+            np.hstack([model.tops for model in models]) / len(models),
+            np.mean([model.base for model in models], axis=0),
+            np.mean([model.centre for model in models], axis=0),
+        )
+
+    def all_scores(self, inputs: Floats) -> Floats:
+        """Raw scores of inputs, (n, n_scores)."""
+        hidden = np.maximum(inputs @ self.slopes.T + self.shifts, 0.0)
+        return np.asarray(hidden @ self.tops.T + self.base)
+
+    def effects(self, inputs: Floats, score: int) -> Floats:
+        """What each input adds to a score of the centre, (n, p).
+
+        The score's gradient, averaged along the line from the centre to the row (Aumann and
+        Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
+        the average is exact, and the effects sum to the difference of the scores.
+        """
+        at_centre = self.slopes @ self.centre + self.shifts
+        moves = (inputs - self.centre) @ self.slopes.T
+        low, high = (
+            np.minimum(at_centre, at_centre + moves),
+            np.maximum(at_centre, at_centre + moves),
+        )
+        # The share of the line on which a unit is active.
+        crossed = np.divide(high, np.abs(moves), out=np.zeros_like(high), where=moves != 0.0)
+        active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
+        return np.asarray((inputs - self.centre) * ((active * self.tops[score]) @ self.slopes))
+
+    def sizes(self) -> Floats:
+        """Sum over the units of the size of each input's weight times that of the unit."""
+        return np.asarray(np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes))
