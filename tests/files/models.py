@@ -34,7 +34,9 @@ def rows(k=2, labels=None):
     """A table with a NaN, and labels of some type."""
     rng = np.random.RandomState(0)
     X = rng.randn(240, 4)
-    codes = np.digitize(X[:, 0] + rng.randn(240), np.linspace(-0.8, 0.8, k - 1))
+    # Steps and an interaction, which trees see best.
+    signal = np.floor(2 * X[:, 0]) * np.where(X[:, 1] > 0, 1, -1)
+    codes = np.digitize(signal + rng.randn(240), np.linspace(-0.8, 0.8, k - 1))
     return X, codes if labels is None else np.array(labels)[codes]
 
 
@@ -47,7 +49,10 @@ def frame():
     X["note"] = rng.choice(np.array(["a", "b", None], dtype=object), 300)
     X.loc[::7, "amount"] = np.nan
     y = np.where(
-        np.where(X["country"].isin(["de", "at"]), 1.0, -1.0) + rng.randn(300) > 0, "yes", "no"
+        np.where(X["country"].isin(["de", "at"]) ^ (X["größe 1"] > 0), 1.0, -1.0) + rng.randn(300)
+        > 0,
+        "yes",
+        "no",
     )
     return X, y
 
@@ -59,6 +64,8 @@ def make(name, **parameters):
     quick = {"n_estimators": 4, "random_state": 0, "ensemble": 2}
     if name in ("MinCostClassifier", "AdaMECClassifier"):
         quick.pop("ensemble")
+    if name == "CostBoostClassifier":
+        quick["learning_rate"] = 0.5  # so that boosters count beside other kinds
     if name == "MinCostClassifier":
         quick["estimator"] = LGBMClassifier(n_estimators=4, n_jobs=1, verbosity=-1)
     if name == "TargetRateClassifier":
@@ -215,6 +222,11 @@ CASES = {
     "isotonic": _with("MinCostClassifier", calibration="isotonic", cv=2),
     "a generator as seed": _with("AdaC2Classifier", random_state=np.random.RandomState(3)),
     "warm start": _with("CostBoostClassifier", warm_start=True),
+    "lines": lambda: (
+        make("CostBoostClassifier", learning_rate=0.05),
+        rows()[0],
+        (rows()[0][:, 0] > 0.0).astype(int),
+    ),
 }
 
 

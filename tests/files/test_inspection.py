@@ -43,9 +43,10 @@ def test_what_a_file_says(path):
     assert found["features"]["categories"]["2"] == ["at", "ch", "de", "fr"]
     assert found["estimates"]["estimated_cost_"] == model.estimated_cost_
     assert found["calibration"]["temperature"] == model.temperature_
-    engines = [m.engine for m in model.heads_["probability"].models if m.engine != "linear"]
+    smooth = ("linear", "network")
+    engines = [m.engine for m in model.heads_["probability"].models if m.engine not in smooth]
     assert [booster["engine"] for booster in found["boosters"]] == engines
-    used = [m for m in model.members_ if m.weight > 0 and m.name != "linear"]
+    used = [m for m in model.members_ if m.weight > 0 and m.name not in smooth]
     assert len(engines) == 2 * len(used)  # two folds
     assert found["boosters"][0]["trees"] == model.boosters_[0].num_trees()
     assert found["parameters"]["n_estimators"] == 4
