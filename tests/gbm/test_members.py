@@ -150,7 +150,7 @@ def test_learning_rates():
 
     assert rate(2)[:2] == [0.05, 0.2]
     assert rate(3)[:2] == [0.1, 0.4]
-    assert rate(3, effort="high")[:2] == [0.05, 0.2]
+    assert rate(3, effort="high")[:2] == [0.1, 0.4]
     assert rate(3, learning_rate=0.3)[:2] == [0.3, 1.0]
 
 

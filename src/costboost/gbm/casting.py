@@ -21,12 +21,12 @@ from costboost.errors import TimeLimitWarning
 from costboost.gbm.checkpoint import BoosterStore
 from costboost.gbm.engines.base import Engine, Job, Model
 from costboost.gbm.heads import Head
-from costboost.gbm.members import Members, Recipe, blend
+from costboost.gbm.members import Members, Recipe, blend, mixed
 from costboost.gbm.portfolio import recipes_for
 from costboost.gbm.rounds import Callback, Evals, Round, RoundLog, costs_of, first_rounds
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer
-from costboost.gbm.targets import Columns, Target
+from costboost.gbm.targets import Columns, Part, Target
 from costboost.gbm.trials import Trained, Trial
 
 __all__ = ["Cast", "Clock", "Start", "Task", "Training"]
@@ -41,6 +41,8 @@ _MORE_ROUNDS = 1.1
 _REFIT_TIME = 0.4
 # Held-out rows of the first fold from which they tell whether a kind is worth the other folds.
 _RACE_ROWS = 500
+# Share of their loss that it must save there; with a high effort, anything that pays.
+_RACE_GAIN = 0.005
 
 
 @dataclass(frozen=True, eq=False)
@@ -341,20 +343,27 @@ class Training:
         return True
 
     def _adds_nothing(self, trial: Trial, rivals: Sequence[Trial]) -> bool:
-        """Whether the held-out rows of the first fold are many, and give it no weight."""
+        """Whether the held-out rows of the first fold are many, and it hardly lowers their loss."""
         held_out = self.source.held_out(0)
         if not rivals or not trial.parts or held_out is None or len(held_out) < _RACE_ROWS:
             return False
         columns = self.task.target.columns(held_out.costs, held_out.weights)
         scores = [rival.parts[0] for rival in rivals if rival.parts]
-        weights = self._blended([*scores, trial.parts[0]], columns)
-        return weights is not None and bool(weights[-1] == 0)
+        part, some = self._sampled(columns)
+        if part.weight <= 0:
+            return False
+        found = [s[some] for s in (*scores, trial.parts[0])]
+        weights = blend(found, part.loss)
+        if weights[-1] == 0:
+            return True
+        before = part.loss(mixed(found[:-1], blend(found[:-1], part.loss)))
+        least = _RACE_GAIN if self.settings.effort == "balanced" else 0.0
+        return part.loss(mixed(found, weights)) > before - least * abs(before)
 
-    def _blended(self, scores: Sequence[Floats], columns: Columns) -> Floats | None:
-        """Weights by some of the held-out rows; None if nothing is at stake on them."""
+    def _sampled(self, columns: Columns) -> tuple[Part, slice]:
+        """The target on some of the held-out rows, and which they are."""
         some = slice(None, None, -(-len(columns.labels) // _BLEND_ROWS))
-        part = self.task.target.part(columns.take(some))
-        return blend([s[some] for s in scores], part.loss) if part.weight > 0 else None
+        return self.task.target.part(columns.take(some)), some
 
     def _trainer(self, recipe: Recipe, n_workers: int = 1) -> Trainer:
         trainer = self.source.trainer(self._engine(recipe, n_workers), self.task.target)
@@ -387,8 +396,10 @@ class Training:
         losses = [whole.loss(s) for s in known]
         if len(trials) == 1:
             return losses, np.ones(1)
-        weights = self._blended(known, columns)
-        return losses, np.eye(len(trials))[0] if weights is None else weights
+        part, some = self._sampled(columns)
+        if part.weight <= 0:
+            return losses, np.eye(len(trials))[0]
+        return losses, blend([s[some] for s in known], part.loss)
 
     def _final(
         self, used: Sequence[tuple[Trial, float]], clock: Clock

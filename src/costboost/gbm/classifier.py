@@ -91,7 +91,7 @@ class CostBoostClassifier(HeadClassifier):
         Number of boosting rounds of a booster, at most.
     learning_rate : float or "auto", default="auto"
         Shrinkage of each tree. "auto" is 0.05, and 0.1 with three classes or more, where a round
-        is a tree per class, unless ``effort="high"``.
+        is a tree per class.
     max_leaves : int or "auto", default="auto"
         Leaves of a tree. "auto" lets ``effort`` choose (15 if it is "fast"); with a number, all
         trees have that size.

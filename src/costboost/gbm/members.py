@@ -11,7 +11,7 @@ import numpy as np
 from costboost._typing import Floats
 from costboost.gbm.engines.base import Growth
 
-__all__ = ["Member", "Members", "Recipe", "blend"]
+__all__ = ["Member", "Members", "Recipe", "blend", "mixed"]
 
 # Steps of the greedy search: weights are multiples of its inverse, or of that of fewer steps.
 _STEPS = 20
@@ -124,13 +124,13 @@ def blend(scores: Sequence[Floats], loss: Callable[[Floats], float]) -> Floats:
         return np.ones(1)
     weights = _greedy(scores, loss, list(range(len(scores))))
     while np.count_nonzero(weights) > 1:
-        best = loss(_mixed(scores, weights))
+        best = loss(mixed(scores, weights))
         used = np.flatnonzero(weights)
         trials = []
         for left_out in used:
             rest = [int(j) for j in used if j != left_out]
             fewer = _greedy(scores, loss, rest)
-            trials.append((loss(_mixed(scores, fewer)), fewer))
+            trials.append((loss(mixed(scores, fewer)), fewer))
         least, fewer = min(trials, key=lambda trial: trial[0])
         if least > best + _PAYS * abs(best):
             break
@@ -154,6 +154,20 @@ def _greedy(
     return best
 
 
-def _mixed(scores: Sequence[Floats], weights: Floats) -> Floats:
+def mixed(scores: Sequence[Floats], weights: Floats) -> Floats:
+    """The weighted sum of scores.
+
+    Parameters
+    ----------
+    scores : sequence of arrays
+        Scores of each member, all of the same shape.
+    weights : array of shape (n_members,)
+        Their weights, not all 0.
+
+    Returns
+    -------
+    array
+        The sum.
+    """
     parts = [w * s for w, s in zip(weights, scores, strict=True) if w > 0]
     return np.asarray(sum(parts))

@@ -184,7 +184,7 @@ class Settings:
         """
         leaf, leaves = self.min_samples_leaf, self.max_leaves
         # A round of several scores is as many trees: half as many rounds are hardly worse.
-        usual = _USUAL_RATE if n_scores == 1 or self.effort == "high" else 2 * _USUAL_RATE
+        usual = _USUAL_RATE if n_scores == 1 else 2 * _USUAL_RATE
         return Growth(
             learning_rate=usual if self.learning_rate == "auto" else float(self.learning_rate),
             max_leaves=_USUAL_LEAVES if leaves == "auto" else int(leaves),
