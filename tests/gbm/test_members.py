@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from types import SimpleNamespace
 
 import lightgbm as lgb
 import numpy as np
@@ -13,8 +14,9 @@ from sklearn.linear_model import LogisticRegression
 
 import costboost
 from costboost import CostBoostClassifier, TimeLimitWarning
+from costboost.costs import Costs
 from costboost.datasets import make_fraud
-from costboost.gbm.casting import Clock
+from costboost.gbm.casting import Clock, Training
 from costboost.gbm.engines.base import Growth, Job, TargetTable
 from costboost.gbm.engines.design import Design
 from costboost.gbm.engines.forest import ForestEngine
@@ -22,10 +24,11 @@ from costboost.gbm.engines.linear import LinearEngine, LinearModel
 from costboost.gbm.engines.merging import merged_lightgbm
 from costboost.gbm.estimate import Estimate, estimate_savings, savings_of_future_rows
 from costboost.gbm.folds import Fold
-from costboost.gbm.members import Member, Members, blend
+from costboost.gbm.members import Member, Members, Recipe, blend, mixed
 from costboost.gbm.portfolio import Shape, recipes_for
 from costboost.gbm.settings import Settings
 from costboost.gbm.targets import Columns, LogLossPart
+from costboost.gbm.trials import Trial
 
 GROWTH = Growth(0.1, 15, 5, 5.0, 0.8, 0.8)
 COSTLY = {"fn": 20, "fp": 1}
@@ -256,6 +259,51 @@ def test_kinds_that_add_nothing_on_the_first_fold_are_given_up(monkeypatch):
     trained.clear()
     few = make(n_estimators=10).fit(X[:2000], y[:2000])  # 400 held-out rows of a fold
     assert len(trained) == 5 and all(member.note == "" for member in few.members_)
+
+
+@pytest.mark.parametrize("effort, gain, is_kept", [
+    ("balanced", 0.002, False), ("balanced", 0.02, True),
+    ("high", 0.002, True), ("high", 0.02, True), ("high", -0.02, False),
+])  # fmt: skip
+def test_race_asks_for_half_a_percent_unless_the_effort_is_high(effort, gain, is_kept):
+    """A second kind that is right in another place, so that a mixture saves a share of the loss."""
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, 1000)
+    noise = rng.normal(size=1000)
+    first = 2.0 * codes - 1.0 + noise
+    part = LogLossPart(codes, np.ones(1000))
+
+    def saved(factor):
+        second = first - factor * noise
+        weights = blend([first, second], part.loss)
+        return 1 - part.loss(mixed([first, second], weights)) / part.loss(first), second
+
+    factors = np.linspace(-0.2, 0.2, 401)
+    second = saved(min(factors, key=lambda f: abs(saved(f)[0] - max(gain, 0.0))))[1]
+    if gain < 0:
+        second = -first
+    training = race_of(effort, codes)
+    trials = [Trial(Recipe(str(i), "lightgbm", GROWTH), parts=[s])
+              for i, s in enumerate((first, second))]  # fmt: skip
+    assert training._adds_nothing(trials[1], trials[:1]) is not is_kept
+
+
+def race_of(effort, codes):
+    """A training whose first fold holds out rows of these classes."""
+    costs = Costs([0, 1], [[0.0, 1.0], [1.0, 0.0]]).known(codes)
+
+    class Rows(SimpleNamespace):
+        def __len__(self):
+            return len(self.weights)
+
+    rows = Rows(costs=costs, weights=np.ones(len(codes)))
+    source = SimpleNamespace(held_out=lambda number=None: rows)
+    target = SimpleNamespace(
+        columns=lambda costs, weights: Columns(costs.codes, weights),
+        part=lambda columns: LogLossPart(columns.labels, columns.weights),
+    )
+    settings = Settings.of(CostBoostClassifier(effort=effort))
+    return Training(source, settings, SimpleNamespace(target=target), [], lambda *_: None)
 
 
 def test_warm_start_continues_the_kinds_that_count(fraud):
