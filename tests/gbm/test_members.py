@@ -160,6 +160,8 @@ def test_learning_rates():
 def test_symmetric_trees_where_catboost_is_installed():
     pytest.importorskip("catboost")
     assert names(effort="high")[-1] == "symmetric trees, 64 leaves"
+    assert names(effort="high", k=3)[-1] == "symmetric trees, 64 leaves"
+    assert "symmetric trees, 64 leaves" not in names(effort="high", k=4)
     assert names(effort="high", engine="catboost")[0] == "symmetric trees, 31 leaves"
 
 

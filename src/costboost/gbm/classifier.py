@@ -68,10 +68,10 @@ class CostBoostClassifier(HeadClassifier):
     effort : {"fast", "balanced", "high"}, default="balanced"
         How much to try. ``"balanced"``: trees of two sizes, the smaller ones with random splits, a
         linear model, a small neural network and a random forest; the weights come from held-out
-        rows. ``"fast"`` is one
-        booster that holds out a fifth of the rows, about a tenth of the time. ``"high"`` also
-        tries trees of other sizes and, if CatBoost is installed, symmetric trees: two to four
-        times the time, for a little more savings.
+        rows. ``"fast"`` is one booster that holds out a fifth of the rows, about a tenth of the
+        time. ``"high"`` also tries trees of other sizes and, for up to three classes and if
+        CatBoost is installed, symmetric trees: two to three times the time, for a little more
+        savings.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.

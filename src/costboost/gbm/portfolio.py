@@ -19,6 +19,8 @@ _SMOOTH_NUMBERS = 10_000_000
 _NETWORK_NUMBERS = 1_000_000
 # Rows times scores beyond which a forest is left out: it takes long, and has a leaf for every few.
 _FOREST_NUMBERS = 500_000
+# Scores beyond which symmetric trees are left out: CatBoost takes eight times as long as LightGBM.
+_SYMMETRIC_SCORES = 3
 # Parameters of an engine that say what a model may do, not how it is found.
 _DEMANDS = frozenset(
     {
@@ -96,7 +98,8 @@ def recipes_for(settings: Settings, target: Target, shape: Shape) -> list[Recipe
     if settings.effort == "high":
         found += sizes(6, 63)
         found += sizes(31, random_splits=True) if has_random else []
-        if is_free and engine != "catboost" and find_spec("catboost") is not None:
+        has_catboost = engine != "catboost" and find_spec("catboost") is not None
+        if is_free and has_catboost and target.n_scores <= _SYMMETRIC_SCORES:
             found.append(_trees("catboost", replace(growth, max_leaves=64)))
     # Where the user chose a size, some of them are the same.
     return list(dict.fromkeys(found))
