@@ -29,6 +29,7 @@ from costboost.gbm.blocks import Block
 from costboost.gbm.engines.base import Job, TargetTable
 from costboost.gbm.folds import folds
 from costboost.gbm.heads import temperature, to_proba
+from costboost.gbm.members import Recipe
 from costboost.gbm.settings import Settings
 from costboost.gbm.targets import ProbabilityTarget
 from costboost.gbm.totals import Totals
@@ -116,9 +117,10 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
     )
     known, asked = costs.take(train), costs.take(test)
     settings = Settings.of(CostBoostClassifier(n_jobs=1, n_estimators=ROUNDS))
-    engine = settings.make_engine(len(train))
     ones = np.ones(len(train))
     target = ProbabilityTarget(Totals.of(Block(None, known, ones)))
+    recipe = Recipe("15 leaves", settings.engine, settings.growth(target.n_scores))
+    engine = settings.make_engine(recipe, len(train))
     table = TargetTable(X[train], categorical, target, target.columns(known, ones))
     boosters, curves = [], []
     parts = folds(known.codes, 5, np.random.RandomState(seed))

@@ -227,7 +227,7 @@ def speed() -> str:
             "`lightgbm.train` with as many trees (100,000 rows, 20 features, 100 rounds), and are "
             f"{min(faster):.0f} to {max(faster):.0f} times faster than scikit-learn's "
             f"`AdaBoostClassifier` (extrapolated from 10 "
-            f"rounds). `CostBoostClassifier` trains four kinds of models on five folds; how it "
+            f"rounds). `CostBoostClassifier` trains five kinds of models on five folds; how it "
             f"grows with rows is on [Large "
             f"tables](scale.md). Measured by `make bench` on {first['cores']} cores at commit "
             f"{first['commit']}.",

@@ -1,0 +1,163 @@
+"""Which kinds of models CostBoostClassifier is made of: what each adds on the development sets.
+
+    python benchmarks/member_choices.py keep    # train every kind on every fold, keep its scores
+    python benchmarks/member_choices.py show    # combine the kept scores in several ways
+
+Every kind of ``effort="high"`` is trained once on the five folds of a split; then any selection
+can be weighted, calibrated and judged without training again, on the test rows of the split. The
+sets are those that the defaults were chosen on, at most 5,000 rows, with splits of their own (seed
+500): the comparison with other methods is `held_out_cost`, on other splits and sets. Scores are
+kept in build/member_choices; ``show`` writes results/member_choices.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from harness import provenance, write_rows
+from held_out_cost import problems
+
+from costboost import CostBoostClassifier
+from costboost.costs import Costs
+from costboost.gbm.blocks import Block
+from costboost.gbm.engines.base import Job, TargetTable
+from costboost.gbm.folds import folds
+from costboost.gbm.heads import temperature, to_proba
+from costboost.gbm.members import blend, mixed
+from costboost.gbm.portfolio import Shape, recipes_for
+from costboost.gbm.settings import Settings
+from costboost.gbm.targets import Columns, LogLossPart, ProbabilityTarget
+from costboost.gbm.totals import Totals
+from costboost.metrics import savings_score
+
+KEPT = Path(__file__).resolve().parents[1] / "build" / "member_choices"
+FIRST, MOST_ROWS, FOLDS = 500, 5_000, 5
+# Ways to combine: the first letters of the names of kinds.
+BALANCED = ("31 leaves", "15 leaves, random splits", "linear", "network", "forest")
+WAYS = {
+    "balanced": BALANCED,
+    **{f"without {kind}": tuple(b for b in BALANCED if b != kind) for kind in BALANCED},
+    "and 6 leaves": (*BALANCED, "6 leaves"),
+    "and symmetric trees": (*BALANCED, "symmetric trees, 64 leaves"),
+    "high": None,
+}
+
+
+def split_of(data: str, seed: int) -> problems.Split:
+    problems.MOST_ROWS = MOST_ROWS
+    return problems.draw(problems.table(data), seed)
+
+
+def encoded(model: CostBoostClassifier, split: problems.Split) -> tuple:
+    """Numbers of the training and test rows, and which columns are categories."""
+    X, _, features = model._read_table(split.X_train, split.y_train)
+    test = split.X_test if features.encoder is None else features.encoder.transform(split.X_test)
+    return X, np.asarray(test, dtype=np.float64), features.categorical
+
+
+def keep(data: str, seed: int) -> None:
+    """Train what is not kept yet: held-out and test scores, seconds of processor time."""
+    split = split_of(data, seed)
+    model = CostBoostClassifier(effort="high", n_jobs=1)
+    X, X_test, categorical = encoded(model, split)
+    costs = Costs(np.arange(split.k), 1.0 - np.eye(split.k)).known(split.y_train)
+    target = ProbabilityTarget(Totals.of(Block(X, costs, np.ones(len(X)))))
+    table = TargetTable(X, categorical, target, Columns(split.y_train, np.ones(len(X))))
+    settings = Settings.of(model)
+    inputs = X.shape[1] + sum(int(np.nanmax(X[:, j])) for j in categorical)
+    parts = folds(split.y_train, FOLDS, np.random.RandomState(seed))
+    for recipe in recipes_for(settings, target, Shape(len(X), inputs)):
+        path = KEPT / f"{data}-{seed}-{recipe.name}.npz"
+        if path.exists():
+            continue
+        engine = settings.make_engine(recipe, len(X))
+        shape = () if target.n_scores == 1 else (target.n_scores,)
+        held, test = np.zeros((len(X), *shape)), np.zeros((len(X_test), *shape))
+        start = time.process_time()
+        for i, fold in enumerate(parts):
+            job = Job(settings.n_estimators, settings.stopping_patience, seed + i)
+            trained, held[fold.held_out] = engine.train(table, fold, job)
+            test += trained.scores(X_test) / FOLDS
+        seconds = time.process_time() - start
+        np.savez_compressed(path, held=held, test=test, seconds=seconds)
+        loss = LogLossPart(split.y_train, np.ones(len(X))).loss(held)
+        print(f"{data:16s} {seed}  {recipe.name:28s} {loss:.4f}  {seconds:.1f} s", flush=True)
+
+
+def judged(data: str, seed: int) -> list[dict]:
+    """Log loss and savings on the test rows, for every way to combine."""
+    split = split_of(data, seed)
+    found = {path.stem.split(f"{data}-{seed}-")[1]: np.load(path)
+             for path in sorted(KEPT.glob(f"{data}-{seed}-*.npz"))}  # fmt: skip
+    ones = np.ones(len(split.y_train))
+    part, test = (LogLossPart(y, np.ones(len(y))) for y in (split.y_train, split.y_test))
+    rows = []
+    for way, wanted in WAYS.items():
+        kinds = [kind for kind in found if wanted is None or kind in wanted]
+        weights = blend([found[kind]["held"] for kind in kinds], part.loss)
+        held = mixed([found[kind]["held"] for kind in kinds], weights)
+        scores = mixed([found[kind]["test"] for kind in kinds], weights)
+        scores = temperature(held, split.y_train, ones) * scores
+        seconds = float(sum(found[kind]["seconds"] for kind in kinds))
+        for problem in problems.problems_of(data):
+            if problem.group == "hidden":
+                continue
+            prices = problems.price(problem, split)
+            known = prices.matrix if prices.told is None else prices.told
+            decisions = Costs(np.arange(split.k), known).decide(to_proba(scores))
+            priced = {"cost_matrix": prices.matrix} if prices.rows is None else {
+                "costs": prices.test.matrix}  # fmt: skip
+            rows.append({
+                "data": data, "costs": problem.costs, "seed": seed, "way": way,
+                "savings": savings_score(split.y_test, decisions, labels=range(split.k), **priced),
+                "loss": test.loss(scores), "seconds": seconds,
+            })  # fmt: skip
+    return rows
+
+
+def summary(frame: pd.DataFrame) -> pd.DataFrame:
+    """Each way against the first, by set."""
+    keys, base = ["data", "costs", "seed"], next(iter(WAYS))
+    wide = frame.pivot_table(index=keys, columns="way", values=["savings", "loss", "seconds"])
+    rows = []
+    for way in WAYS:
+        gain = wide["savings"][way] - wide["savings"][base]
+        by_set = (np.log(wide["loss"][way] / wide["loss"][base])).groupby("data").mean()
+        rows.append({
+            "way": way, "savings": wide["savings"][way].mean(),
+            "gain by set": gain.groupby("data").mean().mean(),
+            "better": int((gain > 0.001).sum()), "worse": int((gain < -0.001).sum()),
+            "log loss, %": 100 * by_set.mean(),
+            "time": (wide["seconds"][way] / wide["seconds"][base]).mean(),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("command", choices=["keep", "show"])
+    parser.add_argument("--sets", default=",".join(problems.DEVELOPMENT))
+    parser.add_argument("--seeds", type=int, default=1, help="number of splits")
+    arguments = parser.parse_args()
+    KEPT.mkdir(parents=True, exist_ok=True)
+    warnings.simplefilter("ignore")
+    cases = [(data, FIRST + i) for i in range(arguments.seeds)
+             for data in arguments.sets.split(",")]  # fmt: skip
+    if arguments.command == "keep":
+        for case in cases:
+            keep(*case)
+        return
+    frame = pd.DataFrame([row for case in cases for row in judged(*case)])
+    print(summary(frame).round(4).to_string(index=False))
+    found = provenance(FIRST)
+    rows = [{**row, **found} for row in summary(frame).round(5).to_dict("records")]
+    print("written:", write_rows("member_choices", rows))
+
+
+if __name__ == "__main__":
+    main()
