@@ -123,6 +123,7 @@ def test_smooth_members_are_for_small_tables(shape):
         assert kind not in names(is_log_loss=False)
     assert "network" not in names(Shape(100_001, 10))
     assert "network" in names(Shape(100_001, 10), effort="high")
+    assert "network" not in names(Shape(300_001, 10), effort="high")
 
 
 @pytest.mark.parametrize(

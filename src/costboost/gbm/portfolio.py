@@ -12,11 +12,11 @@ from costboost.gbm.targets import Target
 
 __all__ = ["Shape", "recipes_for"]
 
-# Inputs (columns times categories) and rows beyond which linear models and networks are left out.
+# Inputs (columns times categories) and rows beyond which a linear model is left out.
 _SMOOTH_INPUTS = 500
 _SMOOTH_NUMBERS = 10_000_000
-# Inputs times rows beyond which only a high effort tries a network.
-_NETWORK_NUMBERS = 1_000_000
+# Inputs times rows beyond which a network is left out, by effort.
+_NETWORK_NUMBERS = {"balanced": 1_000_000, "high": 3_000_000}
 # Rows times scores beyond which a forest is left out: it takes long, and has a leaf for every few.
 _FOREST_NUMBERS = 500_000
 # Scores beyond which symmetric trees are left out: CatBoost takes eight times as long as LightGBM.
@@ -91,7 +91,7 @@ def recipes_for(settings: Settings, target: Target, shape: Shape) -> list[Recipe
     found += sizes(15, random_splits=True) if has_random else sizes(6)
     if is_free and _is_small(shape):
         found.append(Recipe("linear", "linear", growth))
-        if settings.effort == "high" or shape.rows * shape.inputs <= _NETWORK_NUMBERS:
+        if shape.rows * shape.inputs <= _NETWORK_NUMBERS[settings.effort]:
             found.append(Recipe("network", "network", growth))
     if is_free and engine == "lightgbm" and shape.rows * target.n_scores <= _FOREST_NUMBERS:
         found.append(Recipe("forest", "forest", growth))
