@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import Engine, Job, TargetTable, Watch, watched_sets
-from costboost.gbm.engines.design import Design, DesignModel
-from costboost.gbm.folds import Fold
+from costboost._typing import Floats, Ints
+from costboost.gbm.engines.design import Design, DesignEngine, DesignModel, Judge, Sample
 
 __all__ = ["LinearEngine", "LinearModel"]
 
@@ -22,70 +19,41 @@ _PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)
 _USUAL = 0.3
 
 
-class LinearEngine(Engine):
-    """Logistic regression with a squared penalty, chosen on held-out rows.
+class LinearEngine(DesignEngine["LinearModel"]):
+    """Logistic regression with a squared penalty, chosen on held-out rows."""
 
-    Only for targets that are log loss, and for tables that are not sparse.
-    """
+    def fitted(self, sample: Sample, seed: int) -> LinearModel:
+        """The model of the usual penalty."""
+        return next(_path(sample, (_USUAL,)))
 
-    def train(
-        self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
-    ) -> tuple[LinearModel, Floats | None]:
-        """Train one model."""
-        picked: Any = slice(None) if fold.rows is None else fold.rows
-        labels, weights = table.columns.labels[picked], table.columns.weights[picked]
-        # One design for all folds, so that their models can be averaged into one.
-        design = Design.of(table.X, table.categorical)
-        inputs = design(table.X[picked])
-        sets = watched_sets(table, fold, job, eval_table)
-        # There is nothing to continue: it is fitted at once.
-        watch = Watch.over(replace(job, start=None), sets)
-        if watch.stop_by is None:
-            return _fitted(design, inputs, labels, weights, table.target.n_scores)[-1], None
-        other, rows = sets[watch.stop_by]
-        held = design(other.X if rows is None else other.X[rows])
-        best: LinearModel | None = None
-        for model in _fitted(
-            design, inputs, labels, weights, table.target.n_scores, penalties=_PENALTIES
-        ):
-            loss = watch.see(watch.stop_by, model.scores_of(held), is_probability=False)
-            if loss >= watch.best_loss:
+    def search(self, sample: Sample, seed: int, judge: Judge[LinearModel]) -> None:
+        """Lower the penalty until that is no better."""
+        for model in _path(sample, _PENALTIES):
+            if not judge.is_better(model):
                 break
-            best, watch.best_loss = model, loss
-            watch.best_scores = model.scores_of(held)
-        if best is None:  # the loss is not finite
-            best = _fitted(design, inputs, labels, weights, table.target.n_scores)[-1]
-            watch.best_scores = best.scores_of(held)
-        return best, watch.scores_for(fold)
 
     def together(self, models: Sequence[Any]) -> LinearModel:
         """The mean of linear scores, which is one."""
         return LinearModel.mean(models)
 
 
-def _fitted(
-    design: Design,
-    inputs: Floats,
-    labels: Ints,
-    weights: AnyArray,
-    n_scores: int,
-    penalties: tuple[float, ...] = (_USUAL,),
-) -> list[LinearModel]:
+def _path(sample: Sample, penalties: Sequence[float]) -> Iterator[LinearModel]:
     """A model per penalty, each started from the one before."""
-    found: list[LinearModel] = []
-    present = np.unique(labels[weights > 0]) if (weights > 0).any() else np.unique(labels)
+    labels, n_scores, n = sample.labels, sample.n_scores, len(sample.labels)
+    centre = sample.inputs.mean(axis=0)
+    present = np.unique(labels[sample.weights > 0])
     if len(present) < 2:
-        return [_constant(design, inputs, int(present[0]), n_scores, len(labels))]
+        base = _constant(int(present[0]), n_scores, n)
+        yield LinearModel(sample.design, np.zeros((n_scores, len(centre))), base, centre)
+        return
     regression = LogisticRegression(warm_start=True, max_iter=200, tol=1e-4)
-    share = np.asarray(weights, dtype=np.float64) / np.mean(weights)
     for penalty in penalties:
         regression.set_params(C=penalty)
-        regression.fit(inputs, labels, sample_weight=share)
+        regression.fit(sample.inputs, labels, sample_weight=sample.weights)
         slopes, base = regression.coef_.copy(), regression.intercept_.copy()
         if n_scores > 1:
-            slopes, base = _spread(slopes, base, present, n_scores, len(labels))
-        found.append(LinearModel(design, slopes, base, inputs.mean(axis=0)))
-    return found
+            slopes, base = _spread(slopes, base, present, n_scores, n)
+        yield LinearModel(sample.design, slopes, base, centre)
 
 
 def _spread(
@@ -100,14 +68,12 @@ def _spread(
     return every, start
 
 
-def _constant(design: Design, inputs: Floats, label: int, n_scores: int, n: int) -> LinearModel:
+def _constant(label: int, n_scores: int, n: int) -> Floats:
     """What rows of one class teach: that class, but for half a row."""
     sure = np.log(2.0 * n)
     if n_scores == 1:
-        base = np.array([sure if label == 1 else -sure])
-    else:
-        base = np.where(np.arange(n_scores) == label, sure, 0.0)
-    return LinearModel(design, np.zeros((n_scores, inputs.shape[1])), base, inputs.mean(axis=0))
+        return np.array([sure if label == 1 else -sure])
+    return np.where(np.arange(n_scores) == label, sure, 0.0)
 
 
 class LinearModel(DesignModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, logsumexp
 
 from costboost._typing import Floats, Ints
-from costboost.gbm.engines.base import Engine, Job, TargetTable, Watch, watched_sets
-from costboost.gbm.engines.design import Design, DesignModel
-from costboost.gbm.folds import Fold
+from costboost.gbm.engines.design import Design, DesignEngine, DesignModel, Judge, Sample
 
 __all__ = ["NetworkEngine", "NetworkModel", "hidden_units"]
 
@@ -45,57 +43,35 @@ def hidden_units(n_scores: int) -> int:
     return max(_UNITS, _UNITS_PER_SCORE * n_scores)
 
 
-class NetworkEngine(Engine):
+class NetworkEngine(DesignEngine["NetworkModel"]):
     """A network with one hidden layer and a squared penalty, stopped by held-out rows.
 
     It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a
     few hundred steps, and there is no learning rate to choose. scikit-learn's network cannot be
-    stopped by given rows, and takes weights only in newer versions. Only for targets that are log
-    loss, and for tables that are not sparse.
+    stopped by given rows, and takes weights only in newer versions.
     """
 
-    def train(
-        self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
-    ) -> tuple[NetworkModel, Floats | None]:
-        """Train one model."""
-        picked: Any = slice(None) if fold.rows is None else fold.rows
-        # One design for all folds, so that their models can be put into one.
-        design = Design.of(table.X, table.categorical)
-        inputs = design(table.X[picked])
-        weights = np.asarray(table.columns.weights[picked], dtype=np.float64)
-        shares = weights / weights.sum() if weights.any() else np.full(len(inputs), 1 / len(inputs))
-        loss = _Loss(inputs, table.columns.labels[picked], shares, table.target.n_scores)
-        sets = watched_sets(table, fold, job, eval_table)
-        # There is nothing to continue: it is fitted at once.
-        watch = Watch.over(replace(job, start=None), sets)
+    def fitted(self, sample: Sample, seed: int) -> NetworkModel:
+        """The model after a usual number of steps."""
+        loss = _Loss.of(sample)
+        point = _descended(loss, loss.start(seed), _PENALTIES[0], _USUAL_STEPS)
+        return loss.model(sample, point)
 
-        def model_at(point: Floats) -> NetworkModel:
-            slopes, shifts, tops, base = loss.parts(point.copy())
-            return NetworkModel(design, slopes, shifts, tops, base, inputs.mean(axis=0))
-
-        start = loss.start(job.seed)
-        if watch.stop_by is None:
-            return model_at(_descended(loss, start, _PENALTIES[0], _USUAL_STEPS)), None
-        other, rows = sets[watch.stop_by]
-        held = design(other.X if rows is None else other.X[rows])
-        name, best = watch.stop_by, start
+    def search(self, sample: Sample, seed: int, judge: Judge[NetworkModel]) -> None:
+        """Descend by one penalty after the other, each from the best point so far."""
+        loss = _Loss.of(sample)
+        best = loss.start(seed)
 
         def is_better(point: Floats) -> bool:
             nonlocal best
-            scores = model_at(point).scores_of(held)
-            found = watch.see(name, scores, is_probability=False)
-            if not found < watch.best_loss:
+            if not judge.is_better(loss.model(sample, point.copy())):
                 return False
-            best, watch.best_loss, watch.best_scores = point.copy(), found, scores
+            best = point.copy()
             return True
 
-        is_better(start)
+        is_better(best)
         for penalty in _PENALTIES:
             _descended(loss, best, penalty, _STEPS, is_better)
-        model = model_at(best)
-        if watch.best_scores is None:  # the loss is not finite
-            watch.best_scores = model.scores_of(held)
-        return model, watch.scores_for(fold)
 
     def together(self, models: Sequence[Any]) -> NetworkModel:
         """The hidden units of all networks side by side: their mean score is one network."""
@@ -156,6 +132,18 @@ class _Loss:
     labels: Ints
     shares: Floats
     n_scores: int
+
+    @classmethod
+    def of(cls, sample: Sample) -> _Loss:
+        """The loss of a sample."""
+        shares = sample.weights / sample.weights.sum()
+        return cls(sample.inputs, sample.labels, shares, sample.n_scores)
+
+    def model(self, sample: Sample, point: Floats) -> NetworkModel:
+        """The network at a point."""
+        slopes, shifts, tops, base = self.parts(point)
+        centre = sample.inputs.mean(axis=0)
+        return NetworkModel(sample.design, slopes, shifts, tops, base, centre)
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
