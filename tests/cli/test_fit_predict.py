@@ -175,10 +175,17 @@ def test_held_out_costs_are_those_of_the_metrics(world: World, tmp_path: Path) -
 
 def test_time_splits_hold_out_the_latest_rows(world: World, tmp_path: Path) -> None:
     held = tmp_path / "held.csv"
-    run("fit", world.train, *COSTS, *SMALL, "-o", tmp_path / "m.costboost", "--time-column", "when",
-        "--save-test", held, "--test-size", "0.3")  # fmt: skip
+    fit = ("fit", world.train, *COSTS, *SMALL, "-o", tmp_path / "m.costboost")
+    said = run(*fit, "--time-column", "when", "--save-test", held, "--test-size", "0.3").stdout
     everything, late = pd.read_csv(world.train), pd.read_csv(held)
     assert late["payment_id"].tolist() == everything["payment_id"].tolist()[-210:]
+    assert "from resampled rows" in said  # 15 days are too few
+
+
+def test_intervals_of_many_days_resample_days(world: World, tmp_path: Path) -> None:
+    fit = ("fit", world.train, *COSTS, *SMALL, "-o", tmp_path / "m.costboost")
+    said = run(*fit, "--time-column", "when", "--test-size", "0.5").stdout
+    assert "from resampled days" in said
 
 
 def test_groups_stay_together(world: World, tmp_path: Path) -> None:

@@ -99,14 +99,30 @@ def idle_decision(model: Any, name: str | None) -> Any:
     return known[name]
 
 
-def money_rules(model: Any, case: Case) -> list[Rule]:
-    """Doing nothing, the best constant decision, the threshold of 0.5 and the model."""
+def money_rules(model: Any, case: Case) -> tuple[list[Rule], str]:
+    """Doing nothing, the best constant decision, the threshold of 0.5 and the model.
+
+    Parameters
+    ----------
+    model : classifier
+        The fitted model.
+    case : Case
+        The rows, from `evaluation_case`.
+
+    Returns
+    -------
+    rules : list of Rule
+        What each costs, with intervals.
+    unit : {"row", "day"}
+        What the intervals resample.
+    """
     from costboost.report.data.headline import headline
 
-    rules = headline(case).rules
+    found = headline(case)
+    rules = found.rules
     if not hasattr(model, "predict_proba"):
         rules = [rule for rule in rules if rule.key != "likeliest"]
-    return rules
+    return rules, found.unit
 
 
 def rules_as_json(rules: list[Rule]) -> list[Mapping[str, Any]]:

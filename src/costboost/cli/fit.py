@@ -295,9 +295,9 @@ def measure(console: Console, model: Any, rows: Any, recipe: Any) -> list[Any]:
         return []
     idle = idle_decision(model, recipe.nothing)
     case = evaluation_case(model, rows, recipe.positive, nothing=idle)
-    rules = money_rules(model, case)
+    rules, unit = money_rules(model, case)
     console.print()
-    console.print(money_table(rules, len(rows)))
+    console.print(money_table(rules, len(rows), unit))
     return list(rules_as_json(rules))
 
 

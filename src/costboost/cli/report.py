@@ -108,11 +108,11 @@ def report(
             title=title or f"Cost report: {recipe.target}", unit=unit,
         )  # fmt: skip
         page = write_report(report_data(case), output)
-    rules = money_rules(fitted, case)
+    rules, unit_of_rows = money_rules(fitted, case)
     if as_json:
         print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules_as_json(rules)})
         return
-    console.print(money_table(rules, len(rows)))
+    console.print(money_table(rules, len(rows), unit_of_rows))
     size = page.stat().st_size / 1e6
     console.print(
         f"\nWrote [bold]{escape(str(page))}[/bold] ({size:.1f} MB). Open it in a browser."

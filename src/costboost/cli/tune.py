@@ -123,7 +123,7 @@ def tune(
             model.fit(training.X, training.y, training.weights)
     for text in remarks:
         warn(console, text)
-    rules = _rules(tuned, plain, held_out, problem)
+    rules, unit = _rules(tuned, plain, held_out, problem)
     if output is not None:
         save_model(tuned, problem.recipe, output)
     if as_json:
@@ -145,7 +145,7 @@ def tune(
         )
         return
     console = Console()
-    _show(console, best, plain, rules, len(held_out), n_done, n_pruned)
+    _show(console, best, plain, rules, unit, len(held_out), n_done, n_pruned)
     where = f"[bold]{escape(str(path))}[/bold]"
     console.print(f"\nThe trials are in {where}. For more of them, raise --trials.")
     if output is not None:
@@ -312,7 +312,7 @@ def _finished(study: Any) -> list[Any]:
     return [trial for trial in study.trials if trial.state.name in ("COMPLETE", "PRUNED")]
 
 
-def _rules(tuned: Any, plain: Any, rows: Rows, problem: Problem) -> list[Any]:
+def _rules(tuned: Any, plain: Any, rows: Rows, problem: Problem) -> tuple[list[Any], str]:
     from costboost.cli.evaluation import evaluation_case, money_rules
 
     case = evaluation_case(
@@ -322,8 +322,8 @@ def _rules(tuned: Any, plain: Any, rows: Rows, problem: Problem) -> list[Any]:
 
 
 def _show(
-    console: Console, best: dict[str, Any], plain: Any, rules: list[Any], n: int, done: int,
-    pruned: int,
+    console: Console, best: dict[str, Any], plain: Any, rules: list[Any], unit: str, n: int,
+    done: int, pruned: int,
 ) -> None:  # fmt: skip
     from costboost.cli.show import money_table
 
@@ -337,7 +337,7 @@ def _show(
         table.add_row(name, str(known[name]), f"{value:.4g}")
     console.print(table)
     console.print()
-    console.print(money_table(rules, n))
+    console.print(money_table(rules, n, unit))
     default = next(rule for rule in rules if rule.key == "rival")
     low, high = default.saving.low, default.saving.high
     if low <= 0 <= high:
