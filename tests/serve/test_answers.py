@@ -218,6 +218,16 @@ def test_costs_as_columns(kind: str) -> None:
     assert answer.json() == client.decide({"records": records_of(X), "costs": costs}).json()
 
 
+def test_columns_of_costs_in_two_forms_are_refused() -> None:
+    model = model_of("expression")
+    X = rows_of(model, 2)
+    truth, decision = model.classes_[0], model.decisions_[1]
+    table = X.assign(**{"costs.fn": 1.0, "costs.fp": 2.0, f"costs.{truth}.{decision}": 3.0})
+    answer = client_of(model).decide(content=packed(table, ARROW), headers={"content-type": ARROW})
+    assert answer.status_code == 422
+    assert "of one form; both forms are there" in answer.json()["error"]["message"]
+
+
 def test_unseen_categories_are_named() -> None:
     model = model_of("review")
     records = records_of(rows_of(model, 2))

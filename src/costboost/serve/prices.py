@@ -198,8 +198,9 @@ class Prices:
             places = {name: names[name] for name in needed}  # type: ignore[misc]
         if (short and len(short) < len(columns)) or not needed <= set(columns):
             absent = sorted(needed - set(columns))
+            problem = f"{absent} are missing" if absent else "both forms are there"
             raise RequestError(
-                422, f"Columns of costs must be complete and of one form; {absent} are missing.",
+                422, f"Columns of costs must be complete and of one form; {problem}.",
                 absent[0] if absent else "costs",
             )  # fmt: skip
         matrix = np.zeros((n, *self.shape))
