@@ -204,10 +204,6 @@ def _feature(name: str, reference: Snapshot, new: Snapshot) -> Check:
     )
 
 
-def _mean(known: Floats) -> float:
-    return float(known.mean()) if len(known) else float("nan")
-
-
 def _numbers(a: Floats, b: Floats) -> float:
     if not len(a) or not len(b):
         return 1.0
