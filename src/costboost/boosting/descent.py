@@ -20,32 +20,32 @@ from costboost.losses.logistic import ShiftedLogistic
 
 __all__ = ["ExponentialDescent", "NewtonDescent"]
 
-# Clipped responses: how much weight they may get in return.
+# A row whose response is clipped gains weight in return, by at most this factor.
 _MOST_RETURNED = 4.0
 
-# Printed responses are 1 / P(the observed class): the only bound is that of numbers.
+# Responses as printed are 1 / P(the observed class): bounded only to keep them finite.
 _SMALLEST_PROBABILITY = 1e-150
 
-# Odds are kept finite; beyond, the loss of a row grows with its margin as it should.
+# Odds are kept finite; beyond this limit the loss of a row still grows with its margin.
 _LARGEST_LOG_ODDS = 300.0
 
-# Newton steps: how often one is tried at half its length.
+# How often a Newton step is halved, at most.
 _MOST_HALVINGS = 60
-# By what share of the loss a step has to lower it.
+# A step must lower the loss by at least this share of it.
 _SMALLEST_GAIN = 1e-12
 
-# Weights that sum to less cannot be brought to a mean of 1.
+# Weights that sum to less than this cannot be scaled to a mean of 1.
 _SMALLEST_TOTAL = 1e-290
 
-# Rows with equal (a, b) share their exponents; with so few kinds of rows the line search runs on
-# their summed weights instead of on all rows.
+# Rows with equal (a, b) share their exponents; with no more kinds of rows than this, the line
+# search runs on their summed weights instead of on all rows.
 _MOST_KINDS = 16
 
 
 class RowKinds(NamedTuple):
-    """Rows sorted by their (a, b), where these take few values: cell = 2 kind + (vote > 0)."""
+    """Rows grouped by their (a, b), where these take few values. A cell is a kind and a vote."""
 
-    kind: Ints  # (n,) twice the number of each row's (a, b)
+    kind: Ints  # (n,) twice the code of each row's (a, b): the cell of its negative vote
     exponents: Floats  # (cells,) a f + b of every kind and vote
 
     @classmethod
@@ -84,9 +84,10 @@ class ExponentialDescent(Scheme):
     criterion : Criterion
         How the weak learner turns regions into outputs.
     row_weights : callable
-        From the current w to the weights the learner gets; default \|w a\|.
+        Maps the current w to the weights that the learner gets; \|w a\| by default.
     line_search : bool
-        False for rules that already are the minimising step (RealBoost).
+        Whether to search for the step. False for rules that already are the minimising step
+        (RealBoost).
     """
 
     def __init__(
@@ -166,25 +167,31 @@ class NewtonDescent(Scheme):
     .. math:: z = \frac{y' - p_c}{p_c (1 - p_c)}, \qquad F \leftarrow F + \frac{f}{2\gamma}
 
     Responses are clipped to twice the largest response at F = 0: 4 when the costs are equal, the
-    classical limit, and as much wider as the costs are apart. What a response loses its weight
-    gets back, up to fourfold: clipping alone moves the boundary, because with unequal costs it cuts
-    one class more than the other. A step that would raise the mean loss is halved until it does
-    not: far from p_c = ½, where unequal costs begin, full Newton steps overshoot and may diverge.
-    Where no step along a rule lowers the loss, boundary weights give way to Newton weights for good
-    (only these are sure to point downhill); with Newton weights the boosting ends. Rows with their
-    own costs have their own slope γ_i; their responses and weights are brought to the mean slope.
+    classical limit, and more the further the costs are apart. The weight of a clipped response
+    grows in return, up to fourfold: clipping alone moves the boundary, because with unequal costs
+    it cuts one class more than the other. A step that would raise the mean loss is halved until it
+    does not: far from p_c = ½, where unequal costs begin, full Newton steps overshoot and may
+    diverge. Where no step along a rule lowers the loss, boundary weights give way to Newton weights
+    for good (only these are sure to point downhill); if none does with Newton weights either,
+    boosting ends. Rows with their own costs have their own slope γ_i; their responses and weights
+    are brought to the mean slope.
 
     Parameters
     ----------
     loss : ShiftedLogistic
+        The loss; its slope is γ.
     problem : BinaryProblem
+        Labels and costs of the training rows.
     weights : (n,) array
         Initial weights of the rows.
     weighting : {"newton", "boundary"}
         Regression weights p_c(1-p_c), the exact Newton ones, or p(1-p) with p = 1/(1+e^{-2F}),
         which centre on the cost-sensitive boundary F = 0 (Masnadi-Shirazi & Vasconcelos 2011).
     even_start : bool
-        Take p_c = ½ in the first round, as the paper prints it, and its step as it is.
+        Whether to take p_c = ½ in the first round, as the paper prints it, without halving its
+        step.
+    learning_rate : float
+        The share of each Newton step that is taken.
     guarded : bool
         False takes responses, weights and steps as they are printed: no clipping, no halving.
     """

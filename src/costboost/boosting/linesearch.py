@@ -28,7 +28,7 @@ def convex_step(
     Parameters
     ----------
     slopes : callable
-        From α to the first and second derivative.
+        Maps α to the first and second derivatives.
     start : float
         A first guess.
     largest : float
@@ -46,7 +46,7 @@ def convex_step(
             high = step
         move = -slope / curvature if curvature > 0 else math.inf
         if abs(move) <= tolerance * (1.0 + step):
-            # Before the bracket is asked: rounding puts the root on its edge.
+            # Tested before the bracket is: rounding may put the root on its edge.
             return min(max(step + move, 0.0), largest)
         if not low < step + move < high or abs(move) > 0.5 * abs(last):
             move = 0.5 * (low + high) - step  # outside, or too slow
@@ -58,7 +58,7 @@ def convex_step(
 def exponential_step(weights: Floats, exponents: Floats) -> float:
     r"""The α >= 0 that minimises :math:`\sum_i w_i e^{-\alpha m_i}`.
 
-    Returns 0 when the objective does not fall at 0, ``inf`` when it falls for ever.
+    Returns 0 when the objective does not fall at 0, and ``inf`` when it never stops falling.
     """
     used = weights > 0
     w, m = weights[used], exponents[used]
@@ -70,7 +70,7 @@ def exponential_step(weights: Floats, exponents: Floats) -> float:
     if dot(w, m) <= 1e-12:
         return 0.0
     gain, pain = dot(w, np.maximum(m, 0.0)), dot(w, np.maximum(-m, 0.0))
-    if not pain > 0.0:  # nothing is lost, or too little for a number
+    if not pain > 0.0:  # nothing is lost, or too little to represent
         return math.inf
 
     def slopes(step: float) -> tuple[float, float]:

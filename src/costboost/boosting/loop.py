@@ -13,7 +13,7 @@ from costboost.learners.base import BoundLearner, Fitted
 
 __all__ = ["History", "Progress", "advance", "boost"]
 
-# Called after every rule that counts: (round, rounds asked for, vote, loss or None).
+# Called after every rule that is kept: (round, rounds asked for, vote, loss or None).
 Progress = Callable[[int, int, Any, "float | None"], None]
 
 
@@ -38,7 +38,7 @@ def boost(
     """Run ``scheme`` for at most ``n_rounds`` rounds.
 
     It ends early when nothing is left to fit, when a rule is no better than chance (the rule is
-    dropped) and after a rule without mistakes (the rule is kept).
+    dropped), or after a rule without mistakes (the rule is kept).
     """
     history = History()
     steps = scheme.steps_per_round
@@ -59,7 +59,7 @@ def boost(
 
 
 def advance(scheme: Scheme, fitted: Fitted, history: History, number: int) -> bool:
-    """Take the step along a rule, if it is of use; whether the boosting goes on.
+    """Take the step along a rule, if it is useful; return whether boosting goes on.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def advance(scheme: Scheme, fitted: Fitted, history: History, number: int) -> bo
     fitted : Fitted
         The rule of this round and its training outputs.
     history : History
-        Gets the rule, its vote and the loss, or the reason why the boosting ends.
+        Gets the rule, its vote and the loss, or the reason why boosting ends.
     number : int
         Number of the round, for that reason.
 

@@ -82,18 +82,18 @@ class PNormAveraging(Scheme):
     ----------
     problem : MulticlassProblem
     p : float
-        The norm.
+        The exponent of the p-norm cost, at least 1.
     pairing : Pairing or None
-        How a relational learner is asked for the next rule. None asks a multi-class learner for
-        the f that minimises Σ w[x, y] f(y|x), w = H^{p-1} C (Fig. 2).
+        The weights of the pairs that a relational learner is fitted to. None asks a multi-class
+        learner for the f that minimises Σ w[x, y] f(y|x), w = H^{p-1} C (Fig. 2).
     is_stochastic : bool
         Turn relations into distributions over the decisions.
     step : {"harmonic", "bound"}
         α = 1/t, or the minimiser of the quadratic bound (Eq. 10), clipped to [0, 1]. Below p = 2
         the gradient is not Lipschitz at H = 0, the bound fails, and the step is harmonic.
     rng : RandomState or None
-        If given, every round draws a cost-proportionate sample of the pairs, as large as the set,
-        in place of the weights.
+        If given, every round draws a cost-proportionate sample of the pairs, as large as the set of
+        pairs, and its counts replace the weights.
     """
 
     def __init__(
@@ -223,8 +223,8 @@ def samme_vote(weights: Floats, wrong: Floats, k: int) -> float:
 class ClassVoteRule:
     """The equations of an algorithm whose rules name one class each.
 
-    Both see the costs ``c`` of an error, divided by the largest one, and ``wrong``, 1.0 where the
-    rule names another class than the row's, (n,).
+    Both functions get the costs ``c`` of an error, divided by the largest one, and ``wrong``, 1.0
+    where the rule names a class other than the row's, (n,).
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class ClassVotes(Scheme):
         self.F = np.zeros_like(problem.C)
 
     def aim(self) -> Aim | None:
-        """A price of 1 for each wrong class, weighted by D."""
+        """A cost of 1 for each wrong class, weighted by D."""
         return Aim(self._targets, self._D, self._criterion)
 
     def step(self, outputs: Floats) -> Step:
@@ -283,8 +283,8 @@ class CoordinateDescent(Scheme):
 
     Scores are :math:`S = \tfrac12 f Y^T` with codewords Y (k, k-1). For coordinate r the gradient
     is :math:`w_i = \sum_k L'_k Y_{kr}/2`; the rule is fitted to -sign(w) with weights \|w\|, and α
-    minimises the loss along it. A coordinate whose rule does not descend is passed over; when a
-    whole round is, the boosting ends.
+    minimises the loss along it. A coordinate whose rule does not descend is passed over; boosting
+    ends when all coordinates of a round are.
     """
 
     def __init__(
@@ -307,7 +307,7 @@ class CoordinateDescent(Scheme):
         self._next: tuple[int, Coordinate] | None = None  # the loss now, along that coordinate
         self._passed_over = 0
         self.steps_per_round = len(self._directions)
-        # Class by class, as steps and sums go.
+        # Stored class by class, the order in which steps and sums read them.
         self._C = np.asfortranarray(problem.C)
         self.F = np.zeros(problem.C.shape, order="F")  # S
 

@@ -40,8 +40,8 @@ class BinaryProblem:
                 return cls(y, c, sample_weight, pair, (C1, C2))
         C1, C2 = cost_pair(y, c, sample_weight)
         if costs.matrix is not None and costs.is_per_row:
-            # The row's own matrix tells what the other error would have cost; it is only of use
-            # where it is a loss (a flipped row has no such price).
+            # The row's own matrix says what the other error would have cost; it is used only where
+            # both costs are positive (a flipped row has no such costs).
             miss = costs.matrix[:, 1, 0] - costs.matrix[:, 1, 1]
             alarm = costs.matrix[:, 0, 1] - costs.matrix[:, 0, 0]
             known = (miss > 0) & (alarm > 0)

@@ -28,15 +28,15 @@ class SidedVote(NamedTuple):
 
 
 class Step(NamedTuple):
-    """How far to go along a rule. A step that is not useful ends the boosting, unless skipped."""
+    """How far to go along a rule. A step that is not useful ends boosting, unless skipped."""
 
     alpha: float | SidedVote
     is_last: bool = False  # nothing is left to correct after this round
-    is_skipped: bool = False  # the rule is dropped, but the boosting goes on
+    is_skipped: bool = False  # the rule is dropped, but boosting goes on
 
     @property
     def is_useful(self) -> bool:
-        """Whether the rule is better than chance: no vote against it, and one for it."""
+        """Whether the rule is better than chance: no negative vote, and a finite positive one."""
         votes = self.alpha if isinstance(self.alpha, SidedVote) else (self.alpha,)
         return min(votes) >= 0.0 < max(votes) < math.inf
 

@@ -47,14 +47,14 @@ def half_log_ratio(good: float, bad: float) -> float:
 class VoteRule:
     """The equations of a vote-based algorithm.
 
-    All see the costs ``c`` on the scale the algorithm asks for, and ``wrong``, 1.0 where the weak
-    rule errs and 0.0 elsewhere, both (n,).
+    All functions get the costs ``c`` on the scale the algorithm asks for, and ``wrong``, 1.0 where
+    the weak rule errs and 0.0 elsewhere, both (n,).
 
     Parameters
     ----------
     vote : callable
-        ``(D, c, wrong) -> α``, with D the distribution, which sums to 1; +inf for a rule without
-        mistakes.
+        ``(D, c, wrong) -> α``, with D the distribution, which sums to 1 (in a `SidedVoteScheme`,
+        its part on one side); +inf for a rule without mistakes.
     factor : callable
         ``(c, wrong, α) -> (n,)``, what the weights are multiplied by after the round.
     before : callable, optional
@@ -115,8 +115,8 @@ class SidedVoteScheme(VoteScheme):
     """A `VoteRule` applied to the rows predicted -1 and to those predicted +1, each on its own.
 
     Every rule gets two votes. A side without rows gets the vote 0. A side without mistakes gets a
-    large finite vote, and the boosting goes on as long as the other side has mistakes. It ends
-    where either vote is negative.
+    large finite vote, and boosting goes on as long as the other side has mistakes. It ends when
+    either vote is negative.
     """
 
     def step(self, outputs: Floats) -> Step:
