@@ -5,9 +5,9 @@ the pair ``(C1, C2)`` = (cost of a miss, cost of a false alarm), each a number o
 one (n,) array with the cost of misclassifying each row. A multi-class loss is a function of the
 class codes ``y`` (n,), scores ``F`` (n, k) and cost rows ``C`` (n, k).
 
-`LOSSES` holds the losses of scores by name. To add one, write its file into this package: a
-subclass of `BinaryLoss` or `MulticlassLoss` under `register`. The objectives, metrics and decisions
-of `costboost.gbm` and `costboost.MCBoostClassifier` take it from there by its name.
+`LOSSES` holds the losses of scores by name. To add one, put a file into this package that defines a
+subclass of `BinaryLoss` or `MulticlassLoss`, decorated with `register`. The objectives, metrics and
+decisions of `costboost.gbm` and `costboost.MCBoostClassifier` take it from there by its name.
 
 >>> LOSSES["gll"]
 GLL()

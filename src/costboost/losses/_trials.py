@@ -123,7 +123,7 @@ def cost_matrices(costs: str | ArrayLike, n: int, k: int, rng: np.random.Generat
             upper = np.triu(C, 1)
             C = upper + upper.transpose(0, 2, 1)
         C *= unit
-        # A truth on which every decision is free has no right decision.
+        # A truth for which every decision is free has no right decision.
         free = (C.sum(axis=2) == 0.0).any(axis=1)
         C[free] = unit
         return C

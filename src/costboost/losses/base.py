@@ -21,7 +21,7 @@ _SMALLEST_SHARE = 1e-15
 
 
 def exp(exponent: Floats, largest: float = MAX_EXPONENT) -> Floats:
-    """The exponential, kept finite: exponents above ``largest`` count as that."""
+    """The exponential, kept finite: exponents above ``largest`` are replaced by it."""
     return np.exp(np.minimum(exponent, largest))
 
 
@@ -127,7 +127,7 @@ class Loss(ABC):
         F : array of shape (n,) or (n, k)
             Scores.
         matrix : array of shape (k, k), optional
-            The costs of the training, truth by decision; None: every mistake cost 1.
+            The costs of the training, truth by decision; None if every mistake cost 1.
         """
 
     @abstractmethod
@@ -152,9 +152,9 @@ class Loss(ABC):
 class BinaryLoss(Loss):
     """A loss of one score per row.
 
-    Subclasses hold no state; every method is vectorised over rows. ``C`` is the pair
-    ``(C1, C2)`` (a tuple; other sequences of two numbers only if there are not just two rows) or
-    an (n,) array of error costs; the two methods that do not know the truth, `probability` and
+    Subclasses hold no state; every method is vectorised over rows. ``C`` is the pair ``(C1, C2)``
+    (a tuple; another sequence of two numbers is read as a pair unless there are exactly two rows)
+    or an (n,) array of error costs; the two methods that do not know the truth, `probability` and
     `minimiser`, take the pair only.
     """
 
@@ -209,7 +209,7 @@ class BinaryLoss(Loss):
             if not (cost > 0).any():
                 raise ValueError(
                     f"The costs of {owner} must make both errors costlier than the right "
-                    f"decisions, because the loss {self!r} scores their ratio. A {error} costs "
+                    f"decisions, because the loss {self!r} depends on their ratio. A {error} costs "
                     f"{np.max(cost):g} beyond the right decision, so deciding for class {other} "
                     "is never a mistake. Check the cost matrix (rows are the truth, columns the "
                     "decision), or give that error a small positive cost."
@@ -252,7 +252,7 @@ def _as_pair(y: Floats, C: CostPair | ArrayLike) -> tuple[Floats, Floats] | None
 def cost_pair(
     y: Floats, C: CostPair | ArrayLike, weights: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Both error costs of each row, positive and finite in the logarithm.
+    """Both error costs of each row, positive so that their logarithms are finite.
 
     From (n,) error costs only the cost of the observed class is known; the other side takes the
     (weighted) mean cost of the other class, so that costs constant within a class give back the

@@ -41,7 +41,7 @@ class Coordinate(NamedTuple):
 
 
 def plain(loss: MulticlassLoss, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
-    """By the value and the derivatives of any loss."""
+    """The loss along a coordinate, from its value and derivatives; works for any loss."""
     gradient = loss.gradient(y, F, C)
 
     def along(outputs: Floats, weights: Floats) -> Slopes:

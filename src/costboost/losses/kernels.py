@@ -48,8 +48,8 @@ __all__ = [
     "usable_hessian",
 ]
 
-# exp(709) is the last finite double; exponents stop short of it, which leaves room for costs,
-# squares of steps and sums over rows in front.
+# exp(709) is almost the largest finite double; exponents stop short of 709, which leaves room for
+# costs, squares of steps and sums over rows in front.
 MAX_EXPONENT = 600.0
 
 BLOCK = 256  # rows
@@ -72,7 +72,7 @@ class Compiled:
     Parameters
     ----------
     function : function
-        What to compile, within the Python that numba knows.
+        What to compile, written in the part of Python that numba supports.
     options : dict
         Options of ``numba.njit`` beyond ``nogil``.
     """

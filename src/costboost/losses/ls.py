@@ -50,8 +50,8 @@ class Ls(MulticlassLoss):
 
     .. math:: L = \sum_j C_{zj}\, e^{S_j}, \qquad \sum_j S_j = 0
 
-    (Eq. 12). The constraint is the caller's: simplex codewords keep it. Derivatives are those of
-    the formula. Domain: every real S with sum 0.
+    (Eq. 12). The caller must keep the constraint; scores from simplex codewords do. Derivatives are
+    those of the formula. Domain: every real S with sum 0.
 
     Examples
     --------

@@ -30,8 +30,8 @@ _STEP = 1e-5
 class MulticlassLoss(Loss):
     """A loss of k scores per row; a subclass needs `value` only.
 
-    `gradient` and `hessian` default to central differences: right, slow, and good enough to try
-    an idea. ``hessian`` is the diagonal of the second derivatives, one per score.
+    `gradient` and `hessian` default to central differences: correct but slow, good enough to try
+    out an idea. ``hessian`` is the diagonal of the second derivatives, one per score.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class MulticlassLoss(Loss):
         return result
 
     def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
-        """The two derivatives, by α, of the weighted loss at F + α·direction.
+        """The first and second derivatives by α of the weighted loss at F + α·direction.
 
         The default takes the second derivative by a difference of the first.
         """

@@ -30,7 +30,7 @@ class PNorm(MulticlassLoss):
     Parameters
     ----------
     p : float, default=2.0
-        The norm, at least 1.
+        The exponent of the norm, at least 1.
 
     Examples
     --------

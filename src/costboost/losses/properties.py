@@ -65,11 +65,11 @@ class Witness:
     costs : ndarray of shape (k, k)
         Cost matrix, truth x decision.
     right, right_risk : ndarray of shape (k,), float
-        Guess-aversion: scores that decide the truth. Otherwise: the best scores among those that
-        take the Bayes decision (in the limit, on the edge of a tie). And their risk.
+        Scores, and their risk. For guess-aversion, scores that decide the truth; otherwise the
+        best scores among those that take the Bayes decision (in the limit, on the edge of a tie).
     preferred, preferred_risk : ndarray of shape (k,), float
-        Guess-aversion: the guess. Otherwise: the best scores among those that take another
-        decision. And their risk, which is not above the other.
+        Scores, and their risk, which is not above ``right_risk``. For guess-aversion, the guess;
+        otherwise the best scores among those that take another decision.
     """
 
     probabilities: Floats
@@ -158,7 +158,7 @@ def is_guess_averse(
     n_trials : int, default=20000
         Number of pairs of scores and cost matrix.
     random_state : int, default=0
-        Seed.
+        Seed of the trials.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def is_calibrated(
         Number of pairs of class probabilities and cost matrix; those whose Bayes decision is
         nearly tied are left out.
     random_state : int, default=0
-        Seed.
+        Seed of the trials.
 
     Returns
     -------
@@ -282,7 +282,7 @@ def is_fisher_consistent(
     n_trials : int, default=500
         Number of class probabilities.
     random_state : int, default=0
-        Seed.
+        Seed of the trials.
 
     Returns
     -------

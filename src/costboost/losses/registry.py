@@ -51,8 +51,8 @@ def register(loss: _Class) -> _Class:
     # The same class again is a cell of a notebook run twice.
     if (other.__module__, other.__qualname__) != (loss.__module__, loss.__qualname__):
         raise ValueError(
-            f"The name of a loss must be its own, and {name!r}, the name of {loss.__name__}, "
-            f"belongs to {other.__name__}. Choose another name."
+            f"The name of a loss must be unique, and {name!r}, the name of {loss.__name__}, is "
+            f"already that of {other.__name__}. Choose another name."
         )
     LOSSES[name] = loss()
     return loss
