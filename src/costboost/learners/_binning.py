@@ -1,4 +1,4 @@
-"""Features cut into at most 255 bins, once per fit, for the stump and histogram learners."""
+"""Features cut into at most 255 bins, once per fit, for stumps, histograms and joint trees."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def bin_edges(column: AnyArray, sample_weight: Floats, limit: Callable[[int], in
 class BinnedRows:
     """A matrix of bin numbers, feature by feature, and histograms over it.
 
-    ``limit`` is the most bins a feature may have, or a function of its distinct values. The last
-    bin of every feature is the one of its missing values.
+    ``limit`` is the largest number of bins of a feature, or a function that returns it for a number
+    of distinct values. The last bin of every feature holds its missing values.
     """
 
     def __init__(self, rows: Rows, limit: Callable[[int], int] | int) -> None:

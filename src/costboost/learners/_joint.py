@@ -28,8 +28,8 @@ def _cut_ordered(
 ) -> tuple[float, int]:
     """The best cut of cells in this order: the sum of G²/H of both sides, the cells on the left.
 
-    ``sums`` holds G, H and the number of pairs of every cell. No cut is better than ``floor``:
-    0 cells.
+    ``sums`` holds G, H and the number of pairs of every cell. The number
+    of cells on the left is 0 if no cut is better than ``floor``.
     """
     g = h = c = 0.0
     for a in range(n):
@@ -94,7 +94,7 @@ def find_split(
     least : float
         Fewest pairs with weight on either side.
     smallest : float
-        What a split must gain at least.
+        Smallest gain that a split must have.
     on_left : (256 or k,), out
         The bins, or the classes, that go to the left.
     class_sums : (k, 3), out
@@ -140,7 +140,7 @@ def find_split(
             sums[b, 0] += g[a]
             sums[b, 1] += h[a]
             sums[b, 2] += c[a]
-        # A cut must be better by more than rounding: of equals the first stays.
+        # A cut must be better by more than rounding: of equal cuts the first stays.
         floor = best * (1.0 + 1e-12)
         if is_categorical[j]:
             order, n = _by_mean(sums, last + 1)

@@ -20,9 +20,9 @@ __all__ = ["EstimatorRule", "SklearnLearner"]
 class SklearnLearner(Learner):
     """A scikit-learn estimator, cloned and fitted anew in every round.
 
-    Classifiers serve votes by ``predict`` and real-valued rules by ``predict_proba``; regressors
-    serve everything. Each round takes one prediction on the training rows, because scikit-learn
-    does not return the outputs of a fit.
+    Classifiers give votes by ``predict`` and real-valued rules by ``predict_proba``; regressors
+    give both by ``predict``. Each round takes one prediction on the training rows, because
+    scikit-learn does not return the outputs of a fit.
 
     Parameters
     ----------

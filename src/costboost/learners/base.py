@@ -34,8 +34,8 @@ __all__ = [
 class Aim(NamedTuple):
     """What one round asks of a weak learner."""
 
-    targets: Floats  # (n,) votes in {-1, +1}, or real responses
-    weights: Floats  # (n,) not negative, with a positive sum
+    targets: Floats  # (n,) votes in {-1, +1}, or real responses; (n, k) for pairs or cost rows
+    weights: Floats  # (n,), or (n, k) for pairs; not negative, with a positive sum
     criterion: Criterion
 
 
@@ -58,7 +58,7 @@ class Rule(Protocol):
 
 @dataclass(frozen=True)
 class ConstantRule:
-    """The same output everywhere: what is left when no feature says anything."""
+    """The same output everywhere: what remains when no feature helps."""
 
     value: float
 
@@ -154,7 +154,7 @@ class BoundLearner(ABC):
         """The rule for this aim, with its outputs on the training rows."""
 
     def sibling(self) -> BoundLearner:
-        """Another learner on the same rows; learners without a state of their own are their own."""
+        """Another learner on the same rows; a learner without a state returns itself."""
         return self
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:

@@ -27,7 +27,7 @@ class ClassRule:
 
     def predict(self, X: AnyArray) -> Floats:
         """The class of each row, (n, k)."""
-        with np.errstate(over="ignore"):  # trees cast to single precision, and refuse by name
+        with np.errstate(over="ignore"):  # trees cast to float32, and name what does not fit
             named = np.asarray(self.classifier.predict(X), dtype=np.intp)
         return np.asarray(np.eye(self.k)[named])
 
@@ -100,7 +100,7 @@ class BoundLabels(BoundLearner):
 
 
 def cost_learner(learner: Learner) -> Learner | None:
-    """The learner of (n, k) cost rows that a choice of weak learner means, if it means one."""
+    """The learner of (n, k) cost rows that a choice of weak learner stands for, or None."""
     if isinstance(learner, CostRegressor):
         return learner
     if isinstance(learner, Tree):
@@ -111,7 +111,7 @@ def cost_learner(learner: Learner) -> Learner | None:
 
 
 def class_learner(learner: Learner) -> Learner | None:
-    """The learner of classes that a choice of weak learner means, if it means one."""
+    """The learner of classes that a choice of weak learner stands for, or None."""
     if isinstance(learner, Labels):
         return learner
     if isinstance(learner, SklearnLearner) and is_classifier(learner.estimator):

@@ -143,7 +143,7 @@ class LogRatio(Criterion):
         return first * np.exp(-self.C1 * G) + second * np.exp(self.C2 * G)
 
     def of_mean(self, mean: Floats) -> Floats:
-        """From the mean under the weights of `gradients`, whose odds are P C1 / (N C2) already."""
+        """From the mean under `fit_weights`, whose odds are P C1 / (N C2) already."""
         mean = np.clip(mean, -1.0, 1.0)
         plus, minus = 0.5 * (1.0 + mean) + self.smoothing, 0.5 * (1.0 - mean) + self.smoothing
         return np.asarray((np.log(plus) - np.log(minus)) / (self.C1 + self.C2))

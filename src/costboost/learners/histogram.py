@@ -48,7 +48,7 @@ class BoundHistogram(BoundSteps):
         self._binned = binned
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
-        """The histogram of smallest loss; the first of equals."""
+        """The histogram of smallest loss; ties go to the first."""
         first, second = self._binned.histograms(aim)
         best = first_of_least(aim.criterion.loss(first, second).sum(axis=1))
         edges = self._binned.edges[best]

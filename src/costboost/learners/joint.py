@@ -43,9 +43,9 @@ class JointTree(Learner):
     max_leaves : int, default=16
         Largest number of leaves, of all classes together.
     min_pairs : int, default=1
-        Fewest (at least 1) pairs with weight in a leaf; C4.5 has 2.
+        Smallest number of pairs with weight in a leaf, at least 1; C4.5 uses 2.
     max_bins : int, default=255
-        Largest number of bins of a feature.
+        Largest number of bins of a feature; above 254 it counts as 254.
     """
 
     max_leaves: int = 16

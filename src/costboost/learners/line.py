@@ -47,7 +47,8 @@ class LineRule:
 # Rows per block: a block of a few dozen features stays in the cache for its three products.
 _BLOCK = 4096
 
-# Standardised features and their squares are kept for all rounds if they take no more bytes.
+# Standardised features and their squares are kept for all rounds if they take no more bytes than
+# this.
 _MOST_KEPT = 2**26
 
 

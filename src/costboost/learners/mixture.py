@@ -37,11 +37,11 @@ class Mixture(Ensemble):
     Parameters
     ----------
     parts : Ensemble
-        The rules, with the weights of `mixture_weights` for votes.
+        The rules; their votes are those of `mixture_weights`.
     alphas : (T,) array
-        The steps.
+        The step α_t of each round.
     k : int
-        Columns.
+        Number of classes or decisions.
     shape : Shape or None
         Applied to the outputs of each rule; None averages them as they are.
     """

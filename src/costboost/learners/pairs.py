@@ -4,7 +4,7 @@ A relation is grown with the class at its root: k rules on the same n binned row
 set of n·k pairs never exists. `costboost.learners.joint` has the printed alternative, one tree over
 all pairs. A rule per class is not only simpler. The weights that p-norm boosting and AdaBoost.M2
 give to the pairs of a row sum to zero (the right class against all wrong ones), so before the class
-is known no split on a feature gains anything: a greedy learner that takes the class for one more
+is known no split on a feature gains anything: a greedy learner that treats the class as one more
 feature does not even start on balanced classes with equal costs.
 """
 

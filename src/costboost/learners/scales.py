@@ -9,7 +9,7 @@ from costboost._validation import usual_exponent
 
 __all__ = ["centre_and_spread"]
 
-# A feature that varies less is constant: its slope would not be a number.
+# A feature that varies less counts as constant: its slope would not be finite.
 _SMALLEST_SPREAD = 1e-290
 
 
@@ -24,9 +24,10 @@ def centre_and_spread(X: AnyArray) -> tuple[Floats, Floats]:
     Returns
     -------
     centre, spread : arrays of shape (d,)
-        By which ``(X - centre) / spread`` is standardised.
+        ``(X - centre) / spread`` is standardised.
     """
-    # In a unit of their own, a power of two: squares of unusual numbers are none.
+    # Each in a unit of its own, a power of two: the squares of very large or very small numbers
+    # would overflow or vanish.
     largest = np.abs(X).max(axis=0).astype(np.float64)
     exponents = np.array([usual_exponent(size) for size in largest])
     spread = np.ldexp(np.std(np.ldexp(X, -exponents, dtype=np.float64), axis=0), exponents)

@@ -48,7 +48,7 @@ class BoundStump(BoundSteps):
         self._candidate = np.nonzero(np.arange(binned.n_bins) < counts[:, None])
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
-        """The stump of smallest loss; the first of equals."""
+        """The stump of smallest loss; ties go to the first."""
         if not len(self._candidate[0]):
             return constant(aim)
         sums = self._binned.histograms(aim)

@@ -47,7 +47,7 @@ class Tree(Learner):
     max_bins : int, default=255
         Largest number of bins of a feature.
     min_rows : int, default=1
-        Smallest number of rows of a leaf; C4.5 has 2.
+        Smallest number of rows of a leaf; C4.5 uses 2.
     """
 
     max_leaves: int = 8
