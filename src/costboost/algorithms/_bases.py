@@ -158,8 +158,8 @@ class ClassVoteClassifier(_InitClassifier):
     ----------
     estimator : "tree", scikit-learn estimator or None, default=None
         The weak learner: ``"tree"`` (None), a tree whose leaves name the class of most weight, or
-        any scikit-learn classifier whose ``fit`` takes ``sample_weight``, or regressor of several
-        outputs.
+        any scikit-learn classifier whose ``fit`` takes ``sample_weight``, or a regressor with
+        several outputs.
     max_leaves : int, default=8
         Largest number of leaves of the tree.
     """
@@ -193,8 +193,9 @@ class ClassVoteClassifier(_InitClassifier):
         learner = class_learner(super()._learner())
         if learner is None:
             raise ValueError(
-                f"estimator of {type(self).__name__} must be None, 'tree' or a scikit-learn "
-                f"classifier, because its rules name one class of several; got {self.estimator!r}."
+                f"estimator of {type(self).__name__} must be None, 'tree', or a scikit-learn "
+                "classifier or regressor with several outputs, because its rules name one class "
+                f"of several; got {self.estimator!r}."
             )
         return learner
 

@@ -30,7 +30,7 @@ class SampledClassifier(MulticlassBoostingClassifier):
     n_estimators : int, default=100
         Number of samples, each with a classifier of its own.
     estimator : scikit-learn classifier or None, default=None
-        The classifier of each sample. None is a decision tree grown to the end.
+        The classifier of each sample. None is a fully grown decision tree.
     max_leaves : int, default=8
         Without effect here: the classifier brings its own limits.
     n_jobs : int or None, default=None
@@ -44,7 +44,7 @@ class SampledClassifier(MulticlassBoostingClassifier):
     @staticmethod
     @abstractmethod
     def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:
-        """A sample: row numbers and the decision each is to be taken for."""
+        """A sample: row numbers, and the decision that each row is an example of."""
 
     def _learner(self) -> Learner:
         model = DecisionTreeClassifier() if self.estimator is None else self.estimator
@@ -58,7 +58,7 @@ class SampledClassifier(MulticlassBoostingClassifier):
     def _scheme(
         self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
     ) -> Scheme:
-        raise NotImplementedError("samples do not depend on one another: there are no rounds")
+        raise NotImplementedError("samples are drawn independently: there are no rounds")
 
     def _train(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
         k = problem.C.shape[1]
@@ -83,6 +83,6 @@ def _fit_sample(model: Any, X: AnyArray, problem: MulticlassProblem, draw: Any, 
     classifier = clone(model)
     if "random_state" in classifier.get_params(deep=False):
         classifier.set_params(random_state=seed)
-    # Trees of scikit-learn cast to single precision, and refuse by name what does not fit.
+    # Trees of scikit-learn cast to single precision, and their error names what does not fit.
     with np.errstate(over="ignore"):
         return classifier.fit(X[rows], decisions)

@@ -29,10 +29,10 @@ class GBSEClassifier(AveragingClassifier):
     .. math:: w_{x,y} = \sum_{y'} H_{t-1}(y'|x)\, C_{x,y'} - C_{x,y}, \qquad
         H_t = (1 - \tfrac1t) H_{t-1} + \tfrac1t f_t
 
-    A class that costs less than the ensemble now pays on the row has label 1, a costlier one label
-    0, with weight \|w\|. The relation h that a binary learner finds on the pairs becomes a
-    distribution: the classes it claims share the row; a row without a claim is uniform. The
-    average H is the score; `predict_proba` returns it, uncalibrated.
+    A class that costs less than what the ensemble now pays on the row has label 1, a costlier one
+    label 0, with weight \|w\|. The relation h that a binary learner finds on the pairs becomes a
+    distribution: the classes it claims share the row; a row without a claim is uniform. The average
+    H is the score; `predict_proba` returns it, uncalibrated.
 
     References
     ----------

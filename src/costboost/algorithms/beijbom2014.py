@@ -46,7 +46,7 @@ _TOLERANCE = 1e-6
 
 
 def checked_codewords(codewords: ArrayLike, k: int, owner: str) -> Floats:
-    """Given codewords as an array, (k, k-1); a ValueError if they are no regular simplex.
+    """Given codewords as an array, (k, k-1); a ValueError if they are not a regular simplex.
 
     Parameters
     ----------
@@ -115,20 +115,20 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
 
     `predict_proba` returns :math:`P_k \propto e^{2 S_k}` (Eq. 33), which is the posterior for
     ``"mc"``; for ``"gll"`` :math:`e^{S_k}`, the posterior with unit costs. For the other losses,
-    and costs that differ, it orders classes but is not calibrated. Features
-    should be on comparable scales only for learners that care (lines do not).
+    and costs that differ, it orders classes but is not calibrated. The features need comparable
+    scales only for learners that depend on them (lines do not).
 
     The decisions depend on how the simplex is turned, because the rules are fitted along its
     coordinates, one after the other. The paper does not name a rotation. On four benchmark sets
-    (ecoli, vehicle, segment, satimage) two of six rotations decided 1 to 38 % of the test rows
+    (ecoli, vehicle, segment, satimage) any two of six rotations decided 1 to 38 % of the test rows
     differently after 5 rounds and 0.4 to 11 % after 50; no rotation was better on all sets.
     ``codewords`` chooses the rotation.
 
     Parameters
     ----------
     loss : str or MulticlassLoss, default="gll"
-        The loss: a multi-class one of `costboost.losses.LOSSES`, or an object. Own losses subclass
-        `costboost.losses.MulticlassLoss`; `value` is enough.
+        The loss: a multi-class one of `costboost.losses.LOSSES`, or an object. A loss of your own
+        subclasses `costboost.losses.MulticlassLoss` and needs a `value` only.
     decision : {"argmax", "bayes"}, default="argmax"
         The largest score, or the smallest expected cost under `predict_proba` and
         ``cost_matrix_``: P-MCBoost is ``loss="mc", decision="bayes"``.

@@ -80,9 +80,9 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
 
     with c scaled by its maximum for ``"adacost"`` and ``"adac1"``; if all costs are equal,
     ``"adacost"`` takes the limit c → 0, which is AdaBoost. ``"asymboost"`` is the default because
-    it alone is consistent with the Bayes rule for the costs as given; ``"adac1"`` is the same in
-    another unit of F. For these two and ``"adaboost"``, `predict_proba` follows from the loss; for
-    ``"adacost"`` and own objectives theory gives no link, and that of the cost-weighted
+    it is consistent with the Bayes rule for the costs as given; ``"adac1"`` is the same in another
+    unit of F. For these two and ``"adaboost"``, `predict_proba` follows from the loss; for
+    ``"adacost"`` and your own objectives theory gives no link, and that of the cost-weighted
     exponential loss is used.
 
     Parameters
@@ -96,7 +96,8 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
     Attributes
     ----------
     train_loss_ : array of shape (n_iter_,)
-        The objective after each round, for w⁰ that sums to 1 (as given for own objectives).
+        The objective after each round, for w⁰ that sums to 1 (for your own objectives, w⁰ as
+        given).
 
     References
     ----------
@@ -148,7 +149,7 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
         self.objective = objective
 
     def _named(self) -> Objective | None:
-        """The row of the table, or None for an own objective."""
+        """The row of the table, or None if the objective is a function."""
         if callable(self.objective):
             return None
         if self.objective not in OBJECTIVES:
@@ -187,8 +188,8 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
             )
         if (w0 < 0).any() or not (w0 * a).any():
             raise ValueError(
-                f"The 'objective' function of {type(self).__name__} must return w0 >= 0 and an a "
-                "that is not zero on every row with weight."
+                f"The 'objective' function of {type(self).__name__} must return w0 >= 0, and an a "
+                "that differs from zero on at least one row with positive w0."
             )
         return w0 * problem.sample_weight, a, b
 

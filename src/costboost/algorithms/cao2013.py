@@ -75,9 +75,9 @@ class AsyBLClassifier(ShrunkBoostingClassifier):
     minimiser is :math:`F^* = \tfrac12 \log(P_+C_1/P_-C_2)` (Eq. 2), so p_c is the probability that
     `predict_proba` returns. With equal costs it is LogitBoost. Responses are clipped to :math:`\pm
     2(1 + \max(C_1/C_2, C_2/C_1))`, which is LogitBoost's 4 for equal costs; their rows get up to
-    fourfold weight in return. Unlike the paper's, a step that does not lower the training loss is
-    halved until it does (if none does, the boosting ends): full Newton steps diverge when the costs
-    are far apart. Trees at full step soon overfit: lower ``learning_rate``. By default ``init`` is
+    fourfold weight in return. Unlike in the paper, a step that does not lower the training loss is
+    halved until it does (if none does, boosting ends): full Newton steps diverge when the costs are
+    far apart. Trees at full step soon overfit: lower ``learning_rate``. By default ``init`` is
     ``"uniform"``. Rows with their own costs have their own shift.
 
     Parameters

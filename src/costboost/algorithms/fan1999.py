@@ -24,7 +24,7 @@ def _adacost_vote(D: Floats, c: Floats, wrong: Floats) -> float:
 
 
 def _adjusted_margins(c: Floats, wrong: Floats) -> Floats:
-    """Y h β = ½ (y h - c |y h|)."""
+    """The adjusted margin, y h β = ½ (y h - c |y h|)."""
     margin = margins(wrong)
     return 0.5 * (margin - c * np.abs(margin))
 
@@ -37,7 +37,7 @@ class AdaCostRule(VoteRule):
     """AdaCost's equations."""
 
     def scaled(self, c: Floats) -> Floats:
-        """Costs in (0, 1]; equal costs, which tell rows nothing apart, count as none."""
+        """Costs in (0, 1]; equal costs, which do not tell rows apart, count as 0."""
         at_stake = c[c > 0]
         return super().scaled(c) if at_stake.min() < at_stake.max() else np.zeros_like(c)
 
@@ -51,14 +51,14 @@ class AdaCostClassifier(VoteBoostingClassifier):
         r = \sum D\,y h \beta, \quad \alpha = \tfrac12 \ln \frac{1 + r}{1 - r}, \qquad
         D \leftarrow D\,e^{-\alpha y h \beta} / Z
 
-    with :math:`\beta = \tfrac12 - \tfrac12 c` on rows decided rightly and
-    :math:`\tfrac12 + \tfrac12 c` on others, c scaled by its maximum. Costly rows are slow to lose
-    weight and quick to gain it, but r > 0 asks for very accurate rules when the costs are far
-    apart, so the boosting may end after few rounds. It asks for them when the costs are almost
-    equal, too: then c is near 1 on all rows, a right decision earns next to nothing (β near 0), and
-    only a rule almost without mistakes has r > 0. A `costboost.CollapseWarning` names this cause
-    when no rule is kept. If all costs are exactly equal, c = 1 would make every r negative; the
-    limit c → 0 is taken instead, in which AdaCost is a damped AdaBoost.
+    with :math:`\beta = \tfrac12 - \tfrac12 c` on rows decided rightly and :math:`\tfrac12 +
+    \tfrac12 c` on others, c scaled by its maximum. Costly rows are slow to lose weight and quick to
+    gain it, but r > 0 asks for very accurate rules when the costs are far apart, so boosting may
+    end after a few rounds. It also asks for them when the costs are almost equal: then c is near 1
+    on all rows, a right decision earns next to nothing (β near 0), and only a rule almost without
+    mistakes has r > 0. A `costboost.CollapseWarning` names this cause when no rule is kept. If all
+    costs are exactly equal, c = 1 would make every r negative; the limit c → 0 is taken instead, in
+    which AdaCost is a damped AdaBoost.
 
     Theory gives no link to probabilities; `predict_proba` uses that of the cost-weighted
     exponential loss, which orders rows but is not calibrated. By default ``init`` is ``"cost"``.
@@ -88,7 +88,7 @@ class AdaCostClassifier(VoteBoostingClassifier):
     def _remedy(self, problem: BinaryProblem) -> str:
         """AdaCost asks more of its rules than other algorithms do."""
         c = self._rule.scaled(problem.c)
-        if not c.any():  # equal costs: the rule is to blame
+        if not c.any():  # equal costs: the weak rule is the cause
             return ""
         return (
             f"AdaCost's costs, scaled to a maximum of 1, are {c[c > 0].min():.3g} to {c.max():.3g} "

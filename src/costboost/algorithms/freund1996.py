@@ -39,9 +39,9 @@ class AdaBoostM2Classifier(PairVoteClassifier):
 
     with the margin u = h(x, y*) - h(x, y) of a pair; decision :math:`\arg\max_y \sum_t \alpha_t
     h_t(x, y)`. (Freund and Schapire write β = e^{-2α}.) The weak learner works on all pairs, a rule
-    per class. A round whose vote is not positive ends the boosting, and
-    so does a rule without mistakes, which is kept. `predict_proba` returns the shares of the
-    votes; theory gives no link.
+    per class. A rule whose vote is not positive ends boosting and is dropped; a rule without
+    mistakes ends it too, and is kept. `predict_proba` returns the shares of the votes; theory gives
+    no link.
 
     References
     ----------

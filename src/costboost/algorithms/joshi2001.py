@@ -27,15 +27,15 @@ class RareBoostClassifier(CostStartClassifier):
 
     with TP, FP, TN, FN the D-masses of the four outcomes and s the sign of h(x). AdaBoost has one
     vote for both kinds of prediction. With two, a rule may be sure of its negatives and unsure of
-    its positives, as rules on a rare class are; errors of either kind gain the weight that their
-    own side calls for. The votes minimise the weighted exponential loss on either side, so
-    :math:`F^* = \tfrac12 \log(P_+C_1 / P_-C_2)`, from which `predict_proba` is read.
+    its positives, as rules on a rare class are. Errors of either kind gain weight by the vote of
+    their own side. The votes minimise the weighted exponential loss on either side, so :math:`F^* =
+    \tfrac12 \log(P_+C_1 / P_-C_2)`, from which `predict_proba` is read.
 
     The paper is about imbalance and starts from equal weights (``init="uniform"``); the costs enter
     by the initial weights here, as in `AdaBoostCClassifier`. The paper asks for TP > FP and TN >
-    FN: a rule with a negative vote ends the boosting and is dropped. A side on which nothing is
+    FN: a rule with a negative vote ends boosting and is dropped. A side on which nothing is
     predicted has the vote 0. A side without mistakes, whose vote is infinite, gets a large finite
-    one; the boosting ends when neither side has mistakes. By default ``init`` is ``"cost"``.
+    one; boosting ends when neither side has mistakes. By default ``init`` is ``"cost"``.
 
     Attributes
     ----------

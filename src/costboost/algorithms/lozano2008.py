@@ -55,7 +55,7 @@ VARIANTS: dict[str, Variant] = {
 
 
 class AveragingClassifier(MulticlassBoostingClassifier):
-    """A recipe that averages rules into H(y|x): a `Variant`, a norm and a step.
+    """A recipe that averages rules into H(y|x): a `Variant`, the exponent p and a step.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class AveragingClassifier(MulticlassBoostingClassifier):
         if direct is None:
             raise ValueError(
                 f"estimator of {type(self).__name__} must be None, 'tree' or a scikit-learn "
-                "regressor with several outputs when variant='direct', because it learns the costs "
+                "regressor with several outputs if variant='direct', because it learns the costs "
                 f"of all classes at once; got {self.estimator!r}."
             )
         return direct
@@ -173,15 +173,16 @@ class LpCSBClassifier(AveragingClassifier):
     Parameters
     ----------
     p : float, default=2
-        The norm, at least 1. Three and four often cost a little less still.
+        The exponent of the norm, at least 1. With 3 or 4, decisions often cost a little less than
+        with 2.
     variant : {"relational", "adjusted", "direct"}, default="relational"
-        How rules are learned.
+        How rules are learned, as described above.
     step : {"harmonic", "bound"}, default="harmonic"
-        The weight of a new rule.
+        How the weight α of a new rule is chosen.
     resample : bool or "auto", default="auto"
-        Whether each round draws a cost-proportionate sample of the pairs; "auto" does for p = 1
-        only, as the paper has it. Sampling costs less for larger p too on most data: the average
-        is then also a bagged one. The direct variant learns from all rows.
+        Whether each round draws a cost-proportionate sample of the pairs; "auto" does so for p = 1
+        only, as in the paper. On most data sampling lowers the cost of the decisions for larger p
+        too, because the average is then also a bagged one. The direct variant learns from all rows.
 
     References
     ----------

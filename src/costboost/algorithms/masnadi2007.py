@@ -37,9 +37,9 @@ class CSAdaBoostClassifier(ShrunkBoostingClassifier):
 
     (Eq. 41). With the default ``"stump"`` learner the stump and its step are chosen together: every
     feature, threshold and polarity is judged by the loss at its own α (Algorithm 1). Other learners
-    are fitted to the gradient weights c·w first, then α is solved; so is the stump when rows have
-    their own costs, which do not collapse into four masses. The update is :math:`w e^{-C_1\alpha
-    g}` on positives, :math:`w e^{C_2\alpha g}` on negatives.
+    are first fitted with the gradient weights c·w, and then the equation is solved for α; so is the
+    stump when rows have their own costs, which do not collapse into four masses. The update is
+    :math:`w e^{-C_1\alpha g}` on positives, :math:`w e^{C_2\alpha g}` on negatives.
 
     The minimiser is :math:`F^* = \log(P_+C_1/P_-C_2)/(C_1 + C_2)` (Eq. 36), from which
     `predict_proba` is read. With C1 = C2 = 1 it is AdaBoost. The paper starts from
@@ -188,9 +188,10 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
     paper's; F is taken in units of the cheaper cost, which is 1 in the paper), or the exact Newton
     weights :math:`p_c(1-p_c)` (``"newton"``). The first round takes p_c = ½, as printed. Responses
     are clipped to :math:`\pm 2(1 + \max(C_1/C_2, C_2/C_1))`, LogitBoost's 4 for equal costs; their
-    rows get up to fourfold weight in return, since clipping alone moves the boundary. Unlike the
-    paper's, a step that does not lower the training loss is halved until it does; where boundary
-    weights allow none, Newton weights take over, and where these allow none the boosting ends.
+    rows get up to fourfold weight in return, since clipping alone moves the boundary. Unlike in the
+    paper, a step that does not lower the training loss is halved until it does. If no step along a
+    rule does with boundary weights, Newton weights take over; if none does with Newton weights,
+    boosting ends.
 
     The minimiser is :math:`F^* = \log(P_+C_1/P_-C_2)/(C_1 + C_2)` (Eq. 36), so p_c is the
     probability that `predict_proba` returns. With C1 = C2 = 1 it is LogitBoost. Rows with their own
@@ -199,7 +200,7 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
     Parameters
     ----------
     weighting : {"boundary", "newton"}, default="boundary"
-        Weights of the regression.
+        Weights of the regression: p(1-p) or p_c(1-p_c), as described above.
     learning_rate : float, default=1.0
         Share of each Newton step that is taken.
     guarded : bool, default=True

@@ -32,9 +32,10 @@ class AdaMECClassifier(MinCostClassifier):
 
     F is AdaBoost's score, `AdaBoostCClassifier` with equal initial weights; A and B, by Platt's
     scaling, are fitted on rows that the score has not seen. Of fifteen cost-sensitive variants of
-    AdaBoost, Nikolaou et al. find three supported by theory, and those equal once calibrated; they
-    recommend this one, the simplest. It is the rival that a cost-sensitive algorithm has to beat.
-    The costs enter only when it decides, so they may differ from row to row and from call to call.
+    AdaBoost, Nikolaou et al. find three that theory supports, and these perform alike once
+    calibrated; they recommend this one, the simplest. It is the one that a cost-sensitive algorithm
+    has to beat. The costs enter only when it decides, so they may differ from row to row and from
+    call to call.
 
     The paper calibrates on one part of the rows that the score is not fitted on. Here every fold of
     a cross-validation calibrates the score of the other folds, and the probabilities are averaged.
@@ -58,16 +59,16 @@ class AdaMECClassifier(MinCostClassifier):
         Platt's scaling, isotonic regression, or none: AdaBoost's own link
         :math:`1/(1 + e^{-2F})`, which is too sure of itself.
     cv : int, splitter or iterable, default=5
-        Folds of the calibration; an integer means stratified folds, no more than the rarer class
-        has rows.
+        Folds of the calibration; an integer means that many stratified folds, but at most as many
+        as the rarer class has rows.
     ensemble : bool, default=True
         Whether to average one calibrated score per fold, or to fit one score on all rows and
         calibrate it on the predictions of the folds.
     random_state : int, RandomState or None, default=None
         Seed of the weak learner, where it is random.
     n_jobs : int or None, default=None
-        Number of folds fitted in parallel; without calibration, threads. With None, folds are
-        fitted one after another, with one thread below 10,000 rows, all above.
+        Number of folds fitted in parallel; without calibration, number of threads. With None, folds
+        are fitted one after another, with one thread below 10,000 rows and all threads above.
 
     Attributes
     ----------

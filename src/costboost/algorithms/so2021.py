@@ -34,10 +34,11 @@ class SAMMEC2Classifier(ClassVoteClassifier):
 
     With equal costs it is SAMME, for two classes AdaBoost with votes twice as large. The cost
     enters anew in every round, so costly rows take over in the long run: take few rounds, or costs
-    that are not far apart. A rule no better than chance, :math:`\varepsilon \ge 1 - 1/k`, ends the
-    boosting and is dropped; so does a rule without mistakes, which is kept. `predict_proba` is
-    SAMME's link :math:`P_y \propto e^{F_y}`, exact with equal costs; with others theory gives none,
-    and it orders classes but is not calibrated. By default ``init`` is ``"uniform"``.
+    that are not far apart. A rule no better than chance, :math:`\varepsilon \ge 1 - 1/k`, ends
+    boosting and is dropped; a rule without mistakes ends it too, and is kept. `predict_proba` is
+    SAMME's link :math:`P_y \propto e^{F_y}`, exact with equal costs. With unequal costs theory
+    gives no link, and the result orders classes but is not calibrated. By default ``init`` is
+    ``"uniform"``.
 
     References
     ----------

@@ -19,10 +19,11 @@ __all__ = ["CostingClassifier"]
 class CostingClassifier(SampledClassifier):
     r"""Costing: average classifiers fitted to rejection samples.
 
-    A row enters a sample with probability :math:`c / \max c`, where c is its cost of an error: with
-    more than two decisions, the mean cost of its wrong decisions. No row enters a sample twice, so
-    learners do not overfit to duplicates; the accepted rows are few when the costs are far apart,
-    which makes a round cheap. `predict_proba` returns the shares of the votes, uncalibrated.
+    A row enters a sample with probability :math:`c / \max c`, where c is the cost of an error on it
+    (with more than two decisions, the mean cost of its wrong decisions), times its sample weight.
+    No row enters a sample twice, so learners do not overfit to duplicates; the accepted rows are
+    few when the costs are far apart, which makes a round cheap. `predict_proba` returns the shares
+    of the votes, uncalibrated.
 
     Every class with a row at stake is forced into every sample: if none of its rows was accepted,
     one is added, drawn with equal chances. The paper does not do so, but many learners refuse a
@@ -52,7 +53,8 @@ class CostingClassifier(SampledClassifier):
     def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:
         chance = problem.error_cost * problem.sample_weight
         accepted = rng.uniform(size=len(chance)) * chance.max() < chance
-        # A row of every class that is at stake but was rejected: some learners refuse one class.
+        # A row of every class that is at stake but was rejected: some learners refuse a single
+        # class.
         lacking = (chance > 0) & ~np.isin(problem.z, problem.z[accepted])
         order = rng.permutation(np.flatnonzero(lacking))
         _, first = np.unique(problem.z[order], return_index=True)
