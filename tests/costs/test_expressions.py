@@ -78,8 +78,8 @@ ERRORS = {
     "amount +": "a number or a column is missing, at character 9",
     "+ * 2": "is missing before '*'",
     "(amount": r"'\)' is missing",
-    "amount)": r"'\)' is too much",
-    "amount age": "'age' is too much",
+    "amount)": r"'\)' is unexpected",
+    "amount age": "'age' is unexpected",
     "amount ** 2": "is missing before '*'",
     "amount[0]": r"'\[' is not understood, at character 7",
     "amount.mean()": "'.' is not understood",
@@ -101,7 +101,7 @@ ERRORS = {
     "amount and 1": "a condition is missing",
     "(" * 50 + "1" + ")" * 50: "nested deeper than 40",
     "-" * 50 + "1": "nested deeper than 40",
-    "1+" * 1500 + "1": "may have 2000 characters",
+    "1+" * 1500 + "1": "may have at most 2000 characters",
 }
 
 

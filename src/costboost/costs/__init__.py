@@ -18,10 +18,10 @@ ValueError: The 'cost_matrix' parameter must say which class is the positive one
 
 Costs may be arithmetic over columns, ``{"fn": "amount + 15", "fp": 5, "positive": "fraud"}`` (see
 `costboost.costs.expressions`), and the decisions need not be the classes: a frame with the rows ok,
-fraud and the columns accept, review, block just works. Costs that differ from row to row also come
-from `per_row`; matrices for experiments from `class_frequency`, `random_symmetric`, `from_taxonomy`
-and `normalise`. Entries that are not known exactly are written with `interval` and `samples`, and
-`scenarios` makes certain costs of them.
+fraud and the columns accept, review, block works as it is. Costs that differ from row to row also
+come from `per_row`; matrices for experiments from `class_frequency`, `random_symmetric`,
+`from_taxonomy` and `normalise`. Entries that are not known exactly are written with `interval` and
+`samples`, and `scenarios` turns them into certain costs.
 """
 
 from __future__ import annotations

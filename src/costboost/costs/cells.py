@@ -16,7 +16,7 @@ class Pair(tuple[Any, Any]):
 
 
 def cells_of(form: Any) -> list[Any]:
-    """The cells that may be uncertain; for an array none if it holds plain numbers."""
+    """The cells that may be uncertain; none for an array of plain numbers."""
     if isinstance(form, Mapping):
         return [
             Pair(value) if isinstance(value, tuple) and len(value) == 2 else value

@@ -23,7 +23,7 @@ __all__ = [
 
 
 LARGEST = 1e300
-"""The largest cost: differences and sums of costs must be numbers."""
+"""The largest cost: differences and sums of costs must stay finite."""
 
 
 class Uncertain:

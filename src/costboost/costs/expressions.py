@@ -32,10 +32,10 @@ from costboost._typing import AnyArray, Floats
 __all__ = ["Expression", "ExpressionError", "column_names"]
 
 LONGEST = 2_000
-"""Characters of the longest expression that is read."""
+"""Largest number of characters of an expression."""
 
 DEEPEST = 40
-"""Parentheses and functions may be nested so deep."""
+"""How deep parentheses and functions may be nested."""
 
 Use: TypeAlias = tuple[str, bool]
 """A column, and whether it is used as text."""
@@ -232,7 +232,8 @@ class _Parser:
             raise ExpressionError(f"An expression must be a text, got {type(text).__name__}.")
         if len(text) > LONGEST:
             raise ExpressionError(
-                f"An expression may have {LONGEST} characters, got {len(text)}: {text[:40]!r}..."
+                f"An expression may have at most {LONGEST} characters, got {len(text)}: "
+                f"{text[:40]!r}... Compute it as a column of X and name the column."
             )
         self.text = text
         self.columns: dict[str, None] = {}
@@ -287,7 +288,7 @@ class _Parser:
             raise ExpressionError("An expression is empty. Write a number or a column name.")
         node = self._number(self._or())
         if self._next < len(self._tokens):
-            self._fail(f"{self._tokens[self._next][1]!r} is too much")
+            self._fail(f"{self._tokens[self._next][1]!r} is unexpected")
         return node
 
     def _deeper(self) -> None:

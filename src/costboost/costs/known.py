@@ -17,7 +17,7 @@ from costboost.costs.words import CostSummary, in_words
 __all__ = ["KnownCosts", "mean_prices", "savings"]
 
 
-# By which factor a cost under another truth may exceed the largest one that is at stake.
+# How many times the largest cost at stake a cost under another truth may be.
 _LARGEST_RATIO = 2.0**200
 
 
@@ -400,7 +400,7 @@ class KnownCosts:
 
 
 def mean_prices(masses: Floats, sums: Floats, *, is_square: bool) -> Floats:
-    """Mean price of each decision under each truth; a class without rows gets what is usual.
+    """Mean price of each decision under each truth, with a fallback for classes without rows.
 
     Parameters
     ----------

@@ -30,7 +30,7 @@ DECISION_WORDS = (
     "action",
 )
 
-# Pairs of classes of which everybody takes the second for the positive one.
+# Pairs of classes whose second one is the positive class by common usage.
 _USUAL_PAIRS = ({0, 1}, {-1, 1})
 
 

@@ -42,7 +42,7 @@ def read_prices(costs: Any, codes: Ints, context: Context) -> tuple[AnyArray, Fl
     k, d = len(classes), len(decisions)
     if array.shape != (n, d):
         remedy = (
-            "X has so many rows: take the costs from the same rows."
+            f"X has {n} rows: take the costs from the same rows."
             if array.ndim in (1, 2) and len(array) != n
             else "Name other decisions by the columns of a frame."
         )

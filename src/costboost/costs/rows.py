@@ -19,7 +19,7 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
     """The (n, 2, 2) array of `per_row`, index 1 the positive class, which it remembers.
 
     Where it is used as ``costs``, it is put into the order of the classes. Slices and joined arrays
-    keep the memory, so it may be cut into folds. ``numpy.asarray`` forgets it.
+    remember it too, so the array may be cut into folds. ``numpy.asarray`` forgets it.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
 
 
 def in_class_order(costs: RowCosts, classes: AnyArray, owner: str) -> Floats:
-    """The array with the classes in their order, without the memory of the positive one."""
+    """A plain array with the classes in their order."""
     plain = np.asarray(costs)
     if plain.ndim != 3 or len(classes) != 2:
         return plain  # the shape is refused where all arrays are checked

@@ -145,9 +145,9 @@ class Costs:
             ``"0.9 * amount + 15"``.
         costs : array, frame or mapping, optional
             Costs in place of `cost_matrix`: shape (n, k, d), each row's own matrix; a (k, d) matrix
-            or a mapping, as above. If `codes` is given also (n, d), the price of each decision on
-            the row (the columns of a frame name the decisions), or (n,), the price of any error
-            on the row.
+            or a mapping, as above. If `codes` is given, also (n, d), the price of each decision on
+            the row (the columns of a frame name the decisions), or (n,), the price of any error on
+            the row.
         classes : array of shape (k,)
             The classes, in order.
         decisions : array of shape (d,), optional

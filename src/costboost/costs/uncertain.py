@@ -185,7 +185,7 @@ def samples(values: ArrayLike) -> Samples:
 
 
 def _checked(value: Any, name: str, owner: str) -> Floats:
-    """A finite read-only array of one's own."""
+    """A finite, read-only copy as floats."""
     if is_frame(value) or isinstance(value, Mapping):
         raise TypeError(
             f"{parameter(name, owner)} must be a number or an array, got "
