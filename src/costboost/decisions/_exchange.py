@@ -77,13 +77,13 @@ class Exchange:
     def marginal(self) -> Floats:
         """What one more unit of each decision's upper limit saves, (d,).
 
-        Negative where the lower limit binds: one unit less of it saves so much.
+        Negative where the lower limit binds: one unit less of it saves that much.
         """
         distance = _distances(self.arcs)
         d = len(self.counts)
         more = np.where(self.counts == self.bounds.upper, -distance[d, :d], 0.0)
         fewer = np.where(self.counts == self.bounds.lower, -distance[:d, d], 0.0)
-        # Full because there are no more rows is no limit.
+        # A decision that is full only because it has all rows is not limited.
         more[self.bounds.upper >= len(self.codes)] = 0.0
         fewer[self.bounds.lower <= 0] = 0.0
         return np.asarray(np.maximum(more, 0.0) - np.maximum(fewer, 0.0))

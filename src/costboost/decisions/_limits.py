@@ -82,7 +82,7 @@ def bounds(
 ) -> Bounds:
     """Bounds on the rows of each decision among `n` rows of one group.
 
-    `periods` multiplies counts: so many groups share these rows.
+    `periods` multiplies counts: it is the number of groups that share these rows.
     """
     lower = np.zeros(len(decisions), dtype=np.intp)
     upper = np.full(len(decisions), n, dtype=np.intp)

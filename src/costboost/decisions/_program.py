@@ -22,7 +22,7 @@ from costboost._typing import Floats, Ints
 
 # Rows of the first sample and of the first program near a tie.
 _ROWS = 1000
-# Most cutting planes between two programs.
+# Largest number of cutting planes between two programs.
 _STEPS = 60
 
 
@@ -204,7 +204,7 @@ def _proves_infeasible(limits: Sequence[Limit], n: int, prices: Floats) -> bool:
 
 
 def solve_whole(expected: Floats, limits: Sequence[Limit]) -> Ints | None:
-    """Decisions of least cost within the limits in whole rows, by branch and bound; None if none.
+    """Decisions of least cost within the limits in whole rows, by branch and bound, or None.
 
     For few rows: the time may grow exponentially.
     """

@@ -79,7 +79,8 @@ def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floa
 def cheapest(expected: Floats) -> Ints:
     """Decision of smallest expected cost.
 
-    A tie of two decisions goes to the second, as in ``Costs.decide``; of more to the first.
+    With two decisions a tie goes to the second, as in ``Costs.decide`` if they are the classes.
+    With more it goes to the first of the cheapest ones.
 
     Parameters
     ----------
@@ -89,7 +90,7 @@ def cheapest(expected: Floats) -> Ints:
     Returns
     -------
     int array of shape (n,)
-        Columns.
+        The column of the cheapest decision.
 
     Examples
     --------

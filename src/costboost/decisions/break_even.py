@@ -53,7 +53,8 @@ def break_even(
         The positive class of a short name; by default the second.
     decide : callable of (n, k, d) -> (n,), optional
         The rule that decides, given a matrix per row; by default the cheapest expected cost. Pass
-        ``lambda matrix: Costs(classes, matrix).decide(proba)`` for the very arithmetic of predict.
+        ``lambda matrix: Costs(classes, matrix).decide(proba)`` for exactly the arithmetic of
+        predict.
 
     Returns
     -------
@@ -62,7 +63,7 @@ def break_even(
 
     Examples
     --------
-    A fraud of probability 0.1 is reviewed for 4. From which loss on?
+    A payment is a fraud with probability 0.1, and a review costs 4. From what loss on does it pay?
 
     >>> matrix = [[0, 4], [100, 4]]
     >>> break_even([[0.9, 0.1]], matrix, "fn").round(6)

@@ -42,7 +42,7 @@ class Allocation:
         The number of rows of each decision.
     price : dict
         For each decision with a limit, what one more unit of its upper limit saves in total; 0 if
-        the limit does not bind. Negative if the lower limit binds: one unit less of it saves so
+        the limit does not bind. Negative if the lower limit binds: one unit less of it saves that
         much. With ``per``, a dictionary of that kind for each group. With ``constraints`` the
         values are the dual prices of the linear program.
     lower_bound : float
@@ -107,8 +107,8 @@ def allocate(
 
     With ``capacity`` alone the result is the exact optimum: one limit by partial sort on regret,
     several by a transportation program, whose solutions are whole rows. Equal rows never overshoot
-    a limit. ``constraints`` are met, too, but only in rows that are whole: see `Rate` and `Budget`
-    for what is guaranteed.
+    a limit. ``constraints`` are met, too, but with whole rows the cost may be slightly above the
+    optimum: `costboost.decisions.constraints` says what is guaranteed.
 
     Parameters
     ----------
@@ -290,10 +290,10 @@ def capacity_prices(
 ) -> Floats:
     """Prices of decisions that keep limits on average, for rows that arrive one by one.
 
-    They are the dual prices of `allocate` on rows at hand, best held-out ones. Add them to the
-    costs, ``matrix + prices``, and take the cheapest decision of each new row: on the rows at hand
-    this is the optimum within the limits (up to rows that tie), and on new rows of the same
-    kind the limits are met on average.
+    They are the dual prices of `allocate` on the rows at hand, which are best held-out ones. Add
+    them to the costs, ``matrix + prices``, and take the cheapest decision of each new row: on the
+    rows at hand this is the optimum within the limits (up to rows that tie), and on new rows of the
+    same kind the limits are met on average.
 
     Parameters
     ----------
@@ -312,8 +312,8 @@ def capacity_prices(
     Returns
     -------
     array of shape (d,)
-        A price per decision; 0 where no limit binds, negative where more rows than the cheapest
-        ones are asked for, infinite for a limit of 0.
+        A price per decision; 0 where no limit binds, negative where a lower limit asks for more
+        rows than would choose the decision by cost, infinite for a limit of 0.
 
     Examples
     --------

@@ -32,9 +32,9 @@ from costboost.decisions.arrays import checked_labels, of_length, position
 
 __all__ = ["Budget", "Rate"]
 
-# Most combinations of split rows and decisions that are tried.
+# Largest number of combinations of split rows and decisions that are tried.
 _COMBINATIONS = 100_000
-# Up to so many rows branch and bound is the last resort.
+# Up to this many rows branch and bound is the last resort.
 _FEW_ROWS = 200
 
 
@@ -117,7 +117,7 @@ class Sum:
     Parameters
     ----------
     words : str
-        What it is.
+        What it limits, for messages.
     coefficients : array of shape (n, d)
         What each decision counts on each row.
     total : array of shape (n,) or None

@@ -17,7 +17,7 @@ saving on the way (the Aumann-Shapley value):
     \; dt, \qquad \sum_f \text{part}_f = S(p) - S(p_{base}).
 
 For two classes this shares out the change of the probability in proportion to the contributions.
-Probabilities that are averaged over several boosters average the parts, too. What rounding and
+Where probabilities are averaged over several boosters, so are the parts. What rounding and
 integration leave over is shared out in proportion to the sizes of the parts.
 
 A feature that also sets the costs (an amount) acts twice. Its effect on the costs is in the base,

@@ -42,14 +42,14 @@ class CostGuarantee:
     Attributes
     ----------
     holds : bool
-        Whether the mean cost is below the limit, with probability at least 1 - delta of this
-        answer not being wrong. False means "not shown", not "above".
+        Whether the rows show that the mean cost is below the limit; yes is wrong with probability
+        at most delta. False means "not shown", not "above".
     upper_bound : float
         The mean cost is below it with probability at least 1 - delta.
     mean : float
         Mean cost of the rows.
     limit, delta : float
-        What was asked.
+        The arguments of `cost_guarantee`.
     n : int
         Number of rows.
     """
@@ -84,7 +84,7 @@ def cost_guarantee(
         The mean cost that must not be exceeded.
     delta : float, default=0.05
         Largest probability, over the draw of the rows, that the answer is yes although the mean is
-        at or above the limit.
+        not below the limit.
     largest, smallest : float
         Bounds of the cost of any row, known beforehand (such as a card limit) and not read off
         these rows.

@@ -93,7 +93,8 @@ def order_threshold(scores: ArrayLike, limit: float, delta: float) -> float:
     k = order_rank(len(ordered), limit, delta)
     if k > len(ordered):
         raise ValueError(
-            f"scores of order_threshold must be at least {rows_needed(limit, delta)} for limit="
-            f"{limit!r} and delta={delta!r}; got {len(ordered)}."
+            f"The 'scores' parameter of order_threshold must hold at least "
+            f"{rows_needed(limit, delta)} scores for limit={limit!r} and delta={delta!r}; got "
+            f"{len(ordered)}. Add rows, or raise limit or delta."
         )
     return float(ordered[k - 1])

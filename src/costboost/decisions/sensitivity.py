@@ -31,7 +31,7 @@ _FACTORS = (0.2, 0.5, 0.8, 1.0, 1.25, 2.0, 5.0)
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """What stated costs cost if the true ones differ; made by `sensitivity`.
+    """What decisions by the stated costs cost if the true ones differ; made by `sensitivity`.
 
     Attributes
     ----------
@@ -41,8 +41,8 @@ class Sensitivity:
         ``regret``, their difference; and the cost of each rival rule.
     crossings : list of dict
         For each entry and rival rule: ``entry``, ``rival``, ``cheaper_below`` and
-        ``cheaper_above``, the factors nearest to 1 from which on the rival is the cheaper rule;
-        NaN where there is none.
+        ``cheaper_above``, the factors nearest to 1 below and above which the rival is the cheaper
+        rule; NaN where there is none.
     """
 
     rows: list[dict[str, Any]]
@@ -102,7 +102,7 @@ def sensitivity(
     rivals: Mapping[str, ArrayLike] | None = None,
     decide: Callable[[Floats], Ints] | None = None,
 ) -> Sensitivity:
-    """What it costs if stated costs are off by a factor, against having known the true ones.
+    """What it costs if stated costs are off by a factor, compared with knowing the true ones.
 
     The stated costs decide. The true cost of one entry is its stated cost times the factor, and the
     decisions are paid at the true costs. At factor 1 the regret is 0.
@@ -114,19 +114,19 @@ def sensitivity(
     matrix : array of shape (k, d) or (n, k, d)
         The stated costs, truth by decision.
     truth : array of shape (n,), optional
-        True labels: costs are then those realised. Without them they are those expected with
-        the probabilities, and the regret is never negative. Realised regret may be: on a sample,
-        wrong costs can be lucky.
+        True labels. With them, costs are the realised ones, and the regret may be negative: on a
+        sample, wrong costs can be lucky. Without them, costs are those expected under the
+        probabilities, and the regret is never negative.
     classes, decisions : arrays of shape (k,) and (d,), optional
         Labels; by default 0, 1, ...
     factors : sequence of float
-        True cost by stated cost, positive.
+        True cost divided by stated cost; positive numbers.
     entries : sequence of (truth, decision), "fn", "fp", "tp", "tn" or "ratio", optional
         What may be wrong; by default every entry that is not 0, and for two classes and two
         decisions the ratio of the costs of the two errors. If the ratio is off by a factor, one
         error is multiplied by its root and the other divided by it.
     rivals : mapping of name to array of shape (n,), optional
-        Labels that other rules decide. Every constant decision is always a rival, and, where
+        Decisions of other rules, as labels. Every constant decision is always a rival, and, where
         decisions are classes, ``"most probable class"``, which for two classes is the threshold
         0.5.
     decide : callable of (n, k, d) or (k, d) -> (n,), optional
@@ -135,7 +135,7 @@ def sensitivity(
     Returns
     -------
     Sensitivity
-        Costs, regrets, and the factors from which on a rival is cheaper.
+        Costs, regrets, and the factors beyond which a rival is cheaper.
 
     Examples
     --------
