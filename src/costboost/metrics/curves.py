@@ -84,7 +84,8 @@ def cost_by_threshold(
     score = _scores(y_score, len(case.codes), owner)
     w = np.ones(len(score)) if case.weights is None else case.weights
     paid = np.stack([case.costs.paid(np.full(len(score), one)) for one in (1 - code, code)])
-    # In units of their own, powers of two: products of unusual numbers are none.
+    # In units of their own, powers of two: products of very large or very small numbers would
+    # overflow or vanish.
     unit, size = usual_exponent(float(np.abs(paid).max())), usual_exponent(float(w.max()))
     price_negative, price_positive = np.ldexp(paid, -unit) * np.ldexp(w, -size)
     order, starts = _distinct(score)
@@ -120,7 +121,7 @@ def cost_curve(
         Score of the positive class; any monotone scale.
     probability_cost : int, array or None, default=101
         Values of PC: a number of them, evenly spaced from 0 to 1; the values; or None, the exact
-        corners, between which it is straight.
+        corners, between which the curve is straight.
     positive : label, optional
         The positive class; by default the second of {0, 1}, {False, True} and {-1, 1}.
     sample_weight : array of shape (n,), optional

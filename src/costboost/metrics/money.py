@@ -207,14 +207,14 @@ def in_full(value: float, exponent: int, owner: str) -> float:
     Returns
     -------
     float
-        The sum; a ValueError if no float is so large.
+        The sum; a ValueError if it is too large for a float.
     """
     try:
         return math.ldexp(value, exponent)
     except OverflowError:
         raise ValueError(
             f"A sum of {owner} is larger than the largest number, because the costs or the weights "
-            "of rows are. Pass costs in another unit, or use mean_cost."
+            "of the rows are too large. Pass costs in another unit, or use mean_cost."
         ) from None
 
 

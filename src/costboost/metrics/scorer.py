@@ -31,7 +31,7 @@ class CostScorer(BaseEstimator):
         As in `make_cost_scorer`.
     """
 
-    # Routed are sample_weight and costs; the estimator is no metadata.
+    # sample_weight and costs are routed; the estimator is not metadata.
     __metadata_request__score: ClassVar[dict[str, str]] = {"estimator": UNUSED}
 
     def __init__(
@@ -79,7 +79,7 @@ class CostScorer(BaseEstimator):
             raise ValueError(
                 f"{owner} was given no costs, but the model was fitted with costs, and unit costs "
                 "would mislead. Pass cost_matrix= to make_cost_scorer. Costs of single rows are "
-                "expressions over columns, cost_matrix={'fn': 'amount', 'fp': 5}, or come by "
+                "expressions over columns, cost_matrix={'fn': 'amount', 'fp': 5}, or come through "
                 "scorer.set_score_request(costs=True) and scikit-learn's metadata routing."
             )
         decided = estimator.predict(X)
@@ -134,8 +134,8 @@ def make_cost_scorer(
     Returns
     -------
     scorer
-        A callable ``scorer(estimator, X, y, ...)``. It raises a ValueError if it has no costs,
-        while the model was fitted with costs of single rows.
+        A callable ``scorer(estimator, X, y, ...)``. It raises a ValueError if it has no costs, but
+        the model was fitted with costs.
 
     Examples
     --------

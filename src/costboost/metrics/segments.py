@@ -85,7 +85,7 @@ def cost_by(
 ) -> CostBySegment:
     """Return what decisions cost in each segment, with intervals of the means.
 
-    The intervals are Student's, for rows that are independent draws of their segment. With few
+    The intervals are Student's, for rows that are independent draws from their segment. With few
     rows and a few large costs they are too narrow.
 
     Parameters
@@ -163,7 +163,8 @@ def segmented(
     order = np.argsort(codes, kind="stable")
     ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
     members = np.split(order, ends)
-    # In units of their own, powers of two: squares and products of unusual numbers are none.
+    # In units of their own, powers of two: squares and products of very large or very small numbers
+    # would overflow or vanish.
     unit = int(np.frexp(np.abs(paid).max(initial=0.0))[1])
     size = usual_exponent(float(weight.max(initial=0.0)))
     paid, weight = np.ldexp(paid, -unit), np.ldexp(weight, -size)
