@@ -218,7 +218,7 @@ def test_metadata_routing(gaussians):
 
 def test_errors(gaussians):
     X, y = gaussians
-    with pytest.raises(ValueError, match=r"has not[.] Set calibration='sigmoid'"):
+    with pytest.raises(ValueError, match=r"does not[.] Set calibration='sigmoid'"):
         MinCostClassifier(LinearSVC()).fit(X, y)
     with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
         MinCostClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(len(y)))

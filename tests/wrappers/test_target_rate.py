@@ -258,7 +258,7 @@ def test_errors(gaussians):
     for rate in (0, 1, 90, "high"):
         with pytest.raises(ValueError, match=r"'detection_rate' .* in \(0, 1\)"):
             TargetRateClassifier(detection_rate=rate).fit(X, y)
-    with pytest.raises(ValueError, match=r"LogisticRegression has not[.] Set delta"):
+    with pytest.raises(ValueError, match=r"LogisticRegression does not[.] Set delta"):
         TargetRateClassifier(LogisticRegression(), 0.9).fit(X, y)
     with pytest.raises(ValueError, match="takes them in"):
         pipe = make_pipeline(MinCostClassifier(QUICK))
@@ -267,7 +267,7 @@ def test_errors(gaussians):
         TargetRateClassifier(false_alarm_rate=0.001, delta=0.05).fit(X, y)
     with pytest.raises(ValueError, match=r"holds out 3 rows of class True.*needs at least 22"):
         TargetRateClassifier(detection_rate=0.9, delta=0.1).fit(X, np.arange(len(y)) < 10)
-    with pytest.raises(ValueError, match=r"must be at least 59 .* got 58"):
+    with pytest.raises(ValueError, match=r"must hold at least 59 .* got 58"):
         order_threshold(np.arange(58), 0.05, 0.05)
     with pytest.raises(ValueError, match="Only binary classification"):
         TargetRateClassifier(detection_rate=0.9).fit(X, np.arange(len(y)) % 3)

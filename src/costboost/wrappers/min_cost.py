@@ -61,7 +61,7 @@ class MinCostClassifier(CostSensitiveClassifier):
     Parameters
     ----------
     estimator : classifier or None, default=None
-        Any classifier, of two or more classes, with ``predict_proba``; with a calibration,
+        Any classifier with ``predict_proba``, for two or more classes; with a calibration,
         ``decision_function`` will do. None is a ``lightgbm.LGBMClassifier`` with 15 leaves and
         learning rate 0.05.
     cost_matrix : array, frame, mapping, callable or None, default=None
@@ -73,15 +73,15 @@ class MinCostClassifier(CostSensitiveClassifier):
         Calibration by `sklearn.calibration.CalibratedClassifierCV`; None takes the probabilities
         as they are.
     cv : int, splitter or iterable, default=5
-        Folds of the calibration; an integer means stratified folds, no more than the rarest class
-        has rows.
+        Folds of the calibration; an integer means that many stratified folds, but at most as many
+        as the rarest class has rows.
     ensemble : bool, default=True
         Whether to average one calibrated model per fold, or to fit one model on all rows and
         calibrate it on the predictions of the folds.
     n_jobs : int or None, default=None
-        Number of folds fitted in parallel; without calibration, threads of the default LightGBM.
-        With None, folds are fitted one after another, and LightGBM has one thread below 10,000
-        rows, all above.
+        Number of folds fitted in parallel; without calibration, number of threads of the default
+        LightGBM. With None, folds are fitted one after another, and LightGBM uses one thread below
+        10,000 rows and all threads above.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         )
 
     def _threads(self) -> int | None:
-        """Threads of one model, one if folds run side by side; None leaves it to the row count."""
+        """Threads of one model, one if folds run in parallel; None lets the row count decide."""
         return self.n_jobs if self.n_jobs is None or self.calibration is None else 1
 
     def _calibrated(self, model: Any, codes: Ints) -> Any:
@@ -233,7 +233,7 @@ class MinCostClassifier(CostSensitiveClassifier):
             if not hasattr(model, "predict_proba"):
                 raise ValueError(
                     f"The 'estimator' parameter of {owner} must have predict_proba; "
-                    f"{type(model).__name__} has not. Set calibration='sigmoid', which turns its "
+                    f"{type(model).__name__} does not. Set calibration='sigmoid', which turns its "
                     "scores into probabilities, or use a probabilistic classifier."
                 )
             return model
@@ -322,7 +322,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         if not all(hasattr(model, "feature_importances_") for model in models):
             raise AttributeError(
                 f"feature_importances_ exists only if the estimator of {type(self).__name__} has "
-                f"it; {type(models[0]).__name__} has not."
+                f"it; {type(models[0]).__name__} does not."
             )
         found = [np.asarray(model.feature_importances_, dtype=np.float64) for model in models]
         return np.asarray(np.mean(found, axis=0))

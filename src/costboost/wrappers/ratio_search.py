@@ -18,7 +18,7 @@ class Trial:
     Attributes
     ----------
     ratio : float
-        Cost of a miss in that of a false alarm.
+        Cost of a miss divided by that of a false alarm.
     detection_rate, false_alarm_rate : float
         Shares of the positives and of the negatives that are flagged.
     """
@@ -37,7 +37,7 @@ class NamedRate:
     value : float
         The rate.
     is_detection : bool
-        Which of the two it is.
+        Whether it is a detection rate; if not, it is a false-alarm rate.
     """
 
     value: float
@@ -71,7 +71,7 @@ class NamedRate:
         Parameters
         ----------
         trials : sequence of Trial
-            One at least.
+            At least one trial.
 
         Returns
         -------
@@ -100,11 +100,11 @@ def bisected(
     named : NamedRate
         The rate to be met.
     rates : callable
-        Detection rate and false-alarm rate at a cost ratio.
+        Maps a cost ratio to the detection rate and the false-alarm rate.
     centre : float
         Logarithm (base 10) of the first ratio.
     n_trials : int
-        Trials, at most.
+        Largest number of trials.
     tol : float
         A trial that is better than the rate by no more than this ends the search.
 

@@ -57,11 +57,11 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
     r"""A named detection rate, or a named false-alarm rate, instead of costs.
 
     **The search.** For a cost-sensitive estimator, the cost ratio r = C₁/C₂ that meets the rate is
-    searched on a log scale (Masnadi-Shirazi & Vasconcelos 2011, section 2.1): both rates
-    grow with r, so each trial halves the range, which starts at the odds of the classes times
-    10⁻⁴ to 10⁴. The rates of a trial are those of cross-validated decisions. Of the trials that
-    meet the named rate, the one with the best other rate is fitted on all rows. It meets the rate
-    on average; new rows may well miss it.
+    searched for on a log scale (Masnadi-Shirazi & Vasconcelos 2011, section 2.1): both rates grow
+    with r, so each trial halves the range, which starts at the odds of the classes times 10⁻⁴ to
+    10⁴. The rates of a trial are those of cross-validated decisions. Of the trials that meet the
+    named rate, the one with the best other rate is fitted on all rows. It meets the rate on
+    average; new rows may well miss it.
 
     **The guarantee.** With ``delta``, a held-out part of the rows sets a threshold on the score
     such that the promise fails with probability at most δ over the draw of those rows (Tong, Feng &
@@ -91,12 +91,12 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
     false_alarm_rate : float or None, default=None
         The largest share of the negatives that may be flagged.
     delta : float or None, default=None
-        How probable it may be that the rate is missed on new rows; None gives no guarantee.
+        Largest probability that the rate is missed on new rows; None gives no guarantee.
     positive : label or None, default=None
-        The positive class. None is the greater of two numbers; text labels must name it.
+        The positive class. None is the greater of two numbers; with text labels it must be named.
     cv : int, splitter or iterable, default=5
-        Folds that measure the rates; an integer means stratified, shuffled folds, no more than
-        the rarer class has rows.
+        Folds that measure the rates; an integer means that many stratified, shuffled folds, but at
+        most as many as the rarer class has rows.
     n_trials : int, default=12
         Largest number of cost ratios tried; each takes a cross-validation.
     tol : float, default=0.005
@@ -200,7 +200,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
     # -- fit ------------------------------------------------------------------------------------
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Search the cost ratio, fit the estimator, and set the threshold if there is a δ.
+        """Search for the cost ratio, fit the estimator, and set the threshold if there is a δ.
 
         Parameters
         ----------
@@ -246,7 +246,8 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
             self._check_enough(held_labels, held_mass > 0)
         arguments = hand_on_weights(model, weights, type(self).__name__)
         with warnings.catch_warnings():
-            # A search comes by ratios at which one class takes all; only the outcome counts.
+            # A search passes through ratios at which one class takes all rows; only the outcome
+            # counts.
             warnings.simplefilter("ignore", CollapseWarning)
             self.cost_ratio_: float | None = None
             if cost_parameter is not None:
@@ -261,7 +262,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         """The estimator, unfitted."""
         if self.estimator is not None:
             return clone(self.estimator)
-        # Here because AdaMEC, among the algorithms, stands on this package.
+        # Imported here because AdaMEC, one of the algorithms, builds on this package.
         from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 
         return AdaBoostCClassifier(estimator="stump", random_state=seed)
@@ -296,7 +297,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         if not nested and self.delta is None:
             raise ValueError(
                 f"The 'estimator' parameter of {owner} must have the parameter cost_matrix, whose "
-                f"ratio is searched; {kind} has not. Set delta, which puts a threshold on the "
+                f"ratio is searched for; {kind} does not. Set delta, which puts a threshold on the "
                 "scores of any classifier, or use a cost-sensitive estimator."
             )
         return nested[0] if nested else None
