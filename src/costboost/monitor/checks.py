@@ -14,9 +14,9 @@ from costboost.monitor.snapshot import Snapshot
 
 __all__ = ["Check"]
 
-# Numeric columns of no more distinct values are compared by the frequencies of their values.
+# Numeric columns with no more distinct values than this are compared by their frequencies.
 _FEW_VALUES = 12
-# Values that came less often, in both sets together, count as one.
+# Values that occur less often than this, in both sets together, count as one value.
 _RARE = 20
 
 
@@ -31,13 +31,14 @@ class Check:
     kind : str
         "cost", "decisions", "feature", "calibration" or "realised".
     reference, new : float
-        A number that describes it in both sets: a mean, or a largest share.
+        A number that describes it in both sets: a mean, or the share of the value that changed
+        most.
     p_value : float
-        How probable so large a difference is without any change.
+        Probability of a difference at least this large if nothing has changed.
     adjusted : float
         The p-value after Holm's correction for the number of checks.
     alarm : bool
-        Whether it is at or below the false-alarm rate.
+        Whether ``adjusted`` is at or below the false-alarm rate.
     """
 
     name: str
@@ -98,7 +99,7 @@ def labelled(reference: Snapshot, new: Snapshot) -> list[Check]:
 
 
 def holm(checks: list[Check], rate: float) -> list[Check]:
-    """Adjust p-values so that any false alarm among all has at most this probability."""
+    """Adjust p-values so that the probability of any false alarm is at most the rate."""
     p = np.array([check.p_value for check in checks])
     order = np.argsort(p, kind="stable")
     steps = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
@@ -214,7 +215,7 @@ def _numbers(a: Floats, b: Floats) -> float:
 
 
 def _counted(a: AnyArray, b: AnyArray) -> tuple[Ints, Ints]:
-    """How often each value comes in both columns; missing is a value."""
+    """How often each value occurs in either column; missing is a value."""
     columns = [[_key(value) for value in column.tolist()] for column in (a, b)]
     index = {key: i for i, key in enumerate(dict.fromkeys(columns[0] + columns[1]))}
     first, second = (

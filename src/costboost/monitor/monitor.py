@@ -37,7 +37,7 @@ class MonitorReport:
     realised_cost : float or None
         Cost per row, if labels are known.
     confidence, false_alarm_rate : float
-        What was asked.
+        The arguments of `Monitor.check` and `Monitor`.
     checks : list of Check
         The comparisons.
     """
