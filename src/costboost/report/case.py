@@ -14,7 +14,7 @@ from costboost._typing import AnyArray, Floats, Ints
 __all__ = ["Case", "Rival"]
 
 Explain = Callable[[Ints], Floats]
-"""From row numbers to (rows, features): each feature's part, in money, of what the decision taken
+"""Maps row numbers to (rows, features): each feature's part, in money, of what the decision taken
 is expected to save against the next-best one. Positive parts speak for the decision taken."""
 
 
@@ -65,7 +65,7 @@ class Case:
     features : mapping of name to array of shape (n,)
         Values of the features, in the order of the columns of `explain`.
     explain : callable or None
-        Row numbers to an array (rows, features): parts of the saving, in money.
+        Maps row numbers to an array (rows, features): parts of the saving, in money.
     rounds : mapping of name to array
         Mean cost after each boosting round.
     rivals : mapping of name to Rival

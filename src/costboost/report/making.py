@@ -14,7 +14,7 @@ from costboost.report.case import Case, Explain, Rival
 __all__ = ["make_case"]
 
 OWN_NAMES = ("The model", "Threshold 0.5", "Most likely class")
-"""What the report calls rules of its own."""
+"""Names that the report gives to its own rules."""
 
 
 def make_case(
@@ -135,7 +135,7 @@ def make_case(
     taken = [name for name in others if name in OWN_NAMES]
     if taken:
         raise ValueError(
-            f"The 'rivals' parameter of make_case must not be called as the report calls its own "
+            f"The 'rivals' parameter of make_case must not use the names of the report's own "
             f"rules, got {taken}. Choose other names."
         )
     return Case(

@@ -117,7 +117,7 @@ class ReportData:
         threshold : float, optional
             Act where the risk is at least this; by default decide by expected cost.
         capacity : mapping of one decision to a number, optional
-            Most rows that the decision may get, for example ``{"review": 200}``.
+            Largest number of rows that the decision may get, for example ``{"review": 200}``.
 
         Returns
         -------

@@ -35,7 +35,7 @@ class WholeCostCurve:
     costs : dict of str to array of shape (m,)
         Normalised cost of the model and of each rival that has probabilities.
     stated : float or None
-        Where the stated costs lie; None if acting or not acting is never a mistake.
+        Where the stated costs lie; None if no mistake costs anything.
     """
 
     probability_cost: Floats

@@ -21,7 +21,7 @@ NUMBERS = "iufb"
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """What a feature says for acting, by its value.
+    """How much a feature speaks for acting, by its value.
 
     Attributes
     ----------

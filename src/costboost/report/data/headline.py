@@ -13,10 +13,10 @@ __all__ = ["Daily", "Headline", "Interval", "Rule", "headline"]
 
 RESAMPLES = 2_000
 MOST_RESAMPLED = 20_000
-"""Above so many units the normal interval is used; the bootstrap would say the same."""
+"""Above this many units the normal interval is used; the bootstrap would say the same."""
 
 FEWEST_DAYS = 20
-"""With at least so many days, whole days are resampled: rows of a day are alike."""
+"""With at least this many days, whole days are resampled: rows of a day are alike."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Daily:
     Attributes
     ----------
     days : array of datetime64[D] of shape (m,)
-        Every day from the first to the last, also those without rows.
+        Every day from the first to the last, including those without rows.
     costs : dict of str to array of shape (m,)
         What each rule costs on each day, by the rule's name.
     """

@@ -31,7 +31,7 @@ class Mistake:
         What the decision cost, and how much of it the cheapest one would have saved (times the
         weight of the row).
     probability : float
-        What the model gave to the true class.
+        Probability that the model gave to the true class.
     reasons : list of (str, str, float)
         The features with the largest parts: name, value, part in money.
     """

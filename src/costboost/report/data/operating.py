@@ -29,7 +29,7 @@ from costboost.report.case import Case, sums
 __all__ = ["Board", "Lever", "OperatingPoint", "board_of", "factors_of", "levers_of"]
 
 MOST_CELLS = 6
-"""With at most so many kinds of mistake, each has its own lever; else each true class has one."""
+"""With at most this many kinds of mistake, each has its own lever; else each true class has one."""
 
 MOST_LEVERS = 12
 
@@ -193,7 +193,7 @@ class Board:
         threshold : float, optional
             Act where the risk is at least this; by default decide by expected cost.
         capacity : float, optional
-            Most rows that decision `limited` may get.
+            Largest number of rows that decision `limited` may get.
         limited : int, optional
             Code of the decision that `capacity` limits.
 

@@ -15,10 +15,10 @@ from costboost.report.data.operating import Board, Lever, factors_of
 __all__ = ["Packed", "StatedError", "bin_rows", "pack", "stated_error"]
 
 EXACT_ROWS = 100_000
-"""Up to so many rows the page has every row."""
+"""Up to this many rows the page holds every row."""
 
 EXACT_BYTES = 9_000_000
-"""Compressed size above which even fewer rows are binned: with many classes."""
+"""Compressed size above which fewer rows are binned, too, as happens with many classes."""
 
 BIN_BYTES = 2_600_000
 """Bytes of all bins before compression."""
@@ -87,7 +87,7 @@ class Packed:
         return {"kind": "raw", "values": self.array(column)}
 
     def compressed(self) -> bytes:
-        """The buffer, by gzip, the same bytes on every run."""
+        """The buffer compressed by gzip, the same bytes on every run."""
         return gzip.compress(bytes(self.buffer), compresslevel=9, mtime=0)
 
 

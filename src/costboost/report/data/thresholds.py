@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 POINTS = 300
-"""Most points of a drawn curve."""
+"""Largest number of points of a drawn curve."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class ThresholdCurve:
 
 
 def threshold_curve(case: Case, board: Board) -> ThresholdCurve | None:
-    """Total cost by threshold; None if every row, or no row, carries a risk."""
+    """Total cost by threshold; None if every class, or no class, calls for action."""
     if not 0 < len(case.risky) < case.k:
         return None
     act = cheapest_but(board.expected(np.ones(board.shape)), case.nothing)
@@ -138,7 +138,7 @@ def share_curve(case: Case, board: Board) -> ShareCurve:
 
 @dataclass(frozen=True, eq=False)
 class CapacityCurve:
-    """Total cost if a decision can be taken only so often.
+    """Total cost if a decision can be taken on a limited number of rows only.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class CapacityCurve:
     prices : array of shape (m,)
         Price of one more unit: what the next row would save, as the model expects it.
     wanted : float
-        How many rows get the decision without a limit; more capacity is of no use.
+        How many rows get the decision without a limit; more capacity does not help.
     """
 
     decision: int

@@ -93,9 +93,9 @@ def _capacity_control(report: ReportData) -> str:
         '<label for="use-capacity">Limit how often one decision is taken</label></div>'
         '<div class="pair"><label for="limited">Decision</label>'
         f'<select id="limited">{options}</select></div>'
-        '<div class="slider"><label for="capacity">Most rows</label>'
+        '<div class="slider"><label for="capacity">Largest number of rows</label>'
         '<input type="range" id="capacity"><input type="number" id="capacity-exact" min="0" '
-        f'step="1" aria-label="Most rows, exact number"></div>{days}</fieldset>'
+        f'step="1" aria-label="Largest number of rows, exact"></div>{days}</fieldset>'
     )
 
 

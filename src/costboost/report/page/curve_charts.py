@@ -95,7 +95,7 @@ def headline_chart(headline: Headline, unit: str) -> Figure:
 
 
 def daily_chart(headline: Headline, unit: str) -> Figure | None:
-    """Cumulated saving by day against doing nothing and the best constant decision."""
+    """Cumulated saving by day against doing nothing, the best constant and the likeliest class."""
     if headline.daily is None:
         return None
     days = [str(day) for day in headline.daily.days]
@@ -289,13 +289,13 @@ def capacity_chart(case: Case, curve: CapacityCurve) -> Figure:
     ]
     return Figure(
         f"capacity-{curve.decision}",
-        f"If “{name}” can be decided only so often",
+        f"If only a limited number of rows can get “{name}”",
         f"Above: total cost by how many rows may get “{name}”, the most profitable first. Below: "
         "what one more would save. Pay for more capacity while it costs less than that. Without "
         f"a limit {count(curve.wanted)} rows get it.",
         traces,
         {
-            "xaxis": axis(f"Most rows decided “{name}”", anchor="y2"),
+            "xaxis": axis(f"Largest number of rows decided “{name}”", anchor="y2"),
             "yaxis": {**money_axis("Total cost", case.unit), "domain": [0.46, 1]},
             "yaxis2": {**money_axis("One more saves", case.unit), "domain": [0, 0.34]},
             "height": 460,

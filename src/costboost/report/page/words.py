@@ -26,12 +26,12 @@ def span(low: float, high: float, unit: str) -> str:
 
 
 def count(value: float) -> str:
-    """A number of rows; with decimals only if weights are no whole numbers."""
+    """A number of rows; with a decimal only if it is not whole, as weights may make it."""
     return f"{value:,.0f}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
 
 
 def percent(share: float) -> str:
-    """A share in percent, with three digits at least where it is small."""
+    """A share in percent, with one decimal; below 0.1 % with two significant digits."""
     if 0 < abs(share) < 0.001:
         return f"{100 * share:.2g}\u00a0%"
     return f"{100 * share:.1f}\u00a0%"
