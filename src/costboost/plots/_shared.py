@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 ResponseMethod = Literal["auto", "decision_function", "predict_proba", "predict"]
 Measure = Literal["mean_cost", "total_cost", "savings"]
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; without yellow, which a white
-# page swallows.
+# Okabe and Ito's colours, told apart by colour-blind readers too; without yellow, which is hard to
+# see on white.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F5539")
 DASHES = ("solid", (0, (5, 2)), (0, (1.5, 1.5)))
 INK = "#333333"

@@ -36,7 +36,7 @@ _MARKERS = ("o", "^")
 class BoundaryDisplay:
     """Where classifiers of two features change their decision.
 
-    Make it by `from_estimator` (one boundary) or `from_estimators` (several).
+    Make it with `from_estimator` (one boundary) or `from_estimators` (several).
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def zero_crossing(x: ArrayLike, score: ArrayLike) -> float:
 class ZeroCrossingDisplay:
     """The zero crossing of boosted scores by round, against the best possible one.
 
-    Make it by `from_estimator` or `from_estimators`.
+    Make it with `from_estimator` or `from_estimators`.
 
     Parameters
     ----------

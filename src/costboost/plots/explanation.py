@@ -21,7 +21,7 @@ _GAIN, _LOSS = PALETTE[0], PALETTE[1]
 class ExplanationDisplay:
     """Bars of money: one row step by step, or the mean size over many rows.
 
-    Make it by `from_explanation` or from numbers.
+    Make it with `from_explanation` or from numbers.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ class ExplanationDisplay:
         row : int, optional
             The row to draw; None draws the mean absolute money of each feature over all rows.
         max_features : int, default=10
-            Features drawn on their own.
+            Largest number of features drawn on their own.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 

@@ -20,7 +20,7 @@ __all__ = ["CostFactorDisplay"]
 class CostFactorDisplay:
     """A line per method: what it costs as one kind of mistake costs more.
 
-    Make it by `from_rows` or from numbers.
+    Make it with `from_rows` or from numbers.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ _SMALLEST = 1e-12
 class MonitorDisplay:
     """A line per check: how far its p-value is beyond the false-alarm rate.
 
-    Make it by `from_report` or from numbers.
+    Make it with `from_report` or from numbers.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class MonitorDisplay:
         report : MonitorReport
             From `costboost.monitor.Monitor.check`.
         max_checks : int, default=15
-            Checks drawn at most.
+            Largest number of checks drawn.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
 

@@ -70,7 +70,7 @@ def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
 class RankDisplay:
     """Mean ranks on an axis; bars join methods that do not differ significantly.
 
-    Make it by `from_results`. The best method stands on the left. Two methods differ by
+    Make it with `from_results`. The best method stands on the left. Two methods differ by
     Nemenyi's test if their mean ranks are at least the critical difference apart [1]_; Friedman's
     test, whose p-value is shown beside it, asks first whether any differ at all.
 
@@ -81,11 +81,11 @@ class RankDisplay:
     names : sequence of k str
         The methods.
     n_datasets : int
-        Over how many data sets the ranks are means.
+        Number of data sets over which the ranks are averaged.
     alpha : float, default=0.05
         Level of the test.
     p_value : float, optional
-        That of Friedman's test.
+        p-value of Friedman's test.
 
     Attributes
     ----------

@@ -35,13 +35,13 @@ _METRICS = {"mean_cost": mean_cost, "total_cost": total_cost, "savings": savings
 class CostByRoundDisplay:
     """Cost, or savings, of the decisions by round, with the best round marked.
 
-    Make it by `from_estimator` or `from_predictions`. A best round that is chosen on the test rows
-    is too optimistic: choose the number of rounds on other rows.
+    Make it with `from_estimator` or `from_predictions`. A best round that is chosen on the test
+    rows is too optimistic: choose the number of rounds on other rows.
 
     Parameters
     ----------
     curves : mapping of str to array of shape (rounds,)
-        What is measured after rounds 1, 2, ..., by name. The best round is that of the last one.
+        What is measured after rounds 1, 2, ..., by name. The best round is that of the last curve.
     measure : {"mean_cost", "total_cost", "savings"}, default="mean_cost"
         What is measured.
 

@@ -28,10 +28,10 @@ __all__ = ["CostThresholdDisplay"]
 
 
 class CostThresholdDisplay:
-    """Cost of deciding "positive" from each threshold on, with the cheapest one marked.
+    """Cost of deciding "positive" at or above each threshold, with the cheapest one marked.
 
-    Make it by `from_estimator` or `from_predictions`. A threshold that is chosen on the rows it is
-    judged on is too optimistic: choose it on other rows.
+    Make it with `from_estimator` or `from_predictions`. A threshold that is chosen on the rows it
+    is judged on is too optimistic: choose it on other rows.
 
     Parameters
     ----------
