@@ -74,7 +74,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
     rounds : sequence of int, default=(5, 10, 20, 40)
         Rounds of boosting of each stage.
     detection_rate : float, default=0.99
-        Least share of the positives that each stage detects. A cascade of k stages detects about
+        Smallest share of the positives that each stage detects. A cascade of k stages detects about
         its k-th power.
     false_alarm_rate : float, default=1e-4
         No stage is added once at most this share of the negatives passes all stages.
@@ -97,9 +97,9 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         Share of the positives that is set aside to set the thresholds of the stages; None sets the
         rates by cross-validated costs. A fifth of a stage's negatives measures its false alarms.
     copies : int, default=0
-        Varied copies of every positive that are learned from too: mirrored, slightly turned,
-        shifted, resized and blurred, by `varied_windows`. They are made after positives are set
-        aside.
+        Number of varied copies of every positive that are learned from too: mirrored, slightly
+        turned, shifted, resized and blurred, by `varied_windows`. They are made after positives are
+        set aside.
     carry : bool, default=False
         Whether a stage judges by the sum of its own score and those of the stages before it, so
         that a window that passed them easily may fail a little here (a nested cascade). Needs a

@@ -110,7 +110,7 @@ class SlidingWindowDetector:
     overlap : float, default=0.3
         Smallest intersection over union at which boxes count as one object.
     min_neighbours : int, default=3
-        Fewest boxes that make a detection.
+        Smallest number of boxes that make a detection.
 
     Examples
     --------

@@ -170,7 +170,7 @@ def cut_windows(
     images : iterable of arrays
         Grey or colour, each at least as large as a window.
     n_windows : int
-        Windows in all, as evenly from the images as can be.
+        Number of windows, spread as evenly as possible over the images.
     shape : (int, int), default=(25, 25)
         Height and width of the windows; what is cut is up to six times larger and scaled down.
     random_state : int, RandomState or None, default=None
@@ -351,7 +351,7 @@ def background_windows(
     Parameters
     ----------
     n_windows : int
-        Windows in all.
+        Number of windows.
     pictures : sequence of str
         Names of functions of `skimage.data`; by default 15 that need no download. Of a stereo pair
         the left picture is taken.

@@ -13,7 +13,7 @@ from costboost.vision.images import grey, picture_levels
 
 __all__ = ["PictureMine"]
 
-# How many more windows than hoped for are looked at, since a pass rate is an estimate.
+# How many times as many windows are looked at as the pass rate asks for, since it is an estimate.
 _SPARE = 2.0
 
 
@@ -59,11 +59,11 @@ class PictureMine:
         wanted : int
             Number of windows.
         passes : callable
-            Which windows the cascade so far lets pass.
+            Maps windows to whether the cascade so far lets them pass.
         rate : float
-            About the share that will pass; so many windows are looked at that they suffice.
+            Estimated share of windows that pass, which sets how many are looked at.
         rng : RandomState
-            Chooses them.
+            Chooses the windows.
         """
         share = min(1.0, _SPARE * wanted / max(rate * self.n_windows, 1e-12))
         cuts = self._sample(share, passes, rng)

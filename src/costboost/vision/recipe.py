@@ -25,7 +25,7 @@ _ROUNDS = (5, 10, 20, 40, 60, 80, 100, 120, 150, 200, 200, 200)
 def face_free_pictures() -> list[AnyArray]:
     """Pictures without a face from scikit-image and scikit-learn.
 
-    Each is there as it is, upside down and turned to the side, and the negative of all three.
+    Each comes as it is, upside down and turned to the side, and as the negatives of these three.
     Those named in ``HELD_OUT`` are left out.
 
     Returns
@@ -52,7 +52,7 @@ def face_cascade(
 
     Each stage is Viola and Jones's asymmetric AdaBoost, for which a missed face costs twice a false
     alarm, on a random choice of the Haar features of the window; its score is added to those of the
-    stages before. Every face is learned from with four varied copies; a fifth of the faces sets the
+    stages before. Every face comes with four varied copies; a fifth of the faces sets the
     thresholds, at 99.5 % of them per stage; the negatives are false alarms of the earlier stages.
 
     Parameters

@@ -129,7 +129,7 @@ def check_together(cascade: Any) -> None:
     if cascade.carry and cascade.validation is None:
         raise ValueError(
             f"The 'carry' parameter of {owner} must be False if there is no validation share. "
-            "Got True instead."
+            "Got True instead. Set validation, for example to 0.2."
         )
     if not 2 <= cascade.min_negatives <= cascade.max_negatives:
         raise ValueError(
@@ -195,7 +195,7 @@ class StumpTable:
     """The stumps of all stages of a cascade, run on windows by one compiled loop."""
 
     stumps: Stumps
-    ends: Ints  # (stages,) the stump behind the last one of each stage
+    ends: Ints  # (stages,) the stump after the last one of each stage
     levels: Floats  # (stages,)
     carry: bool = False  # whether a stage starts from the score of the one before it
 

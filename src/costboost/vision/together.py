@@ -1,4 +1,4 @@
-"""Several boosted detectors trained side by side: one pass over the features a round."""
+"""Several boosted detectors trained side by side: one pass over the features per round."""
 
 from __future__ import annotations
 
