@@ -21,7 +21,7 @@ DATE_FORMATS = (
     "%Y-%m-%d %H:%M:%S%.f", "%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S%.fZ",
     "%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S",
 )  # fmt: skip
-"""Formats of dates that mean one thing."""
+"""Formats of dates that can be read in one way only."""
 
 NULLS = ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "<NA>")
 """Texts that mean a missing value (those of pandas)."""
@@ -32,9 +32,9 @@ _ID_NAME = re.compile(
     r"(^|_|\b)(id|uuid|guid|key|index|rownum|row_number)$|^id(_|$)|^unnamed", re.I
 )
 PART_DAYS = {"month": 730, "day": 61, "weekday": 14, "hour": 2}
-"""A part of a date is a feature if the dates span so many days: each value came twice."""
+"""A part of a date is a feature if the dates span this many days, so that its values repeat."""
 ID_VALUES = 50
-"""Text with more values than this, on more than half of the rows, is an id."""
+"""Text with more different values than this, and than half of the rows, is an id."""
 LONG_TEXT = 60
 """Text longer than this on average is free text."""
 
@@ -55,7 +55,7 @@ class Column:
     reason : str
         Why, for people.
     decimal : str
-        The sign before the decimals, if it is not a point.
+        The decimal mark, a point or a comma.
     missing : str
         A mark that stands for missing values, beyond the usual ones.
     format : str
@@ -117,7 +117,7 @@ class Column:
         return text
 
     def typed(self, raw: pl.Expr, dtype: Any) -> pl.Expr:
-        """A raw column of a known type as what it holds, without the way through text."""
+        """A raw column of a known type as what it holds, without a detour through text."""
         import polars as pl
 
         if dtype == pl.String:
@@ -194,7 +194,7 @@ def infer_column(values: pl.Series, *, keep: bool = False, force_category: bool 
     if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
         return Column(name, "nested", "skipped", f"holds {dtype}, not single values")
     if force_category:
-        return Column(name, "category", reason="as you said")
+        return Column(name, "category", reason="as you asked")
     found = _text(name, known) if known.dtype == pl.String else _typed(name, known)
     if found.kind == "date":
         found = _with_parts(found, known)
@@ -331,7 +331,7 @@ def _string() -> Any:
 
 
 def tells_target(frame: pl.DataFrame, name: str, target: str) -> bool:
-    """Whether each of a column's few values goes with one class only, both ways or one.
+    """Whether each of a column's few values goes with one class only.
 
     Such a column is often known only after the decision.
 

@@ -79,7 +79,7 @@ def check_output(path: str | os.PathLike[str], kinds: bool = True) -> None:
     Parameters
     ----------
     path : str or path
-        The file to be; ``"-"`` is the standard output.
+        The file to write; ``"-"`` is the standard output.
     kinds : bool, default=True
         Whether its ending must be that of a table.
     """

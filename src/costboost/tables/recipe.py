@@ -1,7 +1,7 @@
 """What was done to the columns of a table, to be done again to new rows.
 
 A `TableRecipe` is plain data. It is kept in the model file, so that ``costboost predict`` builds
-the very table that the model was trained on from a file with the original columns.
+the same table that the model was trained on from a file with the original columns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class TableRecipe:
     positive : label or None
         The positive class, of two.
     nothing : str
-        The decision that means doing nothing; empty if nobody said.
+        The decision that means doing nothing; empty if none was named.
     """
 
     columns: tuple[Column, ...]
@@ -73,7 +73,10 @@ class TableRecipe:
             positive, nothing = values.get("positive"), values.get("nothing", "")
             return cls(columns, values["target"], values["labels"], positive, nothing)
         except (KeyError, TypeError) as error:
-            raise TableError(f"The table recipe of the model file is damaged: {error!r}") from error
+            raise TableError(
+                f"The table recipe of the model file is damaged: {error!r}. Fit the model again, "
+                "or take another copy of the file."
+            ) from error
 
     def role(self, role: str) -> str | None:
         """Name of the first column of a role; None if there is none."""

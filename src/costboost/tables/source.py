@@ -131,12 +131,12 @@ class Source:
         return frame
 
     def batches(self, rows: int) -> Iterator[pl.DataFrame]:
-        """The rows in their order, so many at once.
+        """The rows in their order, batch by batch.
 
         Parameters
         ----------
         rows : int
-            Rows of a batch, at most.
+            Largest number of rows in a batch.
 
         Yields
         ------
@@ -221,7 +221,10 @@ def open_source(
     kinds = {path: _format(path) for path in paths}
     if len(set(kinds.values())) > 1:
         listed = ", ".join(f"{path.name} ({kind})" for path, kind in list(kinds.items())[:5])
-        raise TableError(f"{name} has files of several kinds: {listed}. Name one kind.")
+        raise TableError(
+            f"{name} has files of several kinds: {listed}. Name files of one kind, for example "
+            "with a pattern such as 'folder/*.csv'."
+        )
     kind = kinds[paths[0]]
     if kind != "csv":
         return Source(name, paths, kind, size=size)
@@ -254,7 +257,7 @@ def _found(name: str) -> tuple[Path, ...]:
     if has_magic(name):
         paths = sorted(Path(p) for p in glob(name, recursive=True) if Path(p).is_file())
         if not paths:
-            raise TableError(f"No file matches {name}.")
+            raise TableError(f"No file matches {name}. Check the folder and the pattern.")
         return tuple(paths)
     folder = path.parent if path.parent.is_dir() else Path()
     from difflib import get_close_matches
@@ -298,7 +301,7 @@ def _encoding(path: Path, head: bytes) -> str:
     found = encoding_of(head, is_whole=len(head) < _HEAD)
     if found != "utf-8" or len(head) < _HEAD:
         return found
-    with _opened(path) as file:  # a name with an accent may come late
+    with _opened(path) as file:  # a letter with an accent may come late
         import codecs
 
         decoder = codecs.getincrementaldecoder("utf-8")()
