@@ -204,7 +204,9 @@ class _Desk:
                     break
                 parts.append(part)
         if size > limit:
-            raise RequestError(413, f"A body may have {limit} bytes. Send several requests.")
+            raise RequestError(
+                413, f"A body may have at most {limit} bytes. Send several requests."
+            )
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def _answer(

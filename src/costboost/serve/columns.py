@@ -204,7 +204,7 @@ class Columns:
         if names is not None:
             self.check_names(names, "columns")
             if len(set(names)) < len(names):
-                raise RequestError(422, "Every column may be named once.", "columns")
+                raise RequestError(422, "No column may be named twice.", "columns")
         for row, values in enumerate(rows):
             if type(values) is not list or len(values) != len(order):
                 given = len(values) if type(values) is list else type(values).__name__

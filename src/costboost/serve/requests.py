@@ -52,7 +52,7 @@ def parse_json(body: bytes) -> dict[str, Any]:
     for key in document:
         if key not in _KEYS:
             raise RequestError(
-                422, f"Unknown key {key[:100]!r}; known are {', '.join(_KEYS)}.", key[:100]
+                422, f"Unknown key {key[:100]!r}; known keys are {', '.join(_KEYS)}.", key[:100]
             )
     return document
 
@@ -69,14 +69,16 @@ def read_json(document: dict[str, Any], columns: Columns, prices: Prices, max_ro
         )
     if len(given) > max_rows:
         raise RequestError(
-            413, f"A request may have {max_rows} rows; got {len(given)}. Send several.", form
+            413,
+            f"A request may have at most {max_rows} rows; got {len(given)}. Send several requests.",
+            form,
         )
     names = document.get("columns")
     if names is not None and (
         form == "records" or type(names) is not list or not all(type(name) is str for name in names)
     ):
         raise RequestError(
-            422, 'columns must be a list of names, and goes with "rows" alone.', "columns"
+            422, 'columns must be a list of names, and is used only with "rows".', "columns"
         )
     explain = document.get("explain", False)
     if type(explain) is not bool:
@@ -124,7 +126,9 @@ def read_capacity(capacity: Any, prices: Prices, *, has_groups: bool) -> dict[An
             )
         if type(limit) is dict:
             if not has_groups:
-                raise RequestError(422, "A limit per group needs per, the groups.", place)
+                raise RequestError(
+                    422, 'A limit per group needs "per", the group of each row.', place
+                )
             for group, own in limit.items():
                 _check_limit(own, f"{place}.{group[:100]}")
         else:

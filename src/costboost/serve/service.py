@@ -28,7 +28,7 @@ class Service:
     model : classifier
         A fitted classifier of the library.
     fingerprint : str
-        What tells this model from others, in every answer.
+        Identifies the model; part of every answer.
     title : str, default="model"
         Its name, for people.
     """

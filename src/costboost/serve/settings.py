@@ -35,8 +35,8 @@ class Settings:
     threads : int
         Threads of a process for batches; single rows need none.
     hosts : tuple of str
-        Names that a ``Host`` header may have; empty allows all. A page of a foreign site cannot
-        reach a service on loopback under its own name then.
+        Names that a ``Host`` header may have; empty allows all. Pages of other sites then cannot
+        reach a service on loopback under their own host names.
     trusted : tuple of str
         Types inside the model file that the user trusts, as in `costboost.load`.
     """

@@ -104,7 +104,7 @@ class _Names:
     def check(self, schema: pa.Schema) -> None:
         """Refuse unknown, repeated and missing columns, and columns of odd types."""
         if len(set(schema.names)) < len(schema.names):
-            raise RequestError(422, "Every column may be there once.", "columns")
+            raise RequestError(422, "No column may appear twice.", "columns")
         others = {*self.costs(schema.names), *([self.per] if self.per is not None else [])}
         self.columns.check_names(
             [name for name in schema.names if name not in others or name in self.columns.names],
@@ -149,7 +149,9 @@ def _from_arrow(body: bytes, names: _Names, is_file: bool, max_rows: int) -> pa.
     for batch in found:
         n += batch.num_rows
         if n > max_rows:
-            raise RequestError(413, f"A request may have {max_rows} rows. Send several.", "rows")
+            raise RequestError(
+                413, f"A request may have at most {max_rows} rows. Send several requests.", "rows"
+            )
         batch.validate(full=True)  # offsets and indices within their buffers
         batches.append(batch)
     return pa.Table.from_batches(batches, reader.schema)
@@ -161,11 +163,14 @@ def _from_parquet(body: bytes, names: _Names, max_rows: int, max_bytes: int) -> 
     about = file.metadata
     if about.num_rows > max_rows:
         raise RequestError(
-            413, f"A request may have {max_rows} rows; got {about.num_rows}. Send several.", "rows"
+            413,
+            f"A request may have at most {max_rows} rows; got {about.num_rows}. Send several "
+            "requests.",
+            "rows",
         )
     unfolded = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
     if unfolded > max_bytes:
-        raise RequestError(413, f"A table may expand to {max_bytes} bytes. Send several.")
+        raise RequestError(413, f"A table may expand to at most {max_bytes} bytes. Send several.")
     schema = file.schema_arrow
     names.check(schema)
     texts = [field.name for field in schema if _is_text(field.type)]

@@ -32,7 +32,7 @@ class DrainingServer(uvicorn.Server):
 
     From SIGTERM on, ``/ready`` says no and every answer closes its connection; after ``drain``
     seconds the server stops listening, and ends when all requests are answered. A second signal
-    stops it at once.
+    skips the wait; a third one ends the server at once, even if requests are not yet answered.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class DrainingServer(uvicorn.Server):
         self._reloads: set[asyncio.Task[bool]] = set()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Begin to drain; a second signal ends the drain, a third one everything."""
+        """Begin to drain; a second signal ends the drain, a third one ends everything."""
         if self._leave_at is None:
             self._app.state.current.is_draining = True
             self._leave_at = time.monotonic() + self._drain
