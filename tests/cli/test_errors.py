@@ -142,7 +142,7 @@ def test_unlabelled_rows_are_left_out_and_said(world: World, tmp_path: Path) -> 
     frame.loc[:9, "fraud"] = None
     frame.to_csv(tmp_path / "rows.csv", index=False)
     said = run("fit", tmp_path / "rows.csv", *COSTS, *SMALL, "-o", tmp_path / "m.costboost").stdout
-    assert "10 rows without a value of fraud are left out" in said
+    assert "10 rows without a value for fraud are left out" in said
 
 
 def test_a_column_that_tells_the_target_is_said(world: World, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ COMMANDS = (
     Command(
         "tune",
         "costboost.cli.tune:tune",
-        "Search the settings that cost least, and measure them on rows the search has not seen.",
+        "Search for the settings that cost least; measure them on rows the search has not seen.",
     ),
     Command(
         "explain",

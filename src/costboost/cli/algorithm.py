@@ -100,9 +100,9 @@ def make_model(
     settings : dict
         Its parameters.
     seed : int or None
-        Its ``random_state``, if it has one and ``settings`` does not say it.
+        Its ``random_state``, if it has one and ``settings`` does not set it.
     exclude_cost_columns : bool, default=False
-        Whether columns that only the costs name are no features.
+        Whether to keep columns that the costs name from being features.
 
     Returns
     -------

@@ -35,7 +35,7 @@ Target: TypeAlias = Annotated[
 Exclude: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(
-        help="Column that is not a feature; may be repeated, or a list with commas.",
+        help="Column that is not a feature; may be repeated, or given as a list with commas.",
         rich_help_panel=_DATA,
         show_default=False,
     ),
@@ -56,13 +56,17 @@ WeightColumn: TypeAlias = Annotated[
 Delimiter: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Of CSV files; detected by default.", rich_help_panel=_DATA, show_default=False
+        help="Delimiter of CSV files; detected by default.",
+        rich_help_panel=_DATA,
+        show_default=False,
     ),
 ]
 Encoding: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        help="Of CSV files; detected by default.", rich_help_panel=_DATA, show_default=False
+        help="Encoding of CSV files; detected by default.",
+        rich_help_panel=_DATA,
+        show_default=False,
     ),
 ]
 Positive: TypeAlias = Annotated[

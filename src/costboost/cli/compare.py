@@ -40,8 +40,8 @@ def compare(
     algorithm: Annotated[
         list[str] | None,
         typer.Option(
-            help="Class of the library; may be repeated; 'all' for all of them. CostBoost and "
-            "MinCost if left out.",
+            help="Class of the library; may be repeated; 'all' for all of them. By default "
+            "CostBoost and MinCost.",
             rich_help_panel="The model",
             show_default=False,
         ),
@@ -67,7 +67,7 @@ def compare(
         typer.Option(
             metavar="FILE",
             help="Keeps what is finished; if the command is killed, the same command goes on where "
-            "it stopped. The file goes at the end.",
+            "it stopped. The file is deleted at the end.",
             show_default=False,
         ),
     ] = None,

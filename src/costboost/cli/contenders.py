@@ -23,7 +23,7 @@ __all__ = ["Contender", "Fold", "contenders"]
 
 ROUNDS = 200
 FEW_ROWS = 10_000
-"""Below so many rows one thread is faster than several."""
+"""Below this many rows one thread is faster than several."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,9 +74,9 @@ class Contender:
     name : str
         What it is called in tables.
     kind : {"ours", "usual", "rival"}
-        Who made it.
+        A class of this library, a usual alternative, or another library.
     decide : callable
-        From a fold to codes of decisions on its test rows.
+        Maps a fold to the codes of the decisions on its test rows.
     package : str
         The package that must be installed.
     binary : bool
@@ -164,7 +164,7 @@ def _calibrated(fold: Fold, engine: str) -> Ints:
 
 
 def _weighted(fold: Fold) -> Ints:
-    """The label of a row is its cheapest decision; it weighs what the others would cost more."""
+    """The label of a row is its cheapest decision, weighted by what the others cost beyond it."""
     X, X_test = fold.numbers()
     d = len(fold.known.decisions)
     weights = fold.known.reduced.sum(axis=1) / (d - 1)
@@ -280,7 +280,7 @@ def contenders(
     settings : dict
         Parameters of every algorithm of the library that has them.
     excludes : bool
-        Whether columns that only the costs name are no features.
+        Whether to keep columns that the costs name from being features.
     only_ours : bool
         Whether to leave the usual alternatives and the rivals out.
 
@@ -310,7 +310,7 @@ def contenders(
 
 
 def check_codes(codes: AnyArray, n: int, d: int) -> Ints:
-    """Decisions of a contender, refused if they are none."""
+    """Decisions of a contender, refused if they are not valid."""
     found = np.asarray(codes, dtype=np.intp)
     if found.shape != (n,) or found.min() < 0 or found.max() >= d:
         raise ValueError("It returned no decision for some rows.")

@@ -46,7 +46,9 @@ def typed_costs(entries: Sequence[str], matrix: str | os.PathLike[str] | None) -
             )
         place = (key.lower(),) if is_short else pair
         if place in found:
-            raise TableError(f"--cost {key} is given twice: {found[place]} and {text.strip()}.")
+            raise TableError(
+                f"--cost {key} is given twice: {found[place]} and {text.strip()}. Keep one."
+            )
         found[place] = _cell(text)
     if len({len(place) for place in found}) > 1:
         raise TableError("Write all costs as fn, fp, tp, tn, or all as truth:decision.")
@@ -95,7 +97,7 @@ def columns_in(entries: Mapping[tuple[str, ...], Any]) -> list[str]:
 def check_expressions(
     entries: Mapping[tuple[str, ...], Any], known: Sequence[str], where: str
 ) -> None:
-    """Refuse costs that are no arithmetic over columns of the file."""
+    """Refuse costs that are not numbers or arithmetic over columns of the file."""
     from costboost.costs.expressions import Expression
 
     for place, cell in entries.items():

@@ -183,7 +183,10 @@ def check(
     encoding: arguments.Encoding = None,
     as_json: arguments.AsJson = False,
 ) -> None:
-    """Check a file before a fit: columns, classes, costs in words. Exits with 3 on remarks."""
+    """Check a file before a fit: columns, classes, costs in words.
+
+    The exit code is 3 if there are notes.
+    """
     import numpy as np
 
     from costboost.cli.problem import Wish, read_problem

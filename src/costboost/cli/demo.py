@@ -244,10 +244,9 @@ LEGEND = (
     "Savings: 1 - cost / cost of the best single decision for all rows. Seconds: training and "
     "deciding, one thread. ★: the cheapest. Usual alternatives: LightGBM at probability 0.5, "
     "LightGBM with rows weighted by what an error costs, and LightGBM calibrated (isotonic) with "
-    "the cheapest "
-    "expected decision. MinCost is that rule with sigmoid calibration. Trees have 8 leaves; "
-    "AsyBL and CSLogitBoost learn at rate 0.1, as LightGBM does. CostBoost has its own "
-    "defaults: a few kinds of models, weighted by what they are worth on held-out rows."
+    "the decision of least expected cost. MinCost is that rule with sigmoid calibration. Trees "
+    "have 8 leaves; AsyBL and CSLogitBoost learn at rate 0.1, as LightGBM does. CostBoost has its "
+    "own defaults: a few kinds of models, weighted by what they are worth on held-out rows."
 )
 
 

@@ -66,8 +66,8 @@ def fit(
     nothing: Annotated[
         str | None,
         typer.Option(
-            help="Decision that means doing nothing; the right one of the class that is not "
-            "positive, or of the most frequent class, if left out.",
+            help="Decision that means doing nothing. By default the right one for the class that "
+            "is not positive, or for the most frequent class.",
             rich_help_panel="Held-out rows",
             show_default=False,
         ),
@@ -140,7 +140,7 @@ class Plan:
     talk : Console
         For everything but the result.
     nothing : str
-        The decision that means doing nothing; empty if nobody said.
+        The decision that means doing nothing; empty if none was named.
     """
 
     path: Path
@@ -250,7 +250,7 @@ def train_model(model: Any, rows: Any, *, show_bar: bool) -> bool:
     Returns
     -------
     bool
-        Whether the model has said its costs by itself, above the bar.
+        Whether the model has printed its costs itself, above the bar.
     """
     has_bar = show_bar and "verbose" in model.get_params(deep=False)
     if has_bar:

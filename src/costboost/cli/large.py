@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["fit_from_disk", "is_too_large"]
 
 SAMPLE = 200_000
-"""Rows from which the columns are found out."""
+"""Number of first rows from which the types of the columns are inferred."""
 MOST_TEST_ROWS = 500_000
-"""Held-out rows that are measured, at most."""
+"""Largest number of held-out rows that are measured."""
 _GROWTH = {"csv": 3.0, "jsonl": 3.0, "parquet": 8.0, "arrow": 2.0}
 _SHARE = 0.4
 _WEIGHT = "__weight__"
@@ -93,7 +93,7 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
     ):  # fmt: skip
         if given:
             raise TableError(
-                f"{option} is not for files that are trained from disk. Leave it out, split the "
+                f"{option} cannot be used when training from disk. Leave it out, split the "
                 "file yourself and use --test FILE, or add --in-memory."
             )
     if plan.algorithm.lower().removesuffix("classifier") != FLAGSHIP.lower():
@@ -153,7 +153,7 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
 def _looked_at(
     source: Source, wish: Any, entries: Any, costed: list[str]
 ) -> tuple[TableRecipe, Any, bool, list[str]]:
-    """What the first rows tell: recipe, costs, whether cost columns are excluded, remarks."""
+    """What the first rows say: recipe, costs, whether cost columns are excluded, remarks."""
     import numpy as np
     import polars as pl
 
@@ -166,7 +166,9 @@ def _looked_at(
         sample = source.scan().head(SAMPLE).collect()
         distinct = source.scan().select(pl.col(wish.target).unique()).collect().to_series()
     if not sample.height:
-        raise TableError(f"{source.name} has column names but no rows.")
+        raise TableError(
+            f"{source.name} has column names but no rows. Check that it is the right file."
+        )
     distinct = distinct.filter(~without_label(distinct))
     sample = sample.filter(~without_label(sample[wish.target]))
     recipe, excludes, notes = make_recipe(sample, wish, costed)

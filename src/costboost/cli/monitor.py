@@ -43,7 +43,7 @@ def monitor(
 ) -> None:
     """Compare new rows with a reference: what they will cost, and what has changed.
 
-    The target may be missing from the new rows. Exits with 3 if there is an alarm.
+    The target may be missing from the new rows. The exit code is 3 if there is an alarm.
     """
     from costboost.cli.models import load_model
     from costboost.cli.show import print_json
@@ -87,7 +87,7 @@ def _snapshot(
     X = recipe.features(frame, source.name)
     places = {label: code for code, label in enumerate(model.decisions_.tolist())}
     return snapshot(
-        X.drop(columns=recipe.date_parts),  # a calendar goes on by itself
+        X.drop(columns=recipe.date_parts),  # dates change by themselves
         model.predict_proba(X),
         decision_costs(model, X),
         truth,
@@ -110,7 +110,7 @@ def _draw(found: Any, path: Path) -> None:
 def _show(console: Console, found: Any, plot: Path | None) -> None:
     console.print(
         f"{found.n:,} new rows. Expected cost per row: [bold]{found.expected_cost:.4g}[/bold] "
-        f"({found.confidence:.0%} of such files: {found.low:.4g} to {found.high:.4g}); "
+        f"({found.confidence:.0%} interval: {found.low:.4g} to {found.high:.4g}); "
         f"in the reference {found.reference_cost:.4g}.",
         highlight=False,
     )
@@ -134,8 +134,9 @@ def _show(console: Console, found: Any, plot: Path | None) -> None:
     if hidden:
         console.print(f"... and {hidden} more without an alarm.")
     if found.alarms:
+        word = "alarm" if len(found.alarms) == 1 else "alarms"
         console.print(
-            f"[bold red]{len(found.alarms)} alarms[/bold red]. Look at these columns; if the "
+            f"[bold red]{len(found.alarms)} {word}[/bold red]. Look at these columns; if the "
             "change is real, train again with newer rows."
         )
     else:

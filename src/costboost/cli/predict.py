@@ -72,7 +72,9 @@ def predict(
             show_default=False,
         ),
     ] = None,
-    prefix: Annotated[str, typer.Option(help="Put before the names of the new columns.")] = "",
+    prefix: Annotated[
+        str, typer.Option(help="Text to put before the names of the new columns.")
+    ] = "",
     batch_rows: Annotated[
         int, typer.Option(min=1, help="Rows in memory at once; files may be larger than memory.")
     ] = 100_000,
@@ -248,7 +250,7 @@ def _write(job: _Job, output: str, found: Allocation | None) -> dict[str, Any]:
                 sums += np.bincount(codes, own, minlength=len(decisions))
             done += len(X)
     if not done:
-        raise TableError(f"{job.source.name} has no rows.")
+        raise TableError(f"{job.source.name} has no rows. Check that it is the right file.")
     return {
         "rows": done,
         "decisions": {
@@ -291,7 +293,9 @@ def _new_columns(
     new[f"{prefix}saving"] = pl.Series(others.min(axis=1) - own)
     if job.n_reasons:
         if not hasattr(model, "explain"):
-            raise TableError(f"{type(model).__name__} cannot explain decisions in money.")
+            raise TableError(
+                f"{type(model).__name__} cannot explain decisions in money; CostBoost can."
+            )
         new |= _reasons(model.explain(X, codes=codes), X, job.n_reasons, prefix)
     return new, codes, expected
 

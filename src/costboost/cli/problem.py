@@ -121,9 +121,9 @@ def read_problem(wish: Wish) -> Problem:
     unlabelled = int(without_label(frame[wish.target]).sum())
     if unlabelled:
         frame = frame.filter(~without_label(frame[wish.target]))
-        notes.append(f"{unlabelled:,} rows without a value of {wish.target} are left out.")
+        notes.append(f"{unlabelled:,} rows without a value for {wish.target} are left out.")
     if not frame.height:
-        raise TableError(f"{source.name}: no row has a value of the target {wish.target!r}.")
+        raise TableError(f"{source.name}: no row has a value for the target {wish.target!r}.")
     recipe, excludes, more = make_recipe(frame, wish, columns_in(entries))
     check_kinds(entries, recipe.columns)
     y = labels(frame[wish.target], recipe.label_kind)
@@ -142,7 +142,7 @@ def check_names(wish: Wish, names: Sequence[str], source: Source) -> None:
     if len(names) == 1 and wish.target not in names and source.is_text:
         raise TableError(
             f"{source.name} has one column, {names[0]!r}: the delimiter ({source.delimiter!r}) "
-            "seems wrong. Say it with --delimiter."
+            "seems wrong. Name the right one with --delimiter."
         )
     asked = [("--target", [wish.target]), ("--exclude", _listed(wish.exclude))]
     asked += [("--category", _listed(wish.categories))]
@@ -182,7 +182,7 @@ def _listed(names: Sequence[str]) -> list[str]:
 def make_recipe(
     frame: pl.DataFrame, wish: Wish, costed: Sequence[str]
 ) -> tuple[TableRecipe, bool, list[str]]:
-    """The recipe of a table; whether cost columns are no features; remarks."""
+    """The recipe of a table, whether cost columns are not features, and remarks."""
     excluded = _listed(wish.exclude)
     both = [name for name in costed if name in excluded]
     if both and set(both) != set(costed):
@@ -216,7 +216,7 @@ def _with_role(column: Column, wish: Wish, excluded: Sequence[str], both: Sequen
     if name in both:
         return replace(column, role="cost", reason="only for the costs")
     if name in excluded:
-        return replace(column, role="excluded", reason="as you said", parts=())
+        return replace(column, role="excluded", reason="as you asked", parts=())
     if name == wish.group:
         return replace(column, role="group", reason="keeps groups together", parts=())
     if name == wish.time:

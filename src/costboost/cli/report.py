@@ -16,7 +16,7 @@ from costboost.cli.failure import tells_errors
 __all__ = ["report"]
 
 MOST_SEGMENT_VALUES = 20
-"""Categories with at most so many values are shown as segments by themselves."""
+"""Categories with at most this many values are shown as segments by default."""
 MOST_SEGMENTS = 5
 
 
@@ -30,8 +30,8 @@ def report(
     segment: Annotated[
         list[str] | None,
         typer.Option(
-            help="Column to break the costs down by; may be repeated. Categories with few values "
-            "if left out.",
+            help="Column to break the costs down by; may be repeated. By default categories "
+            "with few values.",
             show_default=False,
         ),
     ] = None,

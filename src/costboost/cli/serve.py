@@ -18,7 +18,9 @@ _NEEDED = ("fastapi", "uvicorn", "prometheus_client", "pyarrow")
 
 
 def serve(
-    model: Annotated[Path, typer.Argument(help="A model file, by model.save or costboost fit.")],
+    model: Annotated[
+        Path, typer.Argument(help="A model file, written by model.save or costboost fit.")
+    ],
     host: Annotated[
         str, typer.Option(help="Address to listen at; the default is this machine alone.")
     ] = "127.0.0.1",
@@ -44,13 +46,17 @@ def serve(
         ),
     ] = None,
     max_mb: Annotated[float, typer.Option(min=0.001, help="Largest body, in megabytes.")] = 16.0,
-    max_rows: Annotated[int, typer.Option(min=1, help="Most rows of a request.")] = 100_000,
+    max_rows: Annotated[
+        int, typer.Option(min=1, help="Largest number of rows of a request.")
+    ] = 100_000,
     seconds: Annotated[
         float, typer.Option(min=0.1, help="Longest time of a request, in seconds.")
     ] = 30.0,
     drain: Annotated[
         float,
-        typer.Option(min=0.0, help="Seconds from SIGTERM, when /ready turns 503, to the end."),
+        typer.Option(
+            min=0.0, help="Seconds from SIGTERM, when /ready turns 503, to the end of listening."
+        ),
     ] = 1.0,
     threads: Annotated[
         int, typer.Option(min=1, max=256, help="Threads of a process for batches.")
@@ -131,9 +137,12 @@ def _token(file: Path | None) -> str | None:
 
 
 def _check_model(path: Path, trusted: tuple[str, ...]) -> None:
-    """Say now what is wrong with the file, before a process starts."""
+    """Say what is wrong with the file before a process starts."""
     from costboost.serve.service import load_service
 
     if not path.is_file():
-        raise ValueError(f"There is no model file {path.name!r} in {path.parent}.")
+        raise ValueError(
+            f"There is no model file {path.name!r} in {path.parent}. `costboost fit` or "
+            "model.save writes one."
+        )
     load_service(path, trusted)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["columns_table", "money", "money_table", "note", "print_json", "span", "warn"]
 
 MOST_COLUMNS = 40
-"""A table of columns shows so many features; the others are counted."""
+"""A table of columns shows at most this many features; the others are counted."""
 _KINDS = {"number": "number", "boolean": "true/false", "category": "category", "date": "date"}
 
 
@@ -48,7 +48,7 @@ def warn(console: Console, text: str) -> None:
 
 
 def money(value: float) -> str:
-    """A sum of money: whole above 100, else two decimals."""
+    """A sum of money: whole from 100 on, else with two decimals."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.2f}"
 
 

@@ -31,7 +31,7 @@ SPACE: dict[str, tuple[str, float, float, bool]] = {
     "colsample": ("float", 0.3, 1.0, False),
     "n_estimators": ("int", 25, 400, True),
 }
-"""What is searched, of the parameters that an algorithm has."""
+"""Parameters that are searched, if the algorithm has them."""
 
 
 @tells_errors
@@ -76,7 +76,7 @@ def tune(
     as_json: arguments.AsJson = False,
     quiet: arguments.Quiet = False,
 ) -> None:
-    """Search the settings that cost least, and measure them on rows the search has not seen."""
+    """Search for the settings that cost least; measure them on rows the search has not seen."""
     from costboost.cli.algorithm import make_model, read_settings
     from costboost.cli.models import save_model
     from costboost.cli.problem import Wish, read_problem
@@ -174,7 +174,7 @@ class _Search:
         self.places = {label: code for code, label in enumerate(self.known.decisions.tolist())}
 
     def space(self) -> dict[str, tuple[str, float, float, bool]]:
-        """What is searched: parameters that the algorithm has and nobody has fixed."""
+        """What is searched: parameters that the algorithm has and that are not fixed."""
         settings = json.loads(self.asked)["settings"]
         known = self.build({}).get_params(deep=False)
         stops = bool(known.get("early_stopping", False))
@@ -202,7 +202,7 @@ class _Search:
             task = bar.add_task("trials", total=max(trials, done), completed=done)
 
             def after(study: Any, _: Any) -> None:
-                text = f"trials (least cost {study.best_value:.4g} a row)"
+                text = f"trials (least cost {study.best_value:.4g} per row)"
                 bar.update(task, completed=len(_finished(study)), description=text)
 
             for number in range(done, trials):
@@ -308,7 +308,7 @@ def _lock(path: Path) -> Any:
 
 
 def _finished(study: Any) -> list[Any]:
-    """Trials that told something; one that was interrupted is done again."""
+    """Trials that have a result; one that was interrupted is done again."""
     return [trial for trial in study.trials if trial.state.name in ("COMPLETE", "PRUNED")]
 
 
