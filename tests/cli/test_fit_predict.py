@@ -270,6 +270,12 @@ def test_a_file_larger_than_memory(
     found = json.loads(result.stdout)
     assert found["rows"] == 700
     assert 80 < found["held_out"]["rows"] < 210
+    assert found["held_out"]["measured_rows"] == found["held_out"]["rows"]
+    monkeypatch.setattr(large, "MOST_TEST_ROWS", 50)
+    result = run("fit", world.train, *COSTS, "--set", "n_estimators=10", "--set", "n_jobs=1",
+                 "-o", tmp_path / "few.costboost", "--json")  # fmt: skip
+    few = json.loads(result.stdout)["held_out"]
+    assert few["rows"] == found["held_out"]["rows"] and 25 <= few["measured_rows"] <= 50
     fitted = load(model)
     assert fitted.engine == "xgboost"
     run("predict", model, world.train, "-o", out)

@@ -134,6 +134,8 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
             warn(plan.talk, text)
         tell_costs(plan.talk, model)
         rows = _test_rows(folder / "test.parquet", recipe, bool(wish.weight))
+        if len(rows) < n_test:
+            console.print(f"Costs are measured on {len(rows):,} of the {n_test:,} held-out rows.")
     found = measure(console, model, rows, recipe)
     save_model(model, recipe, plan.path)
     console.print(f"\nWrote [bold]{escape(str(plan.path))}[/bold].")
@@ -146,7 +148,12 @@ def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
         "decisions": model.decisions_.tolist(),
         "costs": str(model.costs_),
         "notes": [*notes, *remarks],
-        "held_out": {"rows": n_test, "how": plan.test or "at random", "ways_to_decide": found},
+        "held_out": {
+            "rows": n_test,
+            "measured_rows": len(rows),
+            "how": plan.test or "at random",
+            "ways_to_decide": found,
+        },
     }
 
 
@@ -238,7 +245,10 @@ def _test_rows(path: Path, recipe: TableRecipe, has_weights: bool) -> Any:
 
     from costboost.cli.problem import Rows
 
-    frame = pl.scan_parquet(path).head(MOST_TEST_ROWS).collect()
+    lazy = pl.scan_parquet(path)
+    n = int(lazy.select(pl.len()).collect().item())
+    # Evenly spread: the first rows of a file may be its oldest.
+    frame = lazy.gather_every(max(-(-n // MOST_TEST_ROWS), 1)).collect()
     texts = [column.name for column in recipe.used if column.kind == "category"]
     X = frame.select(recipe.feature_names).with_columns(pl.col(texts).cast(pl.Categorical))
     y = frame[_TARGET].to_numpy()

@@ -79,7 +79,7 @@ def columns_table(recipe: TableRecipe) -> Table:
             escape(column.reason), style=style,
         )  # fmt: skip
     if hidden:
-        table.add_row(f"... and {hidden} more", "number", "feature", "")
+        table.add_row(f"... and {hidden} more", "", "feature", "")
     return table
 
 
