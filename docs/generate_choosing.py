@@ -189,10 +189,10 @@ def autogluon() -> str:
         "",
         "AutoGluon trains five-fold bags of LightGBM, CatBoost, XGBoost, random forests, extra "
         "trees and a linear model (no stacking, 120 processor seconds at most), and decides by "
-        "expected cost. Differences of savings to it, one split, sets that had no part in choosing our "
-        "defaults; above 0 is better. *Won* and *lost* count problems that differ by more than "
-        "0.003. Small sets swing by a row or two, so those with 1,000 training rows or more have "
-        "lines of their own.",
+        "expected cost. Differences of savings to it, one split, sets that had no part in "
+        "choosing our defaults; above 0 is better. *Won* and *lost* count problems that differ by "
+        "more than 0.003. Small sets swing by a row or two, so those with 1,000 training rows or "
+        "more have lines of their own.",
         "",
         "| method | training rows | problems | mean | median | won | lost | processor time |",
         "|---|---|---:|---:|---:|---:|---:|---:|",
