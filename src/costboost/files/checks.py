@@ -161,6 +161,11 @@ def _probability_head(head: Any) -> None:
     _need(type(head.costs) is class_of("Costs"), "costs must be Costs")
 
 
+def _price_head(head: Any) -> None:
+    _head(head)
+    _need(_is_number(head.base), "base must be a number")
+
+
 def _loss_head(head: Any) -> None:
     _head(head)
     _need(hasattr(head.loss, "checked_scores"), "loss must be a loss")
@@ -292,7 +297,7 @@ CHECKS: Mapping[str, Callable[[Any], None]] = {
     "ProjectedEnsemble": _projected,
     "Mixture": _mixture,
     "ProbabilityHead": _probability_head,
-    "PriceHead": _head,
+    "PriceHead": _price_head,
     "LossHead": _loss_head,
     "Member": _member,
     "Members": _members,

@@ -40,6 +40,7 @@ def boosters_to_onnx(
     weights: Sequence[float] | None = None,
     slope: float = 1.0,
     intercept: float = 0.0,
+    base: float = 0.0,
     rule: Literal["cheapest", "score"] = "cheapest",
     probabilities: bool = True,
     complement: bool = False,
@@ -68,6 +69,8 @@ def boosters_to_onnx(
         Weights of the boosters' scores; by default their mean counts.
     slope, intercept : float
         Probabilities are those of the scores ``slope * score + intercept``.
+    base : float, default=0.0
+        Added to the weighted sum of the boosters' scores.
     rule : {"cheapest", "score"}, default="cheapest"
         Whether the smallest expected cost decides or the score itself.
     probabilities : bool, default=True
@@ -109,6 +112,8 @@ def boosters_to_onnx(
             raise ValueError(f"A booster has {n_targets} scores for {m} labels.")
     shares = [1.0 / len(scores)] * len(scores) if weights is None else weights
     mean = weighted(graph, scores, shares)
+    if base:
+        mean = scaled(graph, mean, 1.0, base)
     outputs = []
     proba = ""
     if probabilities:

@@ -116,6 +116,7 @@ def _of_heads(model: Any, costs: bool) -> dict[str, Any]:
     return {
         "boosters": boosters,
         "weights": head.weights,
+        "base": getattr(head, "base", 0.0),
         "decisions": model.decisions_,
         "cost_matrix": np.zeros((len(model.classes_), len(model.decisions_))),
         "rule": "score",

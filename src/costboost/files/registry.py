@@ -110,6 +110,7 @@ FUNCTIONS: Mapping[str, str] = {
 # Where a file lacks them, they have their defaults.
 LATER: Mapping[str, frozenset[str]] = {
     "MCBoostClassifier": frozenset({"codewords"}),
+    "PriceHead": frozenset({"base"}),
     "Tree": frozenset({"min_rows"}),
 }
 

@@ -45,7 +45,7 @@ class Head(ABC):
     models : tuple of Model
         The models.
     weights : tuple of float
-        Their weights, which sum to 1.
+        Their weights, which sum to 1 unless scores of different kinds are added up.
     temperature : float
         Factor that calibrates their scores.
     """
@@ -149,7 +149,8 @@ class Head(ABC):
         for model, weight in zip(self.models, self.weights, strict=True):
             gains = model.importances(n_features)
             total = gains.sum()
-            shares += weight * (gains / total if total > 0 else gains)
+            # Scores of some models are subtracted.
+            shares += abs(weight) * (gains / total if total > 0 else gains)
         total = shares.sum()
         return np.asarray(shares / total if total > 0 else shares)
 
@@ -193,7 +194,25 @@ class ProbabilityHead(Head):
 
 @dataclass(frozen=True, eq=False)
 class PriceHead(Head):
-    """Boosters that have learned which decision is cheapest; they cannot use other costs."""
+    """Boosters that have learned which decision is cheapest; they cannot use other costs.
+
+    Attributes
+    ----------
+    base : float
+        Added to their scores.
+    """
+
+    base: float = 0.0
+
+    def average(self, scores: Iterable[Floats]) -> Floats:
+        """One score from those of the models, base included."""
+        return super().average(scores) + self.base
+
+    def contributions(self, X: AnyArray) -> Floats:
+        """SHAP values of the models, averaged: they sum to the scores."""
+        found = super().average(model.contributions(X) for model in self.models)
+        found[..., -1] += self.base
+        return found
 
     def proba(self, scores: Floats) -> Floats:
         """There are none."""

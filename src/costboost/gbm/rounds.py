@@ -44,7 +44,8 @@ class Round:
     Attributes
     ----------
     head : str
-        ``"probability"`` or ``"decision"``: the set of boosters.
+        ``"probability"`` or ``"decision"``: the set of boosters. With costs of single rows also
+        ``"stakes of class 0"`` and ``"stakes of class 1"``, which learn what errors cost.
     booster, n_boosters : int
         Number of the booster among those of its kind, from 1, and how many there are.
     round, n_rounds : int

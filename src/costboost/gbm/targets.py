@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from scipy.special import log_expit, log_softmax, softmax
@@ -94,7 +94,7 @@ class Target(ABC):
         Whether `columns` has gains, for more than two decisions.
     """
 
-    name: ClassVar[str]
+    name: str
     n_scores: int
     is_log_loss: bool
     masses: Floats

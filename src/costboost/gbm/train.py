@@ -19,9 +19,13 @@ from costboost.gbm.progress import booster_progress
 from costboost.gbm.rounds import Callback, Evals
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source
+from costboost.gbm.stakes import stakes_for
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.totals import Totals
 from costboost.losses import named_loss
+
+# Time for the boosters of what errors cost, in that of a head.
+_STAKES_TIME = 0.25
 
 __all__ = ["Estimates", "Fitted", "Start", "Task", "tasks_for", "train"]
 
@@ -117,6 +121,9 @@ def train(
     tasks = tasks_for(settings, totals, source.classes, has_row_costs=source.has_row_costs)
     if settings.verbose:
         print(totals.summary)
+    # Without the costs of a row, the deciding head can use what its columns tell about them.
+    stakes = stakes_for(settings, source) if len(tasks) == 2 else None
+    more = [] if stakes is None else list(stakes.tasks.values())
     heads: dict[str, Head] = {}
     casts: dict[str, Cast] = {}
     verbose = settings.verbose if source.tells_rounds else 0
@@ -125,18 +132,28 @@ def train(
     is_free = not (callbacks or verbose or store is not None or settings.time_limit is not None)
     n_workers = source.n_workers(settings) if is_free else 1
     with booster_progress(settings.owner, verbose) as progress:
+        told: list[Callback] = [progress, *callbacks]
+        before = _to_continue(start or {})
         for place, task in enumerate(tasks):
             name = task.target.name
-            told: list[Callback] = [progress, *callbacks]
             training = Training(source, settings, task, told, progress.end, store, n_workers)
-            cast = training.cast((start or {}).get(name), clock.part(1 / (len(tasks) - place)))
+            share = 1 / (len(tasks) - place + _STAKES_TIME * len(more))
+            cast = training.cast(before.get(name), clock.part(share))
             heads[name], casts[name] = task.head.trained(cast.models, cast.weights), cast
+        for place, task in enumerate(more):
+            assert stakes is not None
+            training = Training(source, stakes.settings, task, told, progress.end, store, n_workers)
+            casts[task.target.name] = training.cast(None, clock.part(1 / (len(more) - place)))
     clock.warn(casts, settings.owner)
     scores = {name: cast.scores for name, cast in casts.items() if cast.scores is not None}
     held_out = source.held_out() if scores else None
     if held_out is not None:
         if settings.calibration is not None:
             heads = _calibrated(heads, scores, held_out)
+        if stakes is not None:
+            heads["decision"], scores["decision"] = stakes.combined(
+                heads, casts, tasks[-1].target, held_out
+            )
         estimates = _estimated(heads, scores, held_out)
     else:
         estimates = Estimates()
@@ -150,6 +167,18 @@ def train(
         {name: cast.evals for name, cast in casts.items()},
         {name: cast.members for name, cast in casts.items()},
     )
+
+
+def _to_continue(start: Mapping[str, Start]) -> dict[str, Start]:
+    """Models to continue, by head; a head that has those of another one is trained anew."""
+    known = (
+        {id(model) for model in start["probability"].models} if "probability" in start else set()
+    )
+    return {
+        name: before
+        for name, before in start.items()
+        if name == "probability" or not any(id(model) in known for model in before.models)
+    }
 
 
 def tasks_for(

@@ -11,6 +11,7 @@ import numpy as np
 from costboost._state import fingerprint
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats
+from costboost.costs import KnownCosts
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Engine, Job, Model
 from costboost.gbm.folds import HoldOut
@@ -52,6 +53,11 @@ class Source(ABC):
     totals: Totals
     seeds: Sequence[int]
     tells_rounds: bool = True
+
+    @property
+    def row_costs(self) -> tuple[KnownCosts, Floats] | None:
+        """Costs and weights of all rows, if they are in memory and those of the rows differ."""
+        return None
 
     @property
     def shape(self) -> Shape:

@@ -11,6 +11,7 @@ from costboost._frames import is_sparse
 from costboost._state import fingerprint
 from costboost._threads import most_threads
 from costboost._typing import AnyArray, Floats
+from costboost.costs import KnownCosts
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable
 from costboost.gbm.folds import Fold, folds, own_folds, strata
@@ -191,6 +192,11 @@ class MemorySource(Source):
             inputs += int(np.nan_to_num(X[:, codes]).max(axis=0, initial=0.0).sum()) + len(codes)
         has_folds = self.held_out() is not None
         return Shape(len(self.block), inputs, is_sparse=is_sparse(X), has_folds=has_folds)
+
+    @property
+    def row_costs(self) -> tuple[KnownCosts, Floats] | None:
+        """Costs and weights of all rows, if those of the rows differ."""
+        return (self.block.costs, self.block.weights) if self.has_row_costs else None
 
     def refits(self, settings: Settings) -> bool:
         """Whether one booster of all rows replaces those of the folds in the end."""
