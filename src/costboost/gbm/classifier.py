@@ -53,7 +53,11 @@ class CostBoostClassifier(HeadClassifier):
     4. A row's decision is the one of smallest expected cost by these probabilities and the costs
        of that very row: those passed to ``predict``, or ``cost_matrix``.
     5. If rows had costs of their own in ``fit`` and ``predict`` is not told them, a second set of
-       boosters decides, trained to choose what was cheapest, weighted by what was at stake.
+       boosters decides, trained to choose what was cheapest, weighted by what was at stake. With
+       two classes and two decisions, further boosters guess from the columns what errors cost;
+       their guess and the probabilities decide too, and the held-out rows say how much each
+       counts. (Not from Parquet files, on Dask, with CatBoost, ``warm_start`` or constraints on
+       trees, or if only the price of each row's own class is known: there the second set alone.)
     6. The costs of the held-out decisions are added up: `estimated_savings_` says what to expect.
 
     Parameters

@@ -44,7 +44,7 @@ class BoosterProgress:
             return
         if self.line is None:
             kind = f", {told.member}" if told.member else ""
-            name = f"{_NAMES.get(told.head, told.head)}{kind} {told.booster}/{told.n_boosters}"
+            name = f"{_NAMES[told.head]}{kind} {told.booster}/{told.n_boosters}"
             self.line = RoundLine(self.bar, name, told.n_rounds, self.verbose, self.owner)
         known = (
             ("held-out", told.held_out_cost),

@@ -44,8 +44,7 @@ class Round:
     Attributes
     ----------
     head : str
-        ``"probability"`` or ``"decision"``: the set of boosters. With costs of single rows also
-        ``"stakes of class 0"`` and ``"stakes of class 1"``, which learn what errors cost.
+        ``"probability"`` or ``"decision"``: the set of boosters.
     booster, n_boosters : int
         Number of the booster among those of its kind, from 1, and how many there are.
     round, n_rounds : int

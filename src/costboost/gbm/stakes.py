@@ -22,11 +22,13 @@ import numpy as np
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import KnownCosts
 from costboost.gbm.blocks import Block
-from costboost.gbm.casting import Cast, Task
+from costboost.gbm.casting import Cast, Clock, Task, Training
+from costboost.gbm.checkpoint import BoosterStore
 from costboost.gbm.heads import Head, PriceHead
 from costboost.gbm.members import blend
 from costboost.gbm.objectives import Derivatives
 from costboost.gbm.portfolio import _DEMANDS
+from costboost.gbm.rounds import Evals
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source
 from costboost.gbm.targets import Columns, Part, Target
@@ -145,17 +147,47 @@ class Stakes:
         What to train, by class; a class whose errors have one price needs none.
     settings : Settings
         How: one kind of booster, of the engine that the user chose.
+    casts : dict of int to Cast
+        The models, by class, when they are trained.
     """
 
     signs: tuple[float, float]
     units: tuple[float, float]
     tasks: dict[int, Task]
     settings: Settings
+    casts: dict[int, Cast] = field(default_factory=dict)
 
     @property
     def base(self) -> float:
         """Log-ratio of the mean prices."""
         return float(np.dot(self.signs, np.log(self.units)))
+
+    def trained(
+        self, source: Source, clock: Clock, store: BoosterStore | None = None, n_workers: int = 1
+    ) -> Stakes:
+        """Train the boosters; callbacks do not hear of them.
+
+        Parameters
+        ----------
+        source : Source
+            The rows.
+        clock : Clock
+            How long it may take.
+        store : BoosterStore, optional
+            Recalls finished boosters, and keeps new ones.
+        n_workers : int, default=1
+            Boosters to train at a time.
+
+        Returns
+        -------
+        Stakes
+            With the casts.
+        """
+        casts = {}
+        for place, (truth, task) in enumerate(self.tasks.items()):
+            training = Training(source, self.settings, task, [], _tell_nobody, store, n_workers)
+            casts[truth] = training.cast(None, clock.part(1 / (len(self.tasks) - place)))
+        return replace(self, casts=casts)
 
     def combined(
         self,
@@ -171,7 +203,7 @@ class Stakes:
         heads : mapping of str to Head
             The heads, calibrated.
         casts : mapping of str to Cast
-            The models of the heads and of the stakes, with their held-out scores.
+            Their models, with held-out scores.
         target : Target
             What the deciding head was trained for: its held-out loss chooses the weights.
         held_out : Block
@@ -186,18 +218,18 @@ class Stakes:
         """
         direct = casts["decision"].scores
         assert direct is not None
-        # Factors of casts whose sum is the log-ratio of what the decisions save.
-        factors = {"probability": self.signs[1] * heads["probability"].temperature}
-        factors |= {task.target.name: self.signs[truth] for truth, task in self.tasks.items()}
-        parts = [factor * _known(casts[name].scores) for name, factor in factors.items()]
+        # Casts whose scores, times these factors, sum to the log-ratio of what decisions save.
+        first = heads["probability"]
+        factors = [(casts["probability"], self.signs[1] * first.temperature)]
+        factors += [(cast, self.signs[truth]) for truth, cast in self.casts.items()]
+        parts = [factor * _known(cast.scores) for cast, factor in factors]
         expected = self.base + np.sum(parts, axis=0)
         share = share_of_expected(direct, expected, target, held_out)
         if share == 0:
             return heads["decision"], direct
-        factors = {name: share * factor for name, factor in factors.items()}
+        used = [(cast, share * factor) for cast, factor in factors]
         if share < 1:
-            factors = {"decision": 1.0 - share, **factors}
-        used = [(casts[name], factor) for name, factor in factors.items()]
+            used = [(casts["decision"], 1.0 - share), *used]
         models = [model for cast, _ in used for model in cast.models]
         weights = [factor * weight for cast, factor in used for weight in cast.weights]
         head = replace(PriceHead().trained(models, weights), base=share * self.base)
@@ -230,12 +262,11 @@ def stakes_for(settings: Settings, source: Source) -> Stakes | None:
     costs, weights = known
     if costs.matrix is None or costs.matrix.ndim != 3 or costs.matrix.shape[1:] != (2, 2):
         return None
-    with np.errstate(over="ignore"):  # of sums of huge costs
-        mean = np.average(costs.matrix, axis=0, weights=weights)
-        saved = mean[:, 0] - mean[:, 1]  # by the second decision, under each class
-        cheaper = [int(value > 0) for value in saved]
-        prices = [error_prices(costs, truth, cheaper[truth]) for truth in (0, 1)]
-        units = [float(np.average(price, weights=weights)) for price in prices]
+    mean = np.average(costs.matrix, axis=0, weights=weights)
+    saved = mean[:, 0] - mean[:, 1]  # by the second decision, under each class
+    cheaper = [int(value > 0) for value in saved]
+    prices = [error_prices(costs, truth, cheaper[truth]) for truth in (0, 1)]
+    units = [float(np.average(price, weights=weights)) for price in prices]
     if not np.isfinite([*saved, *units]).all() or np.sign(saved).prod() >= 0:
         return None
     found = Stakes(
@@ -306,6 +337,10 @@ def error_prices(costs: KnownCosts, truth: int, cheaper: int) -> Floats:
 def _few_rounds(settings: Settings) -> Settings:
     rate = _RATE if settings.learning_rate == "auto" else settings.learning_rate
     return replace(settings, learning_rate=rate, n_estimators=min(settings.n_estimators, _ROUNDS))
+
+
+def _tell_nobody(n_rounds: int, evals: Evals) -> None:
+    """Of a trained booster."""
 
 
 def _known(scores: Floats | None) -> Floats:

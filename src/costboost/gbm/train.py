@@ -25,7 +25,7 @@ from costboost.gbm.totals import Totals
 from costboost.losses import named_loss
 
 # Time for the boosters of what errors cost, in that of a head.
-_STAKES_TIME = 0.25
+_STAKES_TIME = 0.5
 
 __all__ = ["Estimates", "Fitted", "Start", "Task", "tasks_for", "train"]
 
@@ -123,7 +123,6 @@ def train(
         print(totals.summary)
     # Without the costs of a row, the deciding head can use what its columns tell about them.
     stakes = stakes_for(settings, source) if len(tasks) == 2 else None
-    more = [] if stakes is None else list(stakes.tasks.values())
     heads: dict[str, Head] = {}
     casts: dict[str, Cast] = {}
     verbose = settings.verbose if source.tells_rounds else 0
@@ -137,13 +136,11 @@ def train(
         for place, task in enumerate(tasks):
             name = task.target.name
             training = Training(source, settings, task, told, progress.end, store, n_workers)
-            share = 1 / (len(tasks) - place + _STAKES_TIME * len(more))
+            share = 1 / (len(tasks) - place + (0 if stakes is None else _STAKES_TIME))
             cast = training.cast(before.get(name), clock.part(share))
             heads[name], casts[name] = task.head.trained(cast.models, cast.weights), cast
-        for place, task in enumerate(more):
-            assert stakes is not None
-            training = Training(source, stakes.settings, task, told, progress.end, store, n_workers)
-            casts[task.target.name] = training.cast(None, clock.part(1 / (len(more) - place)))
+    if stakes is not None:
+        stakes = stakes.trained(source, clock, store, n_workers)
     clock.warn(casts, settings.owner)
     scores = {name: cast.scores for name, cast in casts.items() if cast.scores is not None}
     held_out = source.held_out() if scores else None
