@@ -301,7 +301,9 @@ class TestCostsOfRows:
         model = make(engine=engine).fit(X, y, costs=costs)
         assert set(model.heads_) == {"probability", "decision"}
         learned = make(engine=engine, decision="learned").fit(X, y, costs=costs)
-        np.testing.assert_array_equal(model.predict(X), learned.predict(X))
+        both = zip(model.heads_["decision"].models, learned.heads_["decision"].models, strict=True)
+        for mine, alone in both:  # the same boosters, and others beside them: test_hidden_costs.py
+            np.testing.assert_array_equal(mine.scores(X), alone.scores(X))
         bayes = make(engine=engine, decision="bayes").fit(X, y, costs=costs)
         np.testing.assert_array_equal(model.predict(X, costs), bayes.predict(X, costs))
         np.testing.assert_array_equal(

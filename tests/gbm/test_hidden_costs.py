@@ -12,7 +12,7 @@ from costboost import CostBoostClassifier
 from costboost.costs import KnownCosts, per_row
 from costboost.files import load, save
 from costboost.gbm.blocks import Block, Features
-from costboost.gbm.heads import PriceHead
+from costboost.gbm.heads import JointHead, PriceHead
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.memory import MemorySource, make_plan
 from costboost.gbm.stakes import StakePart, Stakes, error_prices, share_of_expected, stakes_for
@@ -172,7 +172,7 @@ def test_where_the_boosters_that_learned_decide_alone(costs, y, options):
 def test_prices_under_the_truth_alone_are_learned_directly():
     X, y, costs = rows(300, 0)
     model = CostBoostClassifier(**OPTIONS).fit(X, y, costs=costs[np.arange(300), y])
-    assert len(model.heads_["decision"].models) == 2 and model.heads_["decision"].base == 0
+    assert type(model.heads_["decision"]) is PriceHead
 
 
 def test_decisions_in_another_order_are_the_same():
@@ -182,7 +182,7 @@ def test_decisions_in_another_order_are_the_same():
         order = [["pass", "stop"].index(name) for name in names]
         named = pd.DataFrame(np.zeros((2, 2)), index=[0, 1], columns=names)
         model = CostBoostClassifier(named, **OPTIONS).fit(X, y, costs=costs[:, :, order])
-        assert len(model.heads_["decision"].models) > 2
+        assert isinstance(model.heads_["decision"], JointHead)
         decided.append(model.predict(X))
     assert np.mean(decided[0] == decided[1]) > 0.99
     assert (decided[0] == "stop").mean() > 0.1
@@ -194,7 +194,7 @@ def test_decisions_in_another_order_are_the_same():
 def test_the_head_is_a_sum_of_scores(fitted):
     X = rows(40, 2)[0]
     head, scores = fitted.heads_["decision"], fitted.decision_function(X)
-    assert isinstance(head, PriceHead) and head.base != 0
+    assert isinstance(head, JointHead) and head.base != 0
     parts = head.contributions(X)
     assert parts.shape == (40, 5)
     np.testing.assert_allclose(parts.sum(axis=1), scores)
@@ -251,15 +251,18 @@ def test_a_seed_gives_one_model(engine):
     np.testing.assert_array_equal(first, second)
 
 
-def test_a_warm_start_trains_the_deciding_boosters_anew():
+def test_a_warm_start_continues_the_boosters_that_learned_and_has_no_others():
     X, y, costs = rows(300, 0)
-    model = CostBoostClassifier(**{**OPTIONS, "n_estimators": 10}).fit(X, y, costs=costs)
-    assert len(model.heads_["decision"].models) > 2
+    options = {**OPTIONS, "early_stopping": False}
+    model = CostBoostClassifier(**{**options, "n_estimators": 10}).fit(X, y, costs=costs)
+    first = model.heads_["decision"]
+    assert isinstance(first, JointHead)
+    before = [booster.scores(X) for booster in first.models]
     model.set_params(warm_start=True, n_estimators=15).fit(X, y, costs=costs)
-    alone = CostBoostClassifier(**{**OPTIONS, "n_estimators": 15, "decision": "learned"})
-    alone.fit(X, y, costs=costs)
-    assert len(model.heads_["decision"].models) == 2 and model.heads_["decision"].base == 0
-    np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
+    head = model.heads_["decision"]
+    assert type(head) is PriceHead and [booster.n_rounds for booster in head.models] == [15, 15]
+    for booster, scores in zip(head.models, before, strict=True):
+        np.testing.assert_allclose(list(booster.staged_scores(X))[9], scores)
 
 
 def test_a_checkpoint_keeps_the_stakes(tmp_path, monkeypatch):
@@ -293,7 +296,7 @@ def test_parquet_files_are_learned_directly(tmp_path):
     frame.to_parquet(tmp_path / "rows.parquet")
     model = CostBoostClassifier(engine="xgboost", ensemble=1, n_estimators=5, random_state=0)
     model.fit_parquet(tmp_path / "rows.parquet", "y", costs={"fn": "amount", "fp": 2})
-    assert len(model.heads_["decision"].models) == 1
+    assert type(model.heads_["decision"]) is PriceHead
 
 
 @pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")

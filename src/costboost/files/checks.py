@@ -147,23 +147,26 @@ def _constant_class(rule: Any) -> None:
 
 
 def _head(head: Any) -> None:
-    models = head.models
+    _weighted_models(head.models, head.weights)
+    _need(_is_number(head.temperature), "temperature must be a number")
+
+
+def _weighted_models(models: Any, weights: Any) -> None:
     _need(isinstance(models, tuple) and len(models) > 0, "models must be a tuple")
     _need(all(hasattr(model, "booster") for model in models), "models must have boosters")
-    weights = head.weights
     fine = isinstance(weights, tuple) and len(weights) == len(models)
     _need(fine and all(map(_is_number, weights)), "weights must be a number per model")
-    _need(_is_number(head.temperature), "temperature must be a number")
+
+
+def _joint_head(head: Any) -> None:
+    _head(head)
+    _weighted_models(head.beside, head.beside_weights)
+    _need(_is_number(head.base), "base must be a number")
 
 
 def _probability_head(head: Any) -> None:
     _head(head)
     _need(type(head.costs) is class_of("Costs"), "costs must be Costs")
-
-
-def _price_head(head: Any) -> None:
-    _head(head)
-    _need(_is_number(head.base), "base must be a number")
 
 
 def _loss_head(head: Any) -> None:
@@ -297,7 +300,8 @@ CHECKS: Mapping[str, Callable[[Any], None]] = {
     "ProjectedEnsemble": _projected,
     "Mixture": _mixture,
     "ProbabilityHead": _probability_head,
-    "PriceHead": _price_head,
+    "PriceHead": _head,
+    "JointHead": _joint_head,
     "LossHead": _loss_head,
     "Member": _member,
     "Members": _members,

@@ -99,7 +99,7 @@ def _settings(model: Any, costs: bool) -> dict[str, Any]:
 def _of_heads(model: Any, costs: bool) -> dict[str, Any]:
     owner = type(model).__name__
     head = model._first_head if costs else model._deciding_head
-    boosters = head.boosters
+    boosters = [model.booster for model, _ in head.terms]
     if isinstance(head, ProbabilityHead):
         return {
             "boosters": boosters,
@@ -115,7 +115,7 @@ def _of_heads(model: Any, costs: bool) -> dict[str, Any]:
         )
     return {
         "boosters": boosters,
-        "weights": head.weights,
+        "weights": [weight for _, weight in head.terms],
         "base": getattr(head, "base", 0.0),
         "decisions": model.decisions_,
         "cost_matrix": np.zeros((len(model.classes_), len(model.decisions_))),

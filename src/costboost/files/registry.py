@@ -79,6 +79,7 @@ PARTS: Mapping[str, str] = {
     # boosters of the gradient boosting classifier
     "ProbabilityHead": "costboost.gbm.heads:ProbabilityHead",
     "PriceHead": "costboost.gbm.heads:PriceHead",
+    "JointHead": "costboost.gbm.heads:JointHead",
     "LossHead": "costboost.gbm.heads:LossHead",
     "Member": "costboost.gbm.members:Member",
     "Members": "costboost.gbm.members:Members",
@@ -110,7 +111,6 @@ FUNCTIONS: Mapping[str, str] = {
 # Where a file lacks them, they have their defaults.
 LATER: Mapping[str, frozenset[str]] = {
     "MCBoostClassifier": frozenset({"codewords"}),
-    "PriceHead": frozenset({"base"}),
     "Tree": frozenset({"min_rows"}),
 }
 

@@ -20,6 +20,7 @@ from costboost.losses import Loss
 
 __all__ = [
     "Head",
+    "JointHead",
     "LossHead",
     "PriceHead",
     "ProbabilityHead",
@@ -45,7 +46,7 @@ class Head(ABC):
     models : tuple of Model
         The models.
     weights : tuple of float
-        Their weights, which sum to 1 unless scores of different kinds are added up.
+        Their weights, which sum to 1.
     temperature : float
         Factor that calibrates their scores.
     """
@@ -118,22 +119,27 @@ class Head(ABC):
         return merged_lightgbm(self.boosters, self.weights)
 
     @property
+    def terms(self) -> list[tuple[Model, float]]:
+        """The models whose scores are added up, with their weights."""
+        return list(zip(self.models, self.weights, strict=True))
+
+    @property
     def n_rounds(self) -> int:
         """Rounds of the longest booster."""
-        return max(model.n_rounds for model in self.models)
+        return max(model.n_rounds for model, _ in self.terms)
 
     def average(self, scores: Iterable[Floats]) -> Floats:
-        """One score from those of the models."""
-        total = sum(w * s for w, s in zip(self.weights, scores, strict=True))
+        """One score from those of the terms."""
+        total = sum(w * s for (_, w), s in zip(self.terms, scores, strict=True))
         return np.asarray(self.temperature * total)
 
     def scores(self, X: AnyArray) -> Floats:
         """Scores of all models together."""
-        return self.average(model.scores(X) for model in self.models)
+        return self.average(model.scores(X) for model, _ in self.terms)
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """The scores by round; boosters that have stopped keep their last ones."""
-        stages = [model.staged_scores(X) for model in self.models]
+        stages = [model.staged_scores(X) for model, _ in self.terms]
         last = [next(stage) for stage in stages]
         for _ in range(self.n_rounds):
             yield self.average(last)
@@ -141,15 +147,15 @@ class Head(ABC):
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values of the models, averaged: they sum to the scores."""
-        return self.average(model.contributions(X) for model in self.models)
+        return self.average(model.contributions(X) for model, _ in self.terms)
 
     def importances(self, n_features: int) -> Floats:
         """Share of each feature in what a model gains by its features, averaged over the models."""
         shares = np.zeros(n_features)
-        for model, weight in zip(self.models, self.weights, strict=True):
+        for model, weight in self.terms:
             gains = model.importances(n_features)
             total = gains.sum()
-            # Scores of some models are subtracted.
+            # What is subtracted matters as well.
             shares += abs(weight) * (gains / total if total > 0 else gains)
         total = shares.sum()
         return np.asarray(shares / total if total > 0 else shares)
@@ -194,25 +200,7 @@ class ProbabilityHead(Head):
 
 @dataclass(frozen=True, eq=False)
 class PriceHead(Head):
-    """Boosters that have learned which decision is cheapest; they cannot use other costs.
-
-    Attributes
-    ----------
-    base : float
-        Added to their scores.
-    """
-
-    base: float = 0.0
-
-    def average(self, scores: Iterable[Floats]) -> Floats:
-        """One score from those of the models, base included."""
-        return super().average(scores) + self.base
-
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values of the models, averaged: they sum to the scores."""
-        found = super().average(model.contributions(X) for model in self.models)
-        found[..., -1] += self.base
-        return found
+    """Boosters that have learned which decision is cheapest; they cannot use other costs."""
 
     def proba(self, scores: Floats) -> Floats:
         """There are none."""
@@ -221,6 +209,45 @@ class PriceHead(Head):
     def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
         """The sign of the score, or the largest score."""
         return np.asarray(scores >= 0 if scores.ndim == 1 else scores.argmax(axis=1), np.intp)
+
+
+@dataclass(frozen=True, eq=False)
+class JointHead(PriceHead):
+    """Boosters that have learned which decision is cheapest, and others that guess the costs.
+
+    The score of a row is a sum of scores: the weights of `models` sum to 1 or less, and those of
+    `beside` are what is left for probabilities and guessed costs (`costboost.gbm.stakes`), some of
+    which are subtracted.
+
+    Attributes
+    ----------
+    beside : tuple of Model
+        The models of the probabilities and of the costs.
+    beside_weights : tuple of float
+        Their weights.
+    base : float
+        Added to the score.
+    """
+
+    beside: tuple[Model, ...] = field(kw_only=True)
+    beside_weights: tuple[float, ...] = field(kw_only=True)
+    base: float = field(kw_only=True)
+
+    @property
+    def terms(self) -> list[tuple[Model, float]]:
+        """All models, without those of `models` that do not count."""
+        own = [(model, weight) for model, weight in super().terms if weight]
+        return [*own, *zip(self.beside, self.beside_weights, strict=True)]
+
+    def average(self, scores: Iterable[Floats]) -> Floats:
+        """One score from those of the terms, base included."""
+        return super().average(scores) + self.base
+
+    def contributions(self, X: AnyArray) -> Floats:
+        """SHAP values of all models, added up: they sum to the scores."""
+        found = super().average(model.contributions(X) for model, _ in self.terms)
+        found[..., -1] += self.base
+        return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,7 +24,7 @@ from costboost.costs import KnownCosts
 from costboost.gbm.blocks import Block
 from costboost.gbm.casting import Cast, Clock, Task, Training
 from costboost.gbm.checkpoint import BoosterStore
-from costboost.gbm.heads import Head, PriceHead
+from costboost.gbm.heads import Head, JointHead, PriceHead
 from costboost.gbm.members import blend
 from costboost.gbm.objectives import Derivatives
 from costboost.gbm.portfolio import _DEMANDS
@@ -124,13 +124,16 @@ class StakeHead(PriceHead):
     ----------
     sign : float
         1 if large stakes speak for the second decision, else -1.
+    base : float
+        Score of a row whose stakes are the mean ones.
     """
 
     sign: float = field(kw_only=True)
+    base: float = field(kw_only=True)
 
     def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
         """The second decision if it is expected to save more."""
-        return super().decide(self.sign * scores + self.base)
+        return super().decide(self.sign * scores + self.base, costs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,12 +230,16 @@ class Stakes:
         share = share_of_expected(direct, expected, target, held_out)
         if share == 0:
             return heads["decision"], direct
-        used = [(cast, share * factor) for cast, factor in factors]
-        if share < 1:
-            used = [(casts["decision"], 1.0 - share), *used]
-        models = [model for cast, _ in used for model in cast.models]
-        weights = [factor * weight for cast, factor in used for weight in cast.weights]
-        head = replace(PriceHead().trained(models, weights), base=share * self.base)
+        learned = casts["decision"]
+        head = JointHead(
+            tuple(learned.models),
+            tuple((1.0 - share) * weight for weight in learned.weights),
+            beside=tuple(model for cast, _ in factors for model in cast.models),
+            beside_weights=tuple(
+                share * factor * weight for cast, factor in factors for weight in cast.weights
+            ),
+            base=share * self.base,
+        )
         return head, (1.0 - share) * direct + share * expected
 
 

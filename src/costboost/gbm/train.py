@@ -132,12 +132,11 @@ def train(
     n_workers = source.n_workers(settings) if is_free else 1
     with booster_progress(settings.owner, verbose) as progress:
         told: list[Callback] = [progress, *callbacks]
-        before = _to_continue(start or {})
         for place, task in enumerate(tasks):
             name = task.target.name
             training = Training(source, settings, task, told, progress.end, store, n_workers)
             share = 1 / (len(tasks) - place + (0 if stakes is None else _STAKES_TIME))
-            cast = training.cast(before.get(name), clock.part(share))
+            cast = training.cast((start or {}).get(name), clock.part(share))
             heads[name], casts[name] = task.head.trained(cast.models, cast.weights), cast
     if stakes is not None:
         stakes = stakes.trained(source, clock, store, n_workers)
@@ -164,18 +163,6 @@ def train(
         {name: cast.evals for name, cast in casts.items()},
         {name: cast.members for name, cast in casts.items()},
     )
-
-
-def _to_continue(start: Mapping[str, Start]) -> dict[str, Start]:
-    """Models to continue, by head; a head that has those of another one is trained anew."""
-    known = (
-        {id(model) for model in start["probability"].models} if "probability" in start else set()
-    )
-    return {
-        name: before
-        for name, before in start.items()
-        if name == "probability" or not any(id(model) in known for model in before.models)
-    }
 
 
 def tasks_for(
