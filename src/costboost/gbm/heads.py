@@ -129,8 +129,8 @@ class Head(ABC):
         return max(model.n_rounds for model, _ in self.terms)
 
     def average(self, scores: Iterable[Floats]) -> Floats:
-        """One score from those of the terms."""
-        total = sum(w * s for (_, w), s in zip(self.terms, scores, strict=True))
+        """One score from those of the models."""
+        total = sum(w * s for w, s in zip(self.weights, scores, strict=True))
         return np.asarray(self.temperature * total)
 
     def scores(self, X: AnyArray) -> Floats:
@@ -241,13 +241,16 @@ class JointHead(PriceHead):
 
     def average(self, scores: Iterable[Floats]) -> Floats:
         """One score from those of the terms, base included."""
-        return super().average(scores) + self.base
+        return self._added(scores) + self.base
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values of all models, added up: they sum to the scores."""
-        found = super().average(model.contributions(X) for model, _ in self.terms)
+        found = self._added(model.contributions(X) for model, _ in self.terms)
         found[..., -1] += self.base
         return found
+
+    def _added(self, values: Iterable[Floats]) -> Floats:
+        return np.asarray(sum(w * v for (_, w), v in zip(self.terms, values, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
