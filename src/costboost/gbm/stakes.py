@@ -233,10 +233,12 @@ class Stakes:
         learned = casts["decision"]
         head = JointHead(
             tuple(learned.models),
-            tuple((1.0 - share) * weight for weight in learned.weights),
+            tuple(float((1.0 - share) * weight) for weight in learned.weights),
             beside=tuple(model for cast, _ in factors for model in cast.models),
             beside_weights=tuple(
-                share * factor * weight for cast, factor in factors for weight in cast.weights
+                float(share * factor * weight)
+                for cast, factor in factors
+                for weight in cast.weights
             ),
             base=share * self.base,
         )
