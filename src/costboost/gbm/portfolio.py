@@ -10,7 +10,7 @@ from costboost.gbm.members import Recipe
 from costboost.gbm.settings import Settings
 from costboost.gbm.targets import Target
 
-__all__ = ["Shape", "recipes_for"]
+__all__ = ["DEMANDS", "Shape", "recipes_for"]
 
 # Inputs (columns times categories) and rows beyond which a linear model is left out.
 _SMOOTH_INPUTS = 500
@@ -22,7 +22,7 @@ _FOREST_NUMBERS = 500_000
 # Scores beyond which symmetric trees are left out: CatBoost takes eight times as long as LightGBM.
 _SYMMETRIC_SCORES = 3
 # Parameters of an engine that say what a model may do, not how it is found.
-_DEMANDS = frozenset(
+DEMANDS = frozenset(
     {
         *("monotone_constraints", "mc", "monotone_constraint", "monotonic_cst"),
         *("interaction_constraints", "feature_contri", "feature_contrib", "fc", "fp"),
@@ -77,7 +77,7 @@ def recipes_for(settings: Settings, target: Target, shape: Shape) -> list[Recipe
         return [_trees(engine, growth)]
     has_random = engine == "lightgbm"
     # Models of other kinds would not keep to what the user demands of this one.
-    is_free = target.is_log_loss and _DEMANDS.isdisjoint(settings.engine_params or {})
+    is_free = target.is_log_loss and DEMANDS.isdisjoint(settings.engine_params or {})
 
     def sizes(*wanted: int, random_splits: bool = False) -> list[Recipe]:
         """Trees of these sizes; of the size that the user chose, if there is one."""

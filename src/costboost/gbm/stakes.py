@@ -27,7 +27,7 @@ from costboost.gbm.checkpoint import BoosterStore
 from costboost.gbm.heads import Head, JointHead, PriceHead
 from costboost.gbm.members import blend
 from costboost.gbm.objectives import Derivatives
-from costboost.gbm.portfolio import _DEMANDS
+from costboost.gbm.portfolio import DEMANDS
 from costboost.gbm.rounds import Evals
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source
@@ -265,7 +265,7 @@ def stakes_for(settings: Settings, source: Source) -> Stakes | None:
     """
     known = source.row_costs
     is_plain = settings.engine != "catboost" and not settings.warm_start
-    is_free = _DEMANDS.isdisjoint(settings.engine_params or {})
+    is_free = DEMANDS.isdisjoint(settings.engine_params or {})
     if known is None or not (is_plain and is_free) or source.held_out() is None:
         return None
     costs, weights = known
