@@ -140,7 +140,8 @@ def held_out() -> str:
         "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     ours = {problem: mean(values) for problem, values in table[OURS].items()}
-    ordered = sorted(METHODS, key=lambda m: _against(table[m], ours), reverse=True)
+    measured = [method for method in METHODS if table[method]]
+    ordered = sorted(measured, key=lambda m: _against(table[m], ours), reverse=True)
     for method in ordered:
         found = {problem: mean(values) for problem, values in table[method].items()}
         groups = [
