@@ -106,3 +106,12 @@ def test_gallery_lists_every_example():
     names = {path.stem for path in (ROOT / "examples").glob("*.py")}
     assert names == {example.name for example in GALLERY["examples"]()}
     assert (DOCS / "gallery" / "index.md").read_text("utf-8") == GALLERY["index"]()
+
+
+def test_cost_of_a_constant_decision_with_costs_of_right_decisions():
+    """Savings count what is paid beyond the cheapest decision: 2 here, beside 10 for a constant."""
+    rows = [
+        {"savings": str(saved), "mean_cost": str(2.0 + (1.0 - saved) * 8.0)}
+        for saved in (0.9, 0.25, -0.5)
+    ]
+    assert abs(MONEY["constant"](rows) - 10.0) < 1e-9
