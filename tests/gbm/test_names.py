@@ -100,7 +100,7 @@ def test_attributes_of_both():
         assert model.feature_importances_.shape == (3,)
         assert model.feature_importances_.argmin() == 2
     linear = MinCostClassifier(LogisticRegression()).fit(ROWS, LABELS)
-    with pytest.raises(AttributeError, match="LogisticRegression has not"):
+    with pytest.raises(AttributeError, match="LogisticRegression does not"):
         _ = linear.feature_importances_
     learned = CostBoostClassifier(decision="learned")
     assert not hasattr(learned, "predict_log_proba")

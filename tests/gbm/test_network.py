@@ -138,6 +138,31 @@ def test_fewer_classes_huge_numbers_and_few_rows(k, present):
         assert np.isfinite(model.contributions(X)).all()
 
 
+@pytest.mark.parametrize("engine", [NetworkEngine, LinearEngine])
+def test_a_row_scores_the_same_in_any_batch(engine):
+    X, y = rings(300)
+    X = np.column_stack([X, np.random.default_rng(0).normal(size=(300, 9))])
+    model, _ = engine(GROWTH, 1).train(table_of(X, y), Fold(np.arange(300)), Job(10, 5, 0))
+    for ask in (model.scores, model.contributions):
+        whole = ask(X)
+        for size in (1, 7, 64, 100):
+            parts = [ask(X[i : i + size]) for i in range(0, 300, size)]
+            np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_what_the_rows_do_not_show_has_no_say():
+    """A constant column, and a category that is only among the held-out rows."""
+    X, y = rings(200)
+    X = np.column_stack([X, np.full(200, 3.0), np.arange(200) >= 150])
+    fold = Fold(np.arange(150), np.arange(150, 200))
+    model, _ = trained(table_of(X, y, categorical=[3]), fold)
+    assert model.importances(4)[2] == 0
+    other = X.copy()
+    other[:, 2] = -8.0
+    np.testing.assert_array_equal(model.scores(X), model.scores(other))
+    assert (model.slopes[:, model.design.sources == 3] == 0).all()
+
+
 def test_same_seed_same_network():
     X, y = rings()
     a, b, other = (trained(table_of(X, y), seed=seed)[0] for seed in (3, 3, 4))

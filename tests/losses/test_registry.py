@@ -423,7 +423,7 @@ def test_names_are_unique_and_declared():
         pass
 
     before = dict(LOSSES)
-    with pytest.raises(ValueError, match=r"'gll', the name of Twin, belongs to GLL\. Choose"):
+    with pytest.raises(ValueError, match=r"'gll', the name of Twin, is already that of GLL\. Ch"):
         register(Twin)
     with pytest.raises(ValueError, match=r"Nameless has name=''\. Write name ="):
         register(Nameless)

@@ -401,7 +401,7 @@ Y = [0, 1, 0, 1]
         ({"time": ["x"] * 4}, "'time' parameter of make_case must hold dates"),
         ({"segments": {"a": [1, 2]}}, "must have one value per row, 4"),
         ({"rivals": {"r": P[:2]}}, r"rivals\['r'\]"),
-        ({"rivals": {"The model": P}}, "must not be called"),
+        ({"rivals": {"The model": P}}, "must not use the names"),
         ({"explain": np.ones((3, 2))}, "'explain' parameter"),
         ({"decisions": ["a", "b", "c"]}, "needs costs= or prices="),
     ],

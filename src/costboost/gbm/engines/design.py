@@ -13,10 +13,12 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import Engine, Job, Model, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
 
-__all__ = ["MOST", "Design", "DesignEngine", "DesignModel", "Judge", "Sample"]
+__all__ = ["MOST", "Design", "DesignEngine", "DesignModel", "Judge", "Sample", "row_products"]
 
 # Standardised values beyond are cut off: a line through an outlier says nothing about the others.
 MOST = 5.0
+# Rows that are multiplied at a time.
+_BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,7 +170,8 @@ class DesignModel(Model):
         found = np.zeros((len(inputs), len(self.base), X.shape[1] + 1))
         is_source = self.design.sources[:, None] == np.arange(X.shape[1])
         for score in range(len(self.base)):
-            found[:, score, :-1] = self.effects(inputs, score) @ is_source
+            effects = self.effects(inputs, score)
+            found[:, score, :-1] = row_products(effects, is_source.T.astype(np.float64))
         found[:, :, -1] = self.all_scores(self.centre[None])[0]
         return found[:, 0] if len(self.base) == 1 else found
 
@@ -177,6 +180,31 @@ class DesignModel(Model):
         return np.asarray(
             np.bincount(self.design.sources, self.sizes(), minlength=n_features), dtype=np.float64
         )
+
+
+def row_products(rows: Floats, weights: Floats) -> Floats:
+    """Products of rows and weights, each row by the same steps whatever the others are.
+
+    A matrix product may add in another order if there are more rows, so that the score of a row
+    would depend on the batch that it comes in. Blocks of one size do not.
+
+    Parameters
+    ----------
+    rows : array of shape (n, p)
+        The rows.
+    weights : array of shape (m, p)
+        The weights.
+
+    Returns
+    -------
+    array of shape (n, m)
+        The products.
+    """
+    n, p = rows.shape
+    padded = np.zeros((-(-n // _BLOCK) * _BLOCK, p))
+    padded[:n] = rows
+    found = padded.reshape(-1, _BLOCK, p) @ np.ascontiguousarray(weights.T)
+    return np.asarray(found.reshape(len(padded), -1)[:n])
 
 
 M = TypeVar("M", bound=DesignModel)

@@ -9,7 +9,14 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from costboost._typing import Floats, Ints
-from costboost.gbm.engines.design import Design, DesignEngine, DesignModel, Judge, Sample
+from costboost.gbm.engines.design import (
+    Design,
+    DesignEngine,
+    DesignModel,
+    Judge,
+    Sample,
+    row_products,
+)
 
 __all__ = ["LinearEngine", "LinearModel"]
 
@@ -110,7 +117,7 @@ class LinearModel(DesignModel):
 
     def all_scores(self, inputs: Floats) -> Floats:
         """Raw scores of inputs, (n, n_scores)."""
-        return np.asarray(inputs @ self.slopes.T + self.base)
+        return np.asarray(row_products(inputs, self.slopes) + self.base)
 
     def effects(self, inputs: Floats, score: int) -> Floats:
         """What each input adds to a score of the centre, (n, p)."""

@@ -11,7 +11,14 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, logsumexp
 
 from costboost._typing import Floats, Ints
-from costboost.gbm.engines.design import Design, DesignEngine, DesignModel, Judge, Sample
+from costboost.gbm.engines.design import (
+    Design,
+    DesignEngine,
+    DesignModel,
+    Judge,
+    Sample,
+    row_products,
+)
 
 __all__ = ["NetworkEngine", "NetworkModel", "hidden_units"]
 
@@ -137,7 +144,9 @@ class _Loss:
     def of(cls, sample: Sample) -> _Loss:
         """The loss of a sample."""
         shares = sample.weights / sample.weights.sum()
-        return cls(sample.inputs, sample.labels, shares, sample.n_scores)
+        # An input that is the same on all rows, such as a category not among them, tells nothing.
+        inputs = np.where(np.ptp(sample.inputs, axis=0) > 0, sample.inputs, 0.0)
+        return cls(inputs, sample.labels, shares, sample.n_scores)
 
     def model(self, sample: Sample, point: Floats) -> NetworkModel:
         """The network at a point."""
@@ -164,6 +173,7 @@ class _Loss:
         bound = np.sqrt(6.0 / sum(self.shapes[0]))
         sizes = [int(np.prod(shape)) for shape in self.shapes]
         units = np.random.RandomState(seed).uniform(-bound, bound, sizes[0] + sizes[1])
+        units[: sizes[0]] *= np.tile(self.inputs.any(axis=0), self.shapes[0][0])
         return np.concatenate([units, np.zeros(sizes[2] + sizes[3])])
 
     def __call__(self, point: Floats, penalty: float) -> tuple[float, Floats]:
@@ -247,8 +257,8 @@ class NetworkModel(DesignModel):
 
     def all_scores(self, inputs: Floats) -> Floats:
         """Raw scores of inputs, (n, n_scores)."""
-        hidden = np.maximum(inputs @ self.slopes.T + self.shifts, 0.0)
-        return np.asarray(hidden @ self.tops.T + self.base)
+        hidden = np.maximum(row_products(inputs, self.slopes) + self.shifts, 0.0)
+        return np.asarray(row_products(hidden, self.tops) + self.base)
 
     def effects(self, inputs: Floats, score: int) -> Floats:
         """What each input adds to a score of the centre, (n, p).
@@ -258,7 +268,8 @@ class NetworkModel(DesignModel):
         the average is exact, and the effects sum to the difference of the scores.
         """
         at_centre = self.slopes @ self.centre + self.shifts
-        moves = (inputs - self.centre) @ self.slopes.T
+        away = inputs - self.centre
+        moves = row_products(away, self.slopes)
         low, high = (
             np.minimum(at_centre, at_centre + moves),
             np.maximum(at_centre, at_centre + moves),
@@ -266,7 +277,7 @@ class NetworkModel(DesignModel):
         # The share of the line on which a unit is active.
         crossed = np.divide(high, np.abs(moves), out=np.zeros_like(high), where=moves != 0.0)
         active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
-        return np.asarray((inputs - self.centre) * ((active * self.tops[score]) @ self.slopes))
+        return np.asarray(away * row_products(active * self.tops[score], self.slopes.T))
 
     def sizes(self) -> Floats:
         """Sum over the units of the size of each input's weight times that of the unit."""
