@@ -435,7 +435,7 @@ def test_mean_of_linear_models():
 def test_design_of_no_numbers_or_no_values():
     X = np.full((5, 2), np.nan)
     design = Design.of(X, [1])
-    assert design(X).shape == (5, 2)
+    assert design(X).shape == (5, 3)  # a number, its gap, and a category that no row has
     assert np.isfinite(design(X)).all()
     assert design.n_features == 2
 

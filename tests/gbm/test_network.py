@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import check_grad
 
 from costboost import CostBoostClassifier
+from costboost.errors import CollapseWarning
 from costboost.gbm.engines.base import Growth, Job, TargetTable
-from costboost.gbm.engines.design import Design
+from costboost.gbm.engines.design import Design, row_products
 from costboost.gbm.engines.linear import LinearEngine
 from costboost.gbm.engines.network import NetworkEngine, NetworkModel, _Loss, hidden_units
 from costboost.gbm.folds import Fold
@@ -152,6 +154,11 @@ def test_a_row_scores_the_same_in_any_batch(engine):
             np.testing.assert_array_equal(np.concatenate(parts), whole)
 
 
+@pytest.mark.parametrize("n, p", [(0, 3), (70, 0), (0, 0)])
+def test_products_of_no_rows_or_no_inputs(n, p):
+    np.testing.assert_array_equal(row_products(np.ones((n, p)), np.ones((2, p))), np.zeros((n, 2)))
+
+
 def test_what_the_rows_do_not_show_has_no_say():
     """A constant column, and a category that is only among the held-out rows."""
     X, y = rings(200)
@@ -180,3 +187,16 @@ def test_in_a_model_it_counts_where_it_pays():
     assert weights["network"] > 0.3
     assert not hasattr(model, "booster_")
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+@pytest.mark.parametrize("X", [
+    pd.DataFrame({"a": pd.Categorical([None] * 40, categories=["x"])}),
+    np.full((40, 1), np.nan),
+    np.ones((40, 2)),
+], ids=["categories", "numbers", "constants"])  # fmt: skip
+def test_a_table_that_tells_nothing(X):
+    model = CostBoostClassifier({"fn": 5, "fp": 1, "positive": 1}, random_state=0)
+    with pytest.warns(CollapseWarning):
+        model.fit(X, np.arange(40) % 2)
+    np.testing.assert_allclose(model.predict_proba(X), 0.5, atol=0.05)
+    assert (model.predict(X) == 1).all()

@@ -29,7 +29,7 @@ from costboost.gbm.sources.base import Source, Trainer
 from costboost.gbm.targets import Columns, Part, Target
 from costboost.gbm.trials import Trained, Trial
 
-__all__ = ["Cast", "Clock", "Start", "Task", "Training"]
+__all__ = ["Cast", "Clock", "Start", "Task", "Training", "sampled"]
 
 T = TypeVar("T")
 
@@ -153,6 +153,27 @@ class Clock:
                 TimeLimitWarning,
                 stacklevel=4,
             )
+
+
+def sampled(target: Target, columns: Columns) -> tuple[Part, slice]:
+    """A target on as many held-out rows as weights of scores are chosen by, and which they are.
+
+    Parameters
+    ----------
+    target : Target
+        What is trained for.
+    columns : Columns
+        Its columns of all held-out rows.
+
+    Returns
+    -------
+    part : Part
+        The target on some rows.
+    some : slice
+        These rows.
+    """
+    some = slice(None, None, -(-len(columns.labels) // _BLEND_ROWS))
+    return target.part(columns.take(some)), some
 
 
 class Training:
@@ -349,7 +370,7 @@ class Training:
             return False
         columns = self.task.target.columns(held_out.costs, held_out.weights)
         scores = [rival.parts[0] for rival in rivals if rival.parts]
-        part, some = self._sampled(columns)
+        part, some = sampled(self.task.target, columns)
         if part.weight <= 0:
             return False
         found = [s[some] for s in (*scores, trial.parts[0])]
@@ -359,11 +380,6 @@ class Training:
         before = part.loss(mixed(found[:-1], blend(found[:-1], part.loss)))
         least = _RACE_GAIN if self.settings.effort == "balanced" else 0.0
         return part.loss(mixed(found, weights)) > before - least * abs(before)
-
-    def _sampled(self, columns: Columns) -> tuple[Part, slice]:
-        """The target on some of the held-out rows, and which they are."""
-        some = slice(None, None, -(-len(columns.labels) // _BLEND_ROWS))
-        return self.task.target.part(columns.take(some)), some
 
     def _trainer(self, recipe: Recipe, n_workers: int = 1) -> Trainer:
         trainer = self.source.trainer(self._engine(recipe, n_workers), self.task.target)
@@ -396,7 +412,7 @@ class Training:
         losses = [whole.loss(s) for s in known]
         if len(trials) == 1:
             return losses, np.ones(1)
-        part, some = self._sampled(columns)
+        part, some = sampled(self.task.target, columns)
         if part.weight <= 0:
             return losses, np.eye(len(trials))[0]
         return losses, blend([s[some] for s in known], part.loss)

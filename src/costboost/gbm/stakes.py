@@ -22,7 +22,7 @@ import numpy as np
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import KnownCosts
 from costboost.gbm.blocks import Block
-from costboost.gbm.casting import Cast, Clock, Task, Training
+from costboost.gbm.casting import Cast, Clock, Task, Training, sampled
 from costboost.gbm.checkpoint import BoosterStore
 from costboost.gbm.heads import Head, JointHead, PriceHead
 from costboost.gbm.members import blend
@@ -36,8 +36,6 @@ from costboost.gbm.totals import Totals
 
 __all__ = ["StakeHead", "StakePart", "StakeTarget", "Stakes", "stakes_for"]
 
-# Held-out rows that choose the weights; more would not change them.
-_BLEND_ROWS = 20_000
 # Rounds of boosters of the stakes, at most, and their shrinkage. A price that is a function of the
 # columns could be fitted ever closer; a few per cent off, it moves hardly any decision.
 _ROUNDS = 200
@@ -315,8 +313,7 @@ def share_of_expected(direct: Floats, expected: Floats, target: Target, held_out
         From 0 to 1; 0 if nothing is at stake on these rows.
     """
     columns = target.columns(held_out.costs, held_out.weights)
-    some = slice(None, None, -(-len(columns.labels) // _BLEND_ROWS))
-    part = target.part(columns.take(some))
+    part, some = sampled(target, columns)
     if part.weight <= 0:
         return 0.0
     return float(blend([direct[some], expected[some]], part.loss)[1])

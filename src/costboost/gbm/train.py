@@ -24,10 +24,10 @@ from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.totals import Totals
 from costboost.losses import named_loss
 
+__all__ = ["Estimates", "Fitted", "Start", "Task", "tasks_for", "train"]
+
 # Time for the boosters of what errors cost, in that of a head.
 _STAKES_TIME = 0.5
-
-__all__ = ["Estimates", "Fitted", "Start", "Task", "tasks_for", "train"]
 
 
 @dataclass(frozen=True, eq=False)

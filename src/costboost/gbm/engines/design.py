@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Generic, Self, TypeVar
 
 import numpy as np
@@ -201,10 +202,11 @@ def row_products(rows: Floats, weights: Floats) -> Floats:
         The products.
     """
     n, p = rows.shape
-    padded = np.zeros((-(-n // _BLOCK) * _BLOCK, p))
+    n_blocks = -(-n // _BLOCK)
+    padded = np.zeros((n_blocks * _BLOCK, p))
     padded[:n] = rows
-    found = padded.reshape(-1, _BLOCK, p) @ np.ascontiguousarray(weights.T)
-    return np.asarray(found.reshape(len(padded), -1)[:n])
+    found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
+    return np.asarray(found.reshape(len(padded), len(weights))[:n])
 
 
 M = TypeVar("M", bound=DesignModel)
@@ -233,6 +235,11 @@ class Sample:
     labels: Ints
     weights: Floats
     n_scores: int
+
+    @cached_property
+    def centre(self) -> Floats:
+        """Mean inputs."""
+        return np.asarray(self.inputs.mean(axis=0))
 
 
 class Judge(Generic[M]):
@@ -311,5 +318,6 @@ def _median(column: Floats) -> float:
 
 
 def _n_codes(column: Floats) -> int:
+    """Number of values of a column of codes; 1 if none is known, so that there is an input."""
     known = column[np.isfinite(column)]
-    return int(known.max()) + 1 if len(known) else 0
+    return int(known.max()) + 1 if len(known) else 1

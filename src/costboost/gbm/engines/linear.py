@@ -47,7 +47,7 @@ class LinearEngine(DesignEngine["LinearModel"]):
 def _path(sample: Sample, penalties: Sequence[float]) -> Iterator[LinearModel]:
     """A model per penalty, each started from the one before."""
     labels, n_scores, n = sample.labels, sample.n_scores, len(sample.labels)
-    centre = sample.inputs.mean(axis=0)
+    centre = sample.centre
     present = np.unique(labels[sample.weights > 0])
     if len(present) < 2:
         base = _constant(int(present[0]), n_scores, n)

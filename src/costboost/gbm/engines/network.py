@@ -151,8 +151,7 @@ class _Loss:
     def model(self, sample: Sample, point: Floats) -> NetworkModel:
         """The network at a point."""
         slopes, shifts, tops, base = self.parts(point)
-        centre = sample.inputs.mean(axis=0)
-        return NetworkModel(sample.design, slopes, shifts, tops, base, centre)
+        return NetworkModel(sample.design, slopes, shifts, tops, base, sample.centre)
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
