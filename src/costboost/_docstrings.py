@@ -15,10 +15,8 @@ _DEFAULT = re.compile(r"default=(.+)$", flags=re.MULTILINE)
 
 
 def complete(cls: type) -> None:
-    """Add to the docstring of a class what its bases say about its parameters and attributes.
-
-    What the class says itself wins. The default of an inherited parameter is that of the class.
-    """
+    """Add to the docstring of a class what its bases say about its parameters and attributes."""
+    # What the class says itself wins. The default of an inherited parameter is that of the class.
     if not cls.__dict__.get("__doc__"):
         return
     text, sections = _parse(cls)

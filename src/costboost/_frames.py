@@ -105,26 +105,7 @@ def _factorized(column: Any) -> tuple[Ints, list[Any]]:
 
 
 class FrameEncoder:
-    """Numbers stay, categories become their codes, missing and unseen ones NaN.
-
-    Parameters
-    ----------
-    X : pandas or polars frame
-        The training rows.
-    categorical : list of int
-        Positions of the columns that are not numbers.
-    ignored : sequence of int, default=()
-        Those of them that are left out: 0 on every row.
-
-    Attributes
-    ----------
-    categorical : list of int
-        The columns that are coded.
-    ignored : list of int
-        The columns that are left out.
-    categories : list of arrays
-        The known values of each coded column, sorted; a value's code is its position.
-    """
+    """Numbers stay, categories become their codes, missing and unseen ones NaN."""
 
     def __init__(self, X: Any, categorical: list[int], ignored: Any = ()) -> None:
         self.ignored = list(ignored)

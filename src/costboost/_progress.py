@@ -18,21 +18,7 @@ _PLAIN_LINES = 10
 
 
 class RoundLine:
-    """The line of one training: a bar in a terminal, plain lines elsewhere.
-
-    Parameters
-    ----------
-    bar : rich.progress.Progress
-        A bar by `progress_bar`.
-    name : str
-        What is trained, as the bar names it.
-    n_rounds : int
-        Number of rounds asked for.
-    verbose : int
-        1 shows the bar, or about ten lines where there is no terminal; above, a line per round.
-    owner : str, default=""
-        Who trains it; plain lines begin with it.
-    """
+    """The line of one training: a bar in a terminal, plain lines elsewhere."""
 
     def __init__(self, bar: Bar, name: str, n_rounds: int, verbose: int, owner: str = "") -> None:
         self.bar = bar
@@ -66,10 +52,8 @@ class RoundLine:
 
 @contextmanager
 def round_progress(title: str, n_rounds: int, verbose: int) -> Iterator[Progress | None]:
-    """A callback for the boosting loop: silent at 0, a bar at 1, a line per round above.
-
-    Without a terminal, 1 prints about ten lines instead of a bar.
-    """
+    """A callback for the boosting loop: silent at 0, a bar at 1, a line per round above."""
+    # Without a terminal, 1 prints about ten lines instead of a bar.
     if verbose == 0:
         yield None
         return

@@ -21,11 +21,9 @@ EstimatorT = TypeVar("EstimatorT")
 
 
 def unfitted(estimator: EstimatorT) -> EstimatorT:
-    """A copy without what an earlier fit has left.
-
-    ``fit`` works on it and then takes over its ``__dict__``, so an error or an interrupt leaves the
-    estimator as it was.
-    """
+    """A copy without what an earlier fit has left."""
+    # ``fit`` works on it and then takes over its ``__dict__``, so an error or an interrupt leaves
+    # the estimator as it was.
     blank = copy(estimator)
     for name in [name for name in vars(estimator) if name.endswith("_") and name[0] != "_"]:
         delattr(blank, name)
@@ -43,21 +41,7 @@ def origin(X: Any, y: Any) -> dict[str, str]:
 
 
 def fingerprint(X: Any, y: Any) -> str:
-    """A hash of all training rows: names, types, values and labels.
-
-    Parameters
-    ----------
-    X : array, sparse matrix or frame of shape (n, d)
-        The rows, as the user passed them.
-    y : array of shape (n,)
-        Their labels.
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal digits. Equal tables have equal ones; the same numbers in
-        another type, order or kind of table have another.
-    """
+    """A hash of all training rows: names, types, values and labels."""
     found = hashlib.sha256()
     for name, values in _pieces(X, y):
         found.update(f"{name} {values.dtype} {values.shape};".encode("utf-8", "surrogatepass"))

@@ -12,20 +12,7 @@ __all__ = ["as_frame", "is_missing"]
 
 
 def as_frame(columns: Mapping[str, Any], owner: str) -> pd.DataFrame:
-    """Columns as a pandas frame.
-
-    Parameters
-    ----------
-    columns : mapping of str to array or list
-        The columns, in their order.
-    owner : str
-        Whose method asks; an error without pandas names it.
-
-    Returns
-    -------
-    pandas.DataFrame
-        A row per element.
-    """
+    """Columns as a pandas frame."""
     try:
         import pandas as pd
     except ImportError as error:
@@ -36,16 +23,5 @@ def as_frame(columns: Mapping[str, Any], owner: str) -> pd.DataFrame:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, NaN, NaT or pandas' NA, which is not even equal to itself.
-
-    Parameters
-    ----------
-    value : any
-        A value.
-
-    Returns
-    -------
-    bool
-        True if it is missing.
-    """
+    """Whether a value is None, NaN, NaT or pandas' NA, which is not even equal to itself."""
     return value is None or type(value).__name__ == "NAType" or bool(value != value)

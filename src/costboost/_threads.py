@@ -58,12 +58,10 @@ def usable_threads(number: int) -> int:
 
 
 def n_threads(n_jobs: int | None, n_rows: int) -> int:
-    """Threads for so many rows: ``n_jobs``, counted from the cores if negative; None decides.
-
-    None takes one thread for few rows. For many it takes the cores that the process may use (CPU
-    affinity and the limits of its container), and no more than ``OMP_NUM_THREADS``. A forked
-    process gets one.
-    """
+    """Threads for so many rows: ``n_jobs``, counted from the cores if negative; None decides."""
+    # None takes one thread for few rows. For many it takes the cores that the process may use (CPU
+    # affinity and the limits of its container), and no more than ``OMP_NUM_THREADS``. A forked
+    # process gets one.
     threads = most_threads(n_jobs)
     return 1 if n_jobs is None and n_rows < _ROWS_PER_THREAD else threads
 
@@ -81,15 +79,8 @@ def most_threads(n_jobs: int | None) -> int:
 
 @contextmanager
 def blas_threads(number: int) -> Iterator[None]:
-    """Let matrix products use so many threads, or fewer if that is the limit already.
-
-    The limit is that of the process, so it is set by the thread that leads a training.
-
-    Parameters
-    ----------
-    number : int
-        Threads.
-    """
+    """Let matrix products use so many threads, or fewer if that is the limit already."""
+    # The limit is that of the process, so it is set by the thread that leads a training.
     libraries = ThreadpoolController().select(user_api="blas")
     limit = min([number, *(found.num_threads for found in libraries.lib_controllers)])
     with libraries.limit(limits=limit):

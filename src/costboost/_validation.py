@@ -118,10 +118,8 @@ def declared_rules(cls: type) -> dict[str, Constraint]:
 
 
 def check_parameters(estimator: Any, rules: Mapping[str, Constraint] | None = None) -> None:
-    """Raise a ValueError for the first constructor argument that breaks its rule.
-
-    The rules are those of the class (``_rules``), and of ``rules`` where they are given.
-    """
+    """Raise a ValueError for the first constructor argument that breaks its rule."""
+    # The rules are those of the class (``_rules``), and of ``rules`` where they are given.
     rules = declared_rules(type(estimator)) | dict(rules or {})
     for name, value in estimator.get_params(deep=False).items():
         constraint = rules.get(name)
@@ -174,11 +172,9 @@ def usual_exponent(largest: float) -> int:
 
 
 def in_range(values: Floats, largest: float) -> Floats:
-    """Numbers >= 0 of which only the ratios matter, safe to be summed and multiplied.
-
-    They are divided by a power of two if ``largest`` is of unusual size, and set to 0 where they
-    are negligible beside it. Usual numbers are returned as they are.
-    """
+    """Numbers >= 0 of which only the ratios matter, safe to be summed and multiplied."""
+    # They are divided by a power of two if ``largest`` is of unusual size, and set to 0 where they
+    # are negligible beside it. Usual numbers are returned as they are.
     exponent = usual_exponent(largest)
     if exponent:
         values = np.ldexp(values, -exponent)
@@ -208,10 +204,8 @@ def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats
 
 
 def _within_range(weights: Floats) -> Floats:
-    """Weights whose sums and products with costs neither overflow nor vanish.
-
-    Only their ratios matter. Weights of an unusual size are divided by a power of two near the
-    largest one: that changes no digit. Those that are smaller than the largest by a factor of more
-    than 1e60 count as 0.
-    """
+    """Weights whose sums and products with costs neither overflow nor vanish."""
+    # Only their ratios matter. Weights of an unusual size are divided by a power of two near the
+    # largest one: that changes no digit. Those that are smaller than the largest by a factor of
+    # more than 1e60 count as 0.
     return in_range(weights, float(weights.max()))

@@ -46,10 +46,8 @@ class TableClassifier(CostSensitiveClassifier):
         sparse_rows: bool,
         remedy: str = "",
     ) -> tuple[AnyArray, AnyArray]:
-        """The rows as a float matrix, and the labels; remembers how the columns are coded.
-
-        A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
-        """
+        """The rows as a float matrix, and the labels; remembers how the columns are coded."""
+        # A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
         categorical, odd = categorical_columns(X), odd_columns(X)
         self._frame = None
         if categorical:

@@ -191,10 +191,8 @@ class BoostingClassifier(TableClassifier):
         X: AnyArray,
         rng: np.random.RandomState,
     ) -> None:
-        """Boost on the rows with weight and `_keep` what came out.
-
-        ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
-        """
+        """Boost on the rows with weight and `_keep` what came out."""
+        # ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
 
     def _run(
         self, scheme: Scheme, learner: BoundLearner, rng: np.random.RandomState

@@ -87,10 +87,8 @@ class MulticlassBoostingClassifier(BoostingClassifier):
         return np.tile(one_hot(int(self._by_cost[0]), len(self._by_cost)), (rows.shape[0], 1))
 
     def _settled(self, scores: Floats) -> Floats:
-        """Scores without ties: of equal largest ones, that of the cheapest decision is raised.
-
-        By the last digit only. Whoever takes the largest score then decides as `predict` does.
-        """
+        """Scores without ties: of equal largest ones, that of the cheapest decision is raised."""
+        # By the last digit only. Whoever takes the largest score then decides as `predict` does.
         ordered = scores[:, self._by_cost]
         largest = ordered.max(axis=1)
         slack = TIE * np.abs(ordered).max(axis=1)
@@ -169,11 +167,9 @@ class MulticlassBoostingClassifier(BoostingClassifier):
 
 
 def shares(scores: Floats) -> Floats:
-    """Non-negative scores as shares of their row's sum; uniform where all are zero.
-
-    Shares that differ by rounding only are made equal: their logarithms would be. A sum of votes
-    that cancel may be negative by rounding.
-    """
+    """Non-negative scores as shares of their row's sum; uniform where all are zero."""
+    # Shares that differ by rounding only are made equal: their logarithms would be. A sum of votes
+    # that cancel may be negative by rounding.
     scores = np.maximum(scores, 0.0)
     total = scores.sum(axis=1, keepdims=True)
     uniform = np.full_like(scores, 1.0 / scores.shape[1])

@@ -27,11 +27,9 @@ __all__ = ["MCBoostClassifier", "checked_codewords", "simplex_codewords"]
 
 
 def simplex_codewords(k: int) -> Floats:
-    r"""The corners of a regular simplex in R^{k-1}, (k, k-1).
-
-    Unit vectors with :math:`\sum_j y_j = 0` and :math:`\langle y_i, y_j \rangle = -1/(k-1)`. Two
-    classes get -1 and +1.
-    """
+    """The corners of a regular simplex in R^{k-1}, (k, k-1)."""
+    # Unit vectors with :math:`\sum_j y_j = 0` and :math:`\langle y_i, y_j \rangle = -1/(k-1)`. Two
+    # classes get -1 and +1.
     # An orthonormal basis of the vectors with sum 0 (Helmert), its rows then the corners.
     basis = np.zeros((k, k - 1))
     for r in range(1, k):
@@ -46,22 +44,7 @@ _TOLERANCE = 1e-6
 
 
 def checked_codewords(codewords: ArrayLike, k: int, owner: str) -> Floats:
-    """Given codewords as an array, (k, k-1); a ValueError if they are not a regular simplex.
-
-    Parameters
-    ----------
-    codewords : array of shape (k, k - 1)
-        A row per class.
-    k : int
-        Number of classes.
-    owner : str
-        Class that error messages name.
-
-    Returns
-    -------
-    array of shape (k, k - 1)
-        The codewords in double precision.
-    """
+    """Given codewords as an array, (k, k-1); a ValueError if they are not a regular simplex."""
     remedy = (
         f"Turn those of costboost.algorithms.beijbom2014.simplex_codewords({k}) by an orthogonal "
         f"({k - 1}, {k - 1}) matrix."

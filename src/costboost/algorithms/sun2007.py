@@ -22,10 +22,8 @@ __all__ = ["AdaC1Classifier", "AdaC2Classifier", "AdaC3Classifier"]
 
 
 def _bounded_vote(weights: Floats, c: Floats, wrong: Floats) -> float:
-    """½ ln((W + A)/(W - A)), W the sum of the weights and A = Σ_right c w - Σ_wrong c w.
-
-    Both terms are summed without the subtraction: exactly 0 only where nothing is left.
-    """
+    """½ ln((W + A)/(W - A)), W the sum of the weights and A = Σ_right c w - Σ_wrong c w."""
+    # Both terms are summed without the subtraction: exactly 0 only where nothing is left.
     right = 1.0 - wrong
     up, down = weights * (1.0 + c), weights * (1.0 - c)
     good = dot(up, right) + dot(down, wrong)

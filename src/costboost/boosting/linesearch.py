@@ -23,19 +23,7 @@ def convex_step(
     largest: float,
     tolerance: float = 1e-15,
 ) -> float:
-    """The α in [0, largest] where the first derivative of a convex function is zero.
-
-    Parameters
-    ----------
-    slopes : callable
-        Maps α to the first and second derivatives.
-    start : float
-        A first guess.
-    largest : float
-        The upper end; returned when the function still falls there.
-    tolerance : float
-        Newton stops when its change is below ``tolerance * (1 + α)``.
-    """
+    """The α in [0, largest] where the first derivative of a convex function is zero."""
     low, high, step = 0.0, largest, min(max(start, 0.0), largest)
     last = largest
     for _ in range(100):
@@ -56,10 +44,8 @@ def convex_step(
 
 
 def exponential_step(weights: Floats, exponents: Floats) -> float:
-    r"""The α >= 0 that minimises :math:`\sum_i w_i e^{-\alpha m_i}`.
-
-    Returns 0 when the objective does not fall at 0, and ``inf`` when it never stops falling.
-    """
+    r"""The α >= 0 that minimises :math:`\sum_i w_i e^{-\alpha m_i}`."""
+    # Returns 0 when the objective does not fall at 0, and ``inf`` when it never stops falling.
     used = weights > 0
     w, m = weights[used], exponents[used]
     scale = float(np.abs(m).max(initial=0.0))

@@ -59,24 +59,7 @@ def boost(
 
 
 def advance(scheme: Scheme, fitted: Fitted, history: History, number: int) -> bool:
-    """Take the step along a rule, if it is useful; return whether boosting goes on.
-
-    Parameters
-    ----------
-    scheme : Scheme
-        The algorithm; it is moved.
-    fitted : Fitted
-        The rule of this round and its training outputs.
-    history : History
-        Gets the rule, its vote and the loss, or the reason why boosting ends.
-    number : int
-        Number of the round, for that reason.
-
-    Returns
-    -------
-    bool
-        False after a rule that is no better than chance or makes no mistake.
-    """
+    """Take the step along a rule, if it is useful; return whether boosting goes on."""
     rule, outputs = fitted
     step = scheme.step(outputs)
     if step.is_skipped:

@@ -37,10 +37,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class MulticlassProblem:
-    """Right decisions, cost rows and sample weights of the training rows.
+    """Right decisions, cost rows and sample weights of the training rows."""
 
-    Decisions are the classes unless the costs name others; k counts the decisions here.
-    """
+    # Decisions are the classes unless the costs name others; k counts the decisions here.
 
     z: Ints  # (n,) code of the cheapest decision
     C: Floats  # (n, k) reduced cost of each decision; C[i, z[i]] = 0
@@ -76,25 +75,7 @@ def pseudo_loss_pairs(w: Floats, right: Bools) -> Floats:
 
 
 class PNormAveraging(Scheme):
-    r"""Descent on Σ H(y|x)^p C[x, y] by averaging rules: H ← (1 - α) H + α h (Lozano & Abe 2008).
-
-    Parameters
-    ----------
-    problem : MulticlassProblem
-    p : float
-        The exponent of the p-norm cost, at least 1.
-    pairing : Pairing or None
-        The weights of the pairs that a relational learner is fitted to. None asks a multi-class
-        learner for the f that minimises Σ w[x, y] f(y|x), w = H^{p-1} C (Fig. 2).
-    is_stochastic : bool
-        Turn relations into distributions over the decisions.
-    step : {"harmonic", "bound"}
-        α = 1/t, or the minimiser of the quadratic bound (Eq. 10), clipped to [0, 1]. Below p = 2
-        the gradient is not Lipschitz at H = 0, the bound fails, and the step is harmonic.
-    rng : RandomState or None
-        If given, every round draws a cost-proportionate sample of the pairs, as large as the set of
-        pairs, and its counts replace the weights.
-    """
+    """Descent on Σ H(y|x)^p C[x, y] by averaging rules: H ← (1 - α) H + α h (Lozano & Abe 2008)."""
 
     def __init__(
         self,
@@ -170,11 +151,10 @@ class PNormAveraging(Scheme):
 
 
 class PairVotes(Scheme):
-    r"""AdaBoost.M2's skeleton around a `VoteRule`: D lives on the pairs of rows and wrong classes.
+    """AdaBoost.M2's skeleton around a `VoteRule`: D lives on pairs of rows and wrong classes."""
 
-    The rule sees :math:`(1 - u)/2` for ``wrong``, with u = h(x, z) - h(x, y) in {-1, 0, 1} the
-    margin of the pair, so that Σ D·wrong is the pseudo-loss.
-    """
+    # The rule sees :math:`(1 - u)/2` for ``wrong``, with u = h(x, z) - h(x, y) in {-1, 0, 1} the
+    # margin of the pair, so that Σ D·wrong is the pseudo-loss.
 
     def __init__(self, rule: VoteRule, problem: MulticlassProblem, *, from_costs: bool) -> None:
         self._rule = rule
@@ -221,19 +201,10 @@ def samme_vote(weights: Floats, wrong: Floats, k: int) -> float:
 
 @dataclass(frozen=True)
 class ClassVoteRule:
-    """The equations of an algorithm whose rules name one class each.
+    """The equations of an algorithm whose rules name one class each."""
 
-    Both functions get the costs ``c`` of an error, divided by the largest one, and ``wrong``, 1.0
-    where the rule names a class other than the row's, (n,).
-
-    Parameters
-    ----------
-    vote : callable
-        ``(D, c, wrong, k) -> α``, with D the distribution, which sums to 1, and k the number of
-        classes; +inf for a rule without mistakes.
-    factor : callable
-        ``(c, wrong, α) -> (n,)``, what the weights are multiplied by after the round.
-    """
+    # Both functions get the costs ``c`` of an error, divided by the largest one, and ``wrong``, 1.0
+    # where the rule names a class other than the row's, (n,).
 
     vote: Callable[[Floats, Floats, Floats, int], float]
     factor: Callable[[Floats, Floats, float], Floats]
@@ -279,13 +250,12 @@ class ClassVotes(Scheme):
 
 
 class CoordinateDescent(Scheme):
-    r"""MCBoost: one weak rule per round and coordinate of f (Beijbom et al. 2014, Algorithm 1).
+    """MCBoost: one weak rule per round and coordinate of f (Beijbom et al. 2014, Algorithm 1)."""
 
-    Scores are :math:`S = \tfrac12 f Y^T` with codewords Y (k, k-1). For coordinate r the gradient
-    is :math:`w_i = \sum_k L'_k Y_{kr}/2`; the rule is fitted to -sign(w) with weights \|w\|, and α
-    minimises the loss along it. A coordinate whose rule does not descend is passed over; boosting
-    ends when all coordinates of a round are.
-    """
+    # Scores are :math:`S = \tfrac12 f Y^T` with codewords Y (k, k-1). For coordinate r the gradient
+    # is :math:`w_i = \sum_k L'_k Y_{kr}/2`; the rule is fitted to -sign(w) with weights \|w\|, and
+    # α minimises the loss along it. A coordinate whose rule does not descend is passed over;
+    # boosting ends when all coordinates of a round are.
 
     def __init__(
         self,

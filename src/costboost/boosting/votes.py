@@ -31,10 +31,8 @@ __all__ = [
 
 
 def half_log_ratio(good: float, bad: float) -> float:
-    """½ ln(good/bad): -inf where nothing is good, +inf where nothing is bad.
-
-    Results within rounding of zero are zero: such a vote moves nothing.
-    """
+    """½ ln(good/bad): -inf where nothing is good, +inf where nothing is bad."""
+    # Results within rounding of zero are zero: such a vote moves nothing.
     if not good > 0:
         return -math.inf
     if not bad > 0:

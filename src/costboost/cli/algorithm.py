@@ -23,18 +23,7 @@ def algorithm_names() -> list[str]:
 
 
 def algorithm_class(name: str) -> Any:
-    """The class of a name, whatever its capitals and with or without the ending.
-
-    Parameters
-    ----------
-    name : str
-        Such as ``AdaC2``, ``adac2`` or ``AdaC2Classifier``.
-
-    Returns
-    -------
-    type
-        The class.
-    """
+    """The class of a name, whatever its capitals and with or without the ending."""
     import costboost
 
     known = {one.lower(): one for one in algorithm_names()}
@@ -50,18 +39,7 @@ def algorithm_class(name: str) -> Any:
 
 
 def read_settings(entries: Sequence[str]) -> dict[str, Any]:
-    """Parameters from ``name=value``: numbers, true, false, none, JSON or plain text.
-
-    Parameters
-    ----------
-    entries : sequence of str
-        The values of ``--set``.
-
-    Returns
-    -------
-    dict
-        The parameters.
-    """
+    """Parameters from ``name=value``: numbers, true, false, none, JSON or plain text."""
     found: dict[str, Any] = {}
     for entry in entries:
         name, sign, text = entry.partition("=")
@@ -89,26 +67,7 @@ def make_model(
     seed: int | None,
     exclude_cost_columns: bool = False,
 ) -> Any:
-    """An unfitted classifier.
-
-    Parameters
-    ----------
-    name : str
-        Its name.
-    cost_matrix : any form of costs
-        What decisions cost.
-    settings : dict
-        Its parameters.
-    seed : int or None
-        Its ``random_state``, if it has one and ``settings`` does not set it.
-    exclude_cost_columns : bool, default=False
-        Whether to keep columns that the costs name from being features.
-
-    Returns
-    -------
-    classifier
-        The classifier.
-    """
+    """An unfitted classifier."""
     kind = algorithm_class(name)
     known = kind().get_params(deep=False)
     for key in settings:

@@ -78,10 +78,8 @@ def compare(
     as_json: arguments.AsJson = False,
     quiet: arguments.Quiet = False,
 ) -> None:
-    """Compare ways to decide on a file, by cross-validation, in money.
-
-    Ways that are not distinguishable from the best of their group share its number.
-    """
+    """Compare ways to decide on a file, by cross-validation, in money."""
+    # Ways that are not distinguishable from the best of their group share its number.
     from costboost.cli.algorithm import read_settings
     from costboost.cli.contenders import contenders
     from costboost.cli.problem import Wish, read_problem
@@ -231,20 +229,7 @@ def _measured(
 
 @dataclass(frozen=True)
 class Standing:
-    """One line of a comparison.
-
-    Attributes
-    ----------
-    name : str
-        The way to decide.
-    cost : float
-        Total cost on the held-out rows.
-    more, low, high : float
-        How much more it costs than the cheapest, with an interval that holds for all lines at once
-        with 95 % confidence.
-    group : int
-        1 for the cheapest and all that are not distinguishable from it, and so on.
-    """
+    """One line of a comparison."""
 
     name: str
     cost: float
@@ -255,32 +240,10 @@ class Standing:
 
 
 def rank(names: Sequence[str], paid: Floats) -> list[Standing]:
-    """Sort by cost, with paired intervals and groups that are not distinguishable.
-
-    Rows are compared with themselves: the interval is that of the sum of the differences, by the
-    normal law, widened for the number of comparisons (Bonferroni). A group has the cheapest line
-    that is not in an earlier one, and all later lines whose difference from it may be 0.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The ways to decide.
-    paid : array of shape (n, m)
-        What each paid on each row.
-
-    Returns
-    -------
-    list of Standing
-        From the cheapest to the most costly.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> noise = np.random.default_rng(0).normal(size=(500, 1))
-    >>> paid = np.hstack([np.ones((500, 1)), 1 + noise, np.full((500, 1), 3.0)])
-    >>> [(one.name, one.group) for one in rank(["a", "b", "c"], paid)]
-    [('b', 1), ('a', 1), ('c', 2)]
-    """
+    """Sort by cost, with paired intervals and groups that are not distinguishable."""
+    # Rows are compared with themselves: the interval is that of the sum of the differences, by the
+    # normal law, widened for the number of comparisons (Bonferroni). A group has the cheapest line
+    # that is not in an earlier one, and all later lines whose difference from it may be 0.
     from scipy.stats import norm
 
     n, m = paid.shape

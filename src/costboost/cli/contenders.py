@@ -28,17 +28,7 @@ FEW_ROWS = 10_000
 
 @dataclass(frozen=True, eq=False)
 class Fold:
-    """Training rows and test rows, as numbers and with their costs.
-
-    Attributes
-    ----------
-    train, test : Rows
-        The rows.
-    known, tested : KnownCosts
-        Their costs. A contender must not look at the truth of `tested`.
-    seed : int
-        Seed of everything random.
-    """
+    """Training rows and test rows, as numbers and with their costs."""
 
     train: Rows
     test: Rows
@@ -67,21 +57,7 @@ Decide: TypeAlias = Callable[[Fold], Ints]
 
 @dataclass(frozen=True)
 class Contender:
-    """One way to decide.
-
-    Attributes
-    ----------
-    name : str
-        What it is called in tables.
-    kind : {"ours", "usual", "rival"}
-        A class of this library, a usual alternative, or another library.
-    decide : callable
-        Maps a fold to the codes of the decisions on its test rows.
-    package : str
-        The package that must be installed.
-    binary : bool
-        Whether it is for two classes that are also the decisions.
-    """
+    """One way to decide."""
 
     name: str
     kind: str
@@ -269,28 +245,7 @@ def contenders(
     excludes: bool,
     only_ours: bool,
 ) -> tuple[list[Contender], list[str]]:
-    """The contenders of a comparison, and the packages that are not installed.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Algorithms of the library; ``"all"`` is all of them, empty the default.
-    cost_matrix : any form of costs
-        What decisions cost.
-    settings : dict
-        Parameters of every algorithm of the library that has them.
-    excludes : bool
-        Whether to keep columns that the costs name from being features.
-    only_ours : bool
-        Whether to leave the usual alternatives and the rivals out.
-
-    Returns
-    -------
-    contenders : list of Contender
-        Those whose packages are installed.
-    missing : list of str
-        Packages of the others.
-    """
+    """The contenders of a comparison, and the packages that are not installed."""
     from costboost.cli.algorithm import algorithm_class, algorithm_names
 
     wanted = list(names) or list(DEFAULT)

@@ -15,20 +15,7 @@ Entries = dict[tuple[str, ...], Any]
 
 
 def typed_costs(entries: Sequence[str], matrix: str | os.PathLike[str] | None) -> Entries:
-    """What was typed: a cost for each entry, ``("fn",)`` or ``(truth, decision)``, all as text.
-
-    Parameters
-    ----------
-    entries : sequence of str
-        The values of ``--cost``.
-    matrix : path or None
-        The file of ``--cost-matrix``.
-
-    Returns
-    -------
-    dict
-        Costs: numbers, or expressions as text.
-    """
+    """What was typed: a cost for each entry, ``("fn",)`` or ``(truth, decision)``, all as text."""
     if entries and matrix is not None:
         raise TableError("Give --cost or --cost-matrix, not both.")
     if matrix is not None:
@@ -140,26 +127,7 @@ def read_costs(
     classes: Sequence[Any],
     positive: str | None,
 ) -> tuple[dict[Any, Any] | None, Any]:
-    """The costs as the library takes them, and the positive class.
-
-    Parameters
-    ----------
-    entries : mapping
-        What `typed_costs` found.
-    recipe : TableRecipe
-        Knows what labels are in Python.
-    classes : sequence
-        The classes of the target, sorted.
-    positive : str or None
-        The value of ``--positive``.
-
-    Returns
-    -------
-    form : dict or None
-        A ``cost_matrix``; None if every mistake costs 1.
-    positive : label or None
-        The positive class, if there are two and it is known.
-    """
+    """The costs as the library takes them, and the positive class."""
     names = [str(label) for label in classes]
     chosen = None
     if positive is not None:

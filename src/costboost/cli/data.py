@@ -183,10 +183,8 @@ def check(
     encoding: arguments.Encoding = None,
     as_json: arguments.AsJson = False,
 ) -> None:
-    """Check a file before a fit: columns, classes, costs in words.
-
-    The exit code is 3 if there are notes.
-    """
+    """Check a file before a fit: columns, classes, costs in words."""
+    # The exit code is 3 if there are notes.
     import numpy as np
 
     from costboost.cli.problem import Wish, read_problem

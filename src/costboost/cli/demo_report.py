@@ -18,24 +18,7 @@ __all__ = ["write_demo_report"]
 def write_demo_report(
     console: Console, problem: Problem, path: Path, seed: int, rounds: int
 ) -> Path | None:
-    """Train CostBoost on the training rows, and write the report of the test rows.
-
-    Parameters
-    ----------
-    console : Console
-        Where to say what was written.
-    problem : Problem
-        Two classes, with costs of single rows.
-    path : Path
-        The page.
-    seed, rounds : int
-        Seed and number of boosting rounds, at most.
-
-    Returns
-    -------
-    Path or None
-        The page; None if plotly, which draws it, is not installed.
-    """
+    """Train CostBoost on the training rows, and write the report of the test rows."""
     if find_spec("plotly") is None:
         console.print(escape('No page: it needs plotly (pip install "costboost[report]").'))
         return None

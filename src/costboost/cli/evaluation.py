@@ -36,25 +36,7 @@ def decision_costs(model: Any, X: Any) -> Floats:
 
 
 def evaluation_case(model: Any, rows: Rows, positive: Any = None, **more: Any) -> Case:
-    """The rows as `costboost.report` takes them, with the model's own decisions.
-
-    Parameters
-    ----------
-    model : classifier
-        The fitted model.
-    rows : Rows
-        Rows that it did not train on.
-    positive : label, optional
-        The class that calls for action.
-    more
-        Further arguments of `costboost.report.of_model.case_of`.
-
-    Returns
-    -------
-    Case
-        Checked arrays. Without probabilities all classes are taken to be equally likely; rules that
-        use them mean nothing then (see `money_rules`).
-    """
+    """The rows as `costboost.report` takes them, with the model's own decisions."""
     has_dates = rows.time is not None and rows.time.dtype.kind == "M"
     more = {"time": rows.time if has_dates else None, "positive": positive, **more}
     if hasattr(model, "predict_proba"):
@@ -77,20 +59,7 @@ def evaluation_case(model: Any, rows: Rows, positive: Any = None, **more: Any) -
 
 
 def idle_decision(model: Any, name: str | None) -> Any:
-    """The decision that means doing nothing, by the name that was typed; None if none was.
-
-    Parameters
-    ----------
-    model : classifier
-        The fitted model.
-    name : str or None
-        The value of ``--nothing``.
-
-    Returns
-    -------
-    label or None
-        The decision.
-    """
+    """The decision that means doing nothing, by the name that was typed; None if none was."""
     if not name:
         return None
     known = {str(label): label for label in model.decisions_.tolist()}
@@ -100,22 +69,7 @@ def idle_decision(model: Any, name: str | None) -> Any:
 
 
 def money_rules(model: Any, case: Case) -> tuple[list[Rule], str]:
-    """Doing nothing, the best constant decision, the threshold of 0.5 and the model.
-
-    Parameters
-    ----------
-    model : classifier
-        The fitted model.
-    case : Case
-        The rows, from `evaluation_case`.
-
-    Returns
-    -------
-    rules : list of Rule
-        What each costs, with intervals.
-    unit : {"row", "day"}
-        What the intervals resample.
-    """
+    """Doing nothing, the best constant decision, the threshold of 0.5 and the model."""
     from costboost.report.data.headline import headline
 
     found = headline(case)

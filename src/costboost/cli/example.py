@@ -17,27 +17,7 @@ DAYS = 90
 
 
 def payments(rows: int, seed: int, start: datetime = START) -> pl.DataFrame:
-    """Synthetic card payments as a shop would have them: an id, a time, words, the truth.
-
-    Parameters
-    ----------
-    rows : int
-        Number of payments.
-    seed : int
-        Seed of all values.
-    start : datetime
-        The first day.
-
-    Returns
-    -------
-    polars.DataFrame
-        Payments of 90 days in the order of their times; ``fraud`` is ``yes`` or ``no``.
-
-    Examples
-    --------
-    >>> payments(100, 0).columns[:3]
-    ['payment', 'when', 'amount']
-    """
+    """Synthetic card payments as a shop would have them: an id, a time, words, the truth."""
     import polars as pl
 
     from costboost.datasets import make_fraud

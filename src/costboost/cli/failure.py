@@ -38,10 +38,8 @@ def fail(message: str) -> typer.Exit:
 
 
 def tells_errors(command: Callable[P, R]) -> Callable[P, R]:
-    """A command whose errors are messages with exit code 2.
-
-    Set the environment variable ``COSTBOOST_TRACEBACK`` to see where an error came from.
-    """
+    """A command whose errors are messages with exit code 2."""
+    # Set the environment variable ``COSTBOOST_TRACEBACK`` to see where an error came from.
 
     @functools.wraps(command)
     def told(*args: P.args, **kwargs: P.kwargs) -> R:

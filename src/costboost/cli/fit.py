@@ -84,10 +84,9 @@ def fit(
     as_json: arguments.AsJson = False,
     quiet: arguments.Quiet = False,
 ) -> None:
-    """Train a model on a file, and show what its decisions cost on held-out rows.
-
-    Example: costboost fit train.csv --target fraud --positive yes --cost "fn=amount+15" --cost fp=5
-    """
+    """Train a model on a file, and show what its decisions cost on held-out rows."""
+    # Example: costboost fit train.csv --target fraud --positive yes --cost "fn=amount+15" --cost
+    # fp=5
     from costboost.cli.large import fit_from_disk, is_too_large
     from costboost.cli.problem import Wish
     from costboost.cli.show import print_json
@@ -117,31 +116,7 @@ def fit(
 
 @dataclass(frozen=True)
 class Plan:
-    """What to train and where to write it.
-
-    Attributes
-    ----------
-    path : Path
-        The model file.
-    algorithm : str
-        Name of the class.
-    settings : tuple of str
-        Its parameters, as typed.
-    seed : int
-        Seed of splits and of the model.
-    refit : bool
-        Whether to train once more on all rows.
-    test_size : float
-        Share of the rows that is held out.
-    test, save_test : str and Path, optional
-        File of rows to measure on; file for the held-out rows.
-    show_bar : bool
-        Whether to show progress.
-    talk : Console
-        For everything but the result.
-    nothing : str
-        The decision that means doing nothing; empty if none was named.
-    """
+    """What to train and where to write it."""
 
     path: Path
     algorithm: str
@@ -221,37 +196,14 @@ def _fit(console: Console, wish: Any, plan: Plan) -> dict[str, Any]:
 
 
 def tell_costs(console: Console, model: Any) -> None:
-    """Say what decisions cost, in words.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    model : classifier
-        The fitted model.
-    """
+    """Say what decisions cost, in words."""
     console.print(
         f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}", highlight=False
     )
 
 
 def train_model(model: Any, rows: Any, *, show_bar: bool) -> bool:
-    """Fit a model, with a progress bar in a terminal.
-
-    Parameters
-    ----------
-    model : classifier
-        The model.
-    rows : Rows
-        The training rows.
-    show_bar : bool
-        Whether to show progress.
-
-    Returns
-    -------
-    bool
-        Whether the model has printed its costs itself, above the bar.
-    """
+    """Fit a model, with a progress bar in a terminal."""
     has_bar = show_bar and "verbose" in model.get_params(deep=False)
     if has_bar:
         model.set_params(verbose=1)
@@ -264,24 +216,7 @@ def train_model(model: Any, rows: Any, *, show_bar: bool) -> bool:
 
 
 def measure(console: Console, model: Any, rows: Any, recipe: Any) -> list[Any]:
-    """Print what the usual ways to decide cost on held-out rows, and return it for scripts.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    model : classifier
-        The fitted model.
-    rows : Rows
-        Held-out rows.
-    recipe : TableRecipe
-        Knows the positive class.
-
-    Returns
-    -------
-    list of dict
-        Name, cost and saving of each way to decide.
-    """
+    """Print what the usual ways to decide cost on held-out rows, and return it for scripts."""
     from costboost.cli.evaluation import (
         evaluation_case,
         idle_decision,

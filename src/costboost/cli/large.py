@@ -29,18 +29,7 @@ _TARGET = "__target__"
 
 
 def is_too_large(source: Source) -> bool:
-    """Whether a file would take too much of the free memory.
-
-    Parameters
-    ----------
-    source : Source
-        The files.
-
-    Returns
-    -------
-    bool
-        True if the rows would take more than 40 % of the memory that is free.
-    """
+    """Whether a file would take too much of the free memory."""
     packed = any(path.suffix.lower() in (".gz", ".zst") for path in source.paths)
     needed = source.size * _GROWTH[source.format] * (6.0 if packed else 1.0)
     return needed > _SHARE * free_memory()
@@ -61,23 +50,9 @@ def free_memory() -> float:
 
 
 def fit_from_disk(console: Console, wish: Any, plan: Any) -> dict[str, Any]:
-    """Train on files that are larger than memory.
-
-    The columns are found out from the first rows, and every row is checked against them. The
-    features go to Parquet files in the folder for temporary files, from which XGBoost trains.
-
-    Parameters
-    ----------
-    console : Console
-        Where to print.
-    wish, plan
-        What was typed.
-
-    Returns
-    -------
-    dict
-        What was found, for scripts.
-    """
+    """Train on files that are larger than memory."""
+    # The columns are found out from the first rows, and every row is checked against them. The
+    # features go to Parquet files in the folder for temporary files, from which XGBoost trains.
     from costboost.cli.algorithm import FLAGSHIP, make_model, read_settings
     from costboost.cli.costs import check_expressions, columns_in, typed_costs
     from costboost.cli.failure import collected_warnings

@@ -15,18 +15,7 @@ __all__ = ["Command", "LazyGroup"]
 
 @dataclass(frozen=True)
 class Command:
-    """One command of a `LazyGroup`.
-
-    Parameters
-    ----------
-    name : str
-        What the user types.
-    target : str
-        Where its function is, ``"package.module:function"``; or a ``typer.Typer`` with commands of
-        its own.
-    help : str
-        Its line in the list of commands. The function's docstring is the command's own help.
-    """
+    """One command of a `LazyGroup`."""
 
     name: str
     target: str
@@ -44,10 +33,9 @@ class Command:
 
 
 class LazyGroup(TyperGroup):
-    """A group that knows its commands by name and help, and loads the one that is run.
+    """A group that knows its commands by name and help, and loads the one that is run."""
 
-    A subclass lists its commands in ``table``.
-    """
+    # A subclass lists its commands in ``table``.
 
     table: ClassVar[tuple[Command, ...]] = ()
 

@@ -15,22 +15,7 @@ ENTRY = "table"
 
 
 def save_model(model: Any, recipe: TableRecipe, path: str | os.PathLike[str]) -> Path:
-    """Write a model with its recipe; ``costboost.load`` reads the file too.
-
-    Parameters
-    ----------
-    model : classifier
-        Fitted on the features of the recipe.
-    recipe : TableRecipe
-        How its table was made.
-    path : str or path
-        The file; it appears when it is complete.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """Write a model with its recipe; ``costboost.load`` reads the file too."""
     from costboost.files import container
     from costboost.files.model import contents
 
@@ -49,20 +34,7 @@ def model_recipe(path: str | os.PathLike[str]) -> TableRecipe | None:
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Any, TableRecipe]:
-    """A model and its recipe.
-
-    Parameters
-    ----------
-    path : str or path
-        A model file of ``costboost fit``.
-
-    Returns
-    -------
-    model : classifier
-        The fitted classifier.
-    recipe : TableRecipe
-        How to make its table.
-    """
+    """A model and its recipe."""
     from costboost.files import load
 
     _check_exists(path)

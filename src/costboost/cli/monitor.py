@@ -41,10 +41,8 @@ def monitor(
     encoding: arguments.Encoding = None,
     as_json: arguments.AsJson = False,
 ) -> None:
-    """Compare new rows with a reference: what they will cost, and what has changed.
-
-    The target may be missing from the new rows. The exit code is 3 if there is an alarm.
-    """
+    """Compare new rows with a reference: what they will cost, and what has changed."""
+    # The target may be missing from the new rows. The exit code is 3 if there is an alarm.
     from costboost.cli.models import load_model
     from costboost.cli.show import print_json
     from costboost.monitor import Monitor

@@ -82,11 +82,9 @@ def predict(
     encoding: arguments.Encoding = None,
     as_json: arguments.AsJson = False,
 ) -> None:
-    """Decide the rows of a file, and write the decisions beside them.
-
-    New columns: decision, probability_CLASS, expected_cost_DECISION, saving (against the next-best
-    decision) and, with --explain, reason_1, reason_2, ...
-    """
+    """Decide the rows of a file, and write the decisions beside them."""
+    # New columns: decision, probability_CLASS, expected_cost_DECISION, saving (against the
+    # next-best decision) and, with --explain, reason_1, reason_2, ...
     from costboost.cli.models import load_model
     from costboost.cli.show import print_json, warn
     from costboost.tables import TableError, check_output, open_source

@@ -99,18 +99,7 @@ class Problem:
 
 
 def read_problem(wish: Wish) -> Problem:
-    """Read a file and find out what its columns hold.
-
-    Parameters
-    ----------
-    wish : Wish
-        What was typed.
-
-    Returns
-    -------
-    Problem
-        The rows and what is known of them.
-    """
+    """Read a file and find out what its columns hold."""
     source = open_source(wish.table, delimiter=wish.delimiter, encoding=wish.encoding)
     entries = typed_costs(wish.costs, wish.cost_matrix)
     names = source.columns()
@@ -225,22 +214,7 @@ def _with_role(column: Column, wish: Wish, excluded: Sequence[str], both: Sequen
 
 
 def read_rows(frame: pl.DataFrame, recipe: TableRecipe, where: str) -> Rows:
-    """Labelled rows of a file, by a recipe.
-
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Raw columns.
-    recipe : TableRecipe
-        How to read them.
-    where : str
-        What to call the file.
-
-    Returns
-    -------
-    Rows
-        Features, labels, weights, times and groups.
-    """
+    """Labelled rows of a file, by a recipe."""
     import polars as pl
 
     y = recipe.truth(frame, where)

@@ -59,10 +59,8 @@ def report(
     encoding: arguments.Encoding = None,
     as_json: arguments.AsJson = False,
 ) -> None:
-    """Write a page about what the decisions cost on rows the model was not trained on.
-
-    The file must have the target: use the rows of `costboost fit --save-test FILE`.
-    """
+    """Write a page about what the decisions cost on rows the model was not trained on."""
+    # The file must have the target: use the rows of `costboost fit --save-test FILE`.
     from costboost.cli.evaluation import (
         evaluation_case,
         idle_decision,

@@ -14,18 +14,7 @@ __all__ = ["hash_of", "versions_in_words"]
 
 
 def hash_of(rows: Rows) -> str:
-    """A hash of rows: features, classes, weights, times and groups.
-
-    Parameters
-    ----------
-    rows : Rows
-        The rows.
-
-    Returns
-    -------
-    str
-        16 hexadecimal digits.
-    """
+    """A hash of rows: features, classes, weights, times and groups."""
     import pandas as pd
 
     features = pd.util.hash_pandas_object(rows.X, index=False).to_numpy()

@@ -66,10 +66,8 @@ def serve(
         typer.Option(help="A type inside the file that you trust; repeatable.", show_default=False),
     ] = None,
 ) -> None:
-    """Answer HTTP requests with the decisions of a model.
-
-    SIGTERM drains and stops; SIGHUP reads the model file again without losing a request.
-    """
+    """Answer HTTP requests with the decisions of a model."""
+    # SIGTERM drains and stops; SIGHUP reads the model file again without losing a request.
     console = Console(stderr=True)
     try:
         _check_extras()

@@ -84,10 +84,8 @@ def columns_table(recipe: TableRecipe) -> Table:
 
 
 def money_table(rules: Sequence[Rule], n: int, unit: str) -> Table:
-    """What each rule costs on held-out rows, and what the model saves against it.
-
-    ``unit`` is what the intervals resample, rows or days.
-    """
+    """What each rule costs on held-out rows, and what the model saves against it."""
+    # ``unit`` is what the intervals resample, rows or days.
     table = Table(
         title=f"Total cost on {n:,} rows that the model has not seen",
         title_justify="left", show_edge=False, pad_edge=False,

@@ -14,24 +14,7 @@ __all__ = ["folds", "split"]
 
 
 def split(rows: Rows, share: float, seed: int) -> tuple[Ints, Ints, str]:
-    """Hold out rows: the latest if times are known, whole groups if there are groups.
-
-    Parameters
-    ----------
-    rows : Rows
-        All rows.
-    share : float
-        Share that is held out.
-    seed : int
-        Seed of a random choice.
-
-    Returns
-    -------
-    train, test : arrays of int
-        Row numbers, sorted.
-    words : str
-        How they were chosen.
-    """
+    """Hold out rows: the latest if times are known, whole groups if there are groups."""
     n = len(rows)
     everything = np.arange(n)
     if share == 0:
@@ -76,22 +59,7 @@ def _check(rows: Rows, train: Ints, test: Ints) -> None:
 
 
 def folds(rows: Rows, n_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
-    """Folds of a cross-validation: forward in time, by groups, or stratified at random.
-
-    Parameters
-    ----------
-    rows : Rows
-        The rows.
-    n_folds : int
-        Number of folds.
-    seed : int
-        Seed of a random choice.
-
-    Yields
-    ------
-    train, test : arrays of int
-        Row numbers.
-    """
+    """Folds of a cross-validation: forward in time, by groups, or stratified at random."""
     from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
 
     if rows.time is not None:

@@ -284,10 +284,8 @@ class _Search:
 
 
 def _lock(path: Path) -> Any:
-    """A lock that ends with its process, and leaves no file; None where there is none.
-
-    Optuna's own lock is a file. After a kill it stays, and the next run waits half a minute.
-    """
+    """A lock that ends with its process, and leaves no file; None where there is none."""
+    # Optuna's own lock is a file. After a kill it stays, and the next run waits half a minute.
     try:
         import fcntl
     except ImportError:

@@ -92,10 +92,8 @@ def refuse_uncertain(entry: object, name: str, owner: str) -> None:
 def check_finite(
     array: Floats, name: str, owner: str, classes: AnyArray, decisions: AnyArray
 ) -> None:
-    """Refuse NaN and infinity, and say where the first one stands.
-
-    ``array`` is (k, d) or (n, k, d), truth by decision; else its first axis is the rows.
-    """
+    """Refuse NaN and infinity, and say where the first one stands."""
+    # ``array`` is (k, d) or (n, k, d), truth by decision; else its first axis is the rows.
     finite = np.isfinite(array) & (np.abs(array) <= LARGEST)
     if finite.all():
         return

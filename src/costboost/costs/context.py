@@ -17,24 +17,7 @@ __all__ = ["Context", "Form", "filled", "is_number_text", "object_array"]
 
 @dataclass(frozen=True)
 class Context:
-    """What is known where costs are read.
-
-    Attributes
-    ----------
-    classes : array of shape (k,)
-        The classes, in order.
-    name, owner : str
-        The parameter that is read, and whose it is, for messages.
-    decisions : array of shape (d,) or None
-        The decisions, if they are known from elsewhere: unlabelled arrays take their columns from
-        them.
-    n_samples : int or None
-        Number of rows.
-    X : table or None
-        The features as the user passed them.
-    as_classes : bool
-        Whether the decisions must be the classes.
-    """
+    """What is known where costs are read."""
 
     classes: AnyArray
     name: str = "cost_matrix"

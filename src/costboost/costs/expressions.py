@@ -97,18 +97,7 @@ class Expression:
         self.columns: tuple[str, ...] = tuple(parser.columns)
 
     def __call__(self, X: Any) -> Floats:
-        """The price of each row.
-
-        Parameters
-        ----------
-        X : pandas or polars frame
-            A table with the columns.
-
-        Returns
-        -------
-        array of shape (n,)
-            Prices; not checked for NaN or infinity.
-        """
+        """The price of each row."""
         names = column_names(X)
         if names is None and self.columns:
             raise ExpressionError(
@@ -222,10 +211,9 @@ class _Condition:
 
 
 class _Parser:
-    """Recursive descent, one method per level of the grammar.
+    """Recursive descent, one method per level of the grammar."""
 
-    Conditions and numbers are kept apart by `_number` and `_condition`, which refuse the other.
-    """
+    # Conditions and numbers are kept apart by `_number` and `_condition`, which refuse the other.
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str):

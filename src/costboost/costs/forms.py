@@ -66,10 +66,8 @@ def varies(form: Any) -> bool:
 def decisions_of(
     form: Any, classes: AnyArray, owner: str = "", *, as_classes: bool = False
 ) -> AnyArray:
-    """The decisions that a form names; the classes if it names none.
-
-    Entries are not looked at, so expressions need no table.
-    """
+    """The decisions that a form names; the classes if it names none."""
+    # Entries are not looked at, so expressions need no table.
     context = Context(classes, "cost_matrix", owner, as_classes=as_classes)
     if isinstance(form, Mapping):
         empty = {key: value if key == "positive" else 0.0 for key, value in form.items()}

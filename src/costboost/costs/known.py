@@ -400,23 +400,7 @@ class KnownCosts:
 
 
 def mean_prices(masses: Floats, sums: Floats, *, is_square: bool) -> Floats:
-    """Mean price of each decision under each truth, with a fallback for classes without rows.
-
-    Parameters
-    ----------
-    masses : array of shape (k,)
-        Total weight of the rows of each class.
-    sums : array of shape (k, d)
-        Weighted sums of the reduced prices.
-    is_square : bool
-        Whether the decisions are the classes. Then every mistake on a class without rows gets the
-        mean price of a mistake; else each decision gets its mean price over all rows.
-
-    Returns
-    -------
-    array of shape (k, d)
-        Means.
-    """
+    """Mean price of each decision under each truth, with a fallback for classes without rows."""
     mean: Floats = sums / np.where(masses > 0, masses, 1.0)[:, None]
     empty, total = masses == 0, float(masses.sum())
     if empty.any():

@@ -69,11 +69,9 @@ def in_known_order(
 
 
 def row_labels(frame: Any) -> list[Any]:
-    """Labels of the rows: a first column that holds the truth, else the index.
-
-    A first column holds the truth if there is no index, or the index only counts and the column
-    holds text, or has a name that says so.
-    """
+    """Labels of the rows: a first column that holds the truth, else the index."""
+    # A first column holds the truth if there is no index, or the index only counts and the column
+    # holds text, or has a name that says so.
     columns, index = list(frame.columns), getattr(frame, "index", None)
     if not columns:
         return []
@@ -89,10 +87,8 @@ def row_labels(frame: Any) -> list[Any]:
 
 
 def open_frame(frame: Any, name: str, owner: str) -> tuple[list[Any], list[Any], AnyArray]:
-    """Row labels, column labels and cells of a labelled pandas or polars frame.
-
-    Row labels are the pandas index, or the first column if that index is only a count.
-    """
+    """Row labels, column labels and cells of a labelled pandas or polars frame."""
+    # Row labels are the pandas index, or the first column if that index is only a count.
     columns, truths = list(frame.columns), row_labels(frame)
     index = getattr(frame, "index", None)
     if index is not None and truths == list(index):

@@ -35,15 +35,7 @@ _USUAL_PAIRS = ({0, 1}, {-1, 1})
 
 
 class Layout:
-    """Where the cells of a labelled matrix go.
-
-    Attributes
-    ----------
-    decisions : array of shape (d,)
-        The decisions, in their order.
-    rows, columns : list of int
-        For each class and each decision, its row and column in the matrix as it was given.
-    """
+    """Where the cells of a labelled matrix go."""
 
     def __init__(self, decisions: AnyArray, rows: list[int], columns: list[int]) -> None:
         self.decisions = decisions
@@ -62,11 +54,9 @@ def label_array(labels: Sequence[Any]) -> AnyArray:
 
 
 def matched(labels: Sequence[Any], classes: AnyArray) -> list[int]:
-    """Index of the class that each label stands for, -1 if none.
-
-    Names of columns are often text where the classes are not (always so in polars), so a text also
-    stands for the class that prints like it.
-    """
+    """Index of the class that each label stands for, -1 if none."""
+    # Names of columns are often text where the classes are not (always so in polars), so a text
+    # also stands for the class that prints like it.
     known = classes.tolist()
     exact = {label: i for i, label in enumerate(known)}
     printed = {str(label): i for i, label in enumerate(known)}
@@ -82,11 +72,9 @@ def arranged(
     *,
     as_classes: bool = False,
 ) -> Layout:
-    """Check the labels of a matrix, and say where its cells go.
-
-    Truths without rows of data (a rare class missing from a fold) are left out as truths. They stay
-    as decisions, unless ``as_classes`` asks that the decisions be the classes.
-    """
+    """Check the labels of a matrix, and say where its cells go."""
+    # Truths without rows of data (a rare class missing from a fold) are left out as truths. They
+    # stay as decisions, unless ``as_classes`` asks that the decisions be the classes.
     known = classes.tolist()
     start = parameter(name, owner)
     truth_codes, column_codes = matched(truths, classes), matched(columns, classes)
@@ -171,11 +159,9 @@ def _decisions(
 def positive_code(
     positive: Any, classes: AnyArray, name: str, owner: str, *, remedy: str = ""
 ) -> int:
-    """Index of the positive class: the one that is named, or the second of a usual pair.
-
-    Labels {0, 1}, {False, True} and {-1, 1} need no name. For all others guessing would be wrong
-    half of the time.
-    """
+    """Index of the positive class: the one that is named, or the second of a usual pair."""
+    # Labels {0, 1}, {False, True} and {-1, 1} need no name. For all others guessing would be wrong
+    # half of the time.
     known = classes.tolist()
     start = parameter(name, owner)
     if positive is not None:

@@ -17,10 +17,8 @@ __all__ = ["is_matrix", "read_prices"]
 
 
 def read_prices(costs: Any, codes: Ints, context: Context) -> tuple[AnyArray, Floats]:
-    """Check prices of rows whose truth is known, (n, d) or (n,); return decisions and (n, d).
-
-    A frame whose columns carry the labels of the decisions is put into their order.
-    """
+    """Check prices of rows whose truth is known, (n, d) or (n,); return decisions and (n, d)."""
+    # A frame whose columns carry the labels of the decisions is put into their order.
     n, classes = len(codes), context.classes
     array = as_floats(costs.to_numpy() if is_frame(costs) else costs, context.name, context.owner)
     if array.shape == (n,):
@@ -76,10 +74,8 @@ def _labelled_prices(array: Floats, labels: list[Any], context: Context) -> tupl
 
 
 def is_matrix(costs: Any, codes: Ints | None, context: Context) -> bool:
-    """Whether ``costs`` is one matrix for all rows, or a matrix per row, and not prices of rows.
-
-    A 2-D array that could be either, because there are as many rows as classes, is refused.
-    """
+    """Whether ``costs`` is one matrix for all rows, or a matrix per row, and not prices of rows."""
+    # A 2-D array that could be either, because there are as many rows as classes, is refused.
     if isinstance(costs, Mapping):
         return True
     ndim = 2 if is_frame(costs) else np.ndim(object_array(costs))

@@ -106,10 +106,8 @@ def _spans(rows: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def in_words(costs: CostSummary) -> str:
-    """Put the pairs (truth, decision) into words; only the most costly if there are many.
-
-    Right decisions that cost nothing are left out.
-    """
+    """Put the pairs (truth, decision) into words; only the most costly if there are many."""
+    # Right decisions that cost nothing are left out.
     truths = [repr(label) for label in costs.classes.tolist()]
     decisions = [repr(label) for label in costs.decisions.tolist()]
     pairs = [

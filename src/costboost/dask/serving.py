@@ -17,22 +17,7 @@ __all__ = ["costs_paid", "decisions", "probabilities"]
 
 
 def decisions(model: CostBoostClassifier, X: Any, costs: Any) -> Any:
-    """Labels of a partition.
-
-    Parameters
-    ----------
-    model : CostBoostClassifier
-        The fitted classifier.
-    X : array or DataFrame
-        The rows.
-    costs : array or None
-        Their costs.
-
-    Returns
-    -------
-    array or Series
-        As X.
-    """
+    """Labels of a partition."""
     labels = np.empty(0, dtype=model.decisions_.dtype)
     if len(X):
         with xgb.config_context(nthread=worker_threads()):
@@ -41,20 +26,7 @@ def decisions(model: CostBoostClassifier, X: Any, costs: Any) -> Any:
 
 
 def probabilities(model: CostBoostClassifier, X: Any) -> Any:
-    """Probabilities of a partition.
-
-    Parameters
-    ----------
-    model : CostBoostClassifier
-        The fitted classifier.
-    X : array or DataFrame
-        The rows.
-
-    Returns
-    -------
-    array or DataFrame
-        As X.
-    """
+    """Probabilities of a partition."""
     proba = np.empty((0, len(model.classes_)))
     if len(X):
         with xgb.config_context(nthread=worker_threads()):
@@ -65,26 +37,7 @@ def probabilities(model: CostBoostClassifier, X: Any) -> Any:
 
 
 def costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) -> Floats:
-    """What the decisions on a partition cost, and what every constant decision would.
-
-    Parameters
-    ----------
-    model : CostBoostClassifier
-        The fitted classifier.
-    X : array or DataFrame
-        The rows.
-    y : array or Series
-        Their true classes.
-    costs : array or None
-        Their costs.
-    weights : array, Series or None
-        Their weights.
-
-    Returns
-    -------
-    array of shape (1 + d,)
-        Reduced costs: of the decisions, and of every constant one.
-    """
+    """What the decisions on a partition cost, and what every constant decision would."""
     if not len(X):
         return np.zeros(1 + len(model.decisions_))
     truth = np.asarray(y)

@@ -51,23 +51,7 @@ OPENML: dict[str, Entry] = {
 
 
 def fetch(name: str) -> dict[str, Any]:
-    """Download a set; labels, order of rows and column names are OpenML's, without split or costs.
-
-    Parameters
-    ----------
-    name : str
-        A key of ``OPENML``.
-
-    Returns
-    -------
-    dict
-        The fields of a `costboost.datasets.Dataset`.
-
-    Raises
-    ------
-    FileNotFoundError
-        The download failed.
-    """
+    """A set; labels, order of rows and column names are OpenML's, without split or costs."""
     from sklearn.datasets import fetch_openml
 
     entry = OPENML[name]

@@ -16,17 +16,7 @@ from costboost.decisions._limits import Bounds
 
 
 class Exchange:
-    """Cheapest moves between decisions.
-
-    Parameters
-    ----------
-    expected : array of shape (n, d)
-        Cost of each decision on each row.
-    codes : int array of shape (n,)
-        Decisions taken, within the bounds.
-    bounds : Bounds
-        Fewest and most rows of each decision.
-    """
+    """Cheapest moves between decisions."""
 
     def __init__(self, expected: Floats, codes: Ints, bounds: Bounds) -> None:
         self.expected = expected
@@ -75,10 +65,8 @@ class Exchange:
             self._open_outside()
 
     def marginal(self) -> Floats:
-        """What one more unit of each decision's upper limit saves, (d,).
-
-        Negative where the lower limit binds: one unit less of it saves that much.
-        """
+        """What one more unit of each decision's upper limit saves, (d,)."""
+        # Negative where the lower limit binds: one unit less of it saves that much.
         distance = _distances(self.arcs)
         d = len(self.counts)
         more = np.where(self.counts == self.bounds.upper, -distance[d, :d], 0.0)
@@ -89,11 +77,9 @@ class Exchange:
         return np.asarray(np.maximum(more, 0.0) - np.maximum(fewer, 0.0))
 
     def prices(self) -> Floats:
-        """Prices that, added to the costs, make these decisions the cheapest of each row, (d,).
-
-        Distances from a node and to a node are such prices. Their mean lies inside the set of all
-        of them, so that rows tie only where their costs do. A limit of 0 has the price infinity.
-        """
+        """Prices that, added to the costs, make these decisions the cheapest of each row, (d,)."""
+        # Distances from a node and to a node are such prices. Their mean lies inside the set of all
+        # of them, so that rows tie only where their costs do. A limit of 0 has the price infinity.
         d = len(self.counts)
         known = self.arcs[np.isfinite(self.arcs)]
         far = 2.0 * (d + 1) * (1.0 + np.abs(known).max(initial=0.0))  # in place of infinity

@@ -80,10 +80,8 @@ def bounds(
     group: Any = None,
     periods: int = 1,
 ) -> Bounds:
-    """Bounds on the rows of each decision among `n` rows of one group.
-
-    `periods` multiplies counts: it is the number of groups that share these rows.
-    """
+    """Bounds on the rows of each decision among `n` rows of one group."""
+    # `periods` multiplies counts: it is the number of groups that share these rows.
     lower = np.zeros(len(decisions), dtype=np.intp)
     upper = np.full(len(decisions), n, dtype=np.intp)
     if capacity is not None and not isinstance(capacity, Mapping):

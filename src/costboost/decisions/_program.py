@@ -28,15 +28,7 @@ _STEPS = 60
 
 @dataclass(frozen=True, eq=False)
 class Limit:
-    """A limit on ``sum_i coefficients[i, decision of i]``.
-
-    Parameters
-    ----------
-    coefficients : array of shape (d,) or (n, d)
-        What each decision counts, for all rows or for each.
-    low, high : float
-        The bounds, perhaps infinite.
-    """
+    """A limit on ``sum_i coefficients[i, decision of i]``."""
 
     coefficients: Floats
     low: float
@@ -57,18 +49,7 @@ class Limit:
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """A vertex of the program's solutions.
-
-    Attributes
-    ----------
-    codes : int array of shape (n,)
-        The decision of each row; of a split row the one with the largest part.
-    split : int array
-        Rows that the program splits between decisions: at most one per binding limit.
-    prices : array of shape (m,)
-        Dual prices of the limits; adding price times coefficient to the costs makes the decisions
-        of all rows that are not split the cheapest ones.
-    """
+    """A vertex of the program's solutions."""
 
     codes: Ints
     split: Ints
@@ -105,11 +86,10 @@ def dual_bound(expected: Floats, limits: Sequence[Limit], prices: Floats) -> flo
 
 
 class Dual:
-    """The dual function of the prices, concave and piecewise linear, and its maximum.
+    """The dual function of the prices, concave and piecewise linear, and its maximum."""
 
-    Its maximum is searched with cutting planes (Kelley 1960) around the best prices so far. A
-    limit with two ends has two prices, one for each, so that the function is smooth at 0.
-    """
+    # Its maximum is searched with cutting planes (Kelley 1960) around the best prices so far. A
+    # limit with two ends has two prices, one for each, so that the function is smooth at 0.
 
     def __init__(self, expected: Floats, limits: Sequence[Limit]) -> None:
         self.expected, self.limits = expected, limits
@@ -194,20 +174,16 @@ class Dual:
 
 
 def _proves_infeasible(limits: Sequence[Limit], n: int, prices: Floats) -> bool:
-    """Whether the limits contradict each other by these prices (Farkas' lemma).
-
-    If nothing costs anything, the dual function is at most 0 where the limits can be met.
-    """
+    """Whether the limits contradict each other by these prices (Farkas' lemma)."""
+    # If nothing costs anything, the dual function is at most 0 where the limits can be met.
     free = np.zeros((n, limits[0].coefficients.shape[-1]))
     scale = sum(abs(price) * tolerance(limit) for price, limit in zip(prices, limits, strict=True))
     return bool(Dual(free, limits).value(prices)[0] > n * scale)
 
 
 def solve_whole(expected: Floats, limits: Sequence[Limit]) -> Ints | None:
-    """Decisions of least cost within the limits in whole rows, by branch and bound, or None.
-
-    For few rows: the time may grow exponentially.
-    """
+    """Decisions of least cost within the limits in whole rows, by branch and bound, or None."""
+    # For few rows: the time may grow exponentially.
     n, d = expected.shape
     every = np.arange(n)
     one_each = sparse.kron(sparse.identity(n), np.ones((1, d)), format="csr")

@@ -112,19 +112,7 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Sum:
-    """A constraint on plain arrays: a weighted count between two shares of a whole.
-
-    Parameters
-    ----------
-    words : str
-        What it limits, for messages.
-    coefficients : array of shape (n, d)
-        What each decision counts on each row.
-    total : array of shape (n,) or None
-        What each row adds to the whole of a rate; None for money.
-    low, high : float
-        The limits, of a rate as shares.
-    """
+    """A constraint on plain arrays: a weighted count between two shares of a whole."""
 
     words: str
     coefficients: Floats

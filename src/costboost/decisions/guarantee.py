@@ -177,25 +177,7 @@ def mean_cost_bound(
 
 
 def rows_needed(limit: float, delta: float) -> int:
-    """The fewest rows without any cost that show a mean below a limit, of costs in [0, 1].
-
-    Parameters
-    ----------
-    limit : float
-        The limit, in (0, 1).
-    delta : float
-        Largest probability of being wrong.
-
-    Returns
-    -------
-    int
-        The number of rows.
-
-    Examples
-    --------
-    >>> rows_needed(0.01, 0.05)
-    402
-    """
+    """The fewest rows without any cost that show a mean below a limit, of costs in [0, 1]."""
     high = math.ceil(math.log(1.0 / delta) / math.log1p(_STAKE * limit / (1.0 - limit)))
     low = high - 1  # no stake does it with fewer
     while _upper_bound(np.zeros(high), delta) > limit:

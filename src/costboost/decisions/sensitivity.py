@@ -203,11 +203,9 @@ def _paid(weight: Floats, matrix: Floats, codes: Ints) -> float:
 def _crossing(
     weight: Floats, matrix: Floats, wrong: _Wrong, own: Ints, rival: Ints
 ) -> tuple[float, float]:
-    """Factors nearest to 1 at which the rival becomes cheaper.
-
-    The rival costs more by ``a + b g + c / g`` with g the scale of the factor, which is a quadratic
-    in g.
-    """
+    """Factors nearest to 1 at which the rival becomes cheaper."""
+    # The rival costs more by ``a + b g + c / g`` with g the scale of the factor, which is a
+    # quadratic in g.
 
     def part(cells: list[tuple[int, int]]) -> float:
         only = np.zeros_like(matrix)

@@ -10,50 +10,22 @@ __all__ = ["counted", "graded", "tiered", "together"]
 
 
 def tiered(holds: bool, in_part: bool) -> Verdict:
-    """Whether the whole statement is borne out, else whether a weaker form of it is.
-
-    Examples
-    --------
-    >>> from costboost.experiments.grading import tiered
-    >>> tiered(True, True), tiered(False, True), tiered(False, False)
-    ('holds', 'holds in part', 'does not hold')
-    """
+    """Whether the whole statement is borne out, else whether a weaker form of it is."""
     return "holds" if holds else "holds in part" if in_part else "does not hold"
 
 
 def graded(signs: Iterable[bool]) -> Verdict:
-    """Holds if all signs are good, in part if some are.
-
-    Examples
-    --------
-    >>> from costboost.experiments.grading import graded
-    >>> graded([True, True]), graded([True, False]), graded([False])
-    ('holds', 'holds in part', 'does not hold')
-    """
+    """Holds if all signs are good, in part if some are."""
     found = list(signs)
     return tiered(all(found), any(found))
 
 
 def counted(right: int, of: int) -> Verdict:
-    """Holds if all cases are right, in part if some are.
-
-    Examples
-    --------
-    >>> from costboost.experiments.grading import counted
-    >>> counted(5, 5), counted(1, 5), counted(0, 5)
-    ('holds', 'holds in part', 'does not hold')
-    """
+    """Holds if all cases are right, in part if some are."""
     return tiered(right == of, right > 0)
 
 
 def together(verdicts: Iterable[Verdict]) -> Verdict:
-    """What several verdicts on the parts of one statement come to: theirs if they agree.
-
-    Examples
-    --------
-    >>> from costboost.experiments.grading import together
-    >>> together(["holds", "holds"]), together(["holds", "does not hold"])
-    ('holds', 'holds in part')
-    """
+    """What several verdicts on the parts of one statement come to: theirs if they agree."""
     found = set(verdicts)
     return found.pop() if len(found) == 1 else "holds in part"

@@ -31,27 +31,7 @@ _SEEDED_AS = {"cai2008": "cai"}
 
 @dataclass(frozen=True)
 class Task:
-    """One unit of work, of seconds to a minute; it runs alone, in any order, in any process.
-
-    Parameters
-    ----------
-    paper, item, dataset, algorithm : str
-        What is measured.
-    setting : str, default=""
-        What varies besides, for example ``"C1=5"`` or ``"matrix 3"``.
-    split : int, default=0
-        Number of the fold or repeat.
-
-    Examples
-    --------
-    >>> from costboost.experiments import Task
-    >>> ours = Task("cao2013", "table1", "pima", "AsyB", "C1/C2=5", 3)
-    >>> ours.key
-    'cao2013/table1/pima/AsyB/C1/C2=5/3'
-    >>> rival = Task("cao2013", "table1", "pima", "AdaC1", "C1/C2=5", 3)
-    >>> ours.seed == rival.seed
-    True
-    """
+    """One unit of work, of seconds to a minute; it runs alone, in any order, in any process."""
 
     paper: str
     item: str
@@ -76,19 +56,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Conclusion:
-    """What a paper states, and what the figures here say about it.
-
-    Parameters
-    ----------
-    statement : str
-        The paper's statement, in a sentence.
-    verdict : {"holds", "holds in part", "does not hold"}
-        Whether the figures bear it out.
-    evidence : str
-        The figures.
-    why : str, default=""
-        The likely reason of a difference.
-    """
+    """What a paper states, and what the figures here say about it."""
 
     statement: str
     verdict: Verdict
@@ -104,28 +72,10 @@ class Conclusion:
 
 
 class Item(ABC):
-    """One table or figure of a paper.
+    """One table or figure of a paper."""
 
-    A subclass sets the attributes and writes the abstract methods; instances must pickle, since
-    tasks run in other processes.
-
-    Attributes
-    ----------
-    paper, name, title : str
-        For example ``"cao2013"``, ``"table1"`` and a line that says what it shows.
-    notes : str
-        How this differs from the paper: weak learner, splits, misprints. Markdown.
-    shares_rows_with : str or None
-        Name of the item of the same paper whose rows this one reads; its own tasks are then not
-        run.
-    reads_benchmark_files : bool
-        Whether the data sets of the tasks are those of `costboost.datasets.load`.
-    minutes : float
-        Rough minutes of a full run on two cores, for ``costboost reproduce --list``.
-    tau_metric : str or None
-        Metric of the summary (statistic ``"mean"``) whose ordering of the algorithms is compared
-        with the printed one, per data set and setting, by Kendall's tau.
-    """
+    # A subclass sets the attributes and writes the abstract methods; instances must pickle, since
+    # tasks run in other processes.
 
     paper: str
     name: str
@@ -145,10 +95,8 @@ class Item(ABC):
         """Do one task; returns metric -> value (a curve as ``"cost@10"`` and so on)."""
 
     def printed(self) -> pd.DataFrame:
-        """The paper's numbers: dataset, algorithm, setting, metric, value.
-
-        Read from ``printed.csv`` in the paper's folder; empty if the paper prints none.
-        """
+        """The paper's numbers: dataset, algorithm, setting, metric, value."""
+        # Read from ``printed.csv`` in the paper's folder; empty if the paper prints none.
         import pandas as pd
 
         source = files("costboost.experiments") / self.paper / "printed.csv"
@@ -165,20 +113,7 @@ class Item(ABC):
         return own[PRINTED_COLUMNS].reset_index(drop=True)
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Mean, standard deviation and median over the splits.
-
-        Parameters
-        ----------
-        rows : DataFrame
-            Raw rows: paper, item, dataset, algorithm, setting, split, seed, metric, value, seconds,
-            versions, commit.
-
-        Returns
-        -------
-        DataFrame
-            Columns dataset, algorithm, setting, metric, statistic (``mean``, ``sd``, ``median``),
-            value and n, the number of splits. All that follows reads this table alone.
-        """
+        """Mean, standard deviation and median over the splits."""
         values = rows.groupby(GROUP, sort=False)["value"]
         wide = values.agg(mean="mean", sd="std", median="median", n="count").reset_index()
         tidy = wide.melt(

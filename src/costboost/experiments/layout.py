@@ -13,17 +13,7 @@ __all__ = ["cells", "compact", "mean_and_error", "plus_minus", "wide"]
 
 
 def mean_and_error(rows: pd.DataFrame, metrics: Iterable[str]) -> pd.DataFrame:
-    """Mean and standard error (statistic ``se``) of raw rows, for some metrics only.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from costboost.experiments.layout import mean_and_error
-    >>> rows = pd.DataFrame({"dataset": "d", "algorithm": "a", "setting": "", "metric": "cost",
-    ...                      "value": [1.0, 3.0]})
-    >>> mean_and_error(rows, ["cost"])[["statistic", "value", "n"]].values.tolist()
-    [['mean', 2.0, 2], ['se', 1.0, 2]]
-    """
+    """Mean and standard error (statistic ``se``) of raw rows, for some metrics only."""
     group = ["dataset", "algorithm", "setting", "metric"]
     values = rows[rows["metric"].isin(list(metrics))].groupby(group, sort=False)["value"]
     found = values.agg(mean="mean", se="sem", n="count").reset_index()
@@ -37,10 +27,8 @@ def mean_and_error(rows: pd.DataFrame, metrics: Iterable[str]) -> pd.DataFrame:
 
 
 def wide(summary: pd.DataFrame, metric: str, statistic: str = "mean") -> pd.DataFrame:
-    """One statistic of one metric: index (dataset, setting), a column per algorithm.
-
-    Rows and columns keep the order in which they come.
-    """
+    """One statistic of one metric: index (dataset, setting), a column per algorithm."""
+    # Rows and columns keep the order in which they come.
     chosen = summary[(summary["metric"] == metric) & (summary["statistic"] == statistic)]
     table = chosen.pivot(index=["dataset", "setting"], columns="algorithm", values="value")
     order = pd.MultiIndex.from_frame(chosen[["dataset", "setting"]].drop_duplicates())
@@ -48,16 +36,8 @@ def wide(summary: pd.DataFrame, metric: str, statistic: str = "mean") -> pd.Data
 
 
 def plus_minus(value: float, error: float, digits: int, sign: str = "") -> str:
-    """Mean and error as one cell; empty if there is no mean, without an error if there is none.
-
-    ``sign="+"`` writes the sign of positive numbers too.
-
-    Examples
-    --------
-    >>> from costboost.experiments.layout import plus_minus
-    >>> plus_minus(11.72, 1.5, 1), plus_minus(2.0, 1.5, 1, "+"), plus_minus(float("nan"), 1.5, 1)
-    ('11.7 ± 1.5', '+2.0 ± 1.5', '')
-    """
+    """Mean and error as one cell; empty if there is no mean, without an error if there is none."""
+    # ``sign="+"`` writes the sign of positive numbers too.
     if isnan(value):
         return ""
     return f"{value:{sign}.{digits}f}" + ("" if isnan(error) else f" ± {error:.{digits}f}")

@@ -53,27 +53,7 @@ def write_pages(
     papers: Sequence[registry.Paper] | None = None,
     tell: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:
-    """Write the pages, and before that the summaries and figures of the rows that exist.
-
-    Parameters
-    ----------
-    docs : path
-        Folder of the pages; summaries and figures are in it.
-    results : path, optional
-        Results folder. Items without a whole run there are written from the summaries kept in
-        ``docs``.
-    mode : {"quick", "full"}
-        Which rows of the results folder.
-    papers : sequence of Paper, optional
-        Which pages; default is all.
-    tell : callable, optional
-        Gets a line for every run that is not whole.
-
-    Returns
-    -------
-    list of path
-        The pages.
-    """
+    """Write the pages, and before that the summaries and figures of the rows that exist."""
     docs.mkdir(parents=True, exist_ok=True)
     runs = read_runs(docs / "summaries")
     pages = []
@@ -161,17 +141,7 @@ def _cell(value: object) -> str:
 
 
 def markdown_table(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table; numbers to the right, to four digits.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from costboost.experiments.pages import markdown_table
-    >>> print(markdown_table(pd.DataFrame({"method": ["AsyB"], "cost": [83.04]})))
-    | method | cost |
-    |---|---:|
-    | AsyB | 83.04 |
-    """
+    """A frame as a Markdown table; numbers to the right, to four digits."""
     numeric = [pd.api.types.is_numeric_dtype(dtype) for dtype in frame.dtypes]
     lines = [
         "| " + " | ".join(_cell(column) for column in frame.columns) + " |",

@@ -50,17 +50,7 @@ class BinaryData:
 def binary_data(
     name: str, positive: Iterable[Any] | None = None, drop: Iterable[str] = ()
 ) -> BinaryData:
-    """A benchmark set as a frame and 0/1 labels.
-
-    Parameters
-    ----------
-    name : str
-        A name that `costboost.datasets.load` takes.
-    positive : iterable of labels, optional
-        Labels of the positive class; default is the one that the set names.
-    drop : iterable of str
-        Columns to leave out.
-    """
+    """A benchmark set as a frame and 0/1 labels."""
     data = load(name)
     wanted: list[Any] = [data.positive] if positive is None else list(positive)
     y = np.isin(data.y, wanted).astype(np.intp)
@@ -75,12 +65,10 @@ def binary_data(
 def encode(
     train: pd.DataFrame, test: pd.DataFrame, *, one_hot: bool = False, scale: bool = False
 ) -> tuple[Floats, Floats]:
-    """Both frames as float matrices, by what the training part shows.
-
-    Missing numbers become the training median, missing categories the most frequent one; categories
-    are codes (``one_hot=False``: fit for trees) or indicator columns; ``scale`` brings every column
-    to mean 0 and variance 1 (fit for linear learners).
-    """
+    """Both frames as float matrices, by what the training part shows."""
+    # Missing numbers become the training median, missing categories the most frequent one;
+    # categories are codes (``one_hot=False``: fit for trees) or indicator columns; ``scale`` brings
+    # every column to mean 0 and variance 1 (fit for linear learners).
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
@@ -118,10 +106,8 @@ def split_seed(task: Task) -> int:
 
 
 def fold(y: AnyArray, k: int, number: int, seed: int) -> tuple[Ints, Ints]:
-    """Training and test rows of one fold (0 to k - 1) of a stratified, shuffled k-fold partition.
-
-    From k on, ``number`` counts the folds of repeated partitions, each with a seed of its own.
-    """
+    """Training and test rows of one fold (0 to k - 1) of a stratified, shuffled k-fold split."""
+    # From k on, ``number`` counts the folds of repeated partitions, each with a seed of its own.
     from sklearn.model_selection import StratifiedKFold
 
     repeat, which = divmod(number, k)
@@ -143,19 +129,10 @@ def holdout(y: AnyArray, test_share: float, seed: int) -> tuple[Ints, Ints]:
 def binary_metrics(
     truth: AnyArray, decided: AnyArray, scores: AnyArray | None, C1: float, C2: float = 1.0
 ) -> dict[str, float]:
-    """Metrics of 0/1 decisions: a miss costs C1, a false alarm C2.
-
-    Keys: ``cost`` (total), ``mean cost``, ``fn``, ``fp``, ``positive share`` (of the decisions),
-    ``error``, ``precision`` (0 if nothing is flagged), ``recall``, ``f``, ``g-mean``
-    (√(TPR·TNR)) and, with scores, ``auc``.
-
-    Examples
-    --------
-    >>> from costboost.experiments.protocol import binary_metrics
-    >>> found = binary_metrics([1, 1, 0, 0, 0], [1, 0, 1, 0, 0], None, C1=5)
-    >>> found["cost"], found["recall"], round(found["g-mean"], 3)
-    (6.0, 0.5, 0.577)
-    """
+    """Metrics of 0/1 decisions: a miss costs C1, a false alarm C2."""
+    # Keys: ``cost`` (total), ``mean cost``, ``fn``, ``fp``, ``positive share`` (of the decisions),
+    # ``error``, ``precision`` (0 if nothing is flagged), ``recall``, ``f``, ``g-mean``
+    # (√(TPR·TNR)) and, with scores, ``auc``.
     from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
 
     from costboost.metrics import g_mean, total_cost

@@ -12,21 +12,9 @@ __all__ = ["source_commit"]
 
 
 def source_commit(folder: str | os.PathLike[str] | None = None) -> str:
-    """The last commit that changed the source, with ``-dirty`` if the source differs from it.
-
-    Commits and edits elsewhere do not count: writing results, which are tracked too, leaves the
-    answer as it was.
-
-    Parameters
-    ----------
-    folder : path, optional
-        Folder of the source; default is the package itself.
-
-    Returns
-    -------
-    str
-        An abbreviated commit; empty where the source is not under Git, for example once installed.
-    """
+    """The last commit that changed the source, with ``-dirty`` if the source differs from it."""
+    # Commits and edits elsewhere do not count: writing results, which are tracked too, leaves the
+    # answer as it was.
     source = Path(costboost.__file__).parent if folder is None else Path(folder)
     commit = _git(source, "log", "-1", "--format=%h", "--abbrev=10", "--", ".")
     if not commit:

@@ -19,11 +19,10 @@ Overall = Callable[[Mapping[str, "pd.DataFrame"]], list[Conclusion]]
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper; its package in this folder has its name.
+    """A paper; its package in this folder has its name."""
 
-    The package has ``ITEMS``, a list of items. It may have ``overall``, a function from the
-    summaries (item name -> summary, as far as they exist) to conclusions that need several items.
-    """
+    # The package has ``ITEMS``, a list of items. It may have ``overall``, a function from the
+    # summaries (item name -> summary, as far as they exist) to conclusions that need several items.
 
     name: str
     citation: str

@@ -62,30 +62,9 @@ def run_item(
     n_jobs: int = -1,
     progress: OnProgress | None = None,
 ) -> Tally:
-    """Do the tasks of an item that are not done yet.
-
-    Every row is on disk as soon as its task ends. A task that fails is reported and tried again by
-    the next run; the others go on.
-
-    Parameters
-    ----------
-    item : Item
-        The item; one that shares another's rows has to be run through that one.
-    mode : {"quick", "full"}
-        Which plan.
-    folder : path
-        Results folder.
-    n_jobs : int, default=-1
-        Processes; -1 is one per core. Results do not depend on it.
-    progress : callable, optional
-        Called with the number of tasks that ended and their name.
-
-    Raises
-    ------
-    CannotRunError
-        Before any task is tried: a data set is missing or damaged, or the results file is damaged
-        or cannot be written.
-    """
+    """Do the tasks of an item that are not done yet."""
+    # Every row is on disk as soon as its task ends. A task that fails is reported and tried again
+    # by the next run; the others go on.
     if item.shares_rows_with is not None:
         raise ValueError(
             f"item of run_item must have rows of its own; {item.name!r} reads those of "

@@ -50,17 +50,7 @@ def versions() -> str:
 
 
 class Store:
-    """The raw rows of one item.
-
-    Parameters
-    ----------
-    folder : path
-        Results folder.
-    item : Item
-        The item that owns the rows.
-    mode : {"quick", "full"}
-        Rows of both modes are kept apart.
-    """
+    """The raw rows of one item."""
 
     def __init__(self, folder: str | os.PathLike[str], item: Item, mode: Mode) -> None:
         self.path = Path(folder) / mode / f"{item.paper}-{item.name}.csv"

@@ -116,16 +116,8 @@ def read_runs(folder: Path) -> dict[tuple[str, str], Run]:
 
 
 def ordering(item: Item, summary: pd.DataFrame) -> pd.DataFrame:
-    """How far the algorithms stand in the paper's order: Kendall's tau.
-
-    The metric is the item's ``tau_metric``, else the first printed one that the summary has too.
-
-    Returns
-    -------
-    DataFrame
-        Columns metric, dataset, setting, tau and n (algorithms compared), a row per data set and
-        setting with at least three algorithms; empty if the paper prints no such numbers.
-    """
+    """How far the algorithms stand in the paper's order: Kendall's tau."""
+    # The metric is the item's ``tau_metric``, else the first printed one that the summary has too.
     columns = ["metric", "dataset", "setting", "tau", "n"]
     means = summary[summary["statistic"] == "mean"]
     printed = item.printed()

@@ -38,20 +38,7 @@ def versions() -> dict[str, str]:
 
 
 def digest(value: Any, where: str) -> str:
-    """A hash of anything that a model file can hold.
-
-    Parameters
-    ----------
-    value : object
-        Numbers, text, arrays, mappings, boosters, objects of the library.
-    where : str
-        What it is, for messages.
-
-    Returns
-    -------
-    str
-        SHA-256 in hexadecimal digits.
-    """
+    """A hash of anything that a model file can hold."""
     encoder = Encoder()
     found = hashlib.sha256(container.to_json([encoder.value(value, where), encoder.nodes]))
     for name, data in sorted(encoder.members.items()):
@@ -60,24 +47,7 @@ def digest(value: Any, where: str) -> str:
 
 
 class Checkpoint:
-    """A file that keeps finished parts by name.
-
-    Parameters
-    ----------
-    path : str or path
-        The file. It is made at once, so a path that cannot be written fails before any work.
-    asked : mapping of str to str
-        What is computed from what, as text or hashes by topic: data, parameters, versions...
-    owner : str
-        Who computes, for messages.
-
-    Raises
-    ------
-    ValueError
-        If the file belongs to another computation, or is no checkpoint.
-    OSError
-        If the file cannot be read or written.
-    """
+    """A file that keeps finished parts by name."""
 
     def __init__(self, path: str | os.PathLike[str], asked: Mapping[str, str], owner: str) -> None:
         self.path = Path(path)
@@ -95,18 +65,7 @@ class Checkpoint:
         return list(self._parts)
 
     def get(self, name: str) -> Any:
-        """A finished part, rebuilt and checked.
-
-        Parameters
-        ----------
-        name : str
-            Its name, one of `names`.
-
-        Returns
-        -------
-        object
-            What `put` was given.
-        """
+        """A finished part, rebuilt and checked."""
 
         def rebuilt() -> Any:
             _, members = container.unpack(self._parts[name])
@@ -118,15 +77,7 @@ class Checkpoint:
         return reading(self.path, rebuilt)
 
     def put(self, name: str, value: Any) -> None:
-        """Keep a finished part; it is on disk when this returns.
-
-        Parameters
-        ----------
-        name : str
-            Its name.
-        value : object
-            Anything that a model file can hold.
-        """
+        """Keep a finished part; it is on disk when this returns."""
         encoder = Encoder()
         root = encoder.value(value, name)
         state = container.to_json({"nodes": encoder.nodes, "root": root})

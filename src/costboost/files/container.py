@@ -104,22 +104,7 @@ def parse_json(data: bytes, where: str) -> Any:
 def write(
     path: str | os.PathLike[str], manifest: Mapping[str, Any], members: Mapping[str, bytes]
 ) -> Path:
-    """Write a container, in one step: after a crash the old file is still there, whole.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    manifest : mapping
-        What to say of the model, as JSON; format number and member table are added here.
-    members : mapping of str to bytes
-        The members by name.
-
-    Returns
-    -------
-    Path
-        The file.
-    """
+    """Write a container, in one step: after a crash the old file is still there, whole."""
     return write_bytes(Path(path), pack(manifest, members))
 
 
@@ -193,22 +178,7 @@ def _sync_folder(folder: Path) -> None:
 def read(
     path: str | os.PathLike[str], limits: Limits = LIMITS
 ) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The manifest and all members of a file, checked against each other.
-
-    Parameters
-    ----------
-    path : str or path
-        The file.
-    limits : Limits
-        What it may ask of memory.
-
-    Returns
-    -------
-    manifest : dict
-        The manifest.
-    members : dict of str to bytes
-        The members by name.
-    """
+    """The manifest and all members of a file, checked against each other."""
     return unpack(_bytes_of(path, limits), limits)
 
 

@@ -24,15 +24,7 @@ _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class Decoder:
-    """Rebuilds a state from nodes and members.
-
-    Parameters
-    ----------
-    members : mapping of str to bytes
-        The members.
-    trusted : collection of str
-        Types of scikit-learn parts that the caller trusts beyond the known ones.
-    """
+    """Rebuilds a state from nodes and members."""
 
     def __init__(self, members: Mapping[str, bytes], trusted: frozenset[str]) -> None:
         self._members = members

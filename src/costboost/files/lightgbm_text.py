@@ -77,10 +77,9 @@ _NEEDED = set(TREE_FIELDS) - _CATEGORICAL - _LINEAR
 
 @dataclass(frozen=True, eq=False)
 class TextTree:
-    """A tree that was found to be one; arrays are of its splits, ``leaf_value`` of its leaves.
+    """A tree that was found to be one; arrays are of its splits, ``leaf_value`` of its leaves."""
 
-    Children are as LightGBM has them: splits by their number, leaf j as ``~j``.
-    """
+    # Children are as LightGBM has them: splits by their number, leaf j as ``~j``.
 
     feature: Ints
     threshold: Floats
@@ -105,20 +104,7 @@ class TextModel:
 
 
 def parse(data: bytes, where: str) -> TextModel:
-    """Read a model text, or say what is wrong with it.
-
-    Parameters
-    ----------
-    data : bytes
-        The text.
-    where : str
-        What to call it in errors.
-
-    Returns
-    -------
-    TextModel
-        What it says.
-    """
+    """Read a model text, or say what is wrong with it."""
     try:
         return _Reader(data).model()
     except _TextError as fault:

@@ -32,34 +32,13 @@ OUTPUTS = ("decision", "probabilities", "expected_costs")
 
 
 class Served:
-    """A loaded classifier as MLflow calls it.
-
-    Parameters
-    ----------
-    model : classifier
-        The classifier.
-    """
+    """A loaded classifier as MLflow calls it."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> AnyArray:
-        """Decide on the rows of a frame.
-
-        Parameters
-        ----------
-        model_input : pandas.DataFrame
-            The rows.
-        params : dict, optional
-            ``costs``: a matrix for all rows, truth by decision, row after row in one list; an empty
-            one stands for the costs of the model. ``output``: ``"decision"``,
-            ``"probabilities"`` or ``"expected_costs"``.
-
-        Returns
-        -------
-        array of shape (n,) or (n, columns)
-            What was asked for.
-        """
+        """Decide on the rows of a frame."""
         given = params or {}
         asked = given.get("output", OUTPUTS[0])
         if asked not in OUTPUTS:
@@ -91,19 +70,7 @@ def _load_pyfunc(path: str) -> Served:
 
 
 def signature_of(model: Any) -> Any:
-    """The MLflow signature of a classifier: columns, decisions, and costs as a parameter.
-
-    Parameters
-    ----------
-    model : classifier
-        A fitted classifier that knows the names of its columns.
-
-    Returns
-    -------
-    mlflow.models.ModelSignature
-        Columns of numbers are ``double``, others ``string``; columns that only the costs name are
-        part of it.
-    """
+    """The MLflow signature of a classifier: columns, decisions, and costs as a parameter."""
     try:
         from mlflow.models import ModelSignature
         from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema

@@ -48,48 +48,11 @@ def boosters_to_onnx(
     exact: bool = False,
     metadata: Mapping[str, Any] | None = None,
 ) -> Any:
-    """The ONNX model of some boosters.
-
-    Inputs of the graph are ``features``, (n, d) double, NaN where a value is missing and codes in
-    categorical columns, and, if ``costs`` is true, ``costs``, (n, k, decisions) double: the
-    rows' own cost matrices, in place of ``cost_matrix``. Outputs are ``probabilities``,
-    ``expected_costs`` and ``decision``, the label.
-
-    Parameters
-    ----------
-    boosters : sequence of lightgbm.Booster, xgboost.Booster, LinearModel or NetworkModel
-        Boosters of the same classes, with one score for two classes, else one per class.
-    classes : array of shape (k,)
-        Labels of the classes.
-    decisions : array, optional
-        Labels of the decisions; by default the classes.
-    cost_matrix : array of shape (k, number of decisions), optional
-        What each decision costs; by default every mistake costs 1.
-    weights : sequence of float, optional
-        Weights of the boosters' scores; by default their mean counts.
-    slope, intercept : float
-        Probabilities are those of the scores ``slope * score + intercept``.
-    base : float, default=0.0
-        Added to the weighted sum of the boosters' scores.
-    rule : {"cheapest", "score"}, default="cheapest"
-        Whether the smallest expected cost decides or the score itself.
-    probabilities : bool, default=True
-        Whether the scores mean probabilities; only ``rule="score"`` works without.
-    complement : bool, default=False
-        Whether the first of two probabilities is 1 minus the second, instead of the sigmoid of
-        minus the score; they differ by rounding.
-    costs : bool, default=False
-        Whether the rows' own costs are an input of the graph.
-    exact : bool, default=False
-        Sums of trees do not depend on the number of threads; needs a number per row and tree.
-    metadata : mapping, optional
-        What to write into the model's properties.
-
-    Returns
-    -------
-    onnx.ModelProto
-        The model.
-    """
+    """The ONNX model of some boosters."""
+    # Inputs of the graph are ``features``, (n, d) double, NaN where a value is missing and codes in
+    # categorical columns, and, if ``costs`` is true, ``costs``, (n, k, decisions) double: the
+    # rows' own cost matrices, in place of ``cost_matrix``. Outputs are ``probabilities``,
+    # ``expected_costs`` and ``decision``, the label.
     if costs and rule == "score":
         raise ValueError("A score that decides alone cannot use costs: leave them out.")
     labels, chosen = np.asarray(classes), np.asarray(classes if decisions is None else decisions)

@@ -147,10 +147,8 @@ def _sums_in_order(graph: Graph, forest: Forest, table: str) -> str:
 
 
 def _set_columns(graph: Graph, sets: list[CategorySet], is_single: bool) -> list[str]:
-    """For every set of categories a column: 0 goes left, 1 goes right, NaN is missing.
-
-    A category is looked up once per feature, in a table with a column per set.
-    """
+    """For every set of categories a column: 0 goes left, 1 goes right, NaN is missing."""
+    # A category is looked up once per feature, in a table with a column per set.
     columns = []
     for feature, group in groupby(sets, key=lambda item: item.feature):
         mine = list(group)
@@ -309,32 +307,7 @@ def assembled(
     costs: bool,
     metadata: Mapping[str, Any] | None,
 ) -> Any:
-    """The model: inputs and outputs declared, and checked by onnx.
-
-    Parameters
-    ----------
-    graph : Graph
-        The nodes.
-    n_features : int
-        Columns of the input ``features``.
-    outputs : list of str
-        Names of the outputs.
-    shapes : mapping
-        Columns of each output; None if it is a vector.
-    labels : array of shape (d,)
-        The labels of the decisions.
-    C : array of shape (k, d)
-        The costs, where they are not an input.
-    costs : bool
-        Whether they are.
-    metadata : mapping or None
-        What to write into the properties.
-
-    Returns
-    -------
-    onnx.ModelProto
-        The model.
-    """
+    """The model: inputs and outputs declared, and checked by onnx."""
     helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
     kinds = {"O": tensor.STRING, "U": tensor.STRING, "f": tensor.DOUBLE, "b": tensor.BOOL}
     label_type = kinds.get(labels.dtype.kind, tensor.INT64)

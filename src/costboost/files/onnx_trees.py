@@ -30,17 +30,7 @@ __all__ = ["CategorySet", "Forest", "from_lightgbm", "from_xgboost"]
 
 @dataclass(frozen=True)
 class CategorySet:
-    """Categories of a feature that go to one side of a split.
-
-    Attributes
-    ----------
-    feature : int
-        The column.
-    members : tuple of int
-        The categories.
-    goes_left : bool
-        Whether they go left (LightGBM) or right (XGBoost).
-    """
+    """Categories of a feature that go to one side of a split."""
 
     feature: int
     members: tuple[int, ...]
@@ -49,11 +39,10 @@ class CategorySet:
 
 @dataclass(eq=False)
 class Forest:
-    """Trees as the attributes of a ``TreeEnsemble``.
+    """Trees as the attributes of a ``TreeEnsemble``."""
 
-    Columns are numbered: first the features, then copies of ``zero_missing`` features, then the
-    ``sets`` of categories, feature by feature.
-    """
+    # Columns are numbered: first the features, then copies of ``zero_missing`` features, then the
+    # ``sets`` of categories, feature by feature.
 
     n_features: int
     n_targets: int
@@ -163,18 +152,7 @@ class Forest:
 
 
 def from_lightgbm(model: TextModel) -> Forest:
-    """Trees of LightGBM.
-
-    Parameters
-    ----------
-    model : TextModel
-        The checked model.
-
-    Returns
-    -------
-    Forest
-        Its trees.
-    """
+    """Trees of LightGBM."""
     if model.is_average or any(tree.is_linear for tree in model.trees):
         raise ValueError(
             "ONNX graphs are made of trees with constant leaves whose sum is the score; this "
@@ -226,20 +204,7 @@ def _bits(tree: TextTree, number: int) -> Ints:
 
 
 def from_xgboost(model: TreeModel, margins: Floats) -> Forest:
-    """Trees of XGBoost.
-
-    Parameters
-    ----------
-    model : TreeModel
-        The checked model.
-    margins : array of shape (1,) or (k,)
-        Scores before the first tree: XGBoost starts its sums with them.
-
-    Returns
-    -------
-    Forest
-        Its trees.
-    """
+    """Trees of XGBoost."""
     if model.weights is not None:
         raise ValueError("ONNX graphs are made of gbtree models; this XGBoost model is a dart.")
     forest = Forest(model.n_features, model.n_groups, np.float32, mode=1)
@@ -283,19 +248,7 @@ def _reachable(tree: XGBoostTree) -> list[int]:
 
 
 def from_sklearn(forest: Forest, tree: Any, vote: float, codes: Ints) -> None:
-    """Add a tree of scikit-learn that votes for one target in each leaf.
-
-    Parameters
-    ----------
-    forest : Forest
-        Gets the tree. It must round its inputs, as scikit-learn does.
-    tree : sklearn.tree._tree.Tree
-        The tree.
-    vote : float
-        Value of every leaf.
-    codes : int array of shape (nodes,)
-        Target that the vote is for, at each node.
-    """
+    """Add a tree of scikit-learn that votes for one target in each leaf."""
     nodes = tree.__getstate__()["nodes"]
     left, right = nodes["left_child"], nodes["right_child"]
     if len(nodes) == 1:

@@ -39,27 +39,9 @@ __all__ = ["votes_to_onnx"]
 
 
 def votes_to_onnx(model: Any, *, costs: bool, exact: bool, metadata: dict[str, Any]) -> Any:
-    """The ONNX model of a fitted classifier of several classes.
-
-    Outputs are ``scores``, (n, d), ``decision``, the label, and, if the decisions are the classes,
-    ``probabilities``, (n, k); with costs also ``expected_costs``.
-
-    Parameters
-    ----------
-    model : MulticlassBoostingClassifier
-        The classifier.
-    costs : bool
-        Whether the rows' own costs are an input of the graph.
-    exact : bool
-        Whether sums of trees must not depend on the number of threads.
-    metadata : dict
-        What to write into the model's properties.
-
-    Returns
-    -------
-    onnx.ModelProto
-        The model.
-    """
+    """The ONNX model of a fitted classifier of several classes."""
+    # Outputs are ``scores``, (n, d), ``decision``, the label, and, if the decisions are the
+    # classes, ``probabilities``, (n, k); with costs also ``expected_costs``.
     owner = type(model).__name__
     k, d = len(model.classes_), len(model.decisions_)
     link = _link(model) if same_labels(model.decisions_, model.classes_) else None

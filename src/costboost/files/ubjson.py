@@ -30,20 +30,7 @@ _WORDS = {b"Z": None, b"T": True, b"F": False}
 
 
 def parse(data: bytes, where: str) -> Any:
-    """The value that the bytes hold, all of them.
-
-    Parameters
-    ----------
-    data : bytes
-        The bytes.
-    where : str
-        What to call them in errors.
-
-    Returns
-    -------
-    object
-        Dictionaries, lists, numbers, text, and numpy arrays.
-    """
+    """The value that the bytes hold, all of them."""
     reader = _Reader(data, where)
     value = reader.value(reader.take(1), 0)
     if reader.at != len(data):

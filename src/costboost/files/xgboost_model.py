@@ -57,20 +57,7 @@ class _StructureError(Exception):
 
 
 def parse(data: bytes, where: str) -> TreeModel:
-    """Read a model in UBJSON, or say what is wrong with it.
-
-    Parameters
-    ----------
-    data : bytes
-        The model.
-    where : str
-        What to call it in errors.
-
-    Returns
-    -------
-    TreeModel
-        What it says.
-    """
+    """Read a model in UBJSON, or say what is wrong with it."""
     tree = ubjson.parse(data, where)
     try:
         return _model(tree)

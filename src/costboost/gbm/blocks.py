@@ -23,17 +23,7 @@ __all__ = ["Block", "Features", "Pricing", "check_classes", "eval_block", "joine
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """The columns of a table, and how they become numbers.
-
-    Attributes
-    ----------
-    n_features : int
-        Number of columns.
-    names : array of shape (n_features,), or None
-        Names of the columns, if they have any.
-    encoder : FrameEncoder or None
-        Codes categorical columns; None if all columns are numbers.
-    """
+    """The columns of a table, and how they become numbers."""
 
     n_features: int
     names: AnyArray | None = None
@@ -45,20 +35,7 @@ class Features:
         return self.encoder.categorical if self.encoder else []
 
     def read_as_trained(self, X: Any, owner: str) -> AnyArray:
-        """A whole table with these columns, as a float matrix; sparse rows stay sparse.
-
-        Parameters
-        ----------
-        X : table of shape (n, n_features)
-            The rows.
-        owner : str
-            Whose rows they are, for messages.
-
-        Returns
-        -------
-        array or scipy.sparse.csr_matrix of shape (n, n_features)
-            The rows.
-        """
+        """A whole table with these columns, as a float matrix; sparse rows stay sparse."""
         names = column_names(X)
         if self.encoder is not None and names is None:
             raise ValueError(
@@ -93,19 +70,7 @@ class Features:
 
 @dataclass(frozen=True, eq=False)
 class Pricing:
-    """What the user said about costs, ready to price any rows.
-
-    Attributes
-    ----------
-    cost_matrix : array, frame, mapping, callable or None
-        The estimator's parameter.
-    classes : array of shape (k,)
-        The classes.
-    owner : str
-        Estimator that error messages name.
-    as_classes : bool
-        Whether the decisions must be the classes.
-    """
+    """What the user said about costs, ready to price any rows."""
 
     cost_matrix: Any
     classes: AnyArray
@@ -132,22 +97,7 @@ class Pricing:
         return names if shape[-1] == len(names) else None
 
     def resolve(self, costs: Any, X: Any, codes: Ints) -> KnownCosts:
-        """Costs of some rows; uncertain ones by their means.
-
-        Parameters
-        ----------
-        costs : array or None
-            Costs of these rows; None leaves it to `cost_matrix`.
-        X : table or None
-            The rows, for functions and expressions.
-        codes : int array of shape (n,)
-            Their true classes.
-
-        Returns
-        -------
-        KnownCosts
-            The costs, checked.
-        """
+        """Costs of some rows; uncertain ones by their means."""
         return Costs.resolve(
             scenarios(self.cost_matrix).expected if costs is None else None,
             None if costs is None else scenarios(costs).expected,
@@ -162,17 +112,7 @@ class Pricing:
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Some rows.
-
-    Attributes
-    ----------
-    X : array of shape (n, n_features), or None
-        Features; None where only costs were asked for.
-    costs : KnownCosts
-        Costs and true classes.
-    weights : array of shape (n,)
-        Sample weights.
-    """
+    """Some rows."""
 
     X: AnyArray | None
     costs: KnownCosts
@@ -205,18 +145,7 @@ class Block:
 
 
 def joined(blocks: Sequence[Block]) -> Block:
-    """The costs and weights of several blocks as one block.
-
-    Parameters
-    ----------
-    blocks : sequence of Block
-        At least one; their features are left out.
-
-    Returns
-    -------
-    Block
-        All rows, in order.
-    """
+    """The costs and weights of several blocks as one block."""
     if len(blocks) == 1:
         return blocks[0].without_features()
     return Block(
@@ -235,28 +164,7 @@ def eval_block(
     *,
     has_costs: bool,
 ) -> Block:
-    """The rows of another table that a training watches.
-
-    Parameters
-    ----------
-    eval_set : (X, y) or (X, y, costs)
-        What the user gave.
-    without_cost_columns : callable
-        Takes from X the columns that are no features.
-    features : Features
-        Columns of the training rows.
-    pricing : Pricing
-        Costs of rows without any of their own.
-    training : KnownCosts
-        Costs of the training rows: the decisions must be the same.
-    has_costs : bool
-        Whether the training rows were given costs: these rows must have some too.
-
-    Returns
-    -------
-    Block
-        Rows of weight 1.
-    """
+    """The rows of another table that a training watches."""
     owner = f"The 'eval_set' argument of {pricing.owner}.fit"
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
         raise ValueError(
@@ -297,15 +205,7 @@ def _described(value: Any) -> str:
 
 
 def check_classes(classes: AnyArray, owner: str) -> None:
-    """Raise a ValueError if there are fewer than two classes.
-
-    Parameters
-    ----------
-    classes : array of shape (k,)
-        The classes of all rows.
-    owner : str
-        Estimator that the message names.
-    """
+    """Raise a ValueError if there are fewer than two classes."""
     if len(classes) < 2:
         raise ValueError(
             f"{owner} needs rows of at least two classes, and there is only one class: "

@@ -47,15 +47,7 @@ _RACE_GAIN = 0.005
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A head to be trained.
-
-    Attributes
-    ----------
-    target : Target
-        What its boosters are trained for; its name is that of the head.
-    head : Head
-        The head, without boosters: it can decide by given scores already.
-    """
+    """A head to be trained."""
 
     target: Target
     head: Head
@@ -63,17 +55,7 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class Start:
-    """Models of one head to continue.
-
-    Attributes
-    ----------
-    models : sequence of Model
-        The models: all of one kind, then all of the next one.
-    members : Members
-        Their kinds.
-    evals : sequence of Evals
-        Losses and costs of their rounds; empty if they are not known.
-    """
+    """Models of one head to continue."""
 
     models: Sequence[Model]
     members: Members
@@ -93,21 +75,7 @@ class Start:
 
 @dataclass(frozen=True, eq=False)
 class Cast:
-    """The models of one head.
-
-    Attributes
-    ----------
-    models : list of Model
-        The models that count, kind by kind.
-    weights : list of float
-        Their weights, which sum to 1.
-    scores : array or None
-        Their mean scores of the held-out rows, each by models that did not see it.
-    evals : list of Evals
-        Losses and costs by round, of the models of the kinds that count, fold by fold.
-    members : Members
-        All kinds that were tried.
-    """
+    """The models of one head."""
 
     models: list[Model]
     weights: list[float]
@@ -117,13 +85,7 @@ class Cast:
 
 
 class Clock:
-    """Time that a training may take.
-
-    Parameters
-    ----------
-    limit : float or None
-        Seconds from now; None is no limit.
-    """
+    """Time that a training may take."""
 
     def __init__(self, limit: float | None) -> None:
         self.limit = limit
@@ -156,47 +118,13 @@ class Clock:
 
 
 def sampled(target: Target, columns: Columns) -> tuple[Part, slice]:
-    """A target on as many held-out rows as weights of scores are chosen by, and which they are.
-
-    Parameters
-    ----------
-    target : Target
-        What is trained for.
-    columns : Columns
-        Its columns of all held-out rows.
-
-    Returns
-    -------
-    part : Part
-        The target on some rows.
-    some : slice
-        These rows.
-    """
+    """A target on as many held-out rows as weights of scores are chosen by, and which they are."""
     some = slice(None, None, -(-len(columns.labels) // _BLEND_ROWS))
     return target.part(columns.take(some)), some
 
 
 class Training:
-    """Trains the models of one head.
-
-    Parameters
-    ----------
-    source : Source
-        The rows.
-    settings : Settings
-        The parameters.
-    task : Task
-        What to train for.
-    callbacks : sequence of Callback
-        Called after each round of each booster.
-    ended : callable
-        Called when a model is trained, with the rounds that it keeps and what is known of them.
-    store : BoosterStore, optional
-        Recalls finished models, and keeps new ones.
-    n_workers : int, default=1
-        Models to train at a time. With more than one, nobody hears of their rounds, and there is
-        no limit of time.
-    """
+    """Trains the models of one head."""
 
     def __init__(
         self,
@@ -219,20 +147,7 @@ class Training:
         self.has_kinds = False
 
     def cast(self, start: Start | None, clock: Clock) -> Cast:
-        """Train the kinds that the effort allows, and find their weights.
-
-        Parameters
-        ----------
-        start : Start or None
-            Models to continue: only their kinds are trained.
-        clock : Clock
-            How long it may take.
-
-        Returns
-        -------
-        Cast
-            The models that count.
-        """
+        """Train the kinds that the effort allows, and find their weights."""
         trials = [Trial(recipe) for recipe in self._recipes(start)]
         self.has_kinds = len(trials) > 1
         has_products = any(trial.recipe.engine in ("linear", "network") for trial in trials)
@@ -353,10 +268,8 @@ class Training:
         return Trained(model, scores, log.evals, time.monotonic() - began)
 
     def _is_beaten(self, trial: Trial, rivals: Sequence[Trial], start: Start | None) -> bool:
-        """Whether the first of several folds shows that the rivals do not need it; if so, drop it.
-
-        Kinds to be continued were chosen before.
-        """
+        """Whether the first of the folds shows that the rivals do not need it; if so, drop it."""
+        # Kinds to be continued were chosen before.
         has_race = start is None and len(self.source.seeds) > 1
         if not has_race or not self._adds_nothing(trial, rivals):
             return False

@@ -27,32 +27,13 @@ _NOT_COMPARED = frozenset({"owner", "random_state", "cv", "warm_start", "n_jobs"
 
 
 class BoosterStore:
-    """The finished boosters of one fit.
-
-    Parameters
-    ----------
-    checkpoint : Checkpoint
-        The file.
-    """
+    """The finished boosters of one fit."""
 
     def __init__(self, checkpoint: Checkpoint) -> None:
         self._checkpoint = checkpoint
 
     def trainer(self, trainer: Trainer, kind: str) -> Trainer:
-        """A trainer that recalls finished boosters and keeps new ones.
-
-        Parameters
-        ----------
-        trainer : Trainer
-            Trains the boosters of a kind.
-        kind : str
-            Name of the head and of the kind.
-
-        Returns
-        -------
-        Trainer
-            The same, on top of the file.
-        """
+        """A trainer that recalls finished boosters and keeps new ones."""
 
         def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
             place = "all rows" if number is None else str(number)
@@ -76,24 +57,7 @@ def resumable(
     settings: Settings,
     start: Mapping[str, Start] | None = None,
 ) -> Iterator[BoosterStore | None]:
-    """The boosters that an earlier, killed fit has finished; the file goes when the fit has ended.
-
-    Parameters
-    ----------
-    path : str, path or None
-        The file; None keeps nothing.
-    source : Source
-        The rows.
-    settings : Settings
-        The parameters.
-    start : mapping of str to Start, optional
-        Boosters to continue.
-
-    Yields
-    ------
-    BoosterStore or None
-        For `costboost.gbm.train.train`.
-    """
+    """Boosters that an earlier, killed fit had finished; the file goes when the fit has ended."""
     if path is None:
         yield None
         return

@@ -25,35 +25,11 @@ class Estimate(NamedTuple):
 
 
 def estimate_savings(paid: Floats, prices: Floats, weights: Floats) -> Estimate:
-    r"""Savings and their interval.
-
-    With :math:`a_i` what row i paid and :math:`b_i` what the best constant decision pays,
-    savings are :math:`s = 1 - \sum w_i a_i / \sum w_i b_i`. A ratio of sums has, to first order,
-    the variance of the sum of :math:`w_i (a_i - (1 - s) b_i) / \sum_j w_j b_j`, which gives
-    the interval :math:`s \pm 1.96` standard errors.
-
-    Parameters
-    ----------
-    paid : array of shape (n,)
-        Reduced price of the decision taken on each row.
-    prices : array of shape (n, d)
-        Reduced price of every decision on each row.
-    weights : array of shape (n,)
-        Weights of the rows.
-
-    Returns
-    -------
-    Estimate
-        Savings with their interval; if the best constant decision is free, 0 for certain.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> prices = np.array([[5.0, 0.0], [0.0, 1.0]] * 50)
-    >>> paid = np.tile([0.0, 0.0, 0.0, 1.0], 25)  # half of the false alarms
-    >>> print(estimate_savings(paid, prices, np.ones(100)))
-    0.500 (0.361 to 0.639)
-    """
+    """Savings and their interval."""
+    # With :math:`a_i` what row i paid and :math:`b_i` what the best constant decision pays,
+    # savings are :math:`s = 1 - \sum w_i a_i / \sum w_i b_i`. A ratio of sums has, to first order,
+    # the variance of the sum of :math:`w_i (a_i - (1 - s) b_i) / \sum_j w_j b_j`, which gives
+    # the interval :math:`s \pm 1.96` standard errors.
     totals = weights @ prices
     constant = int(totals.argmin())
     if totals[constant] <= 0:
@@ -68,31 +44,12 @@ def estimate_savings(paid: Floats, prices: Floats, weights: Floats) -> Estimate:
 
 
 def savings_of_future_rows(estimate: Estimate, n: float, m: float) -> Estimate:
-    r"""What so many new rows will save, with an interval for them.
-
-    The interval of `estimate_savings` is about the mean of endlessly many rows. New rows vary too:
-    if :math:`\sigma` is the standard error of n rows, the difference to m other rows has the
-    standard error :math:`\sigma \sqrt{1 + n / m}`. The interval is symmetric on the scale
-    :math:`\log(1 - s)`, because the share of the cost that is left, 1 - s, cannot be negative and
-    has a long upper tail.
-
-    Parameters
-    ----------
-    estimate : Estimate
-        Savings of n rows, with the interval of their long-run mean.
-    n, m : float
-        Number of rows behind the estimate, and of new ones.
-
-    Returns
-    -------
-    Estimate
-        The same value with a wider interval.
-
-    Examples
-    --------
-    >>> print(savings_of_future_rows(Estimate(0.5, 0.4, 0.6), 1000, 1000))
-    0.500 (0.337 to 0.623)
-    """
+    """What so many new rows will save, with an interval for them."""
+    # The interval of `estimate_savings` is about the mean of endlessly many rows. New rows vary
+    # too: if :math:`\sigma` is the standard error of n rows, the difference to m other rows has the
+    # standard error :math:`\sigma \sqrt{1 + n / m}`. The interval is symmetric on the scale
+    # :math:`\log(1 - s)`, because the share of the cost that is left, 1 - s, cannot be negative and
+    # has a long upper tail.
     left = 1.0 - estimate.value
     error = (estimate.high - estimate.value) * np.sqrt(1.0 + n / m)
     if left <= 0 or error <= 0:

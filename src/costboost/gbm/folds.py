@@ -27,31 +27,14 @@ class Fold:
 
 
 def strata(costs: KnownCosts) -> Ints:
-    """Groups of rows that folds share out evenly, (n,): class, and whether anything is at stake.
-
-    Where few rows have a price, folds by class alone may have no such row, and nothing to learn
-    from or to stop by.
-    """
+    """Groups of rows that folds share out evenly, (n,): class, and whether anything is at stake."""
+    # Where few rows have a price, folds by class alone may have no such row, and nothing to learn
+    # from or to stop by.
     return np.asarray(2 * costs.codes + costs.reduced.any(axis=1), dtype=np.intp)
 
 
 def folds(groups: Ints, n_folds: int, rng: np.random.RandomState) -> list[Fold]:
-    """Shuffled folds with the same share of every group, to within a row.
-
-    Parameters
-    ----------
-    groups : int array of shape (n,)
-        Groups of the rows, such as `strata`.
-    n_folds : int
-        How many.
-    rng : RandomState
-        Shuffles.
-
-    Returns
-    -------
-    list of Fold
-        Each row is held out once.
-    """
+    """Shuffled folds with the same share of every group, to within a row."""
     order = rng.permutation(len(groups))
     order = order[np.argsort(groups[order], kind="stable")]
     place = np.empty(len(groups), dtype=np.intp)
@@ -61,62 +44,24 @@ def folds(groups: Ints, n_folds: int, rng: np.random.RandomState) -> list[Fold]:
 
 @dataclass(frozen=True)
 class HoldOut:
-    """The rule by which a single booster holds out rows, wherever they come from.
+    """The rule by which a single booster holds out rows, wherever they come from."""
 
-    The rows of a group (see `strata`) are counted in their order. Of every ``one_in`` that follow
-    each other one is held out, drawn by the seed, but never the first row of a group. So every
-    group has a row to train on and gives the same share, to within a row, and the rows held out do
-    not depend on batches, files, partitions or workers.
-
-    Attributes
-    ----------
-    one_in : int
-        One of so many rows is held out; 0 holds out none.
-    seed : int
-        Seed of the draw.
-    """
+    # The rows of a group (see `strata`) are counted in their order. Of every ``one_in`` that follow
+    # each other one is held out, drawn by the seed, but never the first row of a group. So every
+    # group has a row to train on and gives the same share, to within a row, and the rows held out
+    # do not depend on batches, files, partitions or workers.
 
     one_in: int = 0
     seed: int = 0
 
     @classmethod
     def bounded(cls, fraction: float, n_rows: int, n_classes: int, seed: int) -> HoldOut:
-        """The rule for that fraction, or for less if memory could not hold so many rows.
-
-        Parameters
-        ----------
-        fraction : float
-            Share of rows to hold out; rounded to one in a whole number, two at least.
-        n_rows : int
-            Number of all rows.
-        n_classes : int
-            Number of classes, k: the cost matrix of a row has about k² numbers.
-        seed : int
-            Seed of the draw.
-
-        Returns
-        -------
-        HoldOut
-            It holds out at most about 2^20 rows, or 2^24 costs.
-        """
+        """The rule for that fraction, or for less if memory could not hold so many rows."""
         most = min(_HELD_OUT_ROWS, _HELD_OUT_NUMBERS // n_classes**2)
         return cls(max(round(1.0 / fraction), 2, -(-n_rows // most)), seed)
 
     def mask(self, groups: Ints, before: Ints | None = None) -> Bools:
-        """Which rows of a block are held out.
-
-        Parameters
-        ----------
-        groups : int array of shape (n,)
-            Groups of the rows.
-        before : int array, optional
-            Rows of each group in the blocks before; by default none.
-
-        Returns
-        -------
-        bool array of shape (n,)
-            True for held-out rows.
-        """
+        """Which rows of a block are held out."""
         if not self.one_in or not len(groups):
             return np.zeros(len(groups), dtype=np.bool_)
         counts = np.bincount(groups)
@@ -143,27 +88,7 @@ def _drawn(groups: Ints, turn: Ints, seed: int) -> Floats:
 
 
 def own_folds(cv: Any, X: AnyArray, codes: Ints, place: Ints, owner: str) -> list[Fold]:
-    """The folds of a splitter or of an iterable, checked.
-
-    Parameters
-    ----------
-    cv : splitter or iterable of (rows, held-out rows)
-        A splitter is asked to split the rows that have weight; the indices or masks of an
-        iterable count all rows that the user passed.
-    X : array of shape (n, n_features)
-        The rows that have weight.
-    codes : int array of shape (n,)
-        Their classes.
-    place : int array
-        Index among the rows here of each row that the user passed; -1 if it has no weight.
-    owner : str
-        Estimator that error messages name.
-
-    Returns
-    -------
-    list of Fold
-        Indices of rows that have weight.
-    """
+    """The folds of a splitter or of an iterable, checked."""
     if hasattr(cv, "split"):
         parts: Iterable[Any] = cv.split(X, codes)
         place = np.arange(len(codes))

@@ -36,20 +36,10 @@ _TEMPERATURE_PRIOR = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Head(ABC):
-    """Models for one target, whose scores are averaged.
+    """Models for one target, whose scores are averaged."""
 
-    An average of scores is one model: its trees can be put into one booster, and SHAP values add
-    up exactly.
-
-    Attributes
-    ----------
-    models : tuple of Model
-        The models.
-    weights : tuple of float
-        Their weights, which sum to 1.
-    temperature : float
-        Factor that calibrates their scores.
-    """
+    # An average of scores is one model: its trees can be put into one booster, and SHAP values add
+    # up exactly.
 
     models: tuple[Model, ...] = ()
     weights: tuple[float, ...] = ()
@@ -62,20 +52,7 @@ class Head(ABC):
 
     @abstractmethod
     def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
-        """Codes of the decisions.
-
-        Parameters
-        ----------
-        scores : array of shape (n,) or (n, n_scores)
-            Scores of the rows.
-        costs : KnownCosts, optional
-            Costs of these rows, for heads that can use them.
-
-        Returns
-        -------
-        int array of shape (n,)
-            The decisions.
-        """
+        """Codes of the decisions."""
 
     @abstractmethod
     def proba(self, scores: Floats) -> Floats:
@@ -163,13 +140,7 @@ class Head(ABC):
 
 @dataclass(frozen=True, eq=False)
 class ProbabilityHead(Head):
-    """Models that know the probabilities of the classes.
-
-    Attributes
-    ----------
-    costs : Costs
-        One matrix for all rows: it decides on rows whose own costs are unknown.
-    """
+    """Models that know the probabilities of the classes."""
 
     costs: Costs = field(kw_only=True)
 
@@ -213,21 +184,11 @@ class PriceHead(Head):
 
 @dataclass(frozen=True, eq=False)
 class JointHead(PriceHead):
-    """Boosters that have learned which decision is cheapest, and others that guess the costs.
+    """Boosters that have learned which decision is cheapest, and others that guess the costs."""
 
-    The score of a row is a sum of scores: the weights of `models` sum to 1 or less, and those of
-    `beside` are what is left for probabilities and guessed costs (`costboost.gbm.stakes`), some of
-    which are subtracted.
-
-    Attributes
-    ----------
-    beside : tuple of Model
-        The models of the probabilities and of the costs.
-    beside_weights : tuple of float
-        Their weights.
-    base : float
-        Added to the score.
-    """
+    # The score of a row is a sum of scores: the weights of `models` sum to 1 or less, and those of
+    # `beside` are what is left for probabilities and guessed costs (`costboost.gbm.stakes`), some
+    # of which are subtracted.
 
     beside: tuple[Model, ...] = field(kw_only=True)
     beside_weights: tuple[float, ...] = field(kw_only=True)
@@ -255,15 +216,7 @@ class JointHead(PriceHead):
 
 @dataclass(frozen=True, eq=False)
 class LossHead(Head):
-    """Boosters of a loss of the library, with the costs inside.
-
-    Attributes
-    ----------
-    loss : BinaryLoss or MulticlassLoss
-        The loss.
-    matrix : array of shape (k, d)
-        The mean costs, in the unit in which the loss was trained.
-    """
+    """Boosters of a loss of the library, with the costs inside."""
 
     loss: Loss = field(kw_only=True)
     matrix: Floats = field(kw_only=True)
@@ -278,27 +231,11 @@ class LossHead(Head):
 
 
 def temperature(scores: Floats, labels: Ints, weights: Floats) -> float:
-    """The factor of held-out scores that has the smallest log loss.
-
-    One number for all classes (temperature scaling, Guo et al. 2017): it moves no boundary
-    between equally costly classes, and has too little freedom to overfit. Held-out rows without an
-    error would have it grow for ever, and the probability of a rare, costly class vanish; so it is
-    drawn towards 1 by a normal prior of its logarithm, and bounded.
-
-    Parameters
-    ----------
-    scores : array of shape (n,) or (n, k)
-        Held-out scores.
-    labels : int array of shape (n,)
-        True classes.
-    weights : array of shape (n,)
-        Sample weights.
-
-    Returns
-    -------
-    float
-        Between 1/2 and 2; below 1 if the boosters are too sure of themselves.
-    """
+    """The factor of held-out scores that has the smallest log loss."""
+    # One number for all classes (temperature scaling, Guo et al. 2017): it moves no boundary
+    # between equally costly classes, and has too little freedom to overfit. Held-out rows without
+    # an error would have it grow for ever, and the probability of a rare, costly class vanish; so
+    # it is drawn towards 1 by a normal prior of its logarithm, and bounded.
     part = LogLossPart(labels, weights)
     n = np.square(weights.sum()) / np.square(weights).sum()
 

@@ -21,17 +21,7 @@ _PAYS = 5e-4
 
 @dataclass(frozen=True)
 class Recipe:
-    """A kind of model.
-
-    Attributes
-    ----------
-    name : str
-        In words, such as "15 leaves, random splits".
-    engine : str
-        What trains it: "lightgbm", "xgboost", "catboost", "linear", "network" or "forest".
-    growth : Growth
-        How its trees are grown.
-    """
+    """A kind of model."""
 
     name: str
     engine: str
@@ -39,25 +29,7 @@ class Recipe:
 
 
 class Member(NamedTuple):
-    """A kind of model that was trained, and what became of it.
-
-    Attributes
-    ----------
-    name : str
-        In words, such as "15 leaves, random splits".
-    engine : str
-        The library that trained it.
-    weight : float
-        Its share in the score; 0 if it was tried and not used.
-    loss : float
-        Its loss on held-out rows; NaN if there were none.
-    rounds : float
-        Mean number of its boosting rounds; 0 if it has none.
-    seconds : float
-        Time that its training took.
-    note : str
-        Why it was not trained, or not to its end.
-    """
+    """A kind of model that was trained, and what became of it."""
 
     name: str
     engine: str
@@ -95,31 +67,10 @@ class Members(tuple[Member, ...]):
 
 
 def blend(scores: Sequence[Floats], loss: Callable[[Floats], float]) -> Floats:
-    """Weights of members by which their mean held-out score has a small loss.
-
-    Greedy selection with replacement (Caruana et al. 2004): in each step the member that lowers
-    the loss of the mean most is counted once more. Then members that hardly pay are left out,
-    since each one makes every decision slower.
-
-    Parameters
-    ----------
-    scores : sequence of arrays
-        Held-out scores of each member, all of the same shape.
-    loss : callable
-        Loss of scores.
-
-    Returns
-    -------
-    array of shape (n_members,)
-        Weights that sum to 1; the first of equal members wins.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> truth = np.array([1.0, -1.0, 2.0])
-    >>> blend([truth + 1.0, truth - 1.0, -truth], lambda s: float(np.square(s - truth).mean()))
-    array([0.5, 0.5, 0. ])
-    """
+    """Weights of members by which their mean held-out score has a small loss."""
+    # Greedy selection with replacement (Caruana et al. 2004): in each step the member that lowers
+    # the loss of the mean most is counted once more. Then members that hardly pay are left out,
+    # since each one makes every decision slower.
     if len(scores) == 1:
         return np.ones(1)
     weights = _greedy(scores, loss, list(range(len(scores))))
@@ -155,19 +106,6 @@ def _greedy(
 
 
 def mixed(scores: Sequence[Floats], weights: Floats) -> Floats:
-    """The weighted sum of scores.
-
-    Parameters
-    ----------
-    scores : sequence of arrays
-        Scores of each member, all of the same shape.
-    weights : array of shape (n_members,)
-        Their weights, not all 0.
-
-    Returns
-    -------
-    array
-        The sum.
-    """
+    """The weighted sum of scores."""
     parts = [w * s for w, s in zip(weights, scores, strict=True) if w > 0]
     return np.asarray(sum(parts))

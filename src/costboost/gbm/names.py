@@ -55,27 +55,7 @@ _SYNONYMS: dict[str, str] = {
 
 
 def hint(name: str, known: list[str]) -> str:
-    """What to write instead of an unknown parameter.
-
-    Parameters
-    ----------
-    name : str
-        The parameter that was given.
-    known : list of str
-        The parameters that exist.
-
-    Returns
-    -------
-    str
-        A sentence, or nothing.
-
-    Examples
-    --------
-    >>> hint("num_leaves", ["max_leaves"])
-    "Here it is called 'max_leaves'."
-    >>> hint("max_depth", [])
-    "It belongs to the engine: pass engine_params={'max_depth': ...}."
-    """
+    """What to write instead of an unknown parameter."""
     found = _SYNONYMS.get(name)
     if found == _ENGINE_ONLY:
         return f"It belongs to the engine: pass {_ENGINE_ONLY.format(name=name)}."
@@ -88,20 +68,8 @@ def hint(name: str, known: list[str]) -> str:
 def with_hints(
     init: Callable[Concatenate[OwnerT, P], None],
 ) -> Callable[Concatenate[OwnerT, P], None]:
-    """A constructor whose error for an unknown parameter says what to write instead.
-
-    The signature stays the one of ``init``, as scikit-learn asks for.
-
-    Parameters
-    ----------
-    init : callable
-        An ``__init__``.
-
-    Returns
-    -------
-    callable
-        The same, with a better TypeError.
-    """
+    """A constructor whose error for an unknown parameter says what to write instead."""
+    # The signature stays the one of ``init``, as scikit-learn asks for.
     known = list(signature(init).parameters)[1:]
 
     @wraps(init)
@@ -144,19 +112,6 @@ ENGINE_ALIASES: dict[str, dict[str, str]] = {
 
 
 def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
-    """A user's parameters of an engine, by the names that are used here.
-
-    Parameters
-    ----------
-    parameters : mapping
-        As the user wrote them.
-    engine : str
-        ``"lightgbm"`` or ``"xgboost"``.
-
-    Returns
-    -------
-    dict
-        Without aliases: beside the main name, LightGBM ignores an alias in silence.
-    """
+    """A user's parameters of an engine, by the names that are used here."""
     aliases = ENGINE_ALIASES[engine]
     return {aliases.get(name, name): value for name, value in parameters.items()}

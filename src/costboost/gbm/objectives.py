@@ -109,34 +109,7 @@ def check_costs(
     *,
     link_matrix: Floats | None = None,
 ) -> None:
-    """Refuse costs under which a loss has nothing to learn, before it is trained.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss.
-    costs : Costs or KnownCosts
-        Costs of all training rows. Prices without a matrix are not judged.
-    owner : str, default="objective"
-        Class or function that the error message names.
-    link_matrix : array of shape (k, k), optional
-        The one matrix by which scores will be turned into probabilities, where that is intended.
-
-    Raises
-    ------
-    ValueError
-        If the loss carries costs and one decision is never a mistake, for example under
-        ``{"fn": 1, "fp": 0}``.
-
-    Examples
-    --------
-    >>> from costboost.losses import LOSSES
-    >>> free = Costs.resolve({"fn": 1, "fp": 0}, classes=[0, 1])
-    >>> check_costs(LOSSES["cost_logistic"], free)
-    Traceback (most recent call last):
-        ...
-    ValueError: The costs of objective must make both errors costlier ...
-    """
+    """Refuse costs under which a loss has nothing to learn, before it is trained."""
     if costs.matrix is not None:
         loss.check_costs(costs.matrix, owner)
     if link_matrix is not None and loss.has_probabilities:
@@ -250,43 +223,13 @@ _ADAPTERS: dict[tuple[str, str], Any] = {
 def loss_rows(
     loss: Loss, costs: KnownCosts, weights: AnyArray | None, labels: AnyArray | None = None
 ) -> LossRows:
-    """Rows of known costs and truths, made ready for a loss.
-
-    Parameters
-    ----------
-    loss : Loss
-        The loss.
-    costs : KnownCosts
-        Costs and truths of the rows.
-    weights : array of shape (n,) or None
-        Sample weights.
-    labels : array of shape (n,), optional
-        The truths as the engine passes them; by default the codes of `costs`.
-
-    Returns
-    -------
-    LossRows
-        Values and derivatives of the loss at any scores.
-    """
+    """Rows of known costs and truths, made ready for a loss."""
     given = costs.codes if labels is None else labels
     return LossRows(loss, costs, given, weights)
 
 
 class LossRows:
-    """Labels and costs of the training rows, as the loss reads them.
-
-    Parameters
-    ----------
-    loss, costs, labels, weights
-        As in `loss_rows`.
-
-    Attributes
-    ----------
-    y : array of shape (n,)
-        Effective labels: -1 and +1 for a binary loss, else codes of the cheapest decisions.
-    C : pair of arrays, or array of shape (n, d)
-        Both error costs, or the reduced cost of every decision.
-    """
+    """Labels and costs of the training rows, as the loss reads them."""
 
     def __init__(
         self, loss: Loss, costs: KnownCosts, labels: AnyArray, weights: AnyArray | None

@@ -34,19 +34,7 @@ DEMANDS = frozenset(
 
 @dataclass(frozen=True)
 class Shape:
-    """How large a table is.
-
-    Attributes
-    ----------
-    rows : int
-        Number of rows.
-    inputs : int
-        Number of columns, a category counted once per value.
-    is_sparse : bool
-        Whether the table is a sparse matrix.
-    has_folds : bool
-        Whether rows are held out, so that members can be compared.
-    """
+    """How large a table is."""
 
     rows: int
     inputs: int
@@ -55,22 +43,7 @@ class Shape:
 
 
 def recipes_for(settings: Settings, target: Target, shape: Shape) -> list[Recipe]:
-    """The kinds of models to try, the most promising first.
-
-    Parameters
-    ----------
-    settings : Settings
-        Effort, engine, and what the user fixed.
-    target : Target
-        What is trained for.
-    shape : Shape
-        The size of the table.
-
-    Returns
-    -------
-    list of Recipe
-        One at least.
-    """
+    """The kinds of models to try, the most promising first."""
     growth, engine = settings.growth(target.n_scores), settings.engine
     is_single = settings.effort == "fast" or (settings.n_folds == 1 and settings.cv is None)
     if is_single or not shape.has_folds or settings.loss != "auto":

@@ -20,17 +20,7 @@ _SHOWN = (("held_out", "held-out"), ("eval_set", "eval_set"), ("train", "trainin
 
 
 class BoosterProgress:
-    """A line per booster, named by its set: "probabilities 2/5".
-
-    Parameters
-    ----------
-    bar : rich.progress.Progress or None
-        Where the lines are; None shows nothing.
-    owner : str
-        Name of the estimator.
-    verbose : int
-        1 shows bars, above prints every round.
-    """
+    """A line per booster, named by its set: "probabilities 2/5"."""
 
     def __init__(self, bar: Bar | None, owner: str, verbose: int) -> None:
         self.bar = bar
@@ -55,15 +45,7 @@ class BoosterProgress:
         self.line.tell(told.round, state)
 
     def end(self, n_kept: int, evals: Evals) -> None:
-        """Show that a booster is trained, and what it costs with the rounds that it keeps.
-
-        Parameters
-        ----------
-        n_kept : int
-            Number of its rounds.
-        evals : Evals
-            What its rounds cost.
-        """
+        """Show that a booster is trained, and what it costs with the rounds that it keeps."""
         if self.line is None:
             return
         shown = [
@@ -83,20 +65,7 @@ def _cost(name: str, cost: float) -> str:
 
 @contextmanager
 def booster_progress(owner: str, verbose: int) -> Iterator[BoosterProgress]:
-    """Progress of boosters: silent at 0, a bar each at 1, a line per round above.
-
-    Parameters
-    ----------
-    owner : str
-        Name of the estimator.
-    verbose : int
-        How much to show.
-
-    Yields
-    ------
-    BoosterProgress
-        Hears of the rounds.
-    """
+    """Progress of boosters: silent at 0, a bar each at 1, a line per round above."""
     if not verbose:
         yield BoosterProgress(None, owner, verbose)
         return

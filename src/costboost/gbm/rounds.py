@@ -80,25 +80,7 @@ _FIELDS = {"held_out": "held_out", "eval_set": "eval", "train": "train"}
 
 
 class RoundLog:
-    """The rounds of one booster.
-
-    Parameters
-    ----------
-    head : str
-        Name of its set.
-    place : tuple of int
-        Its number, from 1, and how many the set has.
-    n_rounds : int
-        Number of rounds asked for.
-    costs : mapping of str to callable
-        Mean cost of the rows of each set, as a function of their scores.
-    callbacks : sequence of Callback
-        Who hears of each round.
-    earlier : Evals, optional
-        Values of the rounds of a booster that is continued.
-    member : str, default=""
-        The kind of booster.
-    """
+    """The rounds of one booster."""
 
     def __init__(
         self,
@@ -159,20 +141,7 @@ def _ends(callback: Callback, told: Round) -> bool:
 
 
 def costs_of(head: Head, sets: Mapping[str, Block]) -> dict[str, Callable[[Floats], float]]:
-    """Mean cost of the rows of each set, as a function of their scores.
-
-    Parameters
-    ----------
-    head : Head
-        Decides.
-    sets : mapping of str to Block
-        Costs and weights of the rows.
-
-    Returns
-    -------
-    dict of str to callable
-        One per set.
-    """
+    """Mean cost of the rows of each set, as a function of their scores."""
 
     def cost_of(rows: Block) -> Callable[[Floats], float]:
         costs, weights = rows.costs, rows.weights / rows.weights.sum()
@@ -182,20 +151,7 @@ def costs_of(head: Head, sets: Mapping[str, Block]) -> dict[str, Callable[[Float
 
 
 def check_callbacks(callbacks: Iterable[Callback] | Callback | None, owner: str) -> list[Callback]:
-    """The callbacks as a list; a single one will do.
-
-    Parameters
-    ----------
-    callbacks : iterable of callable, callable or None
-        What the user gave.
-    owner : str
-        Estimator that messages name.
-
-    Returns
-    -------
-    list of callable
-        None is no callback.
-    """
+    """The callbacks as a list; a single one will do."""
     if callbacks is None:
         return []
     found = [callbacks] if callable(callbacks) else list(callbacks)

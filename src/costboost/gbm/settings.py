@@ -99,15 +99,7 @@ RULES: dict[str, Constraint] = {
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """Parameters of an estimator, as they were when ``fit`` was called.
-
-    Attributes
-    ----------
-    owner : str
-        Name of the estimator, for messages.
-    loss, decision, n_estimators, ... : object
-        Its parameters, as `costboost.CostBoostClassifier` documents them.
-    """
+    """Parameters of an estimator, as they were when ``fit`` was called."""
 
     owner: str
     loss: Any
@@ -141,18 +133,7 @@ class Settings:
 
     @classmethod
     def of(cls, estimator: Any) -> Self:
-        """The parameters of an estimator.
-
-        Parameters
-        ----------
-        estimator : estimator
-            With checked parameters.
-
-        Returns
-        -------
-        Settings
-            Those of its parameters that a training needs.
-        """
+        """The parameters of an estimator."""
         given = estimator.get_params(deep=False)
         known = {f.name: given[f.name] for f in fields(cls) if f.name in given}
         return cls(owner=type(estimator).__name__, **known)
@@ -170,18 +151,7 @@ class Settings:
         return int(self.ensemble)
 
     def growth(self, n_scores: int) -> Growth:
-        """How trees are grown, where the user left it open as is usual.
-
-        Parameters
-        ----------
-        n_scores : int
-            Scores of a row, each with trees of its own.
-
-        Returns
-        -------
-        Growth
-            How.
-        """
+        """How trees are grown, where the user left it open as is usual."""
         leaf, leaves = self.min_samples_leaf, self.max_leaves
         # A round of several scores is as many trees: half as many rounds are hardly worse.
         usual = _USUAL_RATE if n_scores == 1 else 2 * _USUAL_RATE
@@ -195,22 +165,7 @@ class Settings:
         )
 
     def make_engine(self, recipe: Recipe, n_rows: int, *, own_threads: bool = True) -> Engine:
-        """The engine of a kind of model, which must be installed.
-
-        Parameters
-        ----------
-        recipe : Recipe
-            The kind of model.
-        n_rows : int
-            Number of all rows.
-        own_threads : bool, default=True
-            Whether `n_jobs` says how many threads it uses; if not, the library decides.
-
-        Returns
-        -------
-        Engine
-            Ready to train.
-        """
+        """The engine of a kind of model, which must be installed."""
         chosen = self._engine_class(recipe.engine)
         return chosen(
             recipe.growth,

@@ -45,15 +45,7 @@ _SAME = 1e-9
 
 
 class StakePart(Part):
-    r"""Poisson loss of prices, :math:`e^F - s F`, whose minimiser is the log of their mean.
-
-    Parameters
-    ----------
-    prices : array of shape (n,)
-        Prices of errors; none is negative.
-    weights : array of shape (n,)
-        Sample weights.
-    """
+    """Poisson loss of prices, :math:`e^F - s F`, whose minimiser is the log of their mean."""
 
     def __init__(self, prices: AnyArray, weights: AnyArray) -> None:
         self.prices = prices
@@ -65,11 +57,9 @@ class StakePart(Part):
         return float(np.average(np.exp(scores) - self.prices * scores, weights=self.weights))
 
     def derivatives(self, scores: AnyArray) -> Derivatives:
-        """Gradient ``w (e^F - s)``, and for Hessian its bound ``w max(e^F, s)``.
-
-        With it the step of a leaf is at most 1, however much its prices differ from their guess;
-        Newton's own would be 99 for a price of 100 times the mean.
-        """
+        """Gradient ``w (e^F - s)``, and for Hessian its bound ``w max(e^F, s)``."""
+        # With it the step of a leaf is at most 1, however much its prices differ from their guess;
+        # Newton's own would be 99 for a price of 100 times the mean.
         means = np.exp(np.asarray(scores, dtype=np.float64))
         gradient = self.weights * (means - self.prices)
         hessian = self.weights * np.maximum(means, self.prices)
@@ -77,19 +67,7 @@ class StakePart(Part):
 
 
 class StakeTarget(Target):
-    """What an error costs on a row if its class were this one, whatever it is.
-
-    Parameters
-    ----------
-    truth : int
-        Code of the class.
-    cheaper : int
-        The decision that is cheaper for it on the whole.
-    unit : float
-        Mean price of an error: the boosters learn the log of prices in this unit.
-    totals : Totals
-        Sums over all rows.
-    """
+    """What an error costs on a row if its class were this one, whatever it is."""
 
     is_log_loss = False
     n_scores = 1
@@ -114,17 +92,9 @@ class StakeTarget(Target):
 
 @dataclass(frozen=True, eq=False)
 class StakeHead(PriceHead):
-    """Decides by the stakes of one class alone; all else is as in the mean of all rows.
+    """Decides by the stakes of one class alone; all else is as in the mean of all rows."""
 
-    It only says what each round of their training costs, and is no part of a fitted classifier.
-
-    Attributes
-    ----------
-    sign : float
-        1 if large stakes speak for the second decision, else -1.
-    base : float
-        Score of a row whose stakes are the mean ones.
-    """
+    # It only says what each round of their training costs, and is no part of a fitted classifier.
 
     sign: float = field(kw_only=True)
     base: float = field(kw_only=True)
@@ -136,21 +106,7 @@ class StakeHead(PriceHead):
 
 @dataclass(frozen=True, eq=False)
 class Stakes:
-    """What errors cost under each of two classes, and how it is learned.
-
-    Attributes
-    ----------
-    signs : tuple of float
-        1 for the class under which the second decision is cheaper, -1 for the other one.
-    units : tuple of float
-        Mean price of an error under each class.
-    tasks : dict of int to Task
-        What to train, by class; a class whose errors have one price needs none.
-    settings : Settings
-        How: one kind of booster, of the engine that the user chose.
-    casts : dict of int to Cast
-        The models, by class, when they are trained.
-    """
+    """What errors cost under each of two classes, and how it is learned."""
 
     signs: tuple[float, float]
     units: tuple[float, float]
@@ -166,24 +122,7 @@ class Stakes:
     def trained(
         self, source: Source, clock: Clock, store: BoosterStore | None = None, n_workers: int = 1
     ) -> Stakes:
-        """Train the boosters; callbacks do not hear of them.
-
-        Parameters
-        ----------
-        source : Source
-            The rows.
-        clock : Clock
-            How long it may take.
-        store : BoosterStore, optional
-            Recalls finished boosters, and keeps new ones.
-        n_workers : int, default=1
-            Boosters to train at a time.
-
-        Returns
-        -------
-        Stakes
-            With the casts.
-        """
+        """Train the boosters; callbacks do not hear of them."""
         casts = {}
         for place, (truth, task) in enumerate(self.tasks.items()):
             training = Training(source, self.settings, task, [], _tell_nobody, store, n_workers)
@@ -197,26 +136,7 @@ class Stakes:
         target: Target,
         held_out: Block,
     ) -> tuple[Head, Floats]:
-        """The deciding head, of what was learned directly and what follows from the stakes.
-
-        Parameters
-        ----------
-        heads : mapping of str to Head
-            The heads, calibrated.
-        casts : mapping of str to Cast
-            Their models, with held-out scores.
-        target : Target
-            What the deciding head was trained for: its held-out loss chooses the weights.
-        held_out : Block
-            Costs and weights of the held-out rows.
-
-        Returns
-        -------
-        head : Head
-            The head that decides.
-        scores : array of shape (n,)
-            Its scores of the held-out rows.
-        """
+        """The deciding head, of what was learned directly and what follows from the stakes."""
         direct = casts["decision"].scores
         assert direct is not None
         # Casts whose scores, times these factors, sum to the log-ratio of what decisions save.
@@ -244,23 +164,7 @@ class Stakes:
 
 
 def stakes_for(settings: Settings, source: Source) -> Stakes | None:
-    """How to learn what errors cost, where that can decide.
-
-    Parameters
-    ----------
-    settings : Settings
-        The parameters.
-    source : Source
-        The rows.
-
-    Returns
-    -------
-    Stakes or None
-        None unless whole matrices of all rows are in memory, for two classes and two decisions,
-        some rows are held out, and each class has a decision of its own that is cheaper. None also
-        for ``warm_start``, CatBoost (which takes no other losses), and trees that must obey
-        constraints, since a sum of several kinds would not.
-    """
+    """How to learn what errors cost, where that can decide."""
     known = source.row_costs
     is_plain = settings.engine != "catboost" and not settings.warm_start
     is_free = DEMANDS.isdisjoint(settings.engine_params or {})
@@ -292,26 +196,10 @@ def stakes_for(settings: Settings, source: Source) -> Stakes | None:
 
 
 def share_of_expected(direct: Floats, expected: Floats, target: Target, held_out: Block) -> float:
-    """How much the scores by expected costs count beside those that were learned directly.
-
-    The mean cost of the held-out decisions would be the plain measure, but a few costly rows near
-    the boundary make it too noisy to choose by. The loss of `target` is the cost averaged over all
-    thresholds, so every row has a say (`benchmarks/hidden_costs.py`).
-
-    Parameters
-    ----------
-    direct, expected : array of shape (n,)
-        Held-out scores of either kind.
-    target : Target
-        What decisions are trained for.
-    held_out : Block
-        Costs and weights of the held-out rows.
-
-    Returns
-    -------
-    float
-        From 0 to 1; 0 if nothing is at stake on these rows.
-    """
+    """How much the scores by expected costs count beside those that were learned directly."""
+    # The mean cost of the held-out decisions would be the plain measure, but a few costly rows near
+    # the boundary make it too noisy to choose by. The loss of `target` is the cost averaged over
+    # all thresholds, so every row has a say (`benchmarks/hidden_costs.py`).
     columns = target.columns(held_out.costs, held_out.weights)
     part, some = sampled(target, columns)
     if part.weight <= 0:
@@ -320,22 +208,7 @@ def share_of_expected(direct: Floats, expected: Floats, target: Target, held_out
 
 
 def error_prices(costs: KnownCosts, truth: int, cheaper: int) -> Floats:
-    """What the other decision costs beyond the cheaper one if rows were of a class; never below 0.
-
-    Parameters
-    ----------
-    costs : KnownCosts
-        Costs of the rows, a (2, 2) matrix each.
-    truth : int
-        Code of the class.
-    cheaper : int
-        The decision that is cheaper for it on the whole. Where it is not, nothing is at stake.
-
-    Returns
-    -------
-    array of shape (n,)
-        The prices.
-    """
+    """What the other decision costs beyond the cheaper one if rows were of a class; at least 0."""
     matrix = costs.unknown.matrix[:, truth]
     return np.asarray(np.maximum(matrix[:, 1 - cheaper] - matrix[:, cheaper], 0.0))
 

@@ -27,19 +27,7 @@ _GRADIENT_ROWS = 2**16
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """What an engine trains on, beside the features.
-
-    Attributes
-    ----------
-    labels : int array of shape (n,)
-        True classes or cheapest decisions, as codes.
-    weights : array of shape (n,)
-        Weights of the rows.
-    gains : array of shape (n, d), or None
-        What each decision saves, where that is learned for more than two decisions.
-    costs : KnownCosts or None
-        Costs of the rows, where the loss has them inside.
-    """
+    """What an engine trains on, beside the features."""
 
     labels: Ints
     weights: AnyArray
@@ -57,13 +45,7 @@ class Columns:
 
 
 class Part(ABC):
-    """A target on some rows.
-
-    Attributes
-    ----------
-    weight : float
-        What the rows weigh together; 0 if they cannot tell a good score from a bad one.
-    """
+    """A target on some rows."""
 
     weight: float
 
@@ -77,22 +59,7 @@ class Part(ABC):
 
 
 class Target(ABC):
-    """What to train for.
-
-    Attributes
-    ----------
-    name : str
-        What its boosters know, for messages and as the name of their head.
-    n_scores : int
-        Scores of a row: 1, or one per class or decision.
-    is_log_loss : bool
-        Whether the engine's own log loss of labels and weights is trained. If not, the engine
-        follows the derivatives of `part`.
-    masses : array
-        Weight of all rows by label.
-    learns_gains : bool
-        Whether `columns` has gains, for more than two decisions.
-    """
+    """What to train for."""
 
     name: str
     n_scores: int
@@ -102,40 +69,14 @@ class Target(ABC):
 
     @abstractmethod
     def columns(self, costs: KnownCosts, weights: Floats) -> Columns:
-        """The columns of a block, row by row.
-
-        Parameters
-        ----------
-        costs : KnownCosts
-            Costs and true classes of the rows.
-        weights : array of shape (n,)
-            Their sample weights.
-
-        Returns
-        -------
-        Columns
-            What to train on.
-        """
+        """The columns of a block, row by row."""
 
     @abstractmethod
     def part(self, columns: Columns) -> Part:
         """Loss and derivatives of the rows that have these columns."""
 
     def carried(self, labels: AnyArray, weights: AnyArray) -> Columns:
-        """Columns from the label and weight fields of an engine's matrix.
-
-        Parameters
-        ----------
-        labels : array of shape (n,) or (n, d)
-            Labels, or gains where `columns` has any.
-        weights : array of shape (n,)
-            Weights.
-
-        Returns
-        -------
-        Columns
-            As `columns` made them, in the precision of the engine.
-        """
+        """Columns from the label and weight fields of an engine's matrix."""
         return Columns(labels.astype(np.intp), weights.astype(np.float64))
 
 
@@ -158,13 +99,7 @@ class LogLossPart(Part):
 
 
 class ProbabilityTarget(Target):
-    """The true class: log loss, so the scores are log-probabilities.
-
-    Parameters
-    ----------
-    totals : Totals
-        Sums over all rows.
-    """
+    """The true class: log loss, so the scores are log-probabilities."""
 
     name = "probability"
     is_log_loss = True
@@ -184,24 +119,17 @@ class ProbabilityTarget(Target):
 
 
 class PriceTarget(Target):
-    r"""The cheapest decision, when the costs of a row are not known at decision time.
+    """The cheapest decision, when the costs of a row are not known at decision time."""
 
-    The gain of decision d on row i is :math:`v_{id} = \max_e C_{ie} - C_{id}`, and the loss is the
-    cross entropy of the gains,
-
-    .. math:: L = -\sum_i w_i \sum_d v_{id} \log q_d(x_i), \qquad q = \mathrm{softmax}(F).
-
-    Its minimiser is :math:`q_d(x) \propto E[v_d \mid x]`, so the largest score belongs to the
-    decision of smallest expected cost given x. For two decisions it is log loss of the effective
-    label with the price of an error as weight; for more it is data space expansion (DSE, Lozano
-    and Abe 2008) in boosted form.
-
-    Parameters
-    ----------
-    totals : Totals
-        Sums over all rows: gains are measured in units of their mean, so that the engine's
-        regularisation keeps its meaning.
-    """
+    # The gain of decision d on row i is :math:`v_{id} = \max_e C_{ie} - C_{id}`, and the loss is
+    # the cross entropy of the gains,
+    #
+    # .. math:: L = -\sum_i w_i \sum_d v_{id} \log q_d(x_i), \qquad q = \mathrm{softmax}(F).
+    #
+    # Its minimiser is :math:`q_d(x) \propto E[v_d \mid x]`, so the largest score belongs to the
+    # decision of smallest expected cost given x. For two decisions it is log loss of the effective
+    # label with the price of an error as weight; for more it is data space expansion (DSE, Lozano
+    # and Abe 2008) in boosted form.
 
     name = "decision"
 
@@ -235,15 +163,7 @@ class PriceTarget(Target):
 
 
 class GainPart(Part):
-    """Cross entropy of the gains of decisions.
-
-    Parameters
-    ----------
-    gain : array of shape (n, d)
-        Gains, in any precision; sums and derivatives are computed in double.
-    weights : array of shape (n,)
-        Sample weights.
-    """
+    """Cross entropy of the gains of decisions."""
 
     def __init__(self, gain: AnyArray, weights: AnyArray) -> None:
         self.gain = gain
@@ -269,18 +189,7 @@ class GainPart(Part):
 
 
 class LossTarget(Target):
-    """A loss of the library, costs inside.
-
-    Parameters
-    ----------
-    loss : BinaryLoss or MulticlassLoss
-        The loss.
-    totals : Totals
-        Sums over all rows: costs are measured in units of what is at stake on a row, so that the
-        engine's regularisation keeps its meaning.
-    classes : array of shape (k,)
-        The classes.
-    """
+    """A loss of the library, costs inside."""
 
     name = "decision"
     is_log_loss = False

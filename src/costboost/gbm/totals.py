@@ -21,43 +21,20 @@ def gains(costs: KnownCosts) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Totals:
-    """Sums over rows that have weight.
+    """Sums over rows that have weight."""
 
-    A table in memory is one block; Parquet files and Dask partitions are many, whose totals are
-    added. The rules that follow from the sums are the same for all of them:
-
-    - One matrix for all rows is the mean matrix, unchanged.
-    - Matrices of single rows are averaged over all rows, whatever the truth.
-    - Prices (where only the costs under the true class are known) are averaged for each true class
-      over its own rows. A class whose rows have no weight gets no zeros, which would make every
-      decision free: each of its mistakes gets the mean price of a mistake. If the decisions are
-      not the classes, each decision gets its mean price over all rows.
-    - The unit of costs is the mean of what is at stake on a row; the unit of gains is the mean sum
-      of a row's gains. Held-out rows count in all sums.
-
-    Attributes
-    ----------
-    train_rows, held_out_rows : int
-        Number of rows of each use.
-    weight : array of shape (k,)
-        Sample weight of each true class.
-    label_weight, label_gain : array of shape (d,)
-        Sample weight, and weighted sum of gains, by the cheapest decision of the row.
-    stakes : float
-        Weighted sum of what is at stake on a row: the reduced price of its costliest decision.
-    cost_sums : array of shape (k, d)
-        Weighted sum of costs, truth by decision.
-    cost_weights : array of shape (k,)
-        The weights of these sums.
-    cost_low, cost_high : array of shape (k, d)
-        Smallest and largest cost, truth by decision.
-    classes, decisions : array
-        Labels of the rows and columns of the costs.
-    texts : dict
-        Expressions that costs were written as, by their place (truth, decision).
-    matrix : array of shape (k, d), or None
-        The one matrix of all rows, if there is one.
-    """
+    # A table in memory is one block; Parquet files and Dask partitions are many, whose totals are
+    # added. The rules that follow from the sums are the same for all of them:
+    #
+    # - One matrix for all rows is the mean matrix, unchanged. - Matrices of single rows are
+    # averaged over all rows, whatever the truth. - Prices (where only the costs under the true
+    # class are known) are averaged for each true class
+    #   over its own rows. A class whose rows have no weight gets no zeros, which would make every
+    #   decision free: each of its mistakes gets the mean price of a mistake. If the decisions are
+    #   not the classes, each decision gets its mean price over all rows.
+    # - The unit of costs is the mean of what is at stake on a row; the unit of gains is the mean
+    # sum
+    #   of a row's gains. Held-out rows count in all sums.
 
     train_rows: int
     held_out_rows: int
@@ -76,20 +53,7 @@ class Totals:
 
     @classmethod
     def of(cls, block: Block, held_out_rows: int = 0) -> Totals:
-        """The sums over one block.
-
-        Parameters
-        ----------
-        block : Block
-            Rows that have weight.
-        held_out_rows : int, default=0
-            How many of them are held out.
-
-        Returns
-        -------
-        Totals
-            Their sums.
-        """
+        """The sums over one block."""
         n = len(block)
         if not block.costs.is_per_row and n:
             block = _one_row_per_class(block)
@@ -171,13 +135,7 @@ class Totals:
         )
 
     def check(self, owner: str) -> None:
-        """Raise a ValueError if there is nothing to learn from the rows.
-
-        Parameters
-        ----------
-        owner : str
-            Estimator that the message names.
-        """
+        """Raise a ValueError if there is nothing to learn from the rows."""
         if not self.stakes > 0:
             raise ValueError(
                 f"Every decision costs {owner} the same, so there is nothing to learn. Give "

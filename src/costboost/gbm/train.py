@@ -32,21 +32,7 @@ _STAKES_TIME = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """What the decisions on held-out rows cost and saved; None where no row tells.
-
-    Attributes
-    ----------
-    savings : Estimate or None
-        Savings of ``predict`` when it is told all costs that ``fit`` knew.
-    savings_without_costs : Estimate or None
-        Savings when it is not told the costs of the rows, if that makes a difference.
-    cost : float or None
-        Mean cost of a row, beside `savings`.
-    decisions : int array of shape (m,)
-        The decisions behind `savings`.
-    rows : float
-        Number of rows behind them; fewer if their weights differ.
-    """
+    """What the decisions on held-out rows cost and saved; None where no row tells."""
 
     savings: Estimate | None = None
     savings_without_costs: Estimate | None = None
@@ -57,27 +43,7 @@ class Estimates:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """What a training found: all that a fitted classifier is made of.
-
-    Attributes
-    ----------
-    classes : array of shape (k,)
-        The classes.
-    features : Features
-        The columns.
-    costs : CostSummary
-        Costs of the rows: decisions, smallest, mean and largest.
-    has_row_costs : bool
-        Whether the rows had costs of their own that ``predict`` may not be told.
-    heads : dict of str to Head
-        The trained heads; ``"probability"``, ``"decision"`` or both, in this order.
-    estimates : Estimates
-        What they cost on held-out rows.
-    evals : dict of str to list
-        Losses and costs by round, of each booster of each head.
-    members : dict of str to Members
-        The kinds of models that each head was made of.
-    """
+    """What a training found: all that a fitted classifier is made of."""
 
     classes: AnyArray
     features: Features
@@ -96,26 +62,7 @@ def train(
     callbacks: Sequence[Callback] = (),
     store: BoosterStore | None = None,
 ) -> Fitted:
-    """Train the heads that the settings ask for.
-
-    Parameters
-    ----------
-    source : Source
-        The rows.
-    settings : Settings
-        The parameters.
-    start : mapping of str to Start, optional
-        Models to continue, by the name of their head.
-    callbacks : sequence of Callback, optional
-        Called after each round of each booster.
-    store : BoosterStore, optional
-        Recalls finished boosters, and keeps new ones.
-
-    Returns
-    -------
-    Fitted
-        Trained, calibrated and priced heads.
-    """
+    """Train the heads that the settings ask for."""
     totals = source.totals
     totals.check(settings.owner)
     tasks = tasks_for(settings, totals, source.classes, has_row_costs=source.has_row_costs)
@@ -168,24 +115,7 @@ def train(
 def tasks_for(
     settings: Settings, totals: Totals, classes: AnyArray, *, has_row_costs: bool
 ) -> list[Task]:
-    """What to train for: the probabilities of the classes, the decision, or both.
-
-    Parameters
-    ----------
-    settings : Settings
-        The parameters ``loss`` and ``decision``.
-    totals : Totals
-        Sums over all rows.
-    classes : array of shape (k,)
-        The classes.
-    has_row_costs : bool
-        Whether the rows have costs of their own that ``predict`` may not be told.
-
-    Returns
-    -------
-    list of Task
-        The head of probabilities first.
-    """
+    """What to train for: the probabilities of the classes, the decision, or both."""
     matrix = totals.mean_costs
     if settings.loss != "auto":
         loss = named_loss(settings.loss, settings.owner)

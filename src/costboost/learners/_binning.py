@@ -19,11 +19,9 @@ _EDGE_SAMPLE = 200_000
 
 
 def bin_edges(column: AnyArray, sample_weight: Floats, limit: Callable[[int], int] | int) -> Floats:
-    """Upper edges of the bins, halfway between neighbouring values; NaN is left out.
-
-    With no more distinct values than ``limit`` every value has its own bin, otherwise the bins
-    hold about equal shares of the sample weight.
-    """
+    """Upper edges of the bins, halfway between neighbouring values; NaN is left out."""
+    # With no more distinct values than ``limit`` every value has its own bin, otherwise the bins
+    # hold about equal shares of the sample weight.
     known = ~np.isnan(column)
     values, inverse = np.unique(column[known], return_inverse=True)
     values = values.astype(np.float64)
@@ -41,11 +39,10 @@ def bin_edges(column: AnyArray, sample_weight: Floats, limit: Callable[[int], in
 
 
 class BinnedRows:
-    """A matrix of bin numbers, feature by feature, and histograms over it.
+    """A matrix of bin numbers, feature by feature, and histograms over it."""
 
-    ``limit`` is the largest number of bins of a feature, or a function that returns it for a number
-    of distinct values. The last bin of every feature holds its missing values.
-    """
+    # ``limit`` is the largest number of bins of a feature, or a function that returns it for a
+    # number of distinct values. The last bin of every feature holds its missing values.
 
     def __init__(self, rows: Rows, limit: Callable[[int], int] | int) -> None:
         X, n = rows.X, rows.X.shape[0]

@@ -26,11 +26,9 @@ def _explained(g: float, h: float) -> float:
 def _cut_ordered(
     sums: Floats, order: Ints, n: int, least: float, floor: float
 ) -> tuple[float, int]:
-    """The best cut of cells in this order: the sum of G²/H of both sides, the cells on the left.
-
-    ``sums`` holds G, H and the number of pairs of every cell. The number
-    of cells on the left is 0 if no cut is better than ``floor``.
-    """
+    """The best cut of cells in this order: the sum of G²/H of both sides, the cells on the left."""
+    # ``sums`` holds G, H and the number of pairs of every cell. The number
+    # of cells on the left is 0 if no cut is better than ``floor``.
     g = h = c = 0.0
     for a in range(n):
         g += sums[order[a], 0]
@@ -81,30 +79,7 @@ def find_split(
     on_left: Bools,
     class_sums: Floats,
 ) -> tuple[float, int]:
-    """The split of rows x classes that explains most: its gain, and its feature.
-
-    Parameters
-    ----------
-    rows, classes
-        The node.
-    S, W : (n, k)
-        Signed weights and weights of all pairs.
-    bins : (d, n)
-        The bin of every feature and row; the last of the ``n_bins`` is that of missing values.
-    least : float
-        Fewest pairs with weight on either side.
-    smallest : float
-        Smallest gain that a split must have.
-    on_left : (256 or k,), out
-        The bins, or the classes, that go to the left.
-    class_sums : (k, 3), out
-        G, H and the number of pairs with weight of every class of the node.
-
-    Returns
-    -------
-    gain, feature
-        The feature is d for the class, and -1 if no split gains anything.
-    """
+    """The split of rows x classes that explains most: its gain, and its feature."""
     m, d = len(rows), len(bins)
     g, h, c = np.zeros(m), np.zeros(m), np.zeros(m)
     class_sums[:] = 0.0

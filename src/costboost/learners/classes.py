@@ -54,10 +54,9 @@ class ConstantClass:
 
 @dataclass(frozen=True)
 class Labels(Learner):
-    """A scikit-learn classifier, fitted to the cheapest class of each cost row.
+    """A scikit-learn classifier, fitted to the cheapest class of each cost row."""
 
-    The aim's targets are (n, k) costs; the outputs are one-hot rows.
-    """
+    # The aim's targets are (n, k) costs; the outputs are one-hot rows.
 
     estimator: Any
 

@@ -18,13 +18,12 @@ __all__ = ["CheapestClassRule", "CostRegressor"]
 
 @dataclass(frozen=True)
 class CostRegressor(Learner):
-    """Regress the costs of all classes at once, then choose the cheapest.
+    """Regress the costs of all classes at once, then choose the cheapest."""
 
-    ``regressor`` is any scikit-learn regressor with several outputs and ``sample_weight``; by
-    default a regression tree with at most ``max_leaves`` leaves, whose leaves hold mean cost rows:
-    the class they choose is the cheapest one for their rows. The aim's targets are the (n, k)
-    costs w[x, y]; the outputs are one-hot rows f(y|x).
-    """
+    # ``regressor`` is any scikit-learn regressor with several outputs and ``sample_weight``; by
+    # default a regression tree with at most ``max_leaves`` leaves, whose leaves hold mean cost
+    # rows: the class they choose is the cheapest one for their rows. The aim's targets are the (n,
+    # k) costs w[x, y]; the outputs are one-hot rows f(y|x).
 
     max_leaves: int = 8
     regressor: Any = None

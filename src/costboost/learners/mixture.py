@@ -32,19 +32,7 @@ def mixture_weights(alphas: Floats) -> tuple[float, Floats]:
 
 
 class Mixture(Ensemble):
-    """An average of rules with (n, k) outputs.
-
-    Parameters
-    ----------
-    parts : Ensemble
-        The rules; their votes are those of `mixture_weights`.
-    alphas : (T,) array
-        The step α_t of each round.
-    k : int
-        Number of classes or decisions.
-    shape : Shape or None
-        Applied to the outputs of each rule; None averages them as they are.
-    """
+    """An average of rules with (n, k) outputs."""
 
     def __init__(self, parts: Ensemble, alphas: Floats, k: int, shape: Shape | None = None) -> None:
         super().__init__(parts.rules, alphas)

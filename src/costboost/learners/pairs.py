@@ -39,10 +39,9 @@ class RelationalRule(tuple[Any, ...]):
 
 
 class BoundPairs(BoundLearner):
-    """Learners that share the binned rows, one per class; aims and outputs are (n, k).
+    """Learners that share the binned rows, one per class; aims and outputs are (n, k)."""
 
-    The learners vote in {-1, +1}; the outputs are the relation h(x, y) in {0, 1}.
-    """
+    # The learners vote in {-1, +1}; the outputs are the relation h(x, y) in {0, 1}.
 
     def __init__(self, first: BoundLearner, k: int) -> None:
         self._learners = [first] + [first.sibling() for _ in range(k - 1)]

@@ -14,18 +14,7 @@ _SMALLEST_SPREAD = 1e-290
 
 
 def centre_and_spread(X: AnyArray) -> tuple[Floats, Floats]:
-    """Mean and standard deviation of each feature; the deviation of a constant one is 1.
-
-    Parameters
-    ----------
-    X : array of shape (n, d)
-        The rows.
-
-    Returns
-    -------
-    centre, spread : arrays of shape (d,)
-        ``(X - centre) / spread`` is standardised.
-    """
+    """Mean and standard deviation of each feature; the deviation of a constant one is 1."""
     # Each in a unit of its own, a power of two: the squares of very large or very small numbers
     # would overflow or vanish.
     largest = np.abs(X).max(axis=0).astype(np.float64)

@@ -253,11 +253,9 @@ _BLOCK = 10_000
 
 
 def _leaves(booster: lgb.Booster, X: AnyArray) -> AnyArray:
-    """The leaf of every row in every tree, (trees, n).
-
-    All calls ask for all trees. LightGBM keeps the range of trees of a prediction in the booster,
-    so calls with different ranges (``start_iteration=``) disturb one another in threads.
-    """
+    """The leaf of every row in every tree, (trees, n)."""
+    # All calls ask for all trees. LightGBM keeps the range of trees of a prediction in the booster,
+    # so calls with different ranges (``start_iteration=``) disturb one another in threads.
     n = X.shape[0]
     leaves = np.empty((booster.num_trees(), n), dtype=np.int32)
     for start in range(0, n, _BLOCK):

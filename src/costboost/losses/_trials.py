@@ -98,11 +98,9 @@ def read(loss: Loss, n_classes: int | None, simplex: bool | None) -> tuple[Readi
 
 
 def cost_matrices(costs: str | ArrayLike, n: int, k: int, rng: np.random.Generator) -> Floats:
-    """Cost matrices, (n, k, k).
-
-    Unit costs, then (four in ten) whole numbers from 1 to 10, which make readable witnesses, then
-    (half) positive numbers over four decades with zeros among them.
-    """
+    """Cost matrices, (n, k, k)."""
+    # Unit costs, then (four in ten) whole numbers from 1 to 10, which make readable witnesses, then
+    # (half) positive numbers over four decades with zeros among them.
     unit = 1.0 - np.eye(k)
     if isinstance(costs, str):
         if costs == "unit":

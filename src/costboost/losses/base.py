@@ -252,12 +252,10 @@ def _as_pair(y: Floats, C: CostPair | ArrayLike) -> tuple[Floats, Floats] | None
 def cost_pair(
     y: Floats, C: CostPair | ArrayLike, weights: Floats | None = None
 ) -> tuple[Floats, Floats]:
-    """Both error costs of each row, positive so that their logarithms are finite.
-
-    From (n,) error costs only the cost of the observed class is known; the other side takes the
-    (weighted) mean cost of the other class, so that costs constant within a class give back the
-    pair.
-    """
+    """Both error costs of each row, positive so that their logarithms are finite."""
+    # From (n,) error costs only the cost of the observed class is known; the other side takes the
+    # (weighted) mean cost of the other class, so that costs constant within a class give back the
+    # pair.
     pair = _as_pair(y, C)
     if pair is not None:
         C1, C2 = pair

@@ -72,13 +72,11 @@ def _gather_pairs(
     rest: Floats,
     value: Floats,
 ) -> float:
-    """Sums of C_j e^(S_j - S_z - shift) by group, (groups, n); returns the largest exponent.
-
-    Writes the value of the loss, and ``rest``, what 1 has become under the shift.
-    S_z is left out unless ``is_relative``. The loss is the sum, or log(1 + sum) if it
-    ``is_logarithm``; rows are then shifted by the largest exponent above 0 of a class that costs
-    something.
-    """
+    """Sums of C_j e^(S_j - S_z - shift) by group, (groups, n); returns the largest exponent."""
+    # Writes the value of the loss, and ``rest``, what 1 has become under the shift.
+    # S_z is left out unless ``is_relative``. The loss is the sum, or log(1 + sum) if it
+    # ``is_logarithm``; rows are then shifted by the largest exponent above 0 of a class that costs
+    # something.
     n, k = F.shape
     D, P = np.empty((k, BLOCK)), np.empty((k, BLOCK))
     own, shift, total = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK)
@@ -199,22 +197,7 @@ def _pairs(
 def sum_of_pairs(
     y: Ints, F: Floats, C: Floats | None, directions: Floats, *, is_relative: bool
 ) -> Coordinate | None:
-    """The loss Σ_{j≠z} C_j e^(S_j - S_z), or Σ_{j≠z} C_j e^(S_j) if it is not relative.
-
-    Parameters
-    ----------
-    y, F, C : arrays
-        Right classes (n,), scores (n, k), cost rows (n, k); C is None if every cost is 1.
-    directions : array of shape (k,)
-        What a unit of the coordinate adds to each score.
-    is_relative : bool
-        Whether the score of the right class is subtracted.
-
-    Returns
-    -------
-    Coordinate or None
-        None where exponents are so large that they would have to be clipped.
-    """
+    """The loss Σ_{j≠z} C_j e^(S_j - S_z), or Σ_{j≠z} C_j e^(S_j) if it is not relative."""
     return _pairs(y, F, C, directions, is_relative=is_relative, is_logarithm=False)
 
 

@@ -27,10 +27,8 @@ __all__ = ["GEL", "MC"]
 
 @compiled(error_model="numpy", fastmath={"contract"})
 def _kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
-    """The generalised exponential loss, T = sum_j C_j exp(F_j - F_y).
-
-    With E_j = C_j exp(F_j - F_y), and E_y = T instead, L_j' = E_j, L_y' = -E_y and L_j'' = E_j.
-    """
+    """The generalised exponential loss, T = sum_j C_j exp(F_j - F_y)."""
+    # With E_j = C_j exp(F_j - F_y), and E_y = T instead, L_j' = E_j, L_y' = -E_y and L_j'' = E_j.
     n, k = F.shape
     D, P = np.empty((k, BLOCK)), np.empty((k, BLOCK))
     total, factor = np.empty(BLOCK), np.empty(BLOCK)

@@ -29,12 +29,10 @@ _SAFE_EXPONENT = MAX_EXPONENT / 2
 
 @compiled(error_model="numpy", fastmath={"contract"})
 def _kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
-    """The generalised logistic loss, log(1 + T) with T = sum_j C_j exp(F_j - F_y).
-
-    With q_j = C_j exp(F_j - F_y) / (1 + T), and q_y = T / (1 + T) instead, L_j' = q_j,
-    L_y' = -q_y and L_j'' = q_j (1 - q_j). Both terms of 1 + T are divided by the larger of 1 and
-    the largest exponential of a class that costs something.
-    """
+    """The generalised logistic loss, log(1 + T) with T = sum_j C_j exp(F_j - F_y)."""
+    # With q_j = C_j exp(F_j - F_y) / (1 + T), and q_y = T / (1 + T) instead, L_j' = q_j,
+    # L_y' = -q_y and L_j'' = q_j (1 - q_j). Both terms of 1 + T are divided by the larger of 1 and
+    # the largest exponential of a class that costs something.
     n, k = F.shape
     D, P = np.empty((k, BLOCK)), np.empty((k, BLOCK))
     total, factor = np.empty(BLOCK), np.empty(BLOCK)
@@ -66,10 +64,8 @@ def _kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArr
 def _slopes(
     y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats, alpha: float
 ) -> tuple[float, float]:
-    """First and second derivative, by α, of Σ w log(1 + Σ_j C_j e^{S_j - S_z}) at F + α·direction.
-
-    One pass, no temporary arrays: the line search of MCBoost spends its time here.
-    """
+    """First two derivatives, by α, of Σ w log(1 + Σ_j C_j e^{S_j - S_z}) at F + α·direction."""
+    # One pass, no temporary arrays: the line search of MCBoost spends its time here.
     n, k = F.shape
     first = 0.0
     second = 0.0

@@ -65,17 +65,9 @@ _ROUNDER = 1.5 * 2.0**52  # added to a small number, it leaves the nearest integ
 
 
 class Compiled:
-    """A plain function that numba compiles when it is first called.
+    """A plain function that numba compiles when it is first called."""
 
-    Other `Compiled` functions that it calls by name are compiled with it.
-
-    Parameters
-    ----------
-    function : function
-        What to compile, written in the part of Python that numba supports.
-    options : dict
-        Options of ``numba.njit`` beyond ``nogil``.
-    """
+    # Other `Compiled` functions that it calls by name are compiled with it.
 
     def __init__(self, function: FunctionType, options: dict[str, Any]) -> None:
         self.function = function
@@ -126,30 +118,7 @@ def _as_numba(value: Any) -> Any:
 
 
 def compiled(**options: Any) -> Callable[[Any], Compiled]:
-    """Mark a function to be compiled by numba at its first call.
-
-    Parameters
-    ----------
-    **options
-        Options of ``numba.njit``, such as ``error_model="numpy"``.
-
-    Returns
-    -------
-    decorator
-        Turns the function into a `Compiled` one.
-
-    Examples
-    --------
-    >>> @compiled(error_model="numpy")
-    ... def halves(x, out):
-    ...     for i in range(len(x)):
-    ...         out[i] = 0.5 * x[i]
-    >>> import numpy as np
-    >>> out = np.empty(2)
-    >>> halves(np.array([1.0, 4.0]), out)
-    >>> out
-    array([0.5, 2. ])
-    """
+    """Mark a function to be compiled by numba at its first call."""
     return lambda function: Compiled(function, options)
 
 
@@ -171,10 +140,8 @@ def usable_hessian(g: float, h: float) -> float:
 
 @compiled(inline="always")
 def fast_exp(x: float) -> float:
-    """exp(x) for x cut to [-700, 600], to a relative error of 3e-13; NaN stays.
-
-    x = m log 2 + r with |r| <= log(2)/2: a Taylor polynomial in r, and 2^m by its exponent bits.
-    """
+    """exp(x) for x cut to [-700, 600], to a relative error of 3e-13; NaN stays."""
+    # x = m log 2 + r with |r| <= log(2)/2: a Taylor polynomial in r, and 2^m by its exponent bits.
     x = MAX_EXPONENT if x > MAX_EXPONENT else x
     x = _LOW_EXPONENT if x < _LOW_EXPONENT else x
     rounded = x * _LOG2E + _ROUNDER

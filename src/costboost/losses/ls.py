@@ -20,11 +20,9 @@ __all__ = ["Ls"]
 
 @compiled(error_model="numpy")
 def _kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
-    """The score-sum loss at scores shifted to sum 0.
-
-    With E_j = C_j exp(S_j - mean S) and T their sum, L_j' = E_j - T/k and
-    L_j'' = (1 - 2/k) E_j + T/k².
-    """
+    """The score-sum loss at scores shifted to sum 0."""
+    # With E_j = C_j exp(S_j - mean S) and T their sum, L_j' = E_j - T/k and
+    # L_j'' = (1 - 2/k) E_j + T/k².
     n, k = F.shape
     E = np.empty(k)
     for i in range(n):

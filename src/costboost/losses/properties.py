@@ -56,21 +56,7 @@ _RADIUS = 30.0
 
 @dataclass(frozen=True, eq=False)
 class Witness:
-    """A case in which the loss prefers the wrong scores to the right ones.
-
-    Attributes
-    ----------
-    probabilities : ndarray of shape (k,)
-        Class probabilities; a single 1 where the truth is certain (guess-aversion).
-    costs : ndarray of shape (k, k)
-        Cost matrix, truth x decision.
-    right, right_risk : ndarray of shape (k,), float
-        Scores, and their risk. For guess-aversion, scores that decide the truth; otherwise the
-        best scores among those that take the Bayes decision (in the limit, on the edge of a tie).
-    preferred, preferred_risk : ndarray of shape (k,), float
-        Scores, and their risk, which is not above ``right_risk``. For guess-aversion, the guess;
-        otherwise the best scores among those that take another decision.
-    """
+    """A case in which the loss prefers the wrong scores to the right ones."""
 
     probabilities: Floats
     costs: Floats
@@ -105,17 +91,7 @@ class Witness:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """The outcome of a search for a counterexample; true where none was found.
-
-    Attributes
-    ----------
-    holds : bool
-        Whether every trial obeyed the law.
-    witness : Witness or None
-        The first trial that broke it.
-    tried : int
-        Number of trials, up to the witness.
-    """
+    """The outcome of a search for a counterexample; true where none was found."""
 
     holds: bool
     witness: Witness | None
@@ -139,40 +115,9 @@ def is_guess_averse(
     n_trials: int = 20_000,
     random_state: int = 0,
 ) -> Verdict:
-    """Whether right decisions always lose less than a guess.
-
-    The first half of the trials uses scores where violations are likely: a few runners-up close
-    behind the truth and the others far below, such as [3, 2, −5]. The second half is random.
-
-    Parameters
-    ----------
-    loss : MulticlassLoss or BinaryLoss
-        The loss.
-    n_classes : int, default=None
-        Number of classes; by default 3, for a binary loss 2.
-    costs : {"any", "symmetric", "unit"} or array of shape (k, k) or (m, k, k), default="any"
-        Which cost matrices to try. "any" and "symmetric" start with unit costs.
-    simplex : bool, default=None
-        Whether the loss is one of class probabilities instead of scores; by default, what the
-        loss says of itself (``on_simplex``).
-    n_trials : int, default=20000
-        Number of pairs of scores and cost matrix.
-    random_state : int, default=0
-        Seed of the trials.
-
-    Returns
-    -------
-    Verdict
-
-    Examples
-    --------
-    >>> from costboost.losses import GLL, Ls
-    >>> print(is_guess_averse(GLL()))
-    holds in 20000 trials
-    >>> print(is_guess_averse(Ls()))
-    fails in trial 1: truth 0, costs [[0, 1, 1], [1, 0, 1], [1, 1, 0]]: deciding 0 with scores
-    [3, 2, -5] risks 7.396, but scores [0, 0, 0] risk 2
-    """
+    """Whether right decisions always lose less than a guess."""
+    # The first half of the trials uses scores where violations are likely: a few runners-up close
+    # behind the truth and the others far below, such as [3, 2, −5]. The second half is random.
     reading, k = read(loss, n_classes, simplex)
     rng = np.random.default_rng(random_state)
     C = cost_matrices(costs, n_trials, k, rng)
@@ -195,47 +140,13 @@ def is_calibrated(
     n_trials: int = 500,
     random_state: int = 0,
 ) -> Verdict:
-    """Whether the minimiser of the risk takes the Bayes decision, whatever the costs.
-
-    All risks are minimised together by a damped Newton method. Where the minimiser takes another
-    decision, or ties, the least risk of each decision is computed apart, and the trial is a
-    counterexample only if some other decision comes as low as the Bayes decision. This is exact up
-    to rounding for differentiable losses that are convex in their scores or probabilities. Trials
-    whose minimiser was not found do not count; a loss with kinks, such as a hinge, has too many of
-    them and is refused. Rounding its corners helps, but may change the verdict.
-
-    Parameters
-    ----------
-    loss : MulticlassLoss or BinaryLoss
-        The loss.
-    n_classes : int, default=None
-        Number of classes; by default 3, for a binary loss 2.
-    costs : {"any", "symmetric", "unit"} or array of shape (k, k) or (m, k, k), default="any"
-        Which cost matrices to try. "any" and "symmetric" start with unit costs.
-    simplex : bool, default=None
-        Whether the loss is one of class probabilities instead of scores; by default, what the
-        loss says of itself (``on_simplex``).
-    n_trials : int, default=500
-        Number of pairs of class probabilities and cost matrix; those whose Bayes decision is
-        nearly tied are left out.
-    random_state : int, default=0
-        Seed of the trials.
-
-    Returns
-    -------
-    Verdict
-
-    Examples
-    --------
-    >>> from costboost.losses import GEL, Ls
-    >>> bool(is_calibrated(Ls()))
-    True
-    >>> verdict = is_calibrated(GEL())
-    >>> bool(verdict)
-    False
-    >>> verdict.witness.right_risk > verdict.witness.preferred_risk
-    True
-    """
+    """Whether the minimiser of the risk takes the Bayes decision, whatever the costs."""
+    # All risks are minimised together by a damped Newton method. Where the minimiser takes another
+    # decision, or ties, the least risk of each decision is computed apart, and the trial is a
+    # counterexample only if some other decision comes as low as the Bayes decision. This is exact
+    # up to rounding for differentiable losses that are convex in their scores or probabilities.
+    # Trials whose minimiser was not found do not count; a loss with kinks, such as a hinge, has too
+    # many of them and is refused. Rounding its corners helps, but may change the verdict.
     reading, k = read(loss, n_classes, simplex)
     rng = np.random.default_rng(random_state)
     C = cost_matrices(costs, n_trials, k, rng)
@@ -266,34 +177,8 @@ def is_fisher_consistent(
     n_trials: int = 500,
     random_state: int = 0,
 ) -> Verdict:
-    """Whether, with unit costs, the minimiser of the risk decides the most probable class.
-
-    This is `is_calibrated` with ``costs="unit"``.
-
-    Parameters
-    ----------
-    loss : MulticlassLoss or BinaryLoss
-        The loss.
-    n_classes : int, default=None
-        Number of classes; by default 3, for a binary loss 2.
-    simplex : bool, default=None
-        Whether the loss is one of class probabilities instead of scores; by default, what the
-        loss says of itself (``on_simplex``).
-    n_trials : int, default=500
-        Number of class probabilities.
-    random_state : int, default=0
-        Seed of the trials.
-
-    Returns
-    -------
-    Verdict
-
-    Examples
-    --------
-    >>> from costboost.losses import GLL
-    >>> bool(is_fisher_consistent(GLL())), bool(is_calibrated(GLL()))
-    (True, False)
-    """
+    """Whether, with unit costs, the minimiser of the risk decides the most probable class."""
+    # This is `is_calibrated` with ``costs="unit"``.
     return is_calibrated(
         loss, n_classes, costs="unit", simplex=simplex, n_trials=n_trials, random_state=random_state
     )
@@ -337,12 +222,10 @@ class _Problem:
         return np.asarray(G - G.mean(axis=1, keepdims=True))
 
     def minimise(self, rounds: int = 60) -> tuple[Floats, Bools]:
-        """Scores of least risk, (n, k), and whether the gradient vanishes there or at infinity.
-
-        Newton's method in an orthonormal basis of the scores with sum 0; second derivatives are
-        differences of the gradient; negative curvature counts as positive, so that every step
-        descends.
-        """
+        """Scores of least risk, (n, k), and whether the gradient vanishes there or at infinity."""
+        # Newton's method in an orthonormal basis of the scores with sum 0; second derivatives are
+        # differences of the gradient; negative curvature counts as positive, so that every step
+        # descends.
         n, k = self.eta.shape
         S = np.zeros((n, k))
         scale = self.risk(S)
@@ -407,10 +290,8 @@ class _Problem:
         return Witness(self.eta[0], self.C[0], right, right_risk, preferred, risk)
 
     def _least(self, decision: int, start: Floats) -> tuple[Floats, float, bool]:
-        """The least risk of a single trial where ``decision`` has (or shares) the largest score.
-
-        The scores, their risk, and whether the first-order conditions hold there.
-        """
+        """The least risk of a single trial where ``decision`` has (or shares) the largest score."""
+        # The scores, their risk, and whether the first-order conditions hold there.
         from scipy.optimize import minimize  # slow to import, and needed here alone
 
         others = np.delete(np.arange(len(start)), decision)

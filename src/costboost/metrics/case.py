@@ -18,28 +18,7 @@ from costboost.costs.rows import RowCosts
 
 
 class Case:
-    """Checked arguments of a metric: codes of the truth and the decisions, costs, weights.
-
-    Parameters
-    ----------
-    y_true, y_pred : arrays of shape (n,)
-        Truth and decisions; no decisions if None.
-    cost_matrix, costs, X, positive
-        The costs, in any form; the rows that expressions and functions read; the positive class of
-        forms that do not name it.
-    labels, decisions : arrays, optional
-        The classes and the decisions.
-    sample_weight : array of shape (n,), optional
-        Weights of the rows.
-    owner : str
-        The metric, for messages.
-    extra : sequence
-        Labels that other arguments name.
-    size : int, optional
-        Number of classes that the metric needs.
-    binary : bool
-        Whether the metric is defined for at most two classes, which are the decisions.
-    """
+    """Checked arguments of a metric: codes of the truth and the decisions, costs, weights."""
 
     def __init__(
         self,
@@ -120,10 +99,8 @@ def with_positive(form: Any, positive: Any) -> Any:
 def _class_labels(
     form: Any, truth: AnyArray, decided: AnyArray, decisions: Any, rows: int | None
 ) -> list[Any]:
-    """Labels of classes that the costs and the decisions name by themselves.
-
-    ``rows`` is the number of rows if the costs may be prices of single rows.
-    """
+    """Labels of classes that the costs and the decisions name by themselves."""
+    # ``rows`` is the number of rows if the costs may be prices of single rows.
     truths: list[Any]
     if isinstance(form, Costs):
         truths, named = form.classes.tolist(), form.decisions.tolist()

@@ -200,11 +200,9 @@ def _distinct(score: Floats) -> tuple[Ints, Ints]:
 def _hull(
     positive: Bools, score: Floats, weights: Floats | None, owner: str
 ) -> tuple[Floats, Floats]:
-    """Miss and false-alarm rates at the corners of the ROC hull, from no alarm to all alarms.
-
-    Pooling adjacent violators in the order of the scores merges exactly the thresholds under the
-    convex hull.
-    """
+    """Miss and false-alarm rates at the corners of the ROC hull, from no alarm to all alarms."""
+    # Pooling adjacent violators in the order of the scores merges exactly the thresholds under the
+    # convex hull.
     order, starts = _distinct(score)
     w = np.ones(len(score)) if weights is None else in_range(weights, float(weights.max()))
     pos = np.add.reduceat(np.where(positive, w, 0.0)[order], starts)

@@ -195,20 +195,7 @@ def savings_score(
 
 
 def in_full(value: float, exponent: int, owner: str) -> float:
-    """The value times two to the exponent.
-
-    Parameters
-    ----------
-    value, exponent : float, int
-        A sum, divided by a power of two.
-    owner : str
-        Function that error messages name.
-
-    Returns
-    -------
-    float
-        The sum; a ValueError if it is too large for a float.
-    """
+    """The value times two to the exponent."""
     try:
         return math.ldexp(value, exponent)
     except OverflowError:
@@ -219,10 +206,8 @@ def in_full(value: float, exponent: int, owner: str) -> float:
 
 
 def _sum(values: Floats, weights: Floats | None) -> tuple[float, int]:
-    """Mantissa and exponent of Σ w v: it is the first times two to the second.
-
-    The exponent is 0 unless costs or weights are of unusual size.
-    """
+    """Mantissa and exponent of Σ w v: it is the first times two to the second."""
+    # The exponent is 0 unless costs or weights are of unusual size.
     exponent = usual_exponent(float(np.abs(values).max()))
     values = np.ldexp(values, -exponent) if exponent else values
     if weights is None:

@@ -23,13 +23,7 @@ METRICS: dict[str, tuple[Callable[..., float], float]] = {
 
 
 class CostScorer(BaseEstimator):
-    """A scorer that counts money; made by `make_cost_scorer`.
-
-    Parameters
-    ----------
-    metric, cost_matrix, labels, decisions, positive
-        As in `make_cost_scorer`.
-    """
+    """A scorer that counts money; made by `make_cost_scorer`."""
 
     # sample_weight and costs are routed; the estimator is not metadata.
     __metadata_request__score: ClassVar[dict[str, str]] = {"estimator": UNUSED}
@@ -60,20 +54,7 @@ class CostScorer(BaseEstimator):
         sample_weight: ArrayLike | None = None,
         costs: Any = None,
     ) -> float:
-        """Score a fitted classifier; greater is better.
-
-        Parameters
-        ----------
-        estimator : classifier
-            Anything with ``predict``.
-        X, y, sample_weight, costs
-            Rows, truth, weights and the rows' costs.
-
-        Returns
-        -------
-        float
-            The savings, or minus the cost.
-        """
+        """Score a fitted classifier; greater is better."""
         owner = f"make_cost_scorer({self.metric!r})"
         if costs is None and self.cost_matrix is None and needs_costs(estimator):
             raise ValueError(
@@ -164,10 +145,8 @@ def make_cost_scorer(
 
 
 def needs_costs(estimator: Any) -> bool:
-    """Whether a model was fitted with costs of its own, so that unit costs would misjudge it.
-
-    Pipelines and searches are asked about the model inside them.
-    """
+    """Whether a model was fitted with costs of its own, so that unit costs would misjudge it."""
+    # Pipelines and searches are asked about the model inside them.
     if hasattr(estimator, "_needs_costs"):
         has_matrix = getattr(estimator, "cost_matrix", None) is not None
         given = getattr(estimator, "_was_given_costs", False)

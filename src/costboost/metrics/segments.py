@@ -134,26 +134,7 @@ def segmented(
     confidence: float = 0.95,
     owner: str = "cost_by",
 ) -> CostBySegment:
-    """Costs of rows by segment.
-
-    Parameters
-    ----------
-    paid : array of shape (n,)
-        What each row costs.
-    groups : array of shape (n,)
-        Segment of each row.
-    weights : array of shape (n,), optional
-        How often each row counts.
-    confidence : float, default=0.95
-        Coverage of each interval.
-    owner : str
-        Function that error messages name.
-
-    Returns
-    -------
-    CostBySegment
-        Costs by segment.
-    """
+    """Costs of rows by segment."""
     if not 0 < confidence < 1:
         raise ValueError(
             f"The 'confidence' parameter of {owner} must be in (0, 1), got {confidence!r}."
@@ -191,10 +172,8 @@ def segmented(
 
 
 def _half_width(paid: Floats, weight: Floats, size: int, confidence: float) -> float:
-    """Half the interval of a weighted mean; a weight of 2 is a row that came twice.
-
-    Weights are divided by two to the ``size``.
-    """
+    """Half the interval of a weighted mean; a weight of 2 is a row that came twice."""
+    # Weights are divided by two to the ``size``.
     mass, one = float(weight.sum()), math.ldexp(1.0, min(-size, 1000))
     if mass <= one:
         return float("inf")

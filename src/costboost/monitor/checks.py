@@ -135,12 +135,10 @@ def _against(new: Floats, reference: Floats | None, variance: Floats) -> float:
 
 
 def _means(reference: Floats, new: Floats) -> float:
-    """Permutation test of two means, its distribution by a Pearson curve of equal skewness.
-
-    Costs are skewed and the sets differ in size, where tests by Student or Welch raise several
-    times the false alarms they should. The moments of the mean of a random part of all rows are
-    known (Mielke & Berry 2007), so nothing needs to be drawn.
-    """
+    """Permutation test of two means, its distribution by a Pearson curve of equal skewness."""
+    # Costs are skewed and the sets differ in size, where tests by Student or Welch raise several
+    # times the false alarms they should. The moments of the mean of a random part of all rows are
+    # known (Mielke & Berry 2007), so nothing needs to be drawn.
     rows = np.concatenate([reference, new])
     n, m = len(rows), len(new)
     centred = rows - rows.mean()

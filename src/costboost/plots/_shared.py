@@ -72,10 +72,8 @@ def number(value: float) -> str:
 
 
 def label_ends(ax: Axes, ends: Sequence[tuple[float, float, str, Any]]) -> dict[str, Annotation]:
-    """Write ``(x, y, text, color)`` right of the axes at the height y, spread so as not to overlap.
-
-    Call it last: the limits of the axes must be final.
-    """
+    """Write ``(x, y, text, color)`` right of the axes at the height y, spread to avoid overlap."""
+    # Call it last: the limits of the axes must be final.
     if not ends:
         return {}
     scale = ax.figure.dpi / 72.0  # pixels per point
@@ -135,10 +133,8 @@ def named(estimator: Any, name: str | None) -> str:
 def binary_response(
     estimator: Any, X: Any, method: ResponseMethod, fallback: ResponseMethod, owner: str
 ) -> tuple[Floats, ResponseMethod]:
-    """Score of ``classes_[1]`` and the method that gave it.
-
-    "auto" is ``decision_function`` or, without it, the fallback; ``predict`` counts as -1 and +1.
-    """
+    """Score of ``classes_[1]`` and the method that gave it."""
+    # "auto" is ``decision_function`` or, without it, the fallback; ``predict`` counts as -1 and +1.
     if method not in get_args(ResponseMethod):
         raise ValueError(
             f"The 'response_method' parameter of {owner} must be one of "
@@ -183,10 +179,8 @@ def feature_names(X: Any) -> list[str] | None:
 
 
 def fitted_costs(estimator: Any, cost_matrix: Any, costs: Any, X: Any) -> dict[str, Any]:
-    """Keywords of a metric: the costs given, else those of the estimator, in class order.
-
-    Prices of rows whose truth is known, of shape (n,) or (n, d), are handed on as they are.
-    """
+    """Keywords of a metric: the costs given, else those of the estimator, in class order."""
+    # Prices of rows whose truth is known, of shape (n,) or (n, d), are handed on as they are.
     if cost_matrix is None:
         cost_matrix = getattr(estimator, "cost_matrix", None)
     labels = {"labels": estimator.classes_}

@@ -310,10 +310,8 @@ def _label(name: str, line: Any) -> str:
 
 
 def _excess(estimator: Any, rows: Any, method: ResponseMethod) -> Floats:
-    """Score less the value at which the decision changes.
-
-    Without scores `predict` draws the boundary: a cost-sensitive classifier does not decide where
-    its probability is one half.
-    """
+    """Score less the value at which the decision changes."""
+    # Without scores `predict` draws the boundary: a cost-sensitive classifier does not decide where
+    # its probability is one half.
     score, used = binary_response(estimator, rows, method, "predict", "BoundaryDisplay")
     return score - 0.5 if used == "predict_proba" else score

@@ -36,35 +36,7 @@ def case_of(
     title: str = "Cost report",
     unit: str = "",
 ) -> Case:
-    """Gather what a report needs from a fitted classifier.
-
-    Parameters
-    ----------
-    model : CostSensitiveClassifier
-        Fitted, with probabilities.
-    X, y, sample_weight, costs
-        Rows, truth, weights and costs, as in ``score``.
-    time, amount, ids : str or array of shape (n,), optional
-        When each row happened, a column to show by deciles, and names of the rows: columns of X by
-        name, or values.
-    segments : list of str, frame or mapping, optional
-        Columns to break the costs down by: names of columns of X, or values by name.
-    nothing : label, optional
-        The decision that means doing nothing. By default the cheapest one for the class that is
-        not positive; with many classes, for the most frequent one.
-    positive : label, optional
-        With two classes, the one that calls for action. By default the one that the costs name, the
-        second of {0, 1}, {False, True} or {-1, 1}, else the rarer one.
-    rivals : mapping of str to array, optional
-        Probabilities (n, k) of other models, decided by the same costs, or their decisions (n,).
-    title, unit : str
-        Heading of the page; sign of the currency.
-
-    Returns
-    -------
-    Case
-        The rows, ready for `report_data` and `write_report`.
-    """
+    """Gather what a report needs from a fitted classifier."""
     proba, known, decided = model.judged(X, y, costs=costs)
     form = model.cost_matrix if costs is None else costs
     owner = f"{type(model).__name__}.report"

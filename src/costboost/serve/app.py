@@ -40,20 +40,7 @@ _JSON = "application/json"
 
 
 def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
-    """Make the application.
-
-    Parameters
-    ----------
-    settings : Settings
-        Limits, token and host names.
-    load : callable
-        Loads the model; called now and at every reload.
-
-    Returns
-    -------
-    FastAPI
-        The application. ``app.state.current`` holds the model, ``app.state.reload`` replaces it.
-    """
+    """Make the application."""
     current, metrics = Current(load(), load), Metrics()
     metrics.loaded.set(current.service.loaded_at)
     desk = _Desk(settings, current, metrics)

@@ -27,21 +27,7 @@ _TYPES = {int: "number", float: "number", bool: "boolean", str: "text", dict: "o
 
 @dataclass(frozen=True)
 class Column:
-    """One column.
-
-    Attributes
-    ----------
-    name : str
-        Its name.
-    kind : {"number", "category", "any"}
-        What its values are; "any" where the model does not tell.
-    categories : tuple
-        Known values of a category, in the order of their codes.
-    is_feature : bool
-        Whether the model reads it. Other columns only say what decisions cost.
-    is_required : bool
-        Whether a row must have it. The model ignores columns of ids and dates.
-    """
+    """One column."""
 
     name: str
     kind: Kind
@@ -105,15 +91,7 @@ def _float(value: Any) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """All columns of a model.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-        The features in the order of the model, then the columns that only costs need.
-    has_names : bool
-        Whether the model was trained on a table with names. Without, they are x0, x1, ...
-    """
+    """All columns of a model."""
 
     columns: tuple[Column, ...]
     has_names: bool
@@ -226,19 +204,7 @@ class Columns:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The rows of a request: a value per column and row, and no more of a data frame than needed.
-
-    Attributes
-    ----------
-    schema : Columns
-        The columns.
-    values : mapping of str to array of shape (n,)
-        Their values: floats, or objects.
-    n : int
-        Number of rows.
-    groups : array of shape (n,) or None
-        Group of each row, for limits per group.
-    """
+    """The rows of a request: a value per column and row, no more of a frame than needed."""
 
     schema: Columns
     values: Mapping[str, AnyArray]

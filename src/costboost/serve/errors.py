@@ -8,17 +8,7 @@ __all__ = ["RequestError"]
 
 
 class RequestError(Exception):
-    """A request that cannot be answered; the message goes to the client.
-
-    Parameters
-    ----------
-    status : int
-        The HTTP status.
-    message : str
-        What is wrong, the rule, and what to do.
-    field : str, optional
-        The place in the request, such as ``records[3].amount``.
-    """
+    """A request that cannot be answered; the message goes to the client."""
 
     def __init__(self, status: int, message: str, field: str | None = None) -> None:
         super().__init__(message)

@@ -19,13 +19,7 @@ __all__ = ["Formulas"]
 
 
 class Formulas:
-    """The costs of rows by their columns.
-
-    Parameters
-    ----------
-    model : classifier
-        Its ``cost_matrix`` is a mapping, a frame or an array with expressions.
-    """
+    """The costs of rows by their columns."""
 
     def __init__(self, model: Any) -> None:
         self.owner = type(model).__name__

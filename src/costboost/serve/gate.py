@@ -31,22 +31,7 @@ _HEADERS = [
 
 
 class Gate:
-    """The outermost layer of the service, in plain ASGI because it meets every request.
-
-    Parameters
-    ----------
-    app : ASGI application
-        What is inside.
-    settings : Settings
-        Token and host names.
-    current : Current
-        Whether the service is draining.
-    metrics : Metrics
-        Where requests are counted.
-    decide : callable
-        Answers ``POST /decide``, called without the layers in between: nearly all requests are
-        of this kind.
-    """
+    """The outermost layer of the service, in plain ASGI because it meets every request."""
 
     def __init__(
         self, app: Any, settings: Settings, current: Current, metrics: Metrics, decide: Any

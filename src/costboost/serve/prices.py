@@ -22,15 +22,7 @@ _SHORT = {"fn", "fp", "tp", "tn", "positive"}
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """Costs of a request.
-
-    Attributes
-    ----------
-    matrix : array of shape (n, k, d)
-        Costs of each row.
-    told : bool array of shape (n,)
-        Which rows have costs of their own; the others have zeros here.
-    """
+    """Costs of a request."""
 
     matrix: Floats
     told: AnyArray
@@ -42,13 +34,7 @@ class Given:
 
 
 class Prices:
-    """Reads the costs of rows.
-
-    Parameters
-    ----------
-    model : classifier
-        Its classes, its decisions and its positive class.
-    """
+    """Reads the costs of rows."""
 
     def __init__(self, model: Any) -> None:
         self.classes: AnyArray = model.classes_

@@ -21,19 +21,7 @@ _KEYS = ("records", "rows", "columns", "costs", "capacity", "per", "explain")
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """A checked request.
-
-    Attributes
-    ----------
-    table : Table
-        The rows.
-    costs : Given or None
-        Their own costs.
-    capacity : mapping or None
-        Limits of decisions.
-    explain : bool
-        Whether to explain the decisions.
-    """
+    """A checked request."""
 
     table: Table
     costs: Given | None

@@ -30,25 +30,7 @@ __all__ = ["Answer", "Direct", "Public", "Scorer", "scorer_of"]
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """What is known of the rows of a request.
-
-    Attributes
-    ----------
-    codes : int array of shape (n,)
-        The decisions, as indices into the decisions of the model.
-    proba : array of shape (n, k) or None
-        Probabilities; None if the model has none. Then nothing below is known either.
-    expected : array of shape (n, d) or None
-        Expected costs.
-    runner_up : int array of shape (n,) or None
-        The cheapest other decision; None if there is only one.
-    saving : array of shape (n,) or None
-        What the decision is expected to save against it.
-    explanation : Explanation or None
-        Parts of the saving, if they were asked for.
-    allocation : Allocation or None
-        Prices of the limits, if there were any.
-    """
+    """What is known of the rows of a request."""
 
     codes: Ints
     proba: Floats | None = None
@@ -67,13 +49,7 @@ class Answer:
 
 
 class Scorer(ABC):
-    """Answers for one model; safe to call from several threads.
-
-    Parameters
-    ----------
-    model : classifier
-        The fitted classifier.
-    """
+    """Answers for one model; safe to call from several threads."""
 
     def __init__(self, model: Any) -> None:
         self.model = model
@@ -99,24 +75,7 @@ class Scorer(ABC):
         *,
         explain: bool = False,
     ) -> Answer:
-        """Decide the rows.
-
-        Parameters
-        ----------
-        table : Table
-            The rows.
-        given : Given, optional
-            Their own costs.
-        capacity : mapping, optional
-            Limits of decisions, as in ``decide``.
-        explain : bool, default=False
-            Whether to explain the decisions.
-
-        Returns
-        -------
-        Answer
-            The decisions and what is known of them.
-        """
+        """Decide the rows."""
         for wanted, field in (
             (given is not None, "costs"), (capacity is not None, "capacity"), (explain, "explain"),
         ):  # fmt: skip

@@ -21,17 +21,7 @@ __all__ = ["Current", "Service", "load_service"]
 
 
 class Service:
-    """A model with everything that answering needs, prepared once.
-
-    Parameters
-    ----------
-    model : classifier
-        A fitted classifier of the library.
-    fingerprint : str
-        Identifies the model; part of every answer.
-    title : str, default="model"
-        Its name, for people.
-    """
+    """A model with everything that answering needs, prepared once."""
 
     def __init__(self, model: Any, fingerprint: str, title: str = "model") -> None:
         self.model = model
@@ -77,20 +67,7 @@ class Service:
 
 
 def load_service(path: Path, trusted: tuple[str, ...] = ()) -> Service:
-    """Load a model file; nothing in it is run, and pickles are refused.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    trusted : tuple of str
-        Types inside the file that the user trusts.
-
-    Returns
-    -------
-    Service
-        The model, ready to answer.
-    """
+    """Load a model file; nothing in it is run, and pickles are refused."""
     from costboost.files import load
 
     fingerprint = _fingerprint(path)
@@ -106,15 +83,7 @@ def _fingerprint(path: Path) -> str:
 
 
 class Current:
-    """The model that answers now.
-
-    Parameters
-    ----------
-    service : Service
-        The first one.
-    load : callable
-        Makes the next one.
-    """
+    """The model that answers now."""
 
     def __init__(self, service: Service, load: Any) -> None:
         self.service = service
@@ -123,10 +92,8 @@ class Current:
         self._lock = threading.Lock()
 
     def reload(self) -> Service:
-        """Replace the model; requests that have begun keep the old one.
-
-        If the file cannot be loaded the old model stays and the error is raised.
-        """
+        """Replace the model; requests that have begun keep the old one."""
+        # If the file cannot be loaded the old model stays and the error is raised.
         with self._lock:
             self.service = self._load()
             return self.service

@@ -28,23 +28,11 @@ _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 
 
 class DrainingServer(uvicorn.Server):
-    """A server that announces its end before it stops listening, and reloads on SIGHUP.
+    """A server that announces its end before it stops listening, and reloads on SIGHUP."""
 
-    From SIGTERM on, ``/ready`` says no and every answer closes its connection; after ``drain``
-    seconds the server stops listening, and ends when all requests are answered. A second signal
-    skips the wait; a third one ends the server at once, even if requests are not yet answered.
-
-    Parameters
-    ----------
-    config : uvicorn.Config
-        Its settings.
-    app : FastAPI
-        The service.
-    drain : float
-        Seconds between the signal and the end of listening.
-    missed : list of int, optional
-        Signals that came while the model was loading: it may have read the old file.
-    """
+    # From SIGTERM on, ``/ready`` says no and every answer closes its connection; after ``drain``
+    # seconds the server stops listening, and ends when all requests are answered. A second signal
+    # skips the wait; a third one ends the server at once, even if requests are not yet answered.
 
     def __init__(
         self, config: uvicorn.Config, app: Any, drain: float, missed: list[int] | None = None
@@ -136,15 +124,7 @@ def _worker(settings: Settings, listener: socket.socket) -> None:
 
 
 class Supervisor:
-    """Keeps several processes alive and passes signals on to them.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings.
-    listener : socket
-        Shared by all of them.
-    """
+    """Keeps several processes alive and passes signals on to them."""
 
     def __init__(self, settings: Settings, listener: socket.socket) -> None:
         self.settings = settings
@@ -205,20 +185,7 @@ class Supervisor:
 
 
 def run(settings: Settings, listener: socket.socket | None = None) -> int:
-    """Serve a model until a signal ends it.
-
-    Parameters
-    ----------
-    settings : Settings
-        The settings.
-    listener : socket, optional
-        Where to listen; by default a new socket at the host and port of the settings.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Serve a model until a signal ends it."""
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     own = listen(settings) if listener is None else listener
     if settings.workers > 1:

@@ -20,25 +20,7 @@ _LINES = 200
 
 
 def encoding_of(head: bytes, *, is_whole: bool = True) -> str:
-    """Encoding of a text: by its byte order mark, else UTF-8 if it is valid, else Windows-1252.
-
-    Parameters
-    ----------
-    head : bytes
-        The text, or its beginning.
-    is_whole : bool, default=True
-        Whether the text ends here; a beginning may end within a character.
-
-    Returns
-    -------
-    str
-        A name that Python knows.
-
-    Examples
-    --------
-    >>> encoding_of("größe;preis".encode()), encoding_of("größe;preis".encode("latin-1"))
-    ('utf-8', 'cp1252')
-    """
+    """Encoding of a text: by its byte order mark, else UTF-8 if it is valid, else Windows-1252."""
     for mark, name in _MARKS:
         if head.startswith(mark):
             return name
@@ -53,23 +35,7 @@ def encoding_of(head: bytes, *, is_whole: bool = True) -> str:
 
 
 def delimiter_of(text: str) -> str:
-    r"""The delimiter that cuts the lines into equally many pieces, the more the better.
-
-    Parameters
-    ----------
-    text : str
-        The first lines.
-
-    Returns
-    -------
-    str
-        One of `DELIMITERS`; a comma if the lines have one column.
-
-    Examples
-    --------
-    >>> delimiter_of("amount;note\n1,5;a,b\n2,5;c")
-    ';'
-    """
+    """The delimiter that cuts the lines into equally many pieces, the more the better."""
     lines = [line for line in text.splitlines()[:_LINES] if line.strip()]
     best, best_rank = ",", (0.0, 0)
     for delimiter in DELIMITERS:

@@ -33,18 +33,7 @@ class _CostFunction:
 
 @dataclass(frozen=True)
 class Prices:
-    """Costs before they take a form.
-
-    Parameters
-    ----------
-    form : str
-        ``"none"``; one matrix (k, d) as ``"matrix"``, ``"frame"``, ``"mapping"``, ``"short"`` (two
-        classes), ``"expression"``, ``"function"``, ``"decisions"`` (a frame of three actions) or
-        ``"given"`` (as ``costs``); or costs of single rows as ``"rows"`` (n, k, k), ``"row
-        prices"`` (n, k) or ``"row errors"`` (n,).
-    values : array
-        The numbers.
-    """
+    """Costs before they take a form."""
 
     form: str = "none"
     values: Floats = field(default_factory=lambda: np.zeros((0, 0)))
@@ -55,48 +44,15 @@ class Prices:
         return self.form in ("rows", "row prices", "row errors")
 
     def take(self, rows: Any) -> Prices:
-        """The costs of some of the rows.
-
-        Parameters
-        ----------
-        rows : int array
-            Which rows.
-
-        Returns
-        -------
-        Prices
-            Their costs.
-        """
+        """The costs of some of the rows."""
         return replace(self, values=self.values[rows]) if self.is_per_row else self
 
     def times(self, factor: float) -> Prices:
-        """All costs multiplied; no costs at all become unit costs times the factor.
-
-        Parameters
-        ----------
-        factor : float
-            The factor.
-
-        Returns
-        -------
-        Prices
-            The costs in another unit.
-        """
+        """All costs multiplied; no costs at all become unit costs times the factor."""
         return replace(self, values=self.values * factor)
 
     def permuted(self, order: Sequence[int]) -> Prices:
-        """The costs after the classes changed places.
-
-        Parameters
-        ----------
-        order : sequence of int
-            The old place of each new class.
-
-        Returns
-        -------
-        Prices
-            The same costs of the same classes.
-        """
+        """The costs after the classes changed places."""
         places, values = list(order), self.values
         if self.form in ("none", "row errors"):
             return self
@@ -109,18 +65,7 @@ class Prices:
         return replace(self, values=values[places][:, places])
 
     def arguments(self, labels: AnyArray) -> tuple[Any, Any]:
-        """The costs in their form.
-
-        Parameters
-        ----------
-        labels : array of shape (k,)
-            The classes.
-
-        Returns
-        -------
-        cost_matrix, costs
-            For the constructor and for ``fit``; None where there is nothing.
-        """
+        """The costs in their form."""
         values, names = self.values.copy(), labels.tolist()
         if self.form == "none":
             return None, None
@@ -148,27 +93,7 @@ class Prices:
 
 @dataclass(frozen=True, repr=False)
 class Case:
-    """What is given to an estimator: training rows, new rows, labels, weights, costs.
-
-    Parameters
-    ----------
-    table : array of shape (n, d)
-        The numbers of the training rows.
-    codes : int array of shape (n,)
-        Their classes, as indices into `labels`.
-    labels : array of shape (k,)
-        The classes, sorted.
-    new : array of shape (m, d)
-        The numbers of new rows.
-    weights : array of shape (n,) or None
-        Sample weights.
-    prices : Prices
-        The costs.
-    container, label_container : str
-        Keys of `CONTAINERS` and `LABEL_CONTAINERS`.
-    note : str
-        What was drawn, in words.
-    """
+    """What is given to an estimator: training rows, new rows, labels, weights, costs."""
 
     table: Floats
     codes: Ints
@@ -181,48 +106,19 @@ class Case:
     note: str = ""
 
     def X(self) -> Any:
-        """The training rows, in their container.
-
-        Returns
-        -------
-        table
-            Built anew at every call.
-        """
+        """The training rows, in their container."""
         return CONTAINERS[self.container](self.table)
 
     def X_new(self) -> Any:
-        """The new rows, in the same container.
-
-        Returns
-        -------
-        table
-            Built anew at every call.
-        """
+        """The new rows, in the same container."""
         return CONTAINERS[self.container](self.new)
 
     def y(self) -> Any:
-        """The labels of the training rows, in their container.
-
-        Returns
-        -------
-        array, list or series
-            Built anew at every call.
-        """
+        """The labels of the training rows, in their container."""
         return LABEL_CONTAINERS[self.label_container](self.labels[self.codes])
 
     def take(self, rows: Ints) -> Case:
-        """The case of some of the training rows, in this order.
-
-        Parameters
-        ----------
-        rows : int array
-            Which rows; a row may come twice.
-
-        Returns
-        -------
-        Case
-            The new rows stay.
-        """
+        """The case of some of the training rows, in this order."""
         return replace(
             self,
             table=self.table[rows],
@@ -232,20 +128,7 @@ class Case:
         )
 
     def relabelled(self, labels: AnyArray, order: Sequence[int]) -> Case:
-        """The same rows with other names for the classes.
-
-        Parameters
-        ----------
-        labels : array of shape (k,)
-            The new labels, sorted.
-        order : sequence of int
-            The old place of each new class.
-
-        Returns
-        -------
-        Case
-            Rows, weights and costs as before.
-        """
+        """The same rows with other names for the classes."""
         place = np.argsort(np.asarray(order))
         return replace(
             self, labels=labels, codes=place[self.codes], prices=self.prices.permuted(order)

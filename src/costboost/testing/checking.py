@@ -24,15 +24,7 @@ __all__ = ["LAWS", "Law", "check_laws", "run_law"]
 
 @dataclass(frozen=True)
 class Law:
-    """A law and the cases it is for.
-
-    Parameters
-    ----------
-    check : callable
-        ``(estimator, case) -> Outcome``; raises a `LawBrokenError`.
-    cases : callable
-        Number of classes (an int, a strategy or None) to a strategy of cases.
-    """
+    """A law and the cases it is for."""
 
     check: Callable[[Any, Case], Outcome]
     cases: Callable[[Any], SearchStrategy[Case]]
@@ -74,28 +66,7 @@ def run_law(
     seed: int,
     shrink: bool = True,
 ) -> dict[str, int]:
-    """Check one law on many cases.
-
-    Parameters
-    ----------
-    check : callable
-        The law.
-    subject : estimator or callable
-        What is checked.
-    strategy : strategy of Case
-        The cases.
-    max_examples : int
-        How many.
-    seed : int
-        The same seed draws the same cases.
-    shrink : bool, default=True
-        Whether a case that breaks the law is made as simple as possible.
-
-    Returns
-    -------
-    dict
-        How many cases were answered and refused.
-    """
+    """Check one law on many cases."""
     counts: Counter[str] = Counter(answered=0, refused=0)
     phases = [Phase.generate, Phase.shrink] if shrink else [Phase.generate]
 
@@ -126,40 +97,7 @@ def check_laws(
     max_examples: int = 50,
     seed: int = 0,
 ) -> dict[str, dict[str, int]]:
-    """Check laws on an estimator; the first one that is broken raises.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A classifier with the API of scikit-learn, unfitted. Costs are passed where it takes them:
-        ``cost_matrix`` of its constructor, ``costs`` of its ``fit``.
-    laws : iterable of str, optional
-        Names of `LAWS`; by default all.
-    n_classes : int or strategy, optional
-        Number of classes; 2 for an estimator of two classes only.
-    max_examples : int, default=50
-        Number of cases for each law.
-    seed : int, default=0
-        The same seed draws the same cases.
-
-    Returns
-    -------
-    dict
-        For each law, how many cases were answered and how many refused by a clear error. A law that
-        refuses all cases says nothing.
-
-    Raises
-    ------
-    LawBrokenError
-        With the simplest case found.
-
-    Examples
-    --------
-    >>> from costboost import AdaC2Classifier
-    >>> clf = AdaC2Classifier(n_estimators=3, random_state=0)
-    >>> check_laws(clf, ["leaves_input_alone"], n_classes=2, max_examples=10)["leaves_input_alone"]
-    {'answered': ..., 'refused': ...}
-    """
+    """Check laws on an estimator; the first one that is broken raises."""
     names = list(LAWS if laws is None else laws)
     unknown = [name for name in names if name not in LAWS]
     if unknown:

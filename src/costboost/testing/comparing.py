@@ -26,55 +26,18 @@ _NEAR_TIE = 1e-6
 
 
 def broken(subject: Any, what: str, case: Case) -> LawBrokenError:
-    """The error of a broken law.
-
-    Parameters
-    ----------
-    subject : estimator or callable
-        What breaks it.
-    what : str
-        How, after its name.
-    case : Case
-        On what.
-
-    Returns
-    -------
-    LawBrokenError
-        To be raised.
-    """
+    """The error of a broken law."""
     name = getattr(subject, "__name__", type(subject).__name__)
     return LawBrokenError(f"{name} {what}. On {case!r}")
 
 
 def random_of(case: Case) -> np.random.Generator:
-    """Choices of a law that depend on the case alone.
-
-    Parameters
-    ----------
-    case : Case
-        The case.
-
-    Returns
-    -------
-    numpy.random.Generator
-        The same for the same rows and classes.
-    """
+    """Choices of a law that depend on the case alone."""
     return np.random.default_rng(zlib.crc32(case.table.tobytes() + case.codes.tobytes()))
 
 
 def bits(found: Outcome) -> list[Any]:
-    """Decisions, probabilities and scores, to be compared exactly.
-
-    Parameters
-    ----------
-    found : Outcome
-        Answers.
-
-    Returns
-    -------
-    list
-        None where there is nothing.
-    """
+    """Decisions, probabilities and scores, to be compared exactly."""
     parts = (found.decisions, found.proba, found.scores)
     return [None if part is None else np.asarray(part).tolist() for part in parts]
 
@@ -82,26 +45,7 @@ def bits(found: Outcome) -> list[Any]:
 def same(
     estimator: Any, first: Outcome, second: Outcome, case: Case, what: str, exact: bool = False
 ) -> Outcome:
-    """Break the law unless two outcomes are equal.
-
-    Parameters
-    ----------
-    estimator : estimator
-        For the message.
-    first, second : Outcome
-        Answers of two fits.
-    case : Case
-        What they were fitted to.
-    what : str
-        What was changed between them.
-    exact : bool, default=False
-        Whether rounding counts.
-
-    Returns
-    -------
-    Outcome
-        The first one.
-    """
+    """Break the law unless two outcomes are equal."""
     if (first.refusal is None) != (second.refusal is None):
         refusal = first.refusal or second.refusal
         raise broken(estimator, f"refuses only once ({refusal}) {what}", case)

@@ -16,18 +16,7 @@ __all__ = ["CONTAINERS", "FRAMES", "LABEL_CONTAINERS", "column_names"]
 
 
 def column_names(d: int) -> list[str]:
-    """Names of the columns of frames: ``x0``, ``x1``, and so on.
-
-    Parameters
-    ----------
-    d : int
-        Number of columns.
-
-    Returns
-    -------
-    list of str
-        The names.
-    """
+    """Names of the columns of frames: ``x0``, ``x1``, and so on."""
     return [f"x{j}" for j in range(d)]
 
 

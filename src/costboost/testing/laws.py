@@ -43,24 +43,10 @@ _SUM = 1e-9
 
 
 def answers_or_refuses(estimator: Any, case: Case) -> Outcome:
-    """Fit, ``predict``, ``predict_proba``, ``predict_cost`` and ``score`` answer or refuse clearly.
-
-    A clear refusal is a ValueError or TypeError raised on purpose, with a message that names what
-    is wrong. Errors from inside another library, ZeroDivisionError, IndexError, LinAlgError and the
-    like break the law, and so do warnings of numpy about divisions, overflows and NaN.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It stays as it is.
-    case : Case
-        Rows, labels, weights and costs.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """Fit, ``predict``, ``predict_proba``, ``predict_cost`` and ``score`` answer or refuse."""
+    # A clear refusal is a ValueError or TypeError raised on purpose, with a message that names what
+    # is wrong. Errors from inside another library, ZeroDivisionError, IndexError, LinAlgError and
+    # the like break the law, and so do warnings of numpy about divisions, overflows and NaN.
     found = outcome(estimator, case)
     if found.refusal is None:
         owner = type(estimator)
@@ -77,18 +63,7 @@ def _all(answer: Any) -> Any:
 
 
 def answers_soundly(estimator: Any, case: Case) -> Outcome:
-    """Scores are finite, probabilities sum to 1, decisions are of ``decisions_``, in its type.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `answers_or_refuses`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """Scores are finite, probabilities sum to 1, decisions are of ``decisions_``, in its type."""
     found = outcome(estimator, case)
     if found.refusal is not None:
         return found
@@ -150,23 +125,9 @@ def _check_proba(estimator: Any, proba: AnyArray, case: Case, shape: tuple[int, 
 
 
 def repeats(estimator: Any, case: Case) -> Outcome:
-    """The same seed gives the same answers, bit for bit.
-
-    Whatever was fitted before, with one thread or two (``n_jobs``, where the estimator has it), and
-    asked by several threads at once.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It stays as it is. If it has a ``random_state`` that is None, the seed is 0.
-    case : Case
-        Rows, labels, weights and costs.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """The same seed gives the same answers, bit for bit."""
+    # Whatever was fitted before, with one thread or two (``n_jobs``, where the estimator has it),
+    # and asked by several threads at once.
     known = clone(estimator).get_params(deep=False)
     seed = {"random_state": 0} if known.get("random_state", 0) is None else {}
     first = outcome(estimator, case, **seed)
@@ -198,18 +159,7 @@ def _refit(model: Any, case: Case) -> Any:
 
 
 def leaves_input_alone(estimator: Any, case: Case) -> Outcome:
-    """Neither the rows, labels, weights and costs nor the parameters are changed.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `answers_or_refuses`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """Neither the rows, labels, weights and costs nor the parameters are changed."""
     owner, model = type(estimator), prepared(estimator, case)
     cost_matrix = model.get_params(deep=False).get("cost_matrix")
     given = taken(model.fit, case)

@@ -74,22 +74,7 @@ def _measured(metric: Metric, case: Case, told: dict[str, AnyArray]) -> Any:
 
 
 def measures_or_refuses(metric: Metric, case: Case) -> Any:
-    """A metric returns finite floats, or refuses the case by a clear error.
-
-    Parameters
-    ----------
-    metric : callable
-        It takes ``y_true``; ``y_pred`` or ``y_score``; and as it likes ``groups``, ``cost_matrix``,
-        ``costs``, ``labels``, ``sample_weight`` and ``X``, as those of `costboost.metrics` do. It
-        returns a float or an array of floats.
-    case : Case
-        Truths, weights and costs; decisions, scores and groups are drawn from it.
-
-    Returns
-    -------
-    array or None
-        The measurement; None if it was refused.
-    """
+    """A metric returns finite floats, or refuses the case by a clear error."""
     return _measured(metric, case, _drawn(metric, case))
 
 
@@ -109,18 +94,7 @@ def _of_rows(told: dict[str, AnyArray], rows: AnyArray) -> dict[str, AnyArray]:
 
 
 def measures_rows_in_any_order(metric: Metric, case: Case) -> Any:
-    """The order of the rows changes nothing but rounding.
-
-    Parameters
-    ----------
-    metric, case
-        As in `measures_or_refuses`; a plain case.
-
-    Returns
-    -------
-    array or None
-        The measurement; None if it was refused.
-    """
+    """The order of the rows changes nothing but rounding."""
     told, order = _drawn(metric, case), random_of(case).permutation(len(case.codes))
     value = _measured(metric, case, told)
     other = _measured(metric, case.take(order), _of_rows(told, order))
@@ -128,18 +102,7 @@ def measures_rows_in_any_order(metric: Metric, case: Case) -> Any:
 
 
 def measures_weights_as_rows(metric: Metric, case: Case) -> Any:
-    """A row of weight 2 is two rows.
-
-    Parameters
-    ----------
-    metric, case
-        As in `measures_rows_in_any_order`.
-
-    Returns
-    -------
-    array or None
-        The measurement; None if it was refused.
-    """
+    """A row of weight 2 is two rows."""
     n, told = len(case.codes), _drawn(metric, case)
     counts = random_of(case).integers(1, 4, n)
     rows = np.repeat(np.arange(n), counts)
@@ -149,18 +112,7 @@ def measures_weights_as_rows(metric: Metric, case: Case) -> Any:
 
 
 def scales_with_costs(metric: Metric, case: Case) -> Any:
-    """Costs in another unit (times a power of two) scale the measurement, or leave it as it is.
-
-    Parameters
-    ----------
-    metric, case
-        As in `measures_rows_in_any_order`.
-
-    Returns
-    -------
-    array or None
-        The measurement; None if it was refused.
-    """
+    """Costs in another unit (times a power of two) scale the measurement, or leave it as it is."""
     power = int(random_of(case).choice(_UNITS))
     told = _drawn(metric, case)
     value = _measured(metric, case, told)
@@ -176,23 +128,8 @@ def scales_with_costs(metric: Metric, case: Case) -> Any:
 
 
 def has_finite_derivatives(objective: Callable[..., Any], case: Case) -> Any:
-    """A training objective has finite gradients and Hessians, positive where a row has weight.
-
-    Rows in another order have the same derivatives in that order.
-
-    Parameters
-    ----------
-    objective : callable
-        It takes ``(costs, cost_matrix)`` and returns an object with ``derivatives(labels, scores,
-        weights)``, as `costboost.gbm.Objective` has.
-    case : Case
-        Truths, weights and costs; scores are drawn from it.
-
-    Returns
-    -------
-    gradient or None
-        None if the case was refused.
-    """
+    """A training objective has finite gradients and Hessians, positive where a row has weight."""
+    # Rows in another order have the same derivatives in that order.
     rng, n, k = random_of(case), len(case.codes), len(case.labels)
     coded = case.relabelled(np.arange(k), range(k))
     size = float(rng.choice([0.0, 1.0, 30.0, 1e3, 1e6]))

@@ -46,17 +46,7 @@ class LawBrokenError(AssertionError):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Answers about the new rows of a case, or the error that refused it.
-
-    Parameters
-    ----------
-    model : estimator or None
-        The fitted estimator.
-    decisions, proba, scores : arrays or None
-        What ``predict``, ``predict_proba`` and ``decision_function`` returned for the new rows.
-    refusal : exception or None
-        The error.
-    """
+    """Answers about the new rows of a case, or the error that refused it."""
 
     model: Any = None
     decisions: AnyArray | None = None
@@ -66,23 +56,10 @@ class Outcome:
 
 
 def clear_error(error: BaseException, owner: Any) -> str:
-    """Why an error is not a clear one; an empty text if it is.
-
-    A clear error is a ValueError or a TypeError, raised on purpose by a ``raise`` statement of the
-    estimator's own package or of the checks of scikit-learn, whose message names what is wrong.
-
-    Parameters
-    ----------
-    error : exception
-        The error.
-    owner : type or callable
-        The class of the estimator, or any class or function of its package.
-
-    Returns
-    -------
-    str
-        What is wrong with it.
-    """
+    """Why an error is not a clear one; an empty text if it is."""
+    # A clear error is a ValueError or a TypeError, raised on purpose by a ``raise`` statement of
+    # the estimator's own package or of the checks of scikit-learn, whose message names what is
+    # wrong.
     own = type(error).__module__.split(".")[0]
     package = owner.__module__.split(".")[0]
     is_usual = type(error) in (ValueError, TypeError)
@@ -114,20 +91,7 @@ def _is_raised(where: TracebackType) -> bool:
 
 @contextmanager
 def only_known_warnings(owner: Any, what: object) -> Iterator[None]:
-    """Break the law if a warning is not one of the estimator's package or of scikit-learn's.
-
-    Parameters
-    ----------
-    owner : type or callable
-        The class of the estimator, or any class or function of its package.
-    what : object
-        What was asked, for the message.
-
-    Yields
-    ------
-    None
-        Warnings of numpy (divisions by zero, overflows) inside break the law.
-    """
+    """Break the law if a warning is not one of the estimator's package or of scikit-learn's."""
     own = (owner.__module__.split(".")[0], "costboost")
     caught: list[tuple[Any, ...]] = []
 
@@ -160,11 +124,9 @@ def _asker() -> str:
 
 
 def _is_advice(text: str, category: Any, where: str, asker: str, own: tuple[str, ...]) -> bool:
-    """Whether a warning is passed over: advice of scikit-learn, or numbers too large for a library.
-
-    The latter is tolerated in other libraries only; the same warning of the estimator's own package
-    breaks the law.
-    """
+    """Whether a warning is passed over: scikit-learn's advice, or numbers too large for it."""
+    # The latter is tolerated in other libraries only; the same warning of the estimator's own
+    # package breaks the law.
     if category is UserWarning:
         # Advice about rare classes, which scikit-learn gives in the caller's name.
         return "sklearn" in where or "number of unique classes" in text
@@ -175,22 +137,7 @@ def _is_advice(text: str, category: Any, where: str, asker: str, own: tuple[str,
 
 
 def refused(action: Callable[[], Any], owner: Any, case: object) -> tuple[Any, Exception | None]:
-    """The result of an action, or the clear error that it ended with; else the law is broken.
-
-    Parameters
-    ----------
-    action : callable
-        What to do.
-    owner : type or callable
-        The class of the estimator, or any class or function of its package.
-    case : object
-        What it is done to, for the message.
-
-    Returns
-    -------
-    result, error
-        One of them is None.
-    """
+    """The result of an action, or the clear error that it ended with; else the law is broken."""
     with only_known_warnings(owner, case):
         try:
             return action(), None
@@ -205,42 +152,15 @@ def refused(action: Callable[[], Any], owner: Any, case: object) -> tuple[Any, E
 
 
 def fitted(estimator: Any, case: Case, **parameters: Any) -> Any:
-    """Fit a clone of an estimator to a case.
-
-    Costs are passed where the estimator takes them: ``cost_matrix`` of the constructor, ``costs``
-    and ``sample_weight`` of ``fit``.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It stays as it is.
-    case : Case
-        The rows.
-    **parameters
-        Parameters that are set before the fit.
-
-    Returns
-    -------
-    estimator
-        The fitted clone.
-    """
+    """Fit a clone of an estimator to a case."""
+    # Costs are passed where the estimator takes them: ``cost_matrix`` of the constructor, ``costs``
+    # and ``sample_weight`` of ``fit``.
     model = prepared(estimator, case, **parameters)
     return model.fit(case.X(), case.y(), **taken(model.fit, case))
 
 
 def prepared(estimator: Any, case: Case, **parameters: Any) -> Any:
-    """A clone of an estimator with the costs of a case, unfitted.
-
-    Parameters
-    ----------
-    estimator, case, **parameters
-        As in `fitted`.
-
-    Returns
-    -------
-    estimator
-        The clone.
-    """
+    """A clone of an estimator with the costs of a case, unfitted."""
     model = clone(estimator)
     cost_matrix, _ = case.prices.arguments(case.labels)
     if cost_matrix is not None and "cost_matrix" in model.get_params(deep=False):
@@ -249,20 +169,7 @@ def prepared(estimator: Any, case: Case, **parameters: Any) -> Any:
 
 
 def taken(method: Any, case: Case) -> dict[str, Any]:
-    """Sample weights and costs of rows, as far as a method takes them.
-
-    Parameters
-    ----------
-    method : callable
-        ``fit`` or ``score``.
-    case : Case
-        The rows.
-
-    Returns
-    -------
-    dict
-        Arguments by their names.
-    """
+    """Sample weights and costs of rows, as far as a method takes them."""
     takes = inspect.signature(method).parameters
     costs = case.prices.arguments(case.labels)[1]
     given: dict[str, Any] = {}
@@ -274,18 +181,7 @@ def taken(method: Any, case: Case) -> dict[str, Any]:
 
 
 def outcome(estimator: Any, case: Case, **parameters: Any) -> Outcome:
-    """Fit a clone to a case and ask it about the new rows.
-
-    Parameters
-    ----------
-    estimator, case, **parameters
-        As in `fitted`.
-
-    Returns
-    -------
-    Outcome
-        Answers, or a clear error. Anything else raises a `LawBrokenError`.
-    """
+    """Fit a clone to a case and ask it about the new rows."""
     owner = type(estimator)
     model, refusal = refused(lambda: fitted(estimator, case, **parameters), owner, case)
     if refusal is not None:
@@ -294,20 +190,7 @@ def outcome(estimator: Any, case: Case, **parameters: Any) -> Outcome:
 
 
 def answers(model: Any, case: Case) -> Outcome:
-    """Ask a fitted model about the new rows of a case.
-
-    Parameters
-    ----------
-    model : estimator
-        It was fitted to the case.
-    case : Case
-        The rows.
-
-    Returns
-    -------
-    Outcome
-        Answers, or a clear error. Anything else raises a `LawBrokenError`.
-    """
+    """Ask a fitted model about the new rows of a case."""
     owner = type(model)
     decisions, refusal = refused(lambda: model.predict(case.X_new()), owner, case)
     if refusal is not None:

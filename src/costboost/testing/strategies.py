@@ -107,22 +107,7 @@ def _raw_table(rng: Generator, codes: Ints, d: int, kind: str) -> Floats:
 def tables(
     draw: DrawFn, n: int | None = None, d: int | None = None, kinds: Any = tuple(TABLES)
 ) -> Any:
-    """Tables in every container, with every kind of numbers.
-
-    Parameters
-    ----------
-    draw : callable
-        Given by Hypothesis.
-    n, d : int, optional
-        Number of rows and columns; by default drawn.
-    kinds : sequence of str
-        Keys of `TABLES`.
-
-    Returns
-    -------
-    array, frame or sparse matrix
-        The table.
-    """
+    """Tables in every container, with every kind of numbers."""
     n = draw(_row_counts()) if n is None else n
     d = draw(st.integers(1, 5)) if d is None else d
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -158,20 +143,7 @@ LABELS: dict[str, Callable[[int], AnyArray]] = {
 
 
 def labels(kinds: Any = tuple(LABELS), n_classes: int = 2) -> SearchStrategy[AnyArray]:
-    """Labels of classes, of any type.
-
-    Parameters
-    ----------
-    kinds : sequence of str
-        Keys of `LABELS`.
-    n_classes : int, default=2
-        Number of classes.
-
-    Returns
-    -------
-    strategy of arrays of shape (n_classes,)
-        Sorted labels.
-    """
+    """Labels of classes, of any type."""
     return st.sampled_from(kinds).map(lambda kind: LABELS[kind](n_classes))
 
 
@@ -196,22 +168,7 @@ WEIGHTS: dict[str, Callable[[int, Generator], AnyArray | None]] = {
 
 @st.composite
 def sample_weights(draw: DrawFn, n: int, kinds: Any = tuple(WEIGHTS)) -> Any:
-    """Sample weights of n rows, or None.
-
-    Parameters
-    ----------
-    draw : callable
-        Given by Hypothesis.
-    n : int
-        Number of rows.
-    kinds : sequence of str
-        Keys of `WEIGHTS`.
-
-    Returns
-    -------
-    array of shape (n,) or None
-        The weights.
-    """
+    """Sample weights of n rows, or None."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
     return WEIGHTS[draw(st.sampled_from(kinds))](n, rng)
 
@@ -250,24 +207,7 @@ _ROW_FORMS = ("rows", "row prices", "row errors")
 
 @st.composite
 def prices(draw: DrawFn, n: int, k: int, forms: Any = None, kinds: Any = tuple(PRICES)) -> Any:
-    """Costs of n rows and k classes, in every form.
-
-    Parameters
-    ----------
-    draw : callable
-        Given by Hypothesis.
-    n, k : int
-        Number of rows and of classes.
-    forms : sequence of str, optional
-        Forms of `Prices`; by default all that fit.
-    kinds : sequence of str
-        Keys of `PRICES`.
-
-    Returns
-    -------
-    Prices
-        The costs.
-    """
+    """Costs of n rows and k classes, in every form."""
     if forms is None:
         forms = (*_FORMS, *_ROW_FORMS, *(("short",) if k == 2 else ()))
     form, kind = draw(st.sampled_from(forms)), draw(st.sampled_from(kinds))
@@ -306,20 +246,7 @@ def _codes(rng: Generator, n: int, k: int, is_rare: bool) -> Ints:
 
 @st.composite
 def cases(draw: DrawFn, n_classes: Any = None) -> Any:
-    """Cases of every kind: most can be answered, some must be refused.
-
-    Parameters
-    ----------
-    draw : callable
-        Given by Hypothesis.
-    n_classes : int or strategy, optional
-        Number of classes; by default 2 to 6, rarely 1 or 20.
-
-    Returns
-    -------
-    Case
-        A case.
-    """
+    """Cases of every kind: most can be answered, some must be refused."""
     if n_classes is None:
         n_classes = st.sampled_from([2, 2, 2, 3, 3, 4, 6, 20, 1])
     k = n_classes if isinstance(n_classes, int) else draw(n_classes)
@@ -363,24 +290,8 @@ _PLAIN_FORMS = ("matrix", "mapping", "rows", "row prices", "row errors")
 
 @st.composite
 def plain_cases(draw: DrawFn, n_classes: Any = None, forms: Any = _PLAIN_FORMS) -> Any:
-    """Cases without ties and without extremes, on which symmetries hold up to rounding.
-
-    All rows have different weights, because equal ones make splits that are equally good.
-
-    Parameters
-    ----------
-    draw : callable
-        Given by Hypothesis.
-    n_classes : int or strategy, optional
-        Number of classes; by default 2 to 4.
-    forms : sequence of str
-        Forms of the costs.
-
-    Returns
-    -------
-    Case
-        A case that an estimator should answer.
-    """
+    """Cases without ties and without extremes, on which symmetries hold up to rounding."""
+    # All rows have different weights, because equal ones make splits that are equally good.
     if n_classes is None:
         n_classes = st.integers(2, 4)
     k = n_classes if isinstance(n_classes, int) else draw(n_classes)

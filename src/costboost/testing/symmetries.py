@@ -27,23 +27,9 @@ __all__ = [
 
 
 def ignores_unit_of_costs(estimator: Any, case: Case) -> Outcome:
-    """Costs in another unit (times a power of two) change no decision and no probability.
-
-    In half of the cases the weights are in an unusual unit too, so that products of the two would
-    be infinite or 0.
-
-    Parameters
-    ----------
-    estimator : estimator
-        It stays as it is.
-    case : Case
-        A plain case with costs.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """Costs in another unit (times a power of two) change no decision and no probability."""
+    # In half of the cases the weights are in an unusual unit too, so that products of the two would
+    # be infinite or 0.
     of_costs, of_weights, is_both = _units(case)
     first = _weighted(case, of_weights if is_both else 0)
     other = replace(first, prices=case.prices.times(2.0**of_costs))
@@ -51,20 +37,8 @@ def ignores_unit_of_costs(estimator: Any, case: Case) -> Outcome:
 
 
 def ignores_unit_of_weights(estimator: Any, case: Case) -> Outcome:
-    """Weights in another unit (times a power of two) change no decision and no probability.
-
-    In half of the cases the costs are in an unusual unit too.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `ignores_unit_of_costs`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """Weights in another unit (times a power of two) change no decision and no probability."""
+    # In half of the cases the costs are in an unusual unit too.
     of_costs, of_weights, is_both = _units(case)
     prices = case.prices.times(2.0 ** (of_costs if is_both else 0))
     first = replace(_weighted(case, 0), prices=prices)
@@ -91,18 +65,7 @@ def _compared(estimator: Any, first: Case, second: Case, what: str) -> Outcome:
 
 
 def ignores_names_of_classes(estimator: Any, case: Case) -> Outcome:
-    """Other names for the classes, in the same order, change the names and nothing else.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `answers_or_refuses`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """Other names for the classes, in the same order, change the names and nothing else."""
     k = len(case.labels)
     named = case.relabelled(np.array([f"class {i:03}" for i in range(k)]), range(k))
     first, second = outcome(estimator, case), outcome(estimator, named)
@@ -123,18 +86,7 @@ def _renamed(found: Outcome, named: Case, case: Case) -> AnyArray:
 
 
 def ignores_order_of_classes(estimator: Any, case: Case) -> Outcome:
-    """Classes whose names sort the other way round are permuted, up to rounding and ties.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `ignores_unit_of_costs`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """Classes whose names sort the other way round are permuted, up to rounding and ties."""
     k = len(case.labels)
     turned = case.relabelled(case.labels, range(k)[::-1])
     first, second = outcome(estimator, case), outcome(estimator, turned)
@@ -147,35 +99,13 @@ def ignores_order_of_classes(estimator: Any, case: Case) -> Outcome:
 
 
 def ignores_order_of_rows(estimator: Any, case: Case) -> Outcome:
-    """Training rows in another order change nothing but rounding.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `ignores_unit_of_costs`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """Training rows in another order change nothing but rounding."""
     other = case.take(random_of(case).permutation(len(case.codes)))
     return _compared(estimator, case, other, "when rows change places")
 
 
 def counts_weights_as_rows(estimator: Any, case: Case) -> Outcome:
-    """A row of weight a + b is two rows of weights a and b.
-
-    Parameters
-    ----------
-    estimator, case
-        As in `ignores_unit_of_costs`.
-
-    Returns
-    -------
-    Outcome
-        What it made of the case.
-    """
+    """A row of weight a + b is two rows of weights a and b."""
     n, rng, whole = len(case.codes), random_of(case), _weighted(case, 0)
     part = np.where(rng.random(n) < 0.5, rng.uniform(0.2, 0.8, n), 0.0)
     split = np.flatnonzero(part)

@@ -162,10 +162,9 @@ def compiled() -> dict[str, Callable[..., Any]]:
         bins, n_edges, first, weights, n_positive, totals, n_votes, ratios, knots, guide, tables,
         losses, places, signs,
     ):  # fmt: skip
-        """The best stump of every lane, the first ``n_votes`` by votes, the others jointly.
-
-        Rows are sorted, positives first. ``weights`` is (n, lanes), the last of which may be idle.
-        """
+        """The best stump of every lane, the first ``n_votes`` by votes, the others jointly."""
+        # Rows are sorted, positives first. ``weights`` is (n, lanes), the last of which may be
+        # idle.
         n, lanes = weights.shape
         sums = np.empty((2, n_edges.max() + 1, lanes), dtype=weights.dtype)
         left, right = np.empty(n_votes), np.empty(n_votes)
@@ -191,12 +190,10 @@ def compiled() -> dict[str, Callable[..., Any]]:
         sums, squares, image, tops, lefts, width, box, flat_share, ends, levels, carry, places,
         weights, counts, excess, edges, outputs, scores, stages,
     ):  # fmt: skip
-        """How far each window gets, and its score at the last stage it sees.
-
-        ``sums`` and ``squares`` are (images, pixels), ``places`` offsets in them, ``box`` the
-        offsets of the window's corners and its number of pixels, ``levels`` what each stage's score
-        starts from; with ``carry`` it starts from that and the score of the stage before.
-        """
+        """How far each window gets, and its score at the last stage it sees."""
+        # ``sums`` and ``squares`` are (images, pixels), ``places`` offsets in them, ``box`` the
+        # offsets of the window's corners and its number of pixels, ``levels`` what each stage's
+        # score starts from; with ``carry`` it starts from that and the score of the stage before.
         bottom, right, both, n_pixels = box
         n_stages = ends.shape[0]
         for i in range(tops.shape[0]):

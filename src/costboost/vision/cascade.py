@@ -45,98 +45,23 @@ __all__ = ["CascadeClassifier"]
 
 
 class CascadeClassifier(ClassifierMixin, BaseEstimator):
-    """Attentional cascade of boosted classifiers on Haar-like features.
+    """Attentional cascade of boosted classifiers on Haar-like features."""
 
-    A window is positive if it passes every stage; a window that fails one is never looked at again,
-    so that the many windows without an object cost little. Each stage is the ``estimator`` with
-    more rounds than the one before, whose cost ratio `TargetRateClassifier` chooses such that the
-    stage detects the named share of the positives. The negatives of a stage are false alarms of the
-    stages before it, drawn from those of the training rows and from a pool of further windows
-    (Viola & Jones 2004).
-
-    With ``validation`` a share of the positives is set aside for all stages. A stage is then fitted
-    once, with the costs that the ``estimator`` has, and its threshold is set such that it detects
-    the named share of the positives set aside. This is far faster, and the rates it reports are
-    those of windows that no stage was trained on. The ``estimator`` must have the learner
-    `HaarStump`, which searches all features of a window.
-
-    Training ends after the last stage, when the product of the stages' false-alarm rates has come
-    down to ``false_alarm_rate``, or when fewer than ``min_negatives`` false alarms are left.
-
-    Parameters
-    ----------
-    estimator : classifier or None, default=None
-        A binary classifier of costboost whose rules look at single features. None is
-        `AsymmetricAdaBoostClassifier`, Viola and Jones's own, with stumps that consider 31
-        thresholds per feature, or with `HaarStump` if there is a ``validation`` share.
-    features : HaarFeatures or None, default=None
-        The features; None is `HaarFeatures` with 1000 features.
-    rounds : sequence of int, default=(5, 10, 20, 40)
-        Rounds of boosting of each stage.
-    detection_rate : float, default=0.99
-        Smallest share of the positives that each stage detects. A cascade of k stages detects about
-        its k-th power.
-    false_alarm_rate : float, default=1e-4
-        No stage is added once at most this share of the negatives passes all stages.
-    delta : float or None, default=None
-        Allowed probability that a stage misses its detection rate; None gives no guarantee. A
-        guarantee needs many positives: `TargetRateClassifier` says how many.
-    max_negatives : int, default=1000
-        Largest number of negatives that a stage is trained on.
-    min_negatives : int, default=20
-        Smallest number of negatives; training ends when fewer false alarms are left.
-    cv : int, default=3
-        Folds that measure a stage's rates.
-    n_trials : int, default=8
-        Largest number of cost ratios tried for each stage.
-    random_state : int, RandomState or None, default=None
-        Seed of the features, of the draws of negatives and of the folds.
-    n_jobs : int or None, default=None
-        Number of folds fitted in parallel.
-    validation : float or None, default=None
-        Share of the positives that is set aside to set the thresholds of the stages; None sets the
-        rates by cross-validated costs. A fifth of a stage's negatives measures its false alarms.
-    copies : int, default=0
-        Number of varied copies of every positive that are learned from too: mirrored, slightly
-        turned, shifted, resized and blurred, by `varied_windows`. They are made after positives are
-        set aside.
-    carry : bool, default=False
-        Whether a stage judges by the sum of its own score and those of the stages before it, so
-        that a window that passed them easily may fail a little here (a nested cascade). Needs a
-        ``validation`` share.
-
-    Attributes
-    ----------
-    classes_ : array of shape (2,)
-        The classes; the second one is detected.
-    features_ : HaarFeatures
-        The fitted features.
-    stages_ : list of Stage
-        The stages.
-    stop_ : str
-        Why training ended.
-
-    References
-    ----------
-    P. Viola and M. J. Jones, "Robust real-time face detection", International Journal of Computer
-    Vision 57(2), 2004, doi:10.1023/B:VISI.0000013087.49260.fb.
-
-    Examples
-    --------
-    Windows with a bright bar on the left, among noise:
-
-    >>> import numpy as np
-    >>> from costboost.vision import CascadeClassifier, HaarFeatures
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.random((200, 8, 8)), np.repeat([1, 0], [60, 140])
-    >>> X[y == 1, :, :4] += 0.3
-    >>> cascade = CascadeClassifier(
-    ...     features=HaarFeatures(max_features=50), rounds=(2, 5), detection_rate=0.95,
-    ...     n_trials=4, random_state=0,
-    ... )
-    >>> bool(cascade.fit(X, y).score(X, y) > 0.9)
-    True
-    """
+    # A window is positive if it passes every stage; a window that fails one is never looked at
+    # again, so that the many windows without an object cost little. Each stage is the ``estimator``
+    # with more rounds than the one before, whose cost ratio `TargetRateClassifier` chooses such
+    # that the stage detects the named share of the positives. The negatives of a stage are false
+    # alarms of the stages before it, drawn from those of the training rows and from a pool of
+    # further windows (Viola & Jones 2004).
+    #
+    # With ``validation`` a share of the positives is set aside for all stages. A stage is then
+    # fitted once, with the costs that the ``estimator`` has, and its threshold is set such that it
+    # detects the named share of the positives set aside. This is far faster, and the rates it
+    # reports are those of windows that no stage was trained on. The ``estimator`` must have the
+    # learner `HaarStump`, which searches all features of a window.
+    #
+    # Training ends after the last stage, when the product of the stages' false-alarm rates has come
+    # down to ``false_alarm_rate``, or when fewer than ``min_negatives`` false alarms are left.
 
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "detection_rate": optional_share(),
@@ -193,25 +118,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         pool: ArrayLike | None = None,
         pictures: Sequence[AnyArray] = (),
     ) -> Self:
-        """Train the stages in turn.
-
-        Parameters
-        ----------
-        X : array of shape (n, h, w)
-            Grey windows.
-        y : array of shape (n,)
-            Their classes: two of them.
-        pool : array of shape (m, h, w), optional
-            Further negative windows, from which stages draw what the stages before let pass.
-        pictures : sequence of arrays, optional
-            Whole pictures without an object, grey or in colour. After each stage, the windows of
-            all places and sizes that the stages so far let pass are drawn from them.
-
-        Returns
-        -------
-        self
-            The fitted cascade.
-        """
+        """Train the stages in turn."""
         check_parameters(self)
         check_together(self)
         pixels, labels = np.asarray(X), np.asarray(y)
@@ -344,18 +251,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
     # -- predict --------------------------------------------------------------------------------
 
     def score_windows(self, windows: Windows) -> Floats:
-        """`decision_function` for windows that lie in larger images.
-
-        Parameters
-        ----------
-        windows : Windows
-            Windows of the size seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n,)
-            Scores.
-        """
+        """`decision_function` for windows that lie in larger images."""
         check_is_fitted(self)
         if self._table is not None:
             return self._table.decision_scores(windows)
@@ -371,20 +267,7 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         return scores
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """How far each window gets, and by how much.
-
-        Parameters
-        ----------
-        X : array of shape (n, h, w)
-            Grey windows.
-
-        Returns
-        -------
-        array of shape (n,)
-            For a window that passes all stages the score of the last one, at least 0; with
-            ``carry`` that is the sum over all stages. A window that fails with j more stages to
-            come has a score in [-j - 1, -j].
-        """
+        """How far each window gets, and by how much."""
         check_is_fitted(self)
         pixels = self._check_windows(X)
         parts = [
@@ -394,28 +277,11 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
         return np.concatenate(parts) if parts else np.empty(0)
 
     def predict(self, X: ArrayLike) -> AnyArray:
-        """Which windows pass every stage.
-
-        Parameters
-        ----------
-        X : array of shape (n, h, w)
-            Grey windows.
-
-        Returns
-        -------
-        array of shape (n,)
-            Class labels.
-        """
+        """Which windows pass every stage."""
         return np.asarray(self.classes_[(self.decision_function(X) >= 0).astype(np.intp)])
 
     def report(self) -> str:
-        """The stages as a table in plain text: training windows and rates of each.
-
-        Returns
-        -------
-        str
-            A line per stage.
-        """
+        """The stages as a table in plain text: training windows and rates of each."""
         check_is_fitted(self)
         return "\n".join([*stage_lines(self.stages_), f"ended: {self.stop_}"])
 

@@ -17,17 +17,7 @@ __all__ = ["Box", "SlidingWindowDetector", "suppress"]
 
 
 class Box(NamedTuple):
-    """A detection: pixels from the upper left corner of the picture, and how sure it is.
-
-    Attributes
-    ----------
-    left, top, width, height : float
-        Place and size, in pixels.
-    score : float
-        Score of the window.
-    neighbours : int
-        Number of windows that agree on it.
-    """
+    """A detection: pixels from the upper left corner of the picture, and how sure it is."""
 
     left: float
     top: float
@@ -38,31 +28,10 @@ class Box(NamedTuple):
 
 
 def suppress(boxes: Sequence[Box], overlap: float = 0.3) -> list[Box]:
-    """Non-maximum suppression: of boxes that overlap, the one that most others agree with.
-
-    A box counts how many boxes overlap it by ``overlap`` or more, intersection over union. The box
-    with the highest count (the higher score among equals) is kept and those it overlaps are
-    dropped, again and again.
-
-    Parameters
-    ----------
-    boxes : sequence of Box
-        The detections.
-    overlap : float, default=0.3
-        Smallest intersection over union at which boxes count as one object.
-
-    Returns
-    -------
-    list of Box
-        Those kept, the surest first, with their counts as ``neighbours``.
-
-    Examples
-    --------
-    >>> from costboost.vision import Box, suppress
-    >>> boxes = [Box(0, 0, 9, 9, 1.0), Box(1, 0, 9, 9, 2.0), Box(50, 50, 9, 9, 3.0)]
-    >>> [(box.left, box.neighbours) for box in suppress(boxes)]
-    [(1, 2), (50, 1)]
-    """
+    """Non-maximum suppression: of boxes that overlap, the one that most others agree with."""
+    # A box counts how many boxes overlap it by ``overlap`` or more, intersection over union. The
+    # box with the highest count (the higher score among equals) is kept and those it overlaps are
+    # dropped, again and again.
     if not boxes:
         return []
     table = np.array([box[:5] for box in boxes], dtype=np.float64)
@@ -87,35 +56,13 @@ def _overlap(table: Floats, i: int) -> Floats:
 
 
 class SlidingWindowDetector:
-    """Boxes around the objects in a picture, by a cascade on windows of all places and sizes.
+    """Boxes around the objects in a picture, by a cascade on windows of all places and sizes."""
 
-    The picture is scaled down step by step until it is no larger than a window; at each size one
-    integral image serves all windows, and later stages of the cascade see only those that passed
-    the earlier ones. An object is found several times, slightly shifted and scaled: `suppress`
-    keeps one box of each cluster, and clusters of fewer than ``min_neighbours`` boxes are taken for
-    false alarms.
-
-    Parameters
-    ----------
-    cascade : CascadeClassifier
-        A fitted cascade.
-    min_size : int or None, default=None
-        Height of the smallest object looked for, in pixels; None is the height of a window.
-    max_size : int or None, default=None
-        Height of the largest; None is that of the picture.
-    scale_factor : float, default=1.2
-        Ratio of neighbouring sizes.
-    step : int, default=1
-        Pixels from window to window, in the scaled picture.
-    overlap : float, default=0.3
-        Smallest intersection over union at which boxes count as one object.
-    min_neighbours : int, default=3
-        Smallest number of boxes that make a detection.
-
-    Examples
-    --------
-    ``examples/detect_faces.py`` trains a cascade and draws a box around a face.
-    """
+    # The picture is scaled down step by step until it is no larger than a window; at each size one
+    # integral image serves all windows, and later stages of the cascade see only those that passed
+    # the earlier ones. An object is found several times, slightly shifted and scaled: `suppress`
+    # keeps one box of each cluster, and clusters of fewer than ``min_neighbours`` boxes are taken
+    # for false alarms.
 
     def __init__(
         self,
@@ -150,34 +97,12 @@ class SlidingWindowDetector:
         self.min_neighbours = min_neighbours
 
     def detect(self, image: AnyArray) -> list[Box]:
-        """The objects in a picture.
-
-        Parameters
-        ----------
-        image : array of shape (H, W), (H, W, 3) or (H, W, 4)
-            The picture.
-
-        Returns
-        -------
-        list of Box
-            A box for each object, the surest first: that with the most ``neighbours``.
-        """
+        """The objects in a picture."""
         found = suppress(self.candidates(image), self.overlap)
         return [box for box in found if box.neighbours >= self.min_neighbours]
 
     def candidates(self, image: AnyArray) -> list[Box]:
-        """Every window that passes the cascade, before suppression.
-
-        Parameters
-        ----------
-        image : array of shape (H, W), (H, W, 3) or (H, W, 4)
-            The picture.
-
-        Returns
-        -------
-        list of Box
-            One per window.
-        """
+        """Every window that passes the cascade, before suppression."""
         picture = grey(image)
         h, w = self.cascade.features_.shape_
         boxes: list[Box] = []
@@ -192,18 +117,7 @@ class SlidingWindowDetector:
         return boxes
 
     def count_windows(self, shape: Sequence[int]) -> int:
-        """How many windows a picture of this shape has.
-
-        Parameters
-        ----------
-        shape : (int, int)
-            Height and width of the picture.
-
-        Returns
-        -------
-        int
-            Windows of all places and sizes that are looked at.
-        """
+        """How many windows a picture of this shape has."""
         h, w = self.cascade.features_.shape_
         total = 0
         for scale in self.scales(shape):
@@ -214,18 +128,7 @@ class SlidingWindowDetector:
         return total
 
     def scales(self, shape: Sequence[int]) -> list[float]:
-        """By how much a picture of this shape is scaled down, for each size looked for.
-
-        Parameters
-        ----------
-        shape : (int, int)
-            Height and width of the picture.
-
-        Returns
-        -------
-        list of float
-            Factors, 1 or more.
-        """
+        """By how much a picture of this shape is scaled down, for each size looked for."""
         h, w = self.cascade.features_.shape_
         largest = min(shape[0] / h, shape[1] / w)
         if self.max_size is not None:
@@ -238,22 +141,7 @@ class SlidingWindowDetector:
         return scales
 
     def draw(self, image: AnyArray, boxes: Sequence[Box], ax: Any = None) -> Any:
-        """The picture with its boxes.
-
-        Parameters
-        ----------
-        image : array of shape (H, W), (H, W, 3) or (H, W, 4)
-            The picture.
-        boxes : sequence of Box
-            What `detect` returned.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-
-        Returns
-        -------
-        matplotlib Axes
-            The axes drawn on.
-        """
+        """The picture with its boxes."""
         try:
             import matplotlib.pyplot as plt
             from matplotlib.patches import Rectangle

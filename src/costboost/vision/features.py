@@ -55,25 +55,8 @@ def integral(images: AnyArray) -> Floats:
 
 
 def corner_points(rectangles: Ints) -> tuple[Ints, Floats, Ints]:
-    """Features as weighted sums of corner points of the integral image.
-
-    Rectangles side by side share corners, so nine points serve for four rectangles.
-
-    Parameters
-    ----------
-    rectangles : array of shape (d, 4, 4)
-        First row, first column, row and column behind the last, of up to four rectangles; unused
-        ones are empty.
-
-    Returns
-    -------
-    points : array of shape (d, 9, 2)
-        Rows and columns of the points.
-    weights : array of shape (d, 9)
-        Their weights.
-    counts : array of shape (d,)
-        How many points a feature has.
-    """
+    """Features as weighted sums of corner points of the integral image."""
+    # Rectangles side by side share corners, so nine points serve for four rectangles.
     d = len(rectangles)
     r0, c0, r1, c1 = np.moveaxis(rectangles, 2, 0)  # (d, 4) each
     rows = np.concatenate([r0, r0, r1, r1], axis=1)
@@ -104,24 +87,7 @@ def corner_points(rectangles: Ints) -> tuple[Ints, Floats, Ints]:
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Windows of one size in a stack of images, by their integral images.
-
-    Attributes
-    ----------
-    shape : (int, int)
-        Height and width of a window.
-    sums, squares : arrays of shape (m, H + 1, W + 1)
-        Integral images of the pixels and of their squares.
-    image, tops, lefts : arrays of shape (n,)
-        For each window, its image and its upper left pixel there.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from costboost.vision import Windows
-    >>> len(Windows.of_image(np.zeros((10, 12)), (8, 8), step=2))
-    6
-    """
+    """Windows of one size in a stack of images, by their integral images."""
 
     shape: tuple[int, int]
     sums: Floats
@@ -188,52 +154,13 @@ class Windows:
 
 
 class HaarFeatures(TransformerMixin, BaseEstimator):
-    r"""Haar-like features of grey image windows: differences of rectangle sums.
+    """Haar-like features of grey image windows: differences of rectangle sums."""
 
-    The features are those of `skimage.feature.haar_like_feature`: two, three or four rectangles
-    side by side, added up with alternating signs. A window of 25 by 25 pixels has 190,736 of them;
-    a random choice of ``max_features`` is kept. As in Viola and Jones (2004), a window with pixels
-    x of mean m and standard deviation s is first brought to :math:`(x - m)/s`, which the integral
-    images give without touching the pixels; a window without contrast has features 0.
-
-    Parameters
-    ----------
-    feature_types : sequence of str or None, default=None
-        Which of ``"type-2-x"``, ``"type-2-y"``, ``"type-3-x"``, ``"type-3-y"``, ``"type-4"``; None
-        is all.
-    max_features : int or None, default=2000
-        Features kept, chosen at random from all; None keeps all.
-    normalize : bool, default=True
-        Whether each window's mean is taken off and its contrast made 1.
-    shape : (int, int) or None, default=None
-        Height and width of the windows, needed only where rows come as flat pixels.
-    random_state : int, RandomState or None, default=None
-        Seed of the choice.
-
-    Attributes
-    ----------
-    shape_ : (int, int)
-        Height and width of the windows.
-    feature_coord_, feature_type_ : arrays of shape (n_features_out_,)
-        Rectangles and type of each feature, as scikit-image's functions take them.
-    n_features_out_ : int
-        Number of features.
-    n_features_in_ : int
-        Pixels of a window.
-
-    References
-    ----------
-    P. Viola and M. J. Jones, "Robust real-time face detection", International Journal of Computer
-    Vision 57(2), 2004, doi:10.1023/B:VISI.0000013087.49260.fb.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from costboost.vision import HaarFeatures
-    >>> X = np.random.default_rng(0).random((3, 8, 8))
-    >>> HaarFeatures(max_features=50, random_state=0).fit_transform(X).shape
-    (3, 50)
-    """
+    # The features are those of `skimage.feature.haar_like_feature`: two, three or four rectangles
+    # side by side, added up with alternating signs. A window of 25 by 25 pixels has 190,736 of
+    # them; a random choice of ``max_features`` is kept. As in Viola and Jones (2004), a window with
+    # pixels x of mean m and standard deviation s is first brought to :math:`(x - m)/s`, which the
+    # integral images give without touching the pixels; a window without contrast has features 0.
 
     def __init__(
         self,
@@ -250,20 +177,7 @@ class HaarFeatures(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
-        """Choose the features; only the size of the windows matters.
-
-        Parameters
-        ----------
-        X : array of shape (n, h, w), or (n, h * w) with ``shape``
-            Grey windows.
-        y : ignored
-            For pipelines.
-
-        Returns
-        -------
-        self
-            The fitted transformer.
-        """
+        """Choose the features; only the size of the windows matters."""
         types = self._check_parameters()
         h, w = self._stack(X).shape[1:]
         coordinates, kinds = import_skimage("feature").haar_like_feature_coord(w, h, list(types))
@@ -286,36 +200,12 @@ class HaarFeatures(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: ArrayLike) -> Floats:
-        """The features of windows.
-
-        Parameters
-        ----------
-        X : array of shape (n, h, w), or (n, h * w) with ``shape``
-            Grey windows of the size seen in `fit`.
-
-        Returns
-        -------
-        array of shape (n, n_features_out_)
-            The features.
-        """
+        """The features of windows."""
         check_is_fitted(self)
         return self.compute(Windows.of_stack(self._stack(X)))
 
     def compute(self, windows: Windows, columns: Ints | None = None) -> Floats:
-        """The features of windows that lie in larger images, or only some of the features.
-
-        Parameters
-        ----------
-        windows : Windows
-            Windows of the size seen in `fit`.
-        columns : array of int or None, default=None
-            The features wanted; None is all.
-
-        Returns
-        -------
-        array of shape (n, n_features_out_)
-            The features, 0 in columns that are not wanted.
-        """
+        """The features of windows that lie in larger images, or only some of the features."""
         check_is_fitted(self)
         if columns is None:
             columns = np.arange(self.n_features_out_)
@@ -324,20 +214,7 @@ class HaarFeatures(TransformerMixin, BaseEstimator):
         return out
 
     def columns(self, windows: Windows, columns: Ints) -> Floats:
-        """Some features of windows, side by side.
-
-        Parameters
-        ----------
-        windows : Windows
-            Windows of the size seen in `fit`.
-        columns : array of int of shape (m,)
-            The features wanted.
-
-        Returns
-        -------
-        array of shape (n, m)
-            The features.
-        """
+        """Some features of windows, side by side."""
         check_is_fitted(self)
         out = np.empty((len(windows), len(columns)))
         self._fill(windows, columns, np.arange(len(columns)), out)
@@ -370,18 +247,7 @@ class HaarFeatures(TransformerMixin, BaseEstimator):
         )
 
     def mask(self, feature: int) -> Floats:
-        """Which pixels a feature looks at.
-
-        Parameters
-        ----------
-        feature : int
-            Number of the feature.
-
-        Returns
-        -------
-        array of shape (h, w)
-            1 inside its rectangles, 0 elsewhere.
-        """
+        """Which pixels a feature looks at."""
         check_is_fitted(self)
         inside = np.zeros(self.shape_)
         for r0, c0, r1, c1 in self._rectangles[feature]:
@@ -389,18 +255,7 @@ class HaarFeatures(TransformerMixin, BaseEstimator):
         return inside
 
     def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
-        """Names of the features: type, first pixel, and size of the whole feature.
-
-        Parameters
-        ----------
-        input_features : ignored
-            For pipelines.
-
-        Returns
-        -------
-        array of shape (n_features_out_,)
-            Names like ``"type-2-x at 3,4 of 5x6"``.
-        """
+        """Names of the features: type, first pixel, and size of the whole feature."""
         check_is_fitted(self)
         tops, lefts = self._rectangles[:, 0, 0], self._rectangles[:, 0, 1]
         heights = self._rectangles[:, :, 2].max(axis=1) - tops

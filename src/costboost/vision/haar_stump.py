@@ -64,36 +64,12 @@ class HaarRule:
 
 @dataclass(frozen=True)
 class HaarStump(Learner):
-    """The best threshold on a Haar-like feature, for windows that come as flat pixels.
+    """The best threshold on a Haar-like feature, for windows that come as flat pixels."""
 
-    Any binary classifier of the library takes it as ``estimator``. The features are computed once,
-    when the classifier is fitted, and kept as bin numbers, one byte each: 63,960 features of 5,000
-    windows of 19 by 19 pixels are 320 MB. For `CSAdaBoostClassifier` the stump and its step are
-    chosen together, over all features and thresholds.
-
-    Parameters
-    ----------
-    shape : (int, int)
-        Height and width of the windows; a row of X holds its pixels, line by line.
-    max_features : int or None, default=None
-        Features kept, chosen at random from all; None keeps all.
-    max_bins : int, default=32
-        Largest number of bins of a feature, that is one more than its thresholds; at most 255.
-    normalize : bool, default=True
-        Whether each window's mean is taken off and its contrast made 1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from costboost import CSAdaBoostClassifier
-    >>> from costboost.vision import HaarStump
-    >>> rng = np.random.default_rng(0)
-    >>> X, y = rng.random((80, 8, 8)), np.repeat([1, 0], 40)
-    >>> X[y == 1, :, :4] += 0.3
-    >>> model = CSAdaBoostClassifier({"fn": 5, "fp": 1}, 5, HaarStump((8, 8)))
-    >>> bool(model.fit(X.reshape(80, 64), y).score(X.reshape(80, 64), y) > 0.9)
-    True
-    """
+    # Any binary classifier of the library takes it as ``estimator``. The features are computed
+    # once, when the classifier is fitted, and kept as bin numbers, one byte each: 63,960 features
+    # of 5,000 windows of 19 by 19 pixels are 320 MB. For `CSAdaBoostClassifier` the stump and its
+    # step are chosen together, over all features and thresholds.
 
     shape: tuple[int, int]
     max_features: int | None = None
@@ -165,10 +141,8 @@ class BoundHaarStump(BoundLearner):
         return self.fit_many([aim])[0]
 
     def fit_many(self, aims: Sequence[Aim]) -> list[Fitted]:
-        """The stump of each aim; all aims have the same targets in {-1, +1}.
-
-        Several aims share one pass over the bins, in single precision.
-        """
+        """The stump of each aim; all aims have the same targets in {-1, +1}."""
+        # Several aims share one pass over the bins, in single precision.
         targets = aims[0].targets
         for aim in aims:
             if type(aim.criterion) not in (Votes, JointVotes):

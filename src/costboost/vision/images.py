@@ -49,18 +49,7 @@ _STEP, _LARGEST_CUT = 1.2, 6.0
 
 
 def grey(image: AnyArray) -> Floats:
-    """An image of any kind as grey values in [0, 1], (h, w).
-
-    Parameters
-    ----------
-    image : array of shape (h, w), (h, w, 3) or (h, w, 4)
-        Grey or colour, integers or floats.
-
-    Returns
-    -------
-    array of shape (h, w)
-        Grey values.
-    """
+    """An image of any kind as grey values in [0, 1], (h, w)."""
     pixels = np.asarray(image)
     if pixels.ndim not in (2, 3) or (pixels.ndim == 3 and pixels.shape[2] not in (3, 4)):
         raise ValueError(
@@ -80,38 +69,7 @@ def face_windows(
     others: str = "others",
     shape: tuple[int, int] | None = None,
 ) -> tuple[Floats, Ints]:
-    """Grey windows with a face and without, and their labels.
-
-    Parameters
-    ----------
-    source : path or None, default=None
-        A folder of images with two subfolders, or an ``.npz`` file with two stacks of grey images
-        of 8 bits, (n, h, w). None is `skimage.data.lfw_subset`: 100 faces and 100 other windows of
-        25 by 25 pixels, cut from Labeled Faces in the Wild.
-    part : str or None, default=None
-        A part of the source, such as ``"train"`` or ``"test"``: the subfolders are looked for in
-        this folder of ``source``, the stacks are named ``train_faces`` and so on.
-    faces, others : str, default="faces" and "others"
-        Names of the subfolders or stacks. A file whose other stack is named ``nonfaces`` is read
-        without naming it.
-    shape : (int, int) or None, default=None
-        Height and width to which images are resized. None keeps the size of a file's images, and
-        is 25 by 25 pixels for a folder.
-
-    Returns
-    -------
-    windows : array of shape (n, h, w)
-        Grey values in [0, 1].
-    y : array of shape (n,)
-        1 = face, 0 = none.
-
-    Examples
-    --------
-    >>> from costboost.vision import face_windows
-    >>> windows, y = face_windows()
-    >>> windows.shape, int(y.sum())
-    ((200, 25, 25), 100)
-    """
+    """Grey windows with a face and without, and their labels."""
     if source is None:
         windows = np.asarray(import_skimage("data").lfw_subset(), dtype=np.float64)
         y = np.repeat(np.array([1, 0], dtype=np.intp), len(windows) // 2)
@@ -163,32 +121,7 @@ def cut_windows(
     shape: tuple[int, int] = (25, 25),
     random_state: Any = None,
 ) -> Floats:
-    """Windows cut out of images at random places and in random sizes.
-
-    Parameters
-    ----------
-    images : iterable of arrays
-        Grey or colour, each at least as large as a window.
-    n_windows : int
-        Number of windows, spread as evenly as possible over the images.
-    shape : (int, int), default=(25, 25)
-        Height and width of the windows; what is cut is up to six times larger and scaled down.
-    random_state : int, RandomState or None, default=None
-        Seed of the cuts.
-
-    Returns
-    -------
-    array of shape (n_windows, h, w)
-        Grey values in [0, 1].
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from costboost.vision import cut_windows
-    >>> picture = np.random.default_rng(0).random((60, 80))
-    >>> cut_windows([picture], 5, shape=(16, 16), random_state=0).shape
-    (5, 16, 16)
-    """
+    """Windows cut out of images at random places and in random sizes."""
     rng = check_random_state(random_state)
     pictures = [grey(image) for image in images]
     for picture in pictures:
@@ -222,40 +155,9 @@ def varied_windows(
     blur: float = 1.0,
     random_state: Any = None,
 ) -> Floats:
-    """Copies of windows as another camera might have seen them.
-
-    Every copy is mirrored with probability one half, turned, shifted, made larger or smaller, and
-    blurred, each by a random amount. Pixels beyond the border repeat those of the border.
-
-    Parameters
-    ----------
-    windows : array of shape (n, h, w)
-        Grey windows.
-    n_copies : int, default=1
-        Copies of each window.
-    turn : float, default=8.0
-        Largest angle, in degrees.
-    shift : float, default=0.05
-        Largest shift, as a share of the window.
-    zoom : float, default=0.1
-        Largest change of size, as a share.
-    blur : float, default=1.0
-        Largest standard deviation of the Gaussian blur, in pixels.
-    random_state : int, RandomState or None, default=None
-        Seed of the copies.
-
-    Returns
-    -------
-    array of shape (n * n_copies, h, w)
-        The copies; the first n are the first copy of each window.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from costboost.vision import varied_windows
-    >>> varied_windows(np.eye(12)[None], 3, random_state=0).shape
-    (3, 12, 12)
-    """
+    """Copies of windows as another camera might have seen them."""
+    # Every copy is mirrored with probability one half, turned, shifted, made larger or smaller, and
+    # blurred, each by a random amount. Pixels beyond the border repeat those of the border.
     from scipy.ndimage import affine_transform, gaussian_filter
 
     rng = check_random_state(random_state)
@@ -284,28 +186,7 @@ def paste_windows(
     sizes: tuple[int, int] = (40, 80),
     random_state: Any = None,
 ) -> tuple[Floats, list[tuple[int, int, int, int]]]:
-    """A picture with some windows pasted into it, to try a detector on.
-
-    Parameters
-    ----------
-    picture : array of shape (H, W)
-        Grey values in [0, 1].
-    windows : array of shape (n, h, w)
-        Windows with an object, grey values in [0, 1].
-    n_windows : int
-        How many of them are pasted, chosen at random; fewer if no place is left.
-    sizes : (int, int), default=(40, 80)
-        Smallest and largest height in the picture, in pixels.
-    random_state : int, RandomState or None, default=None
-        Seed of the choice, the places and the sizes.
-
-    Returns
-    -------
-    picture : array of shape (H, W)
-        The new picture.
-    boxes : list of (left, top, width, height)
-        Where the windows are.
-    """
+    """A picture with some windows pasted into it, to try a detector on."""
     rng = check_random_state(random_state)
     resize = import_skimage("transform").resize
     pasted = np.array(picture, dtype=np.float64)
@@ -346,43 +227,13 @@ def background_windows(
     shape: tuple[int, int] = (25, 25),
     random_state: Any = None,
 ) -> Floats:
-    """Windows without a face, cut out of the pictures that come with scikit-image.
-
-    Parameters
-    ----------
-    n_windows : int
-        Number of windows.
-    pictures : sequence of str
-        Names of functions of `skimage.data`; by default 15 that need no download. Of a stereo pair
-        the left picture is taken.
-    shape : (int, int), default=(25, 25)
-        Height and width of the windows.
-    random_state : int, RandomState or None, default=None
-        Seed of the cuts.
-
-    Returns
-    -------
-    array of shape (n_windows, h, w)
-        Grey values in [0, 1].
-    """
+    """Windows without a face, cut out of the pictures that come with scikit-image."""
     images = background_pictures(pictures)
     return cut_windows(images, n_windows, shape=shape, random_state=random_state)
 
 
 def background_pictures(pictures: Sequence[str] = BACKGROUNDS) -> list[AnyArray]:
-    """Pictures without a face that come with scikit-image.
-
-    Parameters
-    ----------
-    pictures : sequence of str
-        Names of functions of `skimage.data`; by default 15 that need no download. Of a stereo pair
-        the left picture is taken.
-
-    Returns
-    -------
-    list of arrays
-        The pictures, grey or in colour.
-    """
+    """Pictures without a face that come with scikit-image."""
     data = import_skimage("data")
     found = (getattr(data, name)() for name in pictures)
     return [picture[0] if isinstance(picture, tuple) else picture for picture in found]

@@ -18,22 +18,7 @@ _SPARE = 2.0
 
 
 class PictureMine:
-    """Pictures without an object, from which false alarms are drawn.
-
-    Parameters
-    ----------
-    pictures : sequence of arrays
-        Grey or in colour.
-    shape : (int, int)
-        Height and width of a window.
-
-    Attributes
-    ----------
-    n_windows : int
-        Windows of all places and sizes.
-    scanned : int
-        Windows looked at in the last call of `draw`.
-    """
+    """Pictures without an object, from which false alarms are drawn."""
 
     def __init__(self, pictures: Sequence[AnyArray], shape: tuple[int, int]) -> None:
         self.shape = shape
@@ -52,19 +37,7 @@ class PictureMine:
     def draw(
         self, wanted: int, passes: Callable[[Windows], Bools], rate: float, rng: Any
     ) -> Floats:
-        """Windows that pass, (m, h, w) with m at most ``wanted``.
-
-        Parameters
-        ----------
-        wanted : int
-            Number of windows.
-        passes : callable
-            Maps windows to whether the cascade so far lets them pass.
-        rate : float
-            Estimated share of windows that pass, which sets how many are looked at.
-        rng : RandomState
-            Chooses the windows.
-        """
+        """Windows that pass, (m, h, w) with m at most ``wanted``."""
         share = min(1.0, _SPARE * wanted / max(rate * self.n_windows, 1e-12))
         cuts = self._sample(share, passes, rng)
         while len(cuts) < wanted and share < 1.0:

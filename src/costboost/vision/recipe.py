@@ -23,16 +23,9 @@ _ROUNDS = (5, 10, 20, 40, 60, 80, 100, 120, 150, 200, 200, 200)
 
 
 def face_free_pictures() -> list[AnyArray]:
-    """Pictures without a face from scikit-image and scikit-learn.
-
-    Each comes as it is, upside down and turned to the side, and as the negatives of these three.
-    Those named in ``HELD_OUT`` are left out.
-
-    Returns
-    -------
-    list of arrays
-        84 pictures, grey or in colour.
-    """
+    """Pictures without a face from scikit-image and scikit-learn."""
+    # Each comes as it is, upside down and turned to the side, and as the negatives of these three.
+    # Those named in ``HELD_OUT`` are left out.
     found = background_pictures([name for name in BACKGROUNDS if name not in HELD_OUT])
     found += list(load_sample_images().images)
     views = [view for picture in found for view in (picture, np.flipud(picture), np.rot90(picture))]
@@ -48,34 +41,12 @@ def face_cascade(
     max_features: int = 4000,
     random_state: int = 0,
 ) -> CascadeClassifier:
-    """Train a cascade of face detectors.
-
-    Each stage is Viola and Jones's asymmetric AdaBoost, for which a missed face costs twice a false
-    alarm, on a random choice of the Haar features of the window; its score is added to those of the
-    stages before. Every face comes with four varied copies; a fifth of the faces sets the
-    thresholds, at 99.5 % of them per stage; the negatives are false alarms of the earlier stages.
-
-    Parameters
-    ----------
-    source : path or None, default=None
-        Windows with and without a face, as for `face_windows`. None is the 100 faces of
-        scikit-image: enough for a demonstration only. They get 20 copies, and stages detect 97 %.
-    part : str or None, default="train"
-        The part of the source to train on; without a source it is not used.
-    pictures : sequence of arrays or None, default=None
-        Pictures without a face; None is `face_free_pictures`.
-    rounds : sequence of int
-        Rounds of boosting of each stage, at most; training ends when no false alarms are left.
-    max_features : int, default=4000
-        Haar features among which each stage chooses, drawn for each stage anew.
-    random_state : int, default=0
-        Seed.
-
-    Returns
-    -------
-    CascadeClassifier
-        The fitted cascade.
-    """
+    """Train a cascade of face detectors."""
+    # Each stage is Viola and Jones's asymmetric AdaBoost, for which a missed face costs twice a
+    # false alarm, on a random choice of the Haar features of the window; its score is added to
+    # those of the stages before. Every face comes with four varied copies; a fifth of the faces
+    # sets the thresholds, at 99.5 % of them per stage; the negatives are false alarms of the
+    # earlier stages.
     windows, y = face_windows() if source is None else face_windows(source, part=part)
     h, w = windows.shape[1:]
     model = AsymmetricAdaBoostClassifier(

@@ -37,22 +37,7 @@ BATCH = 2048
 
 @dataclass(frozen=True, eq=False)
 class Stage:
-    """A stage of a cascade, and how it did.
-
-    Attributes
-    ----------
-    classifier : TargetRateClassifier or HeldOutStage
-        Its fitted classifier.
-    columns : array of int
-        The features its rules look at.
-    n_positives, n_negatives : int
-        Windows it was trained on.
-    detection_rate, false_alarm_rate : float
-        Its own rates: cross-validated, or on held-out windows if the cascade has a ``delta`` or a
-        ``validation`` share.
-    total_detection_rate, total_false_alarm_rate : float
-        Rates of all stages up to this one: the products of their own rates.
-    """
+    """A stage of a cascade, and how it did."""
 
     classifier: Any
     columns: Ints
@@ -76,15 +61,7 @@ class Stage:
 
 
 class HeldOutStage:
-    """A boosted classifier of stumps on Haar features, its threshold set on held-out faces.
-
-    Parameters
-    ----------
-    estimator : classifier
-        A fitted binary classifier of the library with the learner `HaarStump`.
-    threshold : float
-        Windows that score at least this pass.
-    """
+    """A boosted classifier of stumps on Haar features, its threshold set on held-out faces."""
 
     def __init__(self, estimator: Any, threshold: float) -> None:
         self.estimator_ = estimator
@@ -152,17 +129,7 @@ class Stumps(NamedTuple):
 
 
 def stumps_of(model: Any, features: HaarFeatures | None, threshold: float = 0.0) -> Stumps | None:
-    """The stumps of a fitted classifier; None if it has rules of another kind.
-
-    Parameters
-    ----------
-    model : classifier
-        A fitted binary classifier of the library.
-    features : HaarFeatures or None
-        What the columns of its training rows are; None if its rules carry their features.
-    threshold : float, default=0.0
-        Taken off the score.
-    """
+    """The stumps of a fitted classifier; None if it has rules of another kind."""
     rules, votes = getattr(model, "estimators_", ()), getattr(model, "estimator_weights_", ())
     level, found = -threshold, []
     for rule, vote in zip(rules, votes, strict=True):
@@ -245,10 +212,8 @@ class StumpTable:
         return scores, passed
 
     def decision_scores(self, windows: Windows) -> Floats:
-        """Score of the last stage where all are passed; else how many stages were left, (n,).
-
-        A window that fails with j more stages to come has a score in [-j - 1, -j].
-        """
+        """Score of the last stage where all are passed; else how many stages were left, (n,)."""
+        # A window that fails with j more stages to come has a score in [-j - 1, -j].
         scores, passed = self.run(windows)
         # Squashed into (-1, 0) below the integer that says how many stages were left.
         failed, left = scores < 0, len(self.ends) - 1 - passed
@@ -318,30 +283,7 @@ def held_out_stage(
     delta: float | None,
     carried: Callable[[Windows], Floats] | None = None,
 ) -> tuple[HeldOutStage, tuple[float, float]]:
-    """A stage fitted once, whose threshold meets the detection rate on held-out positives.
-
-    Parameters
-    ----------
-    model : classifier
-        Unfitted, with the learner `HaarStump`.
-    faces, held : Windows
-        Positives to train on, and those that set the threshold.
-    others : array of shape (n, h, w)
-        Negatives; a fifth of them measures the false alarms.
-    fill : array of shape (m, h, w)
-        Further negatives to learn from, which earlier stages stop already.
-    detection_rate : float
-        Share of the held-out positives to detect.
-    delta : float or None
-        Allowed probability that new positives are detected less often; None gives no guarantee.
-    carried : callable or None, default=None
-        Scores of windows at the stages before, which are added to those of the stage.
-
-    Returns
-    -------
-    HeldOutStage, (float, float)
-        The stage; its detection and false-alarm rates on held-out windows.
-    """
+    """A stage fitted once, whose threshold meets the detection rate on held-out positives."""
     n_measure = len(others) // 5
     measure, learn = others[:n_measure], np.concatenate([others[n_measure:], fill])
     rows = np.concatenate([learn, faces.pixels()]).reshape(len(learn) + len(faces), -1)

@@ -14,24 +14,8 @@ __all__ = ["boost_together"]
 def boost_together(
     schemes: Sequence[Scheme], learner: BoundHaarStump, n_rounds: int
 ) -> list[History]:
-    """Run several algorithms on the same windows and labels.
-
-    Each goes its own way, as it would alone; only the search over the features is shared.
-
-    Parameters
-    ----------
-    schemes : sequence of Scheme
-        The algorithms, on the same rows.
-    learner : BoundHaarStump
-        The features of the rows.
-    n_rounds : int
-        Number of rounds of each.
-
-    Returns
-    -------
-    list of History
-        The rules and votes of each.
-    """
+    """Run several algorithms on the same windows and labels."""
+    # Each goes its own way, as it would alone; only the search over the features is shared.
     histories = [History() for _ in schemes]
     active = list(range(len(schemes)))
     for number in range(1, n_rounds + 1):

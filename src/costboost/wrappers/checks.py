@@ -26,10 +26,8 @@ __all__ = [
 
 
 def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
-    """Check y and the shape of X, and set ``classes_``; the rest of X is left to the estimator.
-
-    Returns X, the labels and their indices into ``classes_``.
-    """
+    """Check y and the shape of X, and set ``classes_``; the rest of X is left to the estimator."""
+    # Returns X, the labels and their indices into ``classes_``.
     owner = type(classifier).__name__
     if y is None:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
@@ -75,11 +73,9 @@ def check_features(classifier: Any, X: Any) -> Any:
 
 
 def for_lightgbm(X: Any, owner: str) -> Any:
-    """A frame as LightGBM's own classifier takes it: plain numbers, and pandas categories.
-
-    Nullable and Arrow-backed numbers become floats. Text and dates raise a ValueError: with some
-    of these columns LightGBM ends the whole process.
-    """
+    """A frame as LightGBM's own classifier takes it: plain numbers, and pandas categories."""
+    # Nullable and Arrow-backed numbers become floats. Text and dates raise a ValueError: with some
+    # of these columns LightGBM ends the whole process.
     if is_sparse(X):
         return as_csr(X)  # it warns about sparse arrays
     if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
@@ -110,10 +106,8 @@ def for_lightgbm(X: Any, owner: str) -> Any:
 
 
 def of_estimator(error: Exception, estimator: Any, owner: str) -> Exception:
-    """An error from inside an estimator that was handed on the rows, told as one of its owner.
-
-    Errors of the library and of scikit-learn's checks are clear by themselves.
-    """
+    """An error from inside an estimator that was handed on the rows, told as one of its owner."""
+    # Errors of the library and of scikit-learn's checks are clear by themselves.
     where = error.__traceback__
     while where is not None and where.tb_next is not None:
         where = where.tb_next

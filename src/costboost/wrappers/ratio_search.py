@@ -13,15 +13,7 @@ _DECADES = 4.0
 
 @dataclass(frozen=True)
 class Trial:
-    """A cost ratio and the rates it leads to.
-
-    Attributes
-    ----------
-    ratio : float
-        Cost of a miss divided by that of a false alarm.
-    detection_rate, false_alarm_rate : float
-        Shares of the positives and of the negatives that are flagged.
-    """
+    """A cost ratio and the rates it leads to."""
 
     ratio: float
     detection_rate: float
@@ -30,15 +22,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class NamedRate:
-    """The rate that must be met: a detection rate at least, or a false-alarm rate at most.
-
-    Attributes
-    ----------
-    value : float
-        The rate.
-    is_detection : bool
-        Whether it is a detection rate; if not, it is a false-alarm rate.
-    """
+    """The rate that must be met: a detection rate at least, or a false-alarm rate at most."""
 
     value: float
     is_detection: bool
@@ -49,35 +33,13 @@ class NamedRate:
         return 1.0 - self.value if self.is_detection else self.value
 
     def spare(self, trial: Trial) -> float:
-        """By how much a trial is better than the rate; negative if it is worse.
-
-        Parameters
-        ----------
-        trial : Trial
-            The trial.
-
-        Returns
-        -------
-        float
-            A difference of rates.
-        """
+        """By how much a trial is better than the rate; negative if it is worse."""
         if self.is_detection:
             return trial.detection_rate - self.value
         return self.value - trial.false_alarm_rate
 
     def best(self, trials: Sequence[Trial]) -> Trial:
-        """Of the trials that meet the rate, the one whose other rate is best; else the nearest.
-
-        Parameters
-        ----------
-        trials : sequence of Trial
-            At least one trial.
-
-        Returns
-        -------
-        Trial
-            Its `spare` is negative if none meets the rate.
-        """
+        """Of the trials that meet the rate, the one whose other rate is best; else the nearest."""
         met = [trial for trial in trials if self.spare(trial) >= 0]
         if not met:
             return max(trials, key=self.spare)
@@ -93,33 +55,7 @@ def bisected(
     n_trials: int,
     tol: float,
 ) -> list[Trial]:
-    """Bisect the cost ratio on a log scale.
-
-    Parameters
-    ----------
-    named : NamedRate
-        The rate to be met.
-    rates : callable
-        Maps a cost ratio to the detection rate and the false-alarm rate.
-    centre : float
-        Logarithm (base 10) of the first ratio.
-    n_trials : int
-        Largest number of trials.
-    tol : float
-        A trial that is better than the rate by no more than this ends the search.
-
-    Returns
-    -------
-    list of Trial
-        In the order of the search.
-
-    Examples
-    --------
-    >>> rate = NamedRate(0.9, is_detection=True)
-    >>> trials = bisected(rate, lambda ratio: (ratio / (1 + ratio), 0.1 * ratio), 0.0, 20, 0.001)
-    >>> round(rate.best(trials).ratio, 2)
-    9.06
-    """
+    """Bisect the cost ratio on a log scale."""
     low, high = centre - _DECADES, centre + _DECADES
     trials: list[Trial] = []
     for _ in range(n_trials):

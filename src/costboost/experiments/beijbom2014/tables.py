@@ -89,13 +89,11 @@ class LossStudy(Item):
         """The costs of one repeat."""
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Mean and error of the risk, mean rank over the repeats, and paired t-tests.
-
-        Ranks are those among the six methods under one matrix; statistic ``p`` is the two-sided
-        paired t-test against the method with the lowest mean risk. For the data set ``all``,
-        ``rank`` is the mean over data sets of these means, ``rank of means`` ranks each data set's
-        mean risks, as the paper does.
-        """
+        """Mean and error of the risk, mean rank over the repeats, and paired t-tests."""
+        # Ranks are those among the six methods under one matrix; statistic ``p`` is the two-sided
+        # paired t-test against the method with the lowest mean risk. For the data set ``all``,
+        # ``rank`` is the mean over data sets of these means, ``rank of means`` ranks each data
+        # set's mean risks, as the paper does.
         risks = _risks(rows)
         means = mean_and_error(risks, ["risk"])
         keys = ["dataset", "setting", "split"]

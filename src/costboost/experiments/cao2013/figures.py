@@ -160,11 +160,9 @@ def _total(truth: AnyArray, decided: AnyArray, factor: float) -> float:
 
 
 def _flips(classifier: Any) -> dict[str, float]:
-    """Heights at which the decision turns, from below, in every column.
-
-    Below the picture the decision counts as negative, so a column that begins positive turns at its
-    lower end.
-    """
+    """Heights at which the decision turns, from below, in every column."""
+    # Below the picture the decision counts as negative, so a column that begins positive turns at
+    # its lower end.
     grid = np.column_stack([axis.ravel() for axis in np.meshgrid(COLUMNS, SCAN)])
     positive = (classifier.predict(grid) > 0).reshape(len(SCAN), len(COLUMNS))
     j, i = np.nonzero((positive[1:] != positive[:-1]).T)  # columns, then heights

@@ -80,13 +80,11 @@ class Figure1(Item):
         )
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
-        """Mean and error of the cost; over all splits, ratios and wins against the rival.
-
-        Statistic ``wins`` counts splits on which the algorithm costs less than AdaBoost.M2 with
-        the same learner, ties half; ``ratio`` is the median of the quotients of the costs.
-        ``joint wins`` and ``joint ratio`` compare the joint tree with the tree per class of the
-        same size, for every algorithm.
-        """
+        """Mean and error of the cost; over all splits, ratios and wins against the rival."""
+        # Statistic ``wins`` counts splits on which the algorithm costs less than AdaBoost.M2 with
+        # the same learner, ties half; ``ratio`` is the median of the quotients of the costs.
+        # ``joint wins`` and ``joint ratio`` compare the joint tree with the tree per class of the
+        # same size, for every algorithm.
         costs = rows[rows["metric"] == "cost"]
         keys = ["dataset", "split"]
         table = costs.pivot(index=keys, columns=["setting", "algorithm"], values="value")

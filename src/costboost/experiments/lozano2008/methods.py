@@ -88,19 +88,7 @@ def dataset(name: str) -> tuple[pd.DataFrame, AnyArray]:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One split of a data set, with costs of its own.
-
-    Attributes
-    ----------
-    X, y : DataFrame and array
-        All rows of the set.
-    train, test : int array
-        Rows of the two parts.
-    costs : Costs
-        Drawn by class frequency.
-    seed : int
-        The same for all settings of a task, so that they see the same rows and costs.
-    """
+    """One split of a data set, with costs of its own."""
 
     X: pd.DataFrame
     y: AnyArray

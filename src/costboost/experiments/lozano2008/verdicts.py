@@ -61,11 +61,9 @@ def overall(summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
 def below(
     means: pd.DataFrame, summary: pd.DataFrame, mine: list[str], other: str, statement: str
 ) -> Conclusion:
-    """On how many sets ``mine[0]`` (as printed) and ``mine[1]`` (sampled) are below ``other``.
-
-    The verdict is on the printed form: it holds if most sets agree with every tree size, in part if
-    with one of them, or if only the sampled form has most sets.
-    """
+    """On how many sets ``mine[0]`` (as printed) and ``mine[1]`` (sampled) are below ``other``."""
+    # The verdict is on the printed form: it holds if most sets agree with every tree size, in part
+    # if with one of them, or if only the sampled form has most sets.
     parts: list[str] = []
     printed: list[float] = []
     sampled: list[float] = []

@@ -57,16 +57,8 @@ def _sweep(face: AnyArray, scores: Floats, weights: Floats) -> Sweep:
 
 
 def resamples(truth: ArrayLike, n: int, seed: int) -> Floats:
-    """Weights of the windows, (1 + n, rows): once as they are, then drawn again with replacement.
-
-    Every class is drawn on its own. False alarms weigh the share faces / others.
-
-    Examples
-    --------
-    >>> from costboost.experiments.masnadi2007.faces_costs import resamples
-    >>> resamples([1, 0, 0], 0, seed=0).tolist()
-    [[1.0, 0.5, 0.5]]
-    """
+    """Weights of the windows, (1 + n, rows): once as they are, then drawn with replacement."""
+    # Every class is drawn on its own. False alarms weigh the share faces / others.
     face = np.asarray(truth) == 1
     rng = check_random_state(seed)
     weights = np.ones((1 + n, len(face)))
@@ -78,32 +70,15 @@ def resamples(truth: ArrayLike, n: int, seed: int) -> Floats:
 
 
 def cost_at(truth: ArrayLike, scores: ArrayLike, factor: float, threshold: float = 0.0) -> float:
-    """The cost of ``scores >= threshold``, with equal class sizes.
-
-    Examples
-    --------
-    >>> from costboost.experiments.masnadi2007.faces_costs import cost_at
-    >>> cost_at([1, 1, 0, 0], [0.1, -0.2, 0.9, -1.0], 10)
-    11.0
-    """
+    """The cost of ``scores >= threshold``, with equal class sizes."""
     face, flagged = np.asarray(truth) == 1, np.asarray(scores) >= threshold
     weight = face.sum() / max((~face).sum(), 1)
     return float((flagged & ~face).sum() * weight + factor * (~flagged & face).sum())
 
 
 def least_costs(truth: ArrayLike, scores: ArrayLike, factors: ArrayLike, weights: Floats) -> Floats:
-    """The least cost over all thresholds and detectors, (factors, sets).
-
-    It sees the windows it is measured on.
-
-    Examples
-    --------
-    >>> from costboost.experiments.masnadi2007.faces_costs import least_costs, resamples
-    >>> truth = [1, 0, 1, 0]
-    >>> table = [[0.1, 0.2, 0.9, 0.0], [0.5, 0.4, 0.4, 0.0]]
-    >>> least_costs(truth, table, [10], resamples(truth, 0, seed=0)).tolist()
-    [[1.0]]
-    """
+    """The least cost over all thresholds and detectors, (factors, sets)."""
+    # It sees the windows it is measured on.
     face = np.asarray(truth) == 1
     least = np.full((len(np.asarray(factors)), len(weights)), np.inf)
     for row in np.asarray(scores):
@@ -116,19 +91,8 @@ def least_costs(truth: ArrayLike, scores: ArrayLike, factors: ArrayLike, weights
 def halves_costs(
     truth: ArrayLike, scores: ArrayLike, factors: ArrayLike, weights: Floats, seed: int
 ) -> Floats:
-    """Detector and threshold chosen on one half of the windows, measured on the other, both ways.
-
-    Of several equally good thresholds the middle one is taken. Returns (factors, sets).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from costboost.experiments.masnadi2007.faces_costs import halves_costs, resamples
-    >>> truth = np.array([1, 0] * 10)
-    >>> table = [truth - 0.5, 0.0 * truth]
-    >>> halves_costs(truth, table, [10], resamples(truth, 0, seed=0), seed=0).tolist()
-    [[0.0]]
-    """
+    """Detector and threshold chosen on one half of the windows, tried on the other, both ways."""
+    # Of several equally good thresholds the middle one is taken. Returns (factors, sets).
     face, table = np.asarray(truth) == 1, np.asarray(scores)
     wanted = np.asarray(factors)
     parts = holdout(np.asarray(truth), 0.5, seed)

@@ -49,13 +49,11 @@ class Draw:
 
 
 def draw(mode: Mode, setting: str, seed: int) -> Draw:
-    """The windows of one draw.
-
-    Test part: all training faces and as many other training windows, drawn at random; the set's own
-    test part. Held-out windows: the paper's share of the training faces and as many others; as many
-    of both classes from the rest. Quick: the faces of scikit-image and windows cut from its
-    pictures, in place of the set.
-    """
+    """The windows of one draw."""
+    # Test part: all training faces and as many other training windows, drawn at random; the set's
+    # own test part. Held-out windows: the paper's share of the training faces and as many others;
+    # as many of both classes from the rest. Quick: the faces of scikit-image and windows cut from
+    # its pictures, in place of the set.
     rng = check_random_state(seed)
     if mode == "quick":
         windows, y = face_windows()

@@ -23,27 +23,9 @@ _POSITIVE, _NEGATIVE = (np.diff(norm.cdf(_CELLS, loc=mean)) for mean in (1.0, -1
 
 
 def crossing(positive: Bools) -> float:
-    """Threshold of the rule "+1 from x* on" that agrees best with the decisions.
-
-    For a score with one change of sign from - to + this is its zero crossing. Wiggles in the tails
-    hardly move it, and a change from + to - is not taken for one.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (4001,)
-        Whether +1 is decided at the points from -4 to 4.
-
-    Returns
-    -------
-    float
-        x*; -4 if +1 is decided everywhere, 4 if nowhere.
-
-    Examples
-    --------
-    >>> from costboost.experiments.masnadi2007.gaussians import GRID, crossing
-    >>> round(crossing(GRID >= -0.5), 2), crossing(GRID >= -9.0)
-    (-0.5, -4.0)
-    """
+    """Threshold of the rule "+1 from x* on" that agrees best with the decisions."""
+    # For a score with one change of sign from - to + this is its zero crossing. Wiggles in the
+    # tails hardly move it, and a change from + to - is not taken for one.
     mass = _POSITIVE + _NEGATIVE
     flagged_below = np.concatenate([[0.0], np.cumsum(mass * positive)])
     passed_above = np.concatenate([np.cumsum((mass * ~positive)[::-1])[::-1], [0.0]])
@@ -52,26 +34,7 @@ def crossing(positive: Bools) -> float:
 
 
 def cost_ratio(positive: Bools, C1: float) -> float:
-    """Expected cost of decisions, in units of the cost of the best ones.
-
-    Parameters
-    ----------
-    positive : ndarray of shape (4001,)
-        Where on the grid +1 is decided.
-    C1 : float
-        Cost of a miss; a false alarm costs 1.
-
-    Returns
-    -------
-    float
-        At least 1 but for the width of a cell.
-
-    Examples
-    --------
-    >>> from costboost.experiments.masnadi2007.gaussians import GRID, cost_ratio
-    >>> round(cost_ratio(GRID >= -0.8047, 5.0), 3), round(cost_ratio(GRID >= 0.0, 5.0), 3)
-    (1.0, 1.584)
-    """
+    """Expected cost of decisions, in units of the cost of the best ones."""
     paid = C1 * _POSITIVE[~positive].sum() + _NEGATIVE[positive].sum()
     best = bayes_threshold(C1)
     return float(paid / (C1 * norm.cdf(best - 1.0) + norm.sf(best + 1.0)))

@@ -45,28 +45,6 @@ ADDED = ALGORITHMS[10:]  # not in the paper
 
 
 def classifier(algorithm: str, C1: float, rounds: int) -> Any:
-    """An unfitted classifier: a miss costs C1, a false alarm 1.
-
-    Parameters
-    ----------
-    algorithm : str
-        One of ``ALGORITHMS``.
-    C1 : float
-        Cost of a miss in training.
-    rounds : int
-        Boosting rounds.
-
-    Returns
-    -------
-    classifier
-        It runs on one thread.
-
-    Examples
-    --------
-    >>> from costboost.experiments.masnadi2007.methods import classifier
-    >>> classifier("AdaC2", 5.0, 10)
-    AdaC2Classifier(cost_matrix={'fn': 5.0, 'fp': 1.0}, estimator='stump',
-                    n_estimators=10, n_jobs=1)
-    """
+    """An unfitted classifier: a miss costs C1, a false alarm 1."""
     recipe, options = _RECIPES[algorithm]
     return recipe({"fn": C1, "fp": 1.0}, n_estimators=rounds, n_jobs=1, **options)

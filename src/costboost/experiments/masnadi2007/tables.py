@@ -82,11 +82,9 @@ class Table2(Item):
         ]
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
-        """Counts of the test fold by training cost, and ε of the inner search.
-
-        ``fp@C@r`` and ``fn@C@r`` are false alarms and misses with training cost C after r rounds;
-        ``ε@f``, ``Ĉ1@f`` and ``rounds@f`` are what the inner search comes to.
-        """
+        """Counts of the test fold by training cost, and ε of the inner search."""
+        # ``fp@C@r`` and ``fn@C@r`` are false alarms and misses with training cost C after r rounds;
+        # ``ε@f``, ``Ĉ1@f`` and ``rounds@f`` are what the inner search comes to.
         data, seed, costs = binary_data(task.dataset), split_seed(task), COSTS[mode]
         train, test = fold(data.y, FOLDS, task.split, seed)
         outer = _counts(task.algorithm, data, train, test, costs)

@@ -152,20 +152,7 @@ def judge_table2(summary: pd.DataFrame) -> list[Conclusion]:
 
 
 def lower_medians(summary: pd.DataFrame, names: Sequence[str]) -> Conclusion:
-    """Whether these algorithms have lower median ε than all earlier ones.
-
-    Parameters
-    ----------
-    summary : DataFrame
-        Summary of `Table2`.
-    names : sequence of str
-        New algorithms.
-
-    Returns
-    -------
-    Conclusion
-        It holds if it does for all names and protocols, in part if for some.
-    """
+    """Whether these algorithms have lower median ε than all earlier ones."""
     below, evidence = [], []
     n = 0
     for metric, words in PROTOCOLS.items():
@@ -243,18 +230,7 @@ def _left_out(wide: dict[str, pd.DataFrame]) -> Conclusion:
 
 
 def overall(summaries: Mapping[str, pd.DataFrame]) -> list[Conclusion]:
-    """What the paper states about the new algorithms as a whole.
-
-    Parameters
-    ----------
-    summaries : mapping of str to DataFrame
-        Summaries by item name; without ``figure3`` and ``table2`` there is nothing to say.
-
-    Returns
-    -------
-    list of Conclusion
-        One, about zero crossings and median ε together, or none.
-    """
+    """What the paper states about the new algorithms as a whole."""
     if not {"figure3", "table2"} <= set(summaries):
         return []
     parts = [

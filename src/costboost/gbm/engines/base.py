@@ -32,17 +32,7 @@ ONE_HOT = 64
 
 @dataclass(frozen=True, eq=False)
 class Seen:
-    """What an engine sees after a round.
-
-    Attributes
-    ----------
-    round : int
-        Number of the round, from 1; those of a continued booster count.
-    losses : mapping of str to float
-        Loss of each set of rows that is watched: ``"held_out"``, ``"eval_set"``, ``"train"``.
-    scores : mapping of str to array
-        Their scores.
-    """
+    """What an engine sees after a round."""
 
     round: int
     losses: Mapping[str, float]
@@ -68,23 +58,7 @@ class Growth:
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """How long one booster is trained, and from where.
-
-    Attributes
-    ----------
-    n_estimators : int
-        Number of boosting rounds, at most.
-    patience : int
-        Rounds without a smaller loss that end the training; 0 never ends it.
-    seed : int
-        Seed of row and column samples.
-    start : Model or None
-        A booster to continue; its rounds count.
-    after_round : callable or None
-        Called after each round; if it returns True, the training ends.
-    watches_training : bool
-        Whether the training rows are watched too.
-    """
+    """How long one booster is trained, and from where."""
 
     n_estimators: int
     patience: int
@@ -111,19 +85,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class TargetTable:
-    """A table in memory, with the columns of a target.
-
-    Attributes
-    ----------
-    X : array of shape (n, n_features)
-        The features.
-    categorical : list of int
-        Columns of X that hold category codes.
-    target : Target
-        What to train for.
-    columns : Columns
-        The target's columns of all rows.
-    """
+    """A table in memory, with the columns of a target."""
 
     X: AnyArray
     categorical: list[int]
@@ -166,19 +128,7 @@ class Model(ABC):
 
 @dataclass(frozen=True)
 class Engine(ABC):
-    """A gradient boosting library.
-
-    Parameters
-    ----------
-    growth : Growth
-        How trees are grown.
-    threads : int or None
-        Threads of a training; None leaves the number to the library.
-    device : str
-        ``"cpu"``, or what the library calls its GPU.
-    parameters : mapping
-        The library's own parameters; they win.
-    """
+    """A gradient boosting library."""
 
     growth: Growth
     threads: int | None
@@ -189,59 +139,15 @@ class Engine(ABC):
     def train(
         self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
     ) -> tuple[Model, Floats | None]:
-        """Train one booster on a table in memory.
-
-        Parameters
-        ----------
-        table : TargetTable
-            All rows.
-        fold : Fold
-            Which of them to train on, and which are held out.
-        job : Job
-            How long.
-        eval_table : TargetTable, optional
-            Rows of another table; they stop the booster instead of the held-out ones.
-
-        Returns
-        -------
-        model : Model
-            The booster, cut at its best round.
-        scores : array or None
-            Its scores of the held-out rows, or of the other table if there are none; None if it
-            was not stopped by them.
-        """
+        """Train one booster on a table in memory."""
 
     def together(self, models: Sequence[Any]) -> Model | None:
-        """One model in place of those of the folds, if that needs no training on all rows.
-
-        Parameters
-        ----------
-        models : sequence of Model
-            Models that this engine trained, one per fold.
-
-        Returns
-        -------
-        Model or None
-            Scores as the mean of the models; None if there is no such model.
-        """
+        """One model in place of those of the folds, if that needs no training on all rows."""
         return None
 
 
 class Watch:
-    """What is seen during one training: losses after each round, the best round, when to stop.
-
-    Parameters
-    ----------
-    job : Job
-        The training.
-    parts : mapping of str to Part
-        The target on each set of rows that is watched.
-    stop_by : str, optional
-        The set whose loss chooses the best round and ends the training; by default all rounds
-        count.
-    before : array, optional
-        Scores of that set by the booster that the job continues.
-    """
+    """What is seen during one training: losses after each round, the best round, when to stop."""
 
     def __init__(
         self,
@@ -263,20 +169,7 @@ class Watch:
 
     @classmethod
     def over(cls, job: Job, sets: Mapping[str, tuple[TargetTable, Ints | None]]) -> Watch:
-        """A watch over some rows of tables.
-
-        Parameters
-        ----------
-        job : Job
-            The training.
-        sets : mapping of str to (table, rows)
-            As `watched_sets` lists them.
-
-        Returns
-        -------
-        Watch
-            Sets that cannot tell a good score from a bad one are left out.
-        """
+        """A watch over some rows of tables."""
         parts = {name: table.part(rows) for name, (table, rows) in sets.items()}
         parts = {name: part for name, part in parts.items() if part.weight > 0}
         stop_by = next((name for name in parts if name != "train"), None) if job.patience else None

@@ -35,15 +35,7 @@ _MOST_DEPTH = 16
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """The columns that CatBoost sees: numbers, and a column of zeros and ones per category.
-
-    Attributes
-    ----------
-    source : int array of shape (p,)
-        The column of the table behind each.
-    category : int array of shape (p,)
-        The category that it marks; -1 for numbers.
-    """
+    """The columns that CatBoost sees: numbers, and a column of zeros and ones per category."""
 
     source: Ints
     category: Ints
@@ -71,10 +63,9 @@ class Columns:
 
 
 class CatBoostEngine(Engine):
-    """Boosters by CatBoost, as models of LightGBM.
+    """Boosters by CatBoost, as models of LightGBM."""
 
-    Trees have the smallest depth with `max_leaves`; the learning rate is doubled.
-    """
+    # Trees have the smallest depth with `max_leaves`; the learning rate is doubled.
 
     def train(
         self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
@@ -173,23 +164,7 @@ class _Callback:
 
 
 def as_lightgbm(booster: catboost.CatBoost, columns: Columns, n_features: int) -> lgb.Booster:
-    """A model of LightGBM with the raw scores of a CatBoost model.
-
-    Parameters
-    ----------
-    booster : catboost.CatBoost
-        Made of symmetric trees over numbers.
-    columns : Columns
-        What its features are.
-    n_features : int
-        Columns of the table.
-
-    Returns
-    -------
-    lightgbm.Booster
-        The same trees. CatBoost compares numbers of single precision; thresholds are placed so that
-        numbers of double precision fall on the same side.
-    """
+    """A model of LightGBM with the raw scores of a CatBoost model."""
     with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
         path = Path(folder) / "model.json"
         booster.save_model(str(path), format="json")
@@ -218,18 +193,7 @@ def as_lightgbm(booster: catboost.CatBoost, columns: Columns, n_features: int) -
 
 
 class _Symmetric:
-    """A symmetric tree as the text of an ordinary one.
-
-    Parameters
-    ----------
-    questions : list of (int, float)
-        Feature and border of each level: whether the value is larger. Bit i of the number of a
-        leaf is the answer to question i.
-    values, weights : array of shape (2 ** depth,)
-        Output and weight of each leaf.
-    columns : Columns
-        What the features are.
-    """
+    """A symmetric tree as the text of an ordinary one."""
 
     def __init__(
         self,

@@ -24,22 +24,10 @@ _BLOCK = 64
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """How columns become the inputs of a smooth model.
+    """How columns become the inputs of a smooth model."""
 
-    Numbers are standardised, missing ones replaced by the median and marked; a category becomes a
-    column of zeros and ones for each of its values.
-
-    Attributes
-    ----------
-    numeric, categorical : int array
-        Columns of numbers and of category codes.
-    medians, means, scales : array
-        Of the columns of numbers.
-    gaps : int array
-        Columns that had missing values.
-    sizes : int array
-        Number of values of each categorical column.
-    """
+    # Numbers are standardised, missing ones replaced by the median and marked; a category becomes a
+    # column of zeros and ones for each of its values.
 
     numeric: Ints
     categorical: Ints
@@ -51,20 +39,7 @@ class Design:
 
     @classmethod
     def of(cls, X: AnyArray, categorical: list[int]) -> Design:
-        """The design for the columns of a table.
-
-        Parameters
-        ----------
-        X : array of shape (n, d)
-            The rows.
-        categorical : list of int
-            Columns that hold category codes.
-
-        Returns
-        -------
-        Design
-            Ready to transform rows.
-        """
+        """The design for the columns of a table."""
         codes = np.asarray(categorical, dtype=np.intp)
         numeric = np.setdiff1d(np.arange(X.shape[1]), codes)
         values = np.asarray(X[:, numeric], dtype=np.float64)
@@ -114,17 +89,7 @@ class Design:
 
 
 class DesignModel(Model):
-    """A model of the inputs that a design makes of rows.
-
-    Parameters
-    ----------
-    design : Design
-        How rows become inputs.
-    base : array of shape (n_scores,)
-        What is added to the scores.
-    centre : array of shape (p,)
-        Mean inputs: contributions are measured from there.
-    """
+    """A model of the inputs that a design makes of rows."""
 
     design: Design
     base: Floats
@@ -184,23 +149,9 @@ class DesignModel(Model):
 
 
 def row_products(rows: Floats, weights: Floats) -> Floats:
-    """Products of rows and weights, each row by the same steps whatever the others are.
-
-    A matrix product may add in another order if there are more rows, so that the score of a row
-    would depend on the batch that it comes in. Blocks of one size do not.
-
-    Parameters
-    ----------
-    rows : array of shape (n, p)
-        The rows.
-    weights : array of shape (m, p)
-        The weights.
-
-    Returns
-    -------
-    array of shape (n, m)
-        The products.
-    """
+    """Products of rows and weights, each row by the same steps whatever the others are."""
+    # A matrix product may add in another order if there are more rows, so that the score of a row
+    # would depend on the batch that it comes in. Blocks of one size do not.
     n, p = rows.shape
     n_blocks = -(-n // _BLOCK)
     padded = np.zeros((n_blocks * _BLOCK, p))
@@ -214,21 +165,7 @@ M = TypeVar("M", bound=DesignModel)
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What a smooth model is fitted to.
-
-    Attributes
-    ----------
-    design : Design
-        How rows became inputs.
-    inputs : array of shape (n, p)
-        The inputs of the rows.
-    labels : int array of shape (n,)
-        Their classes.
-    weights : array of shape (n,)
-        Their weights; the mean is 1, unless all are 0: then each is 1.
-    n_scores : int
-        One for two classes, else the number of classes.
-    """
+    """What a smooth model is fitted to."""
 
     design: Design
     inputs: Floats
@@ -243,15 +180,7 @@ class Sample:
 
 
 class Judge(Generic[M]):
-    """Keeps the best of the models that it is shown, by the loss of rows that are held out.
-
-    Parameters
-    ----------
-    watch : Watch
-        Knows the loss.
-    held : array of shape (m, p)
-        Inputs of the held-out rows.
-    """
+    """Keeps the best of the models that it is shown, by the loss of rows that are held out."""
 
     def __init__(self, watch: Watch, held: Floats) -> None:
         self.watch = watch
@@ -270,10 +199,9 @@ class Judge(Generic[M]):
 
 
 class DesignEngine(Engine, Generic[M]):
-    """Fits models of a design at once, without rounds: there is nothing to continue.
+    """Fits models of a design at once, without rounds: there is nothing to continue."""
 
-    Only for targets that are log loss, and for tables that are not sparse.
-    """
+    # Only for targets that are log loss, and for tables that are not sparse.
 
     @abstractmethod
     def fitted(self, sample: Sample, seed: int) -> M:

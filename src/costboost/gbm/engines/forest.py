@@ -33,12 +33,11 @@ _USUAL, _SPREAD = 4.0, 0.5
 
 
 class ForestEngine(Engine):
-    """Forests by LightGBM, whose mean outputs are probabilities.
+    """Forests by LightGBM, whose mean outputs are probabilities."""
 
-    The score is the probability times a constant, not its logarithm: it stays a sum over trees, so
-    that a forest merges with boosters, explains itself exactly and is stored like them, and a leaf
-    without a row of some class is not a certainty. Only for targets that are log loss.
-    """
+    # The score is the probability times a constant, not its logarithm: it stays a sum over trees,
+    # so that a forest merges with boosters, explains itself exactly and is stored like them, and a
+    # leaf without a row of some class is not a certainty. Only for targets that are log loss.
 
     def train(
         self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None

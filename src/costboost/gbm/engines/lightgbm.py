@@ -147,11 +147,9 @@ def dataset(
     *,
     keep_rows: bool = False,
 ) -> lgb.Dataset:
-    """Some rows of a table, binned like the reference if there is one.
-
-    With too few rows for any split LightGBM's filter leaves no feature, which is an error with
-    objectives that are not its own; so the parameters turn it off.
-    """
+    """Some rows of a table, binned like the reference if there is one."""
+    # With too few rows for any split LightGBM's filter leaves no feature, which is an error with
+    # objectives that are not its own; so the parameters turn it off.
     columns = table.columns
     return lgb.Dataset(
         table.X if rows is None else table.X[rows],

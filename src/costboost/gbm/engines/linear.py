@@ -84,19 +84,7 @@ def _constant(label: int, n_scores: int, n: int) -> Floats:
 
 
 class LinearModel(DesignModel):
-    """A linear score of the inputs.
-
-    Parameters
-    ----------
-    design : Design
-        How rows become inputs.
-    slopes : array of shape (n_scores, p)
-        Weight of each input.
-    base : array of shape (n_scores,)
-        Score of inputs that are zero.
-    centre : array of shape (p,)
-        Mean inputs: contributions are measured from there.
-    """
+    """A linear score of the inputs."""
 
     engine = "linear"
 

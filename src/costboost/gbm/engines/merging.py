@@ -16,33 +16,7 @@ _NUMBER = re.compile(r"^Tree=\d+\n")
 
 
 def merged_lightgbm(boosters: Sequence[lgb.Booster], weights: Sequence[float]) -> lgb.Booster:
-    """One booster whose raw score is the weighted sum of those of the others.
-
-    Parameters
-    ----------
-    boosters : sequence of lightgbm.Booster
-        Trained on the same features, with the same number of scores per row.
-    weights : sequence of float
-        Their weights.
-
-    Returns
-    -------
-    lightgbm.Booster
-        An ordinary booster.
-
-    Examples
-    --------
-    >>> import lightgbm as lgb
-    >>> import numpy as np
-    >>> X = np.arange(40.0).reshape(-1, 1)
-    >>> a, b = (
-    ...     lgb.train({"verbosity": -1, "min_data_in_leaf": 2}, lgb.Dataset(X, y), 3)
-    ...     for y in (X[:, 0], -(X[:, 0] ** 2))
-    ... )
-    >>> both = merged_lightgbm([a, b], [0.25, 0.75])
-    >>> bool(np.allclose(both.predict(X), 0.25 * a.predict(X) + 0.75 * b.predict(X)))
-    True
-    """
+    """One booster whose raw score is the weighted sum of those of the others."""
     head, _, tail = _parts(boosters[0])
     trees = [
         affine(tree, weight)
@@ -53,56 +27,17 @@ def merged_lightgbm(boosters: Sequence[lgb.Booster], weights: Sequence[float]) -
 
 
 def trees_of(booster: lgb.Booster) -> list[str]:
-    """The text of each tree of a booster, its first line included.
-
-    Parameters
-    ----------
-    booster : lightgbm.Booster
-        The booster.
-
-    Returns
-    -------
-    list of str
-        In the order of the booster.
-    """
+    """The text of each tree of a booster, its first line included."""
     return _parts(booster)[1]
 
 
 def affine(tree: str, factor: float, shift: float = 0.0) -> str:
-    """A tree whose output is a linear function of that of another.
-
-    Parameters
-    ----------
-    tree : str
-        Text of the other tree.
-    factor, shift : float
-        The outputs are multiplied, then moved.
-
-    Returns
-    -------
-    str
-        Its text.
-    """
+    """A tree whose output is a linear function of that of another."""
     return _OUTPUTS.sub(partial(_changed, factor=factor, shift=shift), tree)
 
 
 def booster_of(trees: Sequence[str], n_scores: int, n_features: int) -> lgb.Booster:
-    """A booster for log loss that is made of given trees.
-
-    Parameters
-    ----------
-    trees : sequence of str
-        Their texts, round by round, within a round score by score.
-    n_scores : int
-        One for two classes, else the number of classes.
-    n_features : int
-        Columns of the table.
-
-    Returns
-    -------
-    lightgbm.Booster
-        The booster.
-    """
+    """A booster for log loss that is made of given trees."""
     objective = "binary sigmoid:1" if n_scores == 1 else f"multiclass num_class:{n_scores}"
     head = "\n".join(
         [

@@ -15,33 +15,7 @@ __all__ = ["merged_xgboost"]
 
 
 def merged_xgboost(boosters: Sequence[xgb.Booster], weights: Sequence[float]) -> xgb.Booster:
-    """One booster whose raw score is the weighted sum of those of the others.
-
-    Parameters
-    ----------
-    boosters : sequence of xgboost.Booster
-        Made of trees, trained for the same objective on the same features.
-    weights : sequence of float
-        Their weights.
-
-    Returns
-    -------
-    xgboost.Booster
-        An ordinary booster. It starts from the base score of the first one; what the others
-        would add to that is in the leaves of its first round.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import xgboost as xgb
-    >>> X = np.arange(40.0).reshape(-1, 1)
-    >>> rows = xgb.DMatrix(X)
-    >>> a, b = (xgb.train({}, xgb.DMatrix(X, y), 3) for y in (X[:, 0], -(X[:, 0] ** 2)))
-    >>> both = merged_xgboost([a, b], [0.25, 0.75])
-    >>> expected = 0.25 * a.predict(rows) + 0.75 * b.predict(rows)
-    >>> bool(np.allclose(both.predict(rows), expected))
-    True
-    """
+    """One booster whose raw score is the weighted sum of those of the others."""
     models = [json.loads(bytes(booster.save_raw("json"))) for booster in boosters]
     learners = [model["learner"] for model in models]
     for learner in learners:

@@ -35,28 +35,16 @@ _UNITS, _UNITS_PER_SCORE = 32, 4
 
 
 def hidden_units(n_scores: int) -> int:
-    """The hidden units of a network with so many scores.
-
-    Parameters
-    ----------
-    n_scores : int
-        One for two classes, else the number of classes.
-
-    Returns
-    -------
-    int
-        Their number.
-    """
+    """The hidden units of a network with so many scores."""
     return max(_UNITS, _UNITS_PER_SCORE * n_scores)
 
 
 class NetworkEngine(DesignEngine["NetworkModel"]):
-    """A network with one hidden layer and a squared penalty, stopped by held-out rows.
+    """A network with one hidden layer and a squared penalty, stopped by held-out rows."""
 
-    It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a
-    few hundred steps, and there is no learning rate to choose. scikit-learn's network cannot be
-    stopped by given rows, and takes weights only in newer versions.
-    """
+    # It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a
+    # few hundred steps, and there is no learning rate to choose. scikit-learn's network cannot be
+    # stopped by given rows, and takes weights only in newer versions.
 
     def fitted(self, sample: Sample, seed: int) -> NetworkModel:
         """The model after a usual number of steps."""
@@ -121,19 +109,7 @@ def _descended(
 
 @dataclass(frozen=True, eq=False)
 class _Loss:
-    """Log loss of a network as a function of all its numbers, with its gradient.
-
-    Attributes
-    ----------
-    inputs : array of shape (n, p)
-        The rows.
-    labels : int array of shape (n,)
-        Their classes.
-    shares : array of shape (n,)
-        Their weights, which sum to 1.
-    n_scores : int
-        Outputs of the network.
-    """
+    """Log loss of a network as a function of all its numbers, with its gradient."""
 
     inputs: Floats
     labels: Ints
@@ -206,23 +182,7 @@ class _Loss:
 
 
 class NetworkModel(DesignModel):
-    """A network with one hidden layer of rectified units.
-
-    Parameters
-    ----------
-    design : Design
-        How rows become inputs.
-    slopes : array of shape (units, p)
-        Weights of the inputs in each hidden unit.
-    shifts : array of shape (units,)
-        What is added before the unit is cut off at zero.
-    tops : array of shape (n_scores, units)
-        Weights of the hidden units in each score.
-    base : array of shape (n_scores,)
-        What is added to the scores.
-    centre : array of shape (p,)
-        Mean inputs: contributions are measured from there.
-    """
+    """A network with one hidden layer of rectified units."""
 
     engine = "network"
 
@@ -260,12 +220,10 @@ class NetworkModel(DesignModel):
         return np.asarray(row_products(hidden, self.tops) + self.base)
 
     def effects(self, inputs: Floats, score: int) -> Floats:
-        """What each input adds to a score of the centre, (n, p).
-
-        The score's gradient, averaged along the line from the centre to the row (Aumann and
-        Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
-        the average is exact, and the effects sum to the difference of the scores.
-        """
+        """What each input adds to a score of the centre, (n, p)."""
+        # The score's gradient, averaged along the line from the centre to the row (Aumann and
+        # Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
+        # the average is exact, and the effects sum to the difference of the scores.
         at_centre = self.slopes @ self.centre + self.shifts
         away = inputs - self.centre
         moves = row_products(away, self.slopes)

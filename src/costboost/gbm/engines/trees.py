@@ -42,29 +42,7 @@ _trees: WeakKeyDictionary[lgb.Booster, tuple[int, Trees | None]] = WeakKeyDictio
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """All trees of a booster, node after node.
-
-    Attributes
-    ----------
-    n_scores : int
-        Scores of a row; trees take turns.
-    roots : int array of shape (n_trees,)
-        First node of each tree. Leaves have negative numbers, ``~leaf``.
-    feature : int array of shape (n_nodes,)
-        The column that a node asks for.
-    threshold : array of shape (n_nodes,)
-        Numbers up to it go left; for categories, the first word of the node's set.
-    kind : int array of shape (n_nodes,)
-        LightGBM's decision type.
-    words : int array of shape (n_nodes,)
-        Words of the set of categories.
-    children : int array of shape (2 * n_nodes,)
-        Left and right child of each node.
-    values : array of shape (n_leaves,)
-        Outputs.
-    categories : uint32 array
-        Sets of categories that go left, as bits.
-    """
+    """All trees of a booster, node after node."""
 
     n_scores: int
     roots: AnyArray
@@ -78,20 +56,7 @@ class Trees:
 
     @classmethod
     def of(cls, booster: lgb.Booster, n_rounds: int) -> Trees | None:
-        """The trees of the first rounds; None if there is something else in the booster.
-
-        Parameters
-        ----------
-        booster : lightgbm.Booster
-            The booster.
-        n_rounds : int
-            Rounds that count.
-
-        Returns
-        -------
-        Trees or None
-            None for linear leaves, means of trees, and zeros that count as missing.
-        """
+        """The trees of the first rounds; None if there is something else in the booster."""
         text = booster.model_to_string(num_iteration=n_rounds)
         head, _, rest = text.partition("\nTree=0\n")
         body = rest.partition("\nend of trees")[0]
@@ -135,20 +100,7 @@ class Trees:
         )
 
     def scores(self, X: AnyArray, threads: int = 1) -> Floats:
-        """Raw scores of rows.
-
-        Parameters
-        ----------
-        X : array of shape (n, n_features)
-            The rows.
-        threads : int, default=1
-            Threads that share them.
-
-        Returns
-        -------
-        array of shape (n,) or (n, n_scores)
-            As LightGBM has them, to the last bit.
-        """
+        """Raw scores of rows."""
         total = np.zeros((len(X), self.n_scores))
         arguments = (
             self.roots,
@@ -178,22 +130,7 @@ class Trees:
 
 
 def trees_for(booster: lgb.Booster, n_rounds: int, n_rows: int) -> Trees | None:
-    """The trees of a booster if they score so many rows faster than LightGBM, else None.
-
-    Parameters
-    ----------
-    booster : lightgbm.Booster
-        The booster; its trees are read once.
-    n_rounds : int
-        Rounds that count.
-    n_rows : int
-        Rows to score.
-
-    Returns
-    -------
-    Trees or None
-        None if there is little to do, or if the booster has other trees than these.
-    """
+    """The trees of a booster if they score so many rows faster than LightGBM, else None."""
     if n_rows * n_rounds * booster.num_model_per_iteration() < _WORK:
         return None
     known = _trees.get(booster)

@@ -59,26 +59,7 @@ class XGBoostEngine(Engine):
         watched: Mapping[str, xgb.DMatrix],
         watch: Watch,
     ) -> xgb.Booster:
-        """Train a booster on matrices, wherever their rows are.
-
-        Parameters
-        ----------
-        target : Target
-            What to train for.
-        train : xgboost.DMatrix
-            The training rows, with labels and weights.
-        part : Part or None
-            The target on these rows; None for log loss.
-        watched : mapping of str to xgboost.DMatrix
-            The sets of rows that are watched.
-        watch : Watch
-            Their losses, and how long to train.
-
-        Returns
-        -------
-        xgboost.Booster
-            The booster, cut at its best round.
-        """
+        """Train a booster on matrices, wherever their rows are."""
         job = watch.job
         options: dict[str, Any] = {}
         if watched:
@@ -102,20 +83,7 @@ class XGBoostEngine(Engine):
         return booster
 
     def parameters_for(self, target: Target, seed: int) -> dict[str, Any]:
-        """XGBoost's parameters of a training.
-
-        Parameters
-        ----------
-        target : Target
-            What to train for.
-        seed : int
-            Seed of row and column samples.
-
-        Returns
-        -------
-        dict
-            Parameters for ``xgboost.train``; those of the user win.
-        """
+        """XGBoost's parameters of a training."""
         growth = self.growth
         parameters: dict[str, Any] = {
             "tree_method": "hist",
@@ -156,25 +124,8 @@ class XGBoostEngine(Engine):
 
 
 def first_hessian(masses: ArrayLike) -> float:
-    """Mean Hessian of a row in the first round: it turns rows of a leaf into XGBoost's weight.
-
-    With shares p of the labels it is the mean over labels of p (1 - p).
-
-    Parameters
-    ----------
-    masses : array of shape (k,)
-        Sum of the weights of each label.
-
-    Returns
-    -------
-    float
-        The mean Hessian.
-
-    Examples
-    --------
-    >>> first_hessian([30.0, 10.0])
-    0.1875
-    """
+    """Mean Hessian of a row in the first round: it turns rows of a leaf into XGBoost's weight."""
+    # With shares p of the labels it is the mean over labels of p (1 - p).
     shares = np.asarray(masses) / np.sum(np.asarray(masses))
     return float((1.0 - np.square(shares).sum()) / len(shares))
 
@@ -187,15 +138,7 @@ def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
 
 
 class XGBoostModel(Model):
-    """An XGBoost booster.
-
-    Parameters
-    ----------
-    booster : xgboost.Booster
-        The booster, all of whose rounds count.
-    types : list of str or None
-        Types of the columns.
-    """
+    """An XGBoost booster."""
 
     engine = "xgboost"
 
@@ -258,11 +201,9 @@ _DENSE_NUMBERS = 2**21
 
 
 def _dense(X: Any) -> Iterator[AnyArray]:
-    """Arrays as they are; sparse rows written out, a block at a time.
-
-    XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
-    as in the array of the same rows.
-    """
+    """Arrays as they are; sparse rows written out, a block at a time."""
+    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
+    # as in the array of the same rows.
     if not is_sparse(X):
         yield _in_single(X)
         return
@@ -275,10 +216,8 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 def _in_single(X: AnyArray) -> AnyArray:
-    """Numbers that single precision holds: larger ones, which XGBoost refuses, become the largest.
-
-    No threshold is beyond it, so a new row falls into the same leaf.
-    """
+    """Numbers that single precision holds: larger ones, refused by XGBoost, become the largest."""
+    # No threshold is beyond it, so a new row falls into the same leaf.
     if X.dtype == np.float64 and X.size:
         largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))
         if largest > _LARGEST:

@@ -29,23 +29,7 @@ Trainer: TypeAlias = Callable[[int | None, Job], "tuple[Model, Floats | None]"]
 
 
 class Source(ABC):
-    """Training rows.
-
-    Attributes
-    ----------
-    classes : array of shape (k,)
-        The classes.
-    features : Features
-        The columns.
-    has_row_costs : bool
-        Whether the rows have costs of their own that ``predict`` may not be told.
-    totals : Totals
-        Sums over all rows that have weight.
-    seeds : sequence of int
-        Seed of each booster to train: one, or one per fold.
-    tells_rounds : bool
-        Whether its trainings report their rounds.
-    """
+    """Training rows."""
 
     classes: AnyArray
     features: Features
@@ -82,32 +66,10 @@ class Source(ABC):
 
     @abstractmethod
     def held_out(self, number: int | None = None) -> Block | None:
-        """Costs and weights of held-out rows; None if there are none.
-
-        Parameters
-        ----------
-        number : int, optional
-            The booster that held them out; by default all, one after the other.
-
-        Returns
-        -------
-        Block or None
-            The rows, in the order of the trainer's scores.
-        """
+        """Costs and weights of held-out rows; None if there are none."""
 
     def watched(self, number: int) -> dict[str, Block]:
-        """Costs and weights of the rows whose loss and cost a booster's training tells.
-
-        Parameters
-        ----------
-        number : int
-            The booster.
-
-        Returns
-        -------
-        dict of str to Block
-            By the name of the set: ``"held_out"``, ``"eval_set"`` or ``"train"``.
-        """
+        """Costs and weights of the rows whose loss and cost a booster's training tells."""
         held = self.held_out(number)
         return {} if held is None else {"held_out": held}
 
@@ -121,20 +83,7 @@ class Source(ABC):
 
 
 def hashes(block: Block, prefix: str = "") -> dict[str, str]:
-    """Hashes of some rows, by topic.
-
-    Parameters
-    ----------
-    block : Block
-        The rows.
-    prefix : str, default=""
-        Stands before the topics.
-
-    Returns
-    -------
-    dict of str to str
-        Of rows (features and classes), costs and sample weights.
-    """
+    """Hashes of some rows, by topic."""
     costs = block.costs
     return {
         f"{prefix}rows": fingerprint(() if block.X is None else block.X, costs.codes),
@@ -147,24 +96,7 @@ def hashes(block: Block, prefix: str = "") -> dict[str, str]:
 def hold_out_rule(
     settings: Settings, n_rows: int, n_classes: int, rng: np.random.RandomState
 ) -> HoldOut:
-    """Which rows a single booster holds out, to stop early, calibrate and estimate savings.
-
-    Parameters
-    ----------
-    settings : Settings
-        Whether to stop early, and the share of rows.
-    n_rows : int
-        Number of all rows.
-    n_classes : int
-        Number of classes.
-    rng : RandomState
-        Draws the seed, if rows are held out.
-
-    Returns
-    -------
-    HoldOut
-        The rule; it holds out no row if there are too few.
-    """
+    """Which rows a single booster holds out, to stop early, calibrate and estimate savings."""
     if not settings.early_stopping or n_rows * settings.validation_fraction < 1:
         return HoldOut()
     seed = int(rng.randint(Settings.largest_seed))

@@ -34,15 +34,7 @@ _TOGETHER_NUMBERS = 2**25
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """Which booster trains on which rows.
-
-    Attributes
-    ----------
-    folds : list of Fold
-        Rows of each booster, counted among those that have weight.
-    seeds : list of int
-        Seeds of the boosters.
-    """
+    """Which booster trains on which rows."""
 
     folds: list[Fold]
     seeds: list[int]
@@ -50,17 +42,7 @@ class Plan:
 
 @dataclass(frozen=True, eq=False)
 class LastFit:
-    """What a warm start must know of the fit before.
-
-    Attributes
-    ----------
-    plan : Plan
-        Which booster has seen which rows.
-    classes : array of shape (k,)
-        The classes.
-    n_rows, n_weighted : int
-        Number of rows, and of those that had weight.
-    """
+    """What a warm start must know of the fit before."""
 
     plan: Plan
     classes: AnyArray
@@ -68,17 +50,7 @@ class LastFit:
     n_weighted: int
 
     def check_same_rows(self, weights: Floats, classes: AnyArray, settings: Settings) -> None:
-        """Raise a ValueError if boosters cannot continue on these rows.
-
-        Parameters
-        ----------
-        weights : array of shape (n,)
-            Weights of the rows.
-        classes : array of shape (k,)
-            Their classes.
-        settings : Settings
-            The parameters.
-        """
+        """Raise a ValueError if boosters cannot continue on these rows."""
         owner = settings.owner
         used = len(weights), int(np.count_nonzero(weights))
         if used != (self.n_rows, self.n_weighted) or not np.array_equal(classes, self.classes):
@@ -101,24 +73,7 @@ class LastFit:
 def make_plan(
     block: Block, weights: Floats, settings: Settings, *, has_eval_set: bool = False
 ) -> Plan:
-    """Share out the rows.
-
-    Parameters
-    ----------
-    block : Block
-        The rows that have weight.
-    weights : array of shape (n,)
-        Weights of all rows that the user passed.
-    settings : Settings
-        How many boosters, or whose folds.
-    has_eval_set : bool, default=False
-        Whether other rows stop the boosters: a single one then holds out none.
-
-    Returns
-    -------
-    Plan
-        Folds and seeds.
-    """
+    """Share out the rows."""
     rng = check_random_state(settings.random_state)
     n = len(block)
     if n < 2:
@@ -143,23 +98,7 @@ def make_plan(
 
 
 class MemorySource(Source):
-    """A table in memory.
-
-    Parameters
-    ----------
-    block : Block
-        The rows that have weight.
-    features : Features
-        Their columns.
-    plan : Plan
-        Which booster trains on which of them.
-    has_row_costs : bool
-        Whether they have costs of their own.
-    eval_rows : Block, optional
-        Rows of another table, which stop the boosters.
-    eval_train : bool, default=False
-        Whether loss and cost of the training rows are told too.
-    """
+    """A table in memory."""
 
     def __init__(
         self,

@@ -59,10 +59,8 @@ def _versions() -> list[tuple[str, str]]:
 
 
 def costs_in_words(case: Case) -> list[str]:
-    """One sentence per pair of truth and decision that ever costs or earns something.
-
-    The costliest pairs, if there are many. The span is over all rows, as known when deciding.
-    """
+    """One sentence per pair of truth and decision that ever costs or earns something."""
+    # The costliest pairs, if there are many. The span is over all rows, as known when deciding.
     spans = {
         (j, e): _span(np.atleast_1d(np.asarray(case.cost_of(j, e))), case.weights)
         for j in range(case.k)

@@ -26,17 +26,7 @@ Z = 1.959964
 
 @dataclass(frozen=True, eq=False)
 class WholeCostCurve:
-    """Least cost over all thresholds, for every ratio of costs.
-
-    Attributes
-    ----------
-    probability_cost : array of shape (m,)
-        Share of the missed cases in the largest possible cost.
-    costs : dict of str to array of shape (m,)
-        Normalised cost of the model and of each rival that has probabilities.
-    stated : float or None
-        Where the stated costs lie; None if no mistake costs anything.
-    """
+    """Least cost over all thresholds, for every ratio of costs."""
 
     probability_cost: Floats
     costs: dict[str, Floats]
@@ -70,17 +60,7 @@ def _stated(case: Case) -> float | None:
 
 @dataclass(frozen=True, eq=False)
 class Calibration:
-    """Predicted against observed frequency of one class.
-
-    Attributes
-    ----------
-    label : str
-        The class.
-    predicted, observed, low, high : array of shape (m,)
-        Mean probability, share of rows of the class, and its 95 % interval (Wilson), by bin.
-    rows : array of shape (m,)
-        Weight of the rows of each bin.
-    """
+    """Predicted against observed frequency of one class."""
 
     label: str
     predicted: Floats
@@ -123,17 +103,7 @@ def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class Rounds:
-    """Mean cost after each boosting round.
-
-    Attributes
-    ----------
-    name : str
-        The rows it was measured on.
-    costs : array of shape (m,)
-        Mean cost after rounds 1 to m.
-    best : int
-        The round of smallest cost, counted from 1.
-    """
+    """Mean cost after each boosting round."""
 
     name: str
     costs: Floats

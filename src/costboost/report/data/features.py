@@ -21,20 +21,7 @@ NUMBERS = "iufb"
 
 @dataclass(frozen=True, eq=False)
 class Effect:
-    """How much a feature speaks for acting, by its value.
-
-    Attributes
-    ----------
-    name : str
-        The feature.
-    labels : list of str
-        Medians of equally frequent ranges of numbers, in order; or words, by their mean.
-    is_ordered : bool
-        Whether the values are numbers.
-    mean, low, high : array of shape (m,)
-        Mean, 10th and 90th percentile of the part, in money per row. Positive parts speak for
-        acting, negative ones for doing nothing.
-    """
+    """How much a feature speaks for acting, by its value."""
 
     name: str
     labels: list[str]
@@ -46,19 +33,7 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class FeatureMoney:
-    """Features by mean absolute money.
-
-    Attributes
-    ----------
-    names : list of str
-        Features, the most important first.
-    money : array of shape (m,)
-        Mean absolute part of the saving per row.
-    rows : int
-        Number of rows explained.
-    effects : list of Effect
-        Of the most important ones.
-    """
+    """Features by mean absolute money."""
 
     names: list[str]
     money: Floats

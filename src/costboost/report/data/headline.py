@@ -30,19 +30,7 @@ class Interval:
 
 @dataclass(frozen=True)
 class Rule:
-    """One way to decide.
-
-    Attributes
-    ----------
-    key : str
-        ``"nothing"``, ``"constant"``, ``"likeliest"``, ``"model"`` or ``"rival"``.
-    name : str
-        What it is called on the page.
-    cost : Interval
-        What its decisions cost on all rows.
-    saving : Interval
-        How much less the model costs, row by row on the same rows.
-    """
+    """One way to decide."""
 
     key: str
     name: str
@@ -52,15 +40,7 @@ class Rule:
 
 @dataclass(frozen=True, eq=False)
 class Daily:
-    """Costs by day.
-
-    Attributes
-    ----------
-    days : array of datetime64[D] of shape (m,)
-        Every day from the first to the last, including those without rows.
-    costs : dict of str to array of shape (m,)
-        What each rule costs on each day, by the rule's name.
-    """
+    """Costs by day."""
 
     days: AnyArray
     costs: dict[str, Floats]
@@ -68,21 +48,7 @@ class Daily:
 
 @dataclass(frozen=True, eq=False)
 class Headline:
-    """Costs of all rules; the model comes last of the first four, then the rivals.
-
-    Attributes
-    ----------
-    rules : list of Rule
-        Doing nothing, the best constant decision, the most likely class, the model, the rivals.
-    perfect : float
-        What the cheapest decision of every row would cost.
-    rows : float
-        Weight of all rows.
-    unit : str
-        What the intervals resample: ``"row"`` or ``"day"``.
-    daily : Daily or None
-        Costs by day, if the rows have a time.
-    """
+    """Costs of all rules; the model comes last of the first four, then the rivals."""
 
     rules: list[Rule]
     perfect: float
@@ -106,23 +72,9 @@ def likeliest(case: Case) -> Ints:
 
 
 def headline(case: Case, seed: int = 0) -> Headline:
-    """Price the model and the alternatives on the same rows.
-
-    The best constant decision is the one that is cheapest on these very rows, which gives it a
-    small advantage over the model.
-
-    Parameters
-    ----------
-    case : Case
-        The rows.
-    seed : int, default=0
-        Seed of the bootstrap.
-
-    Returns
-    -------
-    Headline
-        The rules with intervals.
-    """
+    """Price the model and the alternatives on the same rows."""
+    # The best constant decision is the one that is cheapest on these very rows, which gives it a
+    # small advantage over the model.
     best = int((case.weights @ case.prices).argmin())
     same = np.zeros(case.n, dtype=np.intp)
     two = case.k == 2 and case.d == 2
@@ -167,10 +119,8 @@ def by_day(time: AnyArray, paid: Floats, names: list[str]) -> Daily:
 
 
 def total_intervals(values: Floats, seed: int = 0) -> list[Interval]:
-    """95 % intervals of the sums of columns, over new draws of as many rows.
-
-    Percentiles of a bootstrap up to 20,000 rows, above that the normal interval.
-    """
+    """95 % intervals of the sums of columns, over new draws of as many rows."""
+    # Percentiles of a bootstrap up to 20,000 rows, above that the normal interval.
     n, columns = values.shape
     total = values.sum(axis=0)
     if n > MOST_RESAMPLED:

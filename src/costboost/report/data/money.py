@@ -19,22 +19,7 @@ REASONS = 3
 
 @dataclass(frozen=True)
 class Mistake:
-    """A row whose decision was not the cheapest one.
-
-    Attributes
-    ----------
-    row : str
-        Name of the row.
-    truth, decided, cheapest : str
-        Its class, the decision taken, and the cheapest one.
-    paid, avoidable : float
-        What the decision cost, and how much of it the cheapest one would have saved (times the
-        weight of the row).
-    probability : float
-        Probability that the model gave to the true class.
-    reasons : list of (str, str, float)
-        The features with the largest parts: name, value, part in money.
-    """
+    """A row whose decision was not the cheapest one."""
 
     row: str
     truth: str
@@ -88,14 +73,7 @@ def shown(value: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """Rows and money by truth and decision.
-
-    Attributes
-    ----------
-    rows, paid, avoidable : array of shape (k, d)
-        Weight of the rows, what they cost, and how much of that the cheapest decisions would have
-        saved.
-    """
+    """Rows and money by truth and decision."""
 
     rows: Floats
     paid: Floats
@@ -113,17 +91,7 @@ def outcomes(case: Case) -> Outcomes:
 
 @dataclass(frozen=True)
 class Group:
-    """Costs of a group of rows.
-
-    Attributes
-    ----------
-    label : str
-        Name of the group.
-    rows : float
-        Weight of its rows.
-    nothing, model, perfect : float
-        What doing nothing, the model and the cheapest decisions cost on them.
-    """
+    """Costs of a group of rows."""
 
     label: str
     rows: float
@@ -169,10 +137,8 @@ def as_words(values: AnyArray) -> AnyArray:
 
 
 def places_of(values: Floats, parts: int) -> Ints:
-    """Number of the part of each value: parts of equal size, those of equal values joined.
-
-    Missing values are a part of their own, the last one.
-    """
+    """Number of the part of each value: parts of equal size, those of equal values joined."""
+    # Missing values are a part of their own, the last one.
     missing = np.isnan(values)
     if missing.all():
         return np.zeros(len(values), dtype=np.intp)

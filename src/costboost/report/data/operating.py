@@ -36,26 +36,16 @@ MOST_LEVERS = 12
 
 @dataclass(frozen=True, eq=False)
 class Lever:
-    """A factor on some stated costs.
-
-    Attributes
-    ----------
-    label : str
-        What it multiplies, in words.
-    cells : array of bool of shape (k, d)
-        The pairs of truth and decision whose costs it multiplies.
-    """
+    """A factor on some stated costs."""
 
     label: str
     cells: Bools
 
 
 def levers_of(case: Case) -> list[Lever]:
-    """Levers of a case: one per kind of mistake, or one per true class if there are many.
-
-    A mistake of class j is a decision other than the cheapest one of that class, on average, if it
-    ever costs anything.
-    """
+    """Levers of a case: one per kind of mistake, or one per true class if there are many."""
+    # A mistake of class j is a decision other than the cheapest one of that class, on average, if
+    # it ever costs anything.
     wrong = np.ones((case.k, case.d), dtype=bool)
     wrong[np.arange(case.k), case.right] = False
     stated = case.matrix.any(axis=0) if case.is_per_row else case.matrix != 0
@@ -93,17 +83,7 @@ def factors_of(levers: Sequence[Lever], values: Iterable[float], shape: tuple[in
 
 @dataclass(frozen=True, eq=False)
 class OperatingPoint:
-    """What is decided and paid at one position of the sliders.
-
-    Attributes
-    ----------
-    decided : array of shape (n,)
-        Code of each row's decision.
-    rows : array of shape (k, d)
-        Weight of the rows by truth and decision.
-    paid : array of shape (k, d)
-        What they cost.
-    """
+    """What is decided and paid at one position of the sliders."""
 
     decided: Ints
     rows: Floats
@@ -122,21 +102,7 @@ class OperatingPoint:
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """What the sliders act on: single rows, or bins of many rows.
-
-    Attributes
-    ----------
-    truth, weights, risk : array of shape (n,)
-        Code of the true class, weight, probability that doing nothing is a mistake.
-    products : mapping of (class, decision) to array of shape (n,)
-        ``p[j] * C[j, e]``; pairs that never cost anything are left out.
-    prices : array of shape (n, d)
-        Cost of each decision given the truth.
-    nothing : int
-        Code of the decision "doing nothing".
-    shape : tuple of int
-        ``(k, d)``.
-    """
+    """What the sliders act on: single rows, or bins of many rows."""
 
     truth: Ints
     weights: Floats
@@ -184,24 +150,7 @@ class Board:
         capacity: float | None = None,
         limited: int | None = None,
     ) -> OperatingPoint:
-        """Decisions and costs at one position of the sliders.
-
-        Parameters
-        ----------
-        factors : array of shape (k, d) or float, default=1.0
-            Factors on the stated costs, truth by decision.
-        threshold : float, optional
-            Act where the risk is at least this; by default decide by expected cost.
-        capacity : float, optional
-            Largest number of rows that decision `limited` may get.
-        limited : int, optional
-            Code of the decision that `capacity` limits.
-
-        Returns
-        -------
-        OperatingPoint
-            Decisions, counts and costs.
-        """
+        """Decisions and costs at one position of the sliders."""
         f = np.broadcast_to(np.asarray(factors, dtype=np.float64), self.shape)
         decided = self.decide(self.expected(f), threshold, capacity, limited)
         return self.account(decided, f)

@@ -31,17 +31,7 @@ CURVE_BITS = 62
 
 @dataclass(frozen=True)
 class StatedError:
-    """How far binned totals were from exact ones, over random positions of the sliders.
-
-    Attributes
-    ----------
-    positions : int
-        Number of random positions.
-    largest : float
-        Largest difference of the total cost.
-    relative : float
-        Largest difference as a share of the exact total cost.
-    """
+    """How far binned totals were from exact ones, over random positions of the sliders."""
 
     positions: int
     largest: float
@@ -50,17 +40,7 @@ class StatedError:
 
 @dataclass(eq=False)
 class Packed:
-    """Columns in one buffer, with a header that says how to read them.
-
-    Attributes
-    ----------
-    header : dict
-        Description of the columns, ready for JSON.
-    buffer : bytes
-        The arrays, one after another, each at a multiple of 8 bytes.
-    error : StatedError or None
-        None if the rows are exact.
-    """
+    """Columns in one buffer, with a header that says how to read them."""
 
     header: dict[str, Any] = field(default_factory=dict)
     buffer: bytearray = field(default_factory=bytearray)
@@ -158,14 +138,12 @@ def _pack_bins(bins: Board) -> Packed:
 
 
 def bin_rows(case: Case, board: Board, most: int | None = None, seed: int = 0) -> Board:
-    """Join rows that are alike into bins, each acting as one row with their joint weight.
-
-    Rows share a bin only if they have the same truth and get the same decision at the stated
-    costs, and are close in probabilities and costs. One row of a bin, drawn at random, decides
-    for it: a mean row would pull all bins to the middle, while errors of random rows cancel out. A
-    bin pays the mean price of its rows, so that at the stated costs, and for each constant
-    decision, the total is exact.
-    """
+    """Join rows that are alike into bins, each acting as one row with their joint weight."""
+    # Rows share a bin only if they have the same truth and get the same decision at the stated
+    # costs, and are close in probabilities and costs. One row of a bin, drawn at random, decides
+    # for it: a mean row would pull all bins to the middle, while errors of random rows cancel out.
+    # A bin pays the mean price of its rows, so that at the stated costs, and for each constant
+    # decision, the total is exact.
     if most is None:
         numbers = len(board.products) + case.d + 3
         most = int(min(MOST_BINS, max(2_000, BIN_BYTES // (4 * numbers))))
@@ -194,11 +172,9 @@ def _stored(values: Floats) -> Floats:
 
 
 def _neighbours(case: Case, group: Ints, most: int) -> Ints:
-    """Number of each row's bin: consecutive rows of a group along a curve through all columns.
-
-    The columns that differ between rows (probabilities, costs) are ranked, and the bits of the
-    ranks interleaved: rows that are close on this curve (Morton's) are close in every column.
-    """
+    """Number of each row's bin: consecutive rows of a group along a curve through all columns."""
+    # The columns that differ between rows (probabilities, costs) are ranked, and the bits of the
+    # ranks interleaved: rows that are close on this curve (Morton's) are close in every column.
     columns = [case.proba[:, j] for j in range(1 if case.k == 2 else 0, case.k)]
     if case.is_per_row:
         flat = case.matrix.reshape(case.n, -1)

@@ -17,16 +17,7 @@ GRID = (0.25, 1 / 3, 0.5, 2 / 3, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 
 @dataclass(frozen=True)
 class BreakEven:
-    """Between which factors the model's decisions beat every constant decision.
-
-    Attributes
-    ----------
-    lever : str
-        The cost that the factor multiplies, all others staying as stated.
-    low, high : float
-        The factors; 0 and infinity if there is no such limit. Both NaN if the model's decisions
-        beat the constants nowhere.
-    """
+    """Between which factors the model's decisions beat every constant decision."""
 
     lever: str
     low: float
@@ -35,24 +26,10 @@ class BreakEven:
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """What it costs to decide by the stated costs if the true ones are others.
+    """What it costs to decide by the stated costs if the true ones are others."""
 
-    The regret is the cost, under the true costs, of the decisions made with the stated ones, less
-    that of decisions made with the true ones, both from the same probabilities.
-
-    Attributes
-    ----------
-    factors : array of shape (g,)
-        True cost as a multiple of the stated one.
-    lines : dict of str to array of shape (g,)
-        Regret if one lever's costs are wrong.
-    grid : array of shape (g, g) or None
-        Regret if the costs of the first lever (rows) and the second (columns) are wrong.
-    levers : list of str
-        Names of the levers.
-    break_even : list of BreakEven
-        One per lever.
-    """
+    # The regret is the cost, under the true costs, of the decisions made with the stated ones, less
+    # that of decisions made with the true ones, both from the same probabilities.
 
     factors: Floats
     lines: dict[str, Floats]
@@ -90,11 +67,9 @@ def sensitivity(case: Case, board: Board, levers: list[Lever]) -> Sensitivity:
 
 
 def break_even(case: Case, board: Board, lever: Lever) -> BreakEven:
-    """Factors of one lever between which the model's decisions beat every constant one.
-
-    A total cost is a straight line in the factor, so each constant decision gives one half-line of
-    factors, and the answer is their intersection.
-    """
+    """Factors of one lever between which the model's decisions beat every constant one."""
+    # A total cost is a straight line in the factor, so each constant decision gives one half-line
+    # of factors, and the answer is their intersection.
 
     def line(decided: Ints) -> tuple[float, float]:
         paid = board.account(decided, np.ones(board.shape)).paid

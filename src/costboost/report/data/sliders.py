@@ -23,21 +23,7 @@ STEPS = 100
 
 @dataclass(frozen=True, eq=False)
 class Sliders:
-    """What the page needs to move: levers, positions, and the rows.
-
-    Attributes
-    ----------
-    levers : list of Lever
-        The factors.
-    factors, thresholds, capacities : list of float
-        Positions of the sliders.
-    limited : int
-        Code of the decision whose capacity is limited at first.
-    packed : Packed
-        The rows, exact or binned.
-    disagree : float
-        Weight of the rows on which the model decided otherwise than by smallest expected cost.
-    """
+    """What the page needs to move: levers, positions, and the rows."""
 
     levers: list[Lever]
     factors: list[float]

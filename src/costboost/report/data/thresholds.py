@@ -25,19 +25,7 @@ POINTS = 300
 
 @dataclass(frozen=True, eq=False)
 class ThresholdCurve:
-    """Total cost of acting at or above each threshold on the risk.
-
-    Attributes
-    ----------
-    thresholds, costs : array of shape (m,)
-        The curve; all its points if there are few, else an even selection with the lowest one.
-    best : tuple of float
-        Threshold and cost of the lowest point, found on these very rows.
-    chosen : float
-        What the model's decisions cost.
-    stated : float or None
-        The threshold that the stated costs imply; None if it differs from row to row.
-    """
+    """Total cost of acting at or above each threshold on the risk."""
 
     thresholds: Floats
     costs: Floats
@@ -89,19 +77,7 @@ def evenly(count: int, *keep: int) -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class ShareCurve:
-    """What is saved against doing nothing, by the share of rows acted upon.
-
-    Attributes
-    ----------
-    shares, savings : array of shape (m,)
-        Rows are acted upon in the order of their expected saving.
-    random : float
-        What acting on all rows saves: a random order goes there in a straight line.
-    chosen : tuple of float
-        Share and saving of the model's decisions.
-    best : tuple of float
-        Share and saving of the highest point, found on these very rows.
-    """
+    """What is saved against doing nothing, by the share of rows acted upon."""
 
     shares: Floats
     savings: Floats
@@ -138,21 +114,7 @@ def share_curve(case: Case, board: Board) -> ShareCurve:
 
 @dataclass(frozen=True, eq=False)
 class CapacityCurve:
-    """Total cost if a decision can be taken on a limited number of rows only.
-
-    Attributes
-    ----------
-    decision : int
-        Code of the limited decision.
-    capacities, costs : array of shape (m,)
-        Total cost on these rows, by how many rows may get the decision.
-    expected : array of shape (m,)
-        The total cost the model expected.
-    prices : array of shape (m,)
-        Price of one more unit: what the next row would save, as the model expects it.
-    wanted : float
-        How many rows get the decision without a limit; more capacity does not help.
-    """
+    """Total cost if a decision can be taken on a limited number of rows only."""
 
     decision: int
     capacities: Floats

@@ -52,18 +52,7 @@ def write_report(case: Case | ReportData, path: str | os.PathLike[str]) -> Path:
 
 
 def render(report: ReportData) -> str:
-    """The page as text.
-
-    Parameters
-    ----------
-    report : ReportData
-        The numbers, from `report_data`.
-
-    Returns
-    -------
-    str
-        HTML.
-    """
+    """The page as text."""
     parts = sections(report)
     return Template(_asset("report.html")).substitute(
         title=escape(report.case.title),

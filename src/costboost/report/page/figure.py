@@ -21,23 +21,7 @@ Trace = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """A chart with its text.
-
-    Attributes
-    ----------
-    name : str
-        Identifier on the page.
-    title : str
-        Heading.
-    read : str
-        How to read it, in a sentence or two.
-    traces : list of dict
-        For plotly.
-    layout : dict
-        For plotly; what all charts share is added by the page.
-    table : Table or None
-        The numbers behind it.
-    """
+    """A chart with its text."""
 
     name: str
     title: str

@@ -21,19 +21,7 @@ __all__ = ["Section", "sections"]
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A part of the page with a heading.
-
-    Attributes
-    ----------
-    name, menu, title, lead : str
-        Identifier, name in the menu, heading, first sentence.
-    html : str
-        What stands before the charts.
-    figures : list of Figure
-        The charts.
-    after : str
-        What stands after them.
-    """
+    """A part of the page with a heading."""
 
     name: str
     menu: str

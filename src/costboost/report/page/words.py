@@ -50,19 +50,7 @@ Row = list[Cell | str]
 
 @dataclass(frozen=True)
 class Table:
-    """A table of the page.
-
-    Attributes
-    ----------
-    caption : str
-        What the table holds, also for screen readers.
-    head : sequence of str
-        Names of the columns.
-    rows : sequence of sequences of Cell or str
-        The cells; the first one of each row is its heading.
-    sortable : bool
-        Whether the headings are buttons that sort.
-    """
+    """A table of the page."""
 
     caption: str
     head: Sequence[str]

@@ -39,18 +39,7 @@ def start_page() -> str:
 
 
 def docs_page(document: dict[str, Any]) -> str:
-    """The OpenAPI document for people.
-
-    Parameters
-    ----------
-    document : dict
-        The OpenAPI document.
-
-    Returns
-    -------
-    str
-        A page.
-    """
+    """The OpenAPI document for people."""
     operations = [
         _operation(method, path, operation)
         for path, methods in document["paths"].items()

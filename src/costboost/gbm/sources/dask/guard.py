@@ -28,15 +28,9 @@ class WorkerLostError(RuntimeError):
 
 
 class Silence:
-    """How long workers have been silent, or have begun no work for want of memory.
+    """How long workers have been silent, or have begun no work for want of memory."""
 
-    The clock is that of this process, so clocks of other machines do not matter.
-
-    Parameters
-    ----------
-    seconds : float
-        More than so long is too long.
-    """
+    # The clock is that of this process, so clocks of other machines do not matter.
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -46,26 +40,10 @@ class Silence:
     def look(
         self, workers: Mapping[str, Mapping[str, Any]], needed: set[str], now: float
     ) -> dict[str, str]:
-        """Workers that are silent or stuck for too long, and what is wrong with each.
-
-        A worker whose memory is nearly full is paused: what it does goes on, but nothing begins.
-        It is stuck if it does nothing. One that is stuck holds up a training that needs it, and
-        all else only if the others are stuck too.
-
-        Parameters
-        ----------
-        workers : mapping of str to mapping
-            What the scheduler says of each worker: when it was last seen, status and metrics.
-        needed : set of str
-            Addresses of those that a training needs; none if there is no training.
-        now : float
-            The time.
-
-        Returns
-        -------
-        dict of str to str
-            By address.
-        """
+        """Workers that are silent or stuck for too long, and what is wrong with each."""
+        # A worker whose memory is nearly full is paused: what it does goes on, but nothing begins.
+        # It is stuck if it does nothing. One that is stuck holds up a training that needs it, and
+        # all else only if the others are stuck too.
         stuck = set()
         for address, worker in workers.items():
             seen = worker.get("last_seen")
@@ -105,20 +83,7 @@ class Crew:
 
 
 def client_for(client: Client | None, owner: str) -> Client:
-    """The client given, or the one in use.
-
-    Parameters
-    ----------
-    client : distributed.Client or None
-        The argument.
-    owner : str
-        Class that errors name.
-
-    Returns
-    -------
-    distributed.Client
-        A client that waits, not an asynchronous one.
-    """
+    """The client given, or the one in use."""
     if client is None:
         try:
             client = get_client()
@@ -142,34 +107,9 @@ def guarded(
     owner: str,
     seconds: float = SILENCE,
 ) -> T:
-    """Run a coroutine on the cluster and end it when a worker that it needs dies or falls silent.
-
-    XGBoost's workers wait for each other in every round, so the loss of one ends a training: by an
-    error of the others in most cases, but by nothing at all if no worker is left to fail.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The cluster.
-    run : callable
-        Makes the coroutine; it is given the crew, to name the workers it needs.
-    doing : str
-        What it does, for the error.
-    owner : str
-        Class that the error names.
-    seconds : float
-        How long a worker may be silent, or take no work for want of memory.
-
-    Returns
-    -------
-    object
-        What the coroutine returns.
-
-    Raises
-    ------
-    WorkerLostError
-        If a worker was lost, and with it the result.
-    """
+    """Run a coroutine on the cluster; end it when a worker that it needs dies or falls silent."""
+    # XGBoost's workers wait for each other in every round, so the loss of one ends a training: by
+    # an error of the others in most cases, but by nothing at all if no worker is left to fail.
 
     def lost_error(lost: Iterable[str]) -> WorkerLostError:
         names = ", ".join(sorted(lost)) or "of the cluster"
@@ -244,24 +184,7 @@ def guarded(
 def gather(
     client: Client, parts: list[Any], doing: str, owner: str, seconds: float = SILENCE
 ) -> list[Any]:
-    """Results of delayed objects, or an error if the workers are gone.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The cluster.
-    parts : list of delayed
-        What to compute.
-    doing, owner : str
-        As in `guarded`.
-    seconds : float
-        As in `guarded`.
-
-    Returns
-    -------
-    list
-        The results.
-    """
+    """Results of delayed objects, or an error if the workers are gone."""
 
     async def run(_: Crew) -> list[Any]:
         return list(await client.gather(client.compute(parts)))

@@ -19,20 +19,7 @@ Parts: TypeAlias = list[Any]
 
 
 def as_table(X: Any, owner: str) -> Any:
-    """The rows as a Dask array of one column block or a Dask frame, columns checked.
-
-    Parameters
-    ----------
-    X : dask array of shape (n, d) or dask DataFrame
-        The rows.
-    owner : str
-        Class that errors name.
-
-    Returns
-    -------
-    dask array or dask DataFrame
-        Its partitions hold whole rows.
-    """
+    """The rows as a Dask array of one column block or a Dask frame, columns checked."""
     if isinstance(X, dd.DataFrame):
         _check_columns(X)
         return X
@@ -60,18 +47,7 @@ def _check_columns(X: Any) -> None:
 
 
 def example_rows(X: Any) -> Any:
-    """A small table in memory with the columns, types and all categories of X.
-
-    Parameters
-    ----------
-    X : dask array or dask DataFrame
-        The rows, as `as_table` returns them.
-
-    Returns
-    -------
-    array or pandas DataFrame
-        At least two rows.
-    """
+    """A small table in memory with the columns, types and all categories of X."""
     if isinstance(X, da.Array):
         return np.zeros((2, X.shape[1]))
     meta = X._meta
@@ -87,22 +63,7 @@ def example_rows(X: Any) -> Any:
 
 
 def aligned(X: Any, owner: str, **others: Any) -> list[Parts]:
-    """Partitions of the rows and of what belongs to them.
-
-    Parameters
-    ----------
-    X : dask array or dask DataFrame
-        The rows, as `as_table` returns them.
-    owner : str
-        Class that errors name.
-    **others : dask collection, array or None
-        What has an entry per row, by the name of the argument.
-
-    Returns
-    -------
-    list of lists of delayed
-        Those of X first; None stands for what is not given.
-    """
+    """Partitions of the rows and of what belongs to them."""
     rows = _delayed(X)
     return [rows, *(_aligned(X, len(rows), name, other, owner) for name, other in others.items())]
 
@@ -144,24 +105,7 @@ def _delayed(table: Any) -> Parts:
 
 
 def like(X: Any, parts: Parts, columns: Any, dtype: Any) -> Any:
-    """Results of the partitions of X as a collection of its kind.
-
-    Parameters
-    ----------
-    X : dask array or dask DataFrame
-        The rows.
-    parts : list of delayed
-        An array per partition, or a pandas object for a frame.
-    columns : list or None
-        Names of the columns; None for one value per row.
-    dtype : dtype
-        Of the values.
-
-    Returns
-    -------
-    dask array, Series or DataFrame
-        Series and DataFrame if X is a DataFrame, with its index.
-    """
+    """Results of the partitions of X as a collection of its kind."""
     if isinstance(X, da.Array):
         width = () if columns is None else (len(columns),)
         arrays = [

@@ -29,20 +29,7 @@ _BITS = 24
 
 
 def hashed(numbers: Ints, seed: int) -> Floats:
-    """A number in [0, 1) for each row number (the mixing function of SplitMix64).
-
-    Parameters
-    ----------
-    numbers : int array of shape (n,)
-        Numbers of rows.
-    seed : int
-        Another seed, other numbers.
-
-    Returns
-    -------
-    array of shape (n,)
-        Multiples of 2^-24, which single precision holds exactly.
-    """
+    """A number in [0, 1) for each row number (the mixing function of SplitMix64)."""
     golden = 0x9E3779B97F4A7C15
     z = (np.asarray(numbers, dtype=np.uint64) + np.uint64(1)) * np.uint64(golden)
     z ^= np.uint64((seed + 1) * 0xD1342543DE82EF95 % 2**64)
@@ -52,45 +39,13 @@ def hashed(numbers: Ints, seed: int) -> Floats:
 
 
 def is_drawn(marks: AnyArray, round_number: int, share: float, seed: int) -> Bools:
-    """Which rows are in the sample of a round.
-
-    Parameters
-    ----------
-    marks : array of shape (n,)
-        What `hashed` gave each row.
-    round_number : int
-        The round.
-    share : float
-        Share of the rows.
-    seed : int
-        Seed of the training.
-
-    Returns
-    -------
-    bool array of shape (n,)
-        Independent draws by row and round.
-    """
+    """Which rows are in the sample of a round."""
     numbers = np.asarray(np.asarray(marks, dtype=np.float64) * 2.0**24, dtype=np.int64)
     return np.asarray(hashed(numbers, seed + 7919 * (round_number + 1)) < share)
 
 
 def edges_of(rows: AnyArray, n_bins: int, categorical: Sequence[int]) -> list[AnyArray | None]:
-    """Lower edges of the bins of each column.
-
-    Parameters
-    ----------
-    rows : float32 array of shape (n, d)
-        Some rows, in the order of their numbers.
-    n_bins : int
-        Most bins.
-    categorical : sequence of int
-        Columns that hold codes, which have no bins.
-
-    Returns
-    -------
-    list of array or None
-        Sorted; None where values stay as they are.
-    """
+    """Lower edges of the bins of each column."""
     found: list[AnyArray | None] = []
     for column in range(rows.shape[1]):
         values = np.sort(rows[:, column][~np.isnan(rows[:, column])])
@@ -105,22 +60,8 @@ def edges_of(rows: AnyArray, n_bins: int, categorical: Sequence[int]) -> list[An
 
 
 def floored(X: AnyArray, edges: Sequence[AnyArray | None]) -> AnyArray:
-    """Values rounded down to the lower edge of their bin; those below all edges, up to the first.
-
-    A tree that splits at an edge sends a value and its rounded one the same way.
-
-    Parameters
-    ----------
-    X : float32 array of shape (n, d)
-        The rows.
-    edges : sequence of array or None
-        What `edges_of` found.
-
-    Returns
-    -------
-    float32 array of shape (n, d)
-        A copy. NaN stays NaN.
-    """
+    """Values rounded down to the lower edge of their bin; those below all, up to the first."""
+    # A tree that splits at an edge sends a value and its rounded one the same way.
     found = np.array(X, dtype=np.float32)
     for column, lower in enumerate(edges):
         if lower is not None:
@@ -133,20 +74,7 @@ def floored(X: AnyArray, edges: Sequence[AnyArray | None]) -> AnyArray:
 def log_loss_derivatives(
     scores: AnyArray, labels: AnyArray, weights: AnyArray
 ) -> tuple[Floats, Floats]:
-    """Gradient and Hessian of log loss, as XGBoost has them.
-
-    Parameters
-    ----------
-    scores : array of shape (n,) or (n, k)
-        Log-odds, or a score per class.
-    labels, weights : array of shape (n,)
-        Class codes and weights.
-
-    Returns
-    -------
-    gradient, hessian : array
-        Of the shape of the scores.
-    """
+    """Gradient and Hessian of log loss, as XGBoost has them."""
     z = np.asarray(scores, dtype=np.float64)
     if z.ndim == 1 or z.shape[1] == 1:
         p = expit(z.ravel())
@@ -159,20 +87,7 @@ def log_loss_derivatives(
 
 
 def on_grid(values: AnyArray, largest: float) -> AnyArray:
-    """Values as multiples of a power of two: sums of them have no rounding errors.
-
-    Parameters
-    ----------
-    values : array
-        Gradients or Hessians.
-    largest : float
-        The largest of the first round, over all workers: it sets the grid.
-
-    Returns
-    -------
-    float32 array
-        Of the same shape.
-    """
+    """Values as multiples of a power of two: sums of them have no rounding errors."""
     if not largest > 0 or not math.isfinite(largest):
         return np.asarray(values, dtype=np.float32)
     unit = 2.0 ** (math.ceil(math.log2(largest)) - _BITS)

@@ -43,21 +43,7 @@ __all__ = ["DaskSource"]
 
 
 class DaskSource(Source):
-    """Training rows in the memory of a cluster; no process holds all of them.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The cluster.
-    X, y, costs, sample_weight : dask collections or None
-        The rows.
-    cost_matrix : array, frame, mapping, callable or None
-        Costs of rows that `costs` does not price.
-    settings : Settings
-        The parameters.
-    worker_timeout : float
-        Seconds that a worker may be silent.
-    """
+    """Training rows in the memory of a cluster; no process holds all of them."""
 
     tells_rounds = False
 

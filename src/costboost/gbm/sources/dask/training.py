@@ -44,18 +44,7 @@ Partition: TypeAlias = "tuple[Any, Any, Any, Any]"
 
 
 def found_labels(y: Any) -> AnyArray:
-    """Labels that occur in a partition.
-
-    Parameters
-    ----------
-    y : array or Series of shape (n,)
-        Labels.
-
-    Returns
-    -------
-    array
-        Sorted.
-    """
+    """Labels that occur in a partition."""
     labels = np.asarray(y)
     if labels.ndim != 1:
         raise ValueError(f"y must have shape (n,), one label per row of X; got {labels.shape}.")
@@ -66,15 +55,7 @@ def found_labels(y: Any) -> AnyArray:
 
 @dataclass(frozen=True, eq=False)
 class Reader:
-    """Reads partitions.
-
-    Attributes
-    ----------
-    features : Features
-        The columns of all partitions.
-    pricing : Pricing
-        What the rows cost.
-    """
+    """Reads partitions."""
 
     features: Features
     pricing: Pricing
@@ -85,22 +66,7 @@ class Reader:
         return self.pricing.needs_columns
 
     def block(self, number: int, part: Partition, *, features: bool) -> Block:
-        """The rows of a partition that have weight.
-
-        Parameters
-        ----------
-        number : int
-            Which partition, for messages.
-        part : tuple of X, y, costs, sample_weight
-            The partition; None stands for what is not given.
-        features : bool
-            Whether to read the features, in single precision.
-
-        Returns
-        -------
-        Block
-            The rows.
-        """
+        """The rows of a partition that have weight."""
         X, y, costs, weights = part
         n, classes = len(y), self.pricing.classes
         for name, other in (("X", X), ("costs", costs), ("sample_weight", weights)):
@@ -122,22 +88,7 @@ class Reader:
 
 
 def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
-    """How many rows of a partition each group has (see `costboost.gbm.folds.strata`).
-
-    Parameters
-    ----------
-    number : int
-        Which partition.
-    *part : array, frame or None
-        X, y, costs and weights of the partition.
-    reader : Reader
-        Reads it.
-
-    Returns
-    -------
-    int array of shape (2 k,)
-        Number of rows.
-    """
+    """How many rows of a partition each group has (see `costboost.gbm.folds.strata`)."""
     costs = reader.block(number, part, features=False).costs
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
@@ -145,28 +96,7 @@ def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
 def sketched_rows(
     number: int, *part: Any, reader: Reader, first: int, share: float, seed: int
 ) -> AnyArray:
-    """Features of the rows of a partition that bins are made from.
-
-    Parameters
-    ----------
-    number : int
-        Which partition.
-    *part : array, frame or None
-        X, y, costs and weights of the partition.
-    reader : Reader
-        Reads it.
-    first : int
-        Number of its first row among all rows.
-    share : float
-        Share of the rows.
-    seed : int
-        Seed of the draw.
-
-    Returns
-    -------
-    float32 array
-        The rows, in their order.
-    """
+    """Features of the rows of a partition that bins are made from."""
     X = reader.block(number, part, features=True).X
     assert X is not None
     return X[hashed(first + np.arange(len(X)), seed) < share]
@@ -174,19 +104,7 @@ def sketched_rows(
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """The rows of a partition.
-
-    Attributes
-    ----------
-    train : Block
-        Training rows; of their costs only the prices under the truth are kept.
-    held_out : Block
-        Held-out rows.
-    totals : Totals or None
-        Sums over all of them; None if there are none.
-    marks : array
-        A number in [0, 1) for each training row, by which samples are drawn.
-    """
+    """The rows of a partition."""
 
     train: Block
     held_out: Block
@@ -223,30 +141,7 @@ def prepared(
     seed: int = 0,
     edges: Sequence[AnyArray | None] | None = None,
 ) -> Shard:
-    """Read a partition and hold out some of its rows.
-
-    Parameters
-    ----------
-    number : int
-        Which partition.
-    *part : array, frame or None
-        X, y, costs and weights of the partition.
-    reader : Reader
-        Reads it.
-    rule : HoldOut
-        Which rows are held out.
-    before : int array of shape (2 k,)
-        Rows of each group in the partitions before.
-    seed : int
-        Seed of the marks of rows.
-    edges : sequence of array or None, optional
-        Lower edges of the bins that values are rounded down to.
-
-    Returns
-    -------
-    Shard
-        Rows of weight 0 are left out.
-    """
+    """Read a partition and hold out some of its rows."""
     block = reader.block(number, part, features=True)
     if edges is not None and block.X is not None:
         block = Block(floored(block.X, edges), block.costs, block.weights)
@@ -265,20 +160,10 @@ def worker_threads() -> int:
 
 
 class WorkerTarget:
-    """A target on the rows of a worker's matrix, as XGBoost's custom objective and metric.
+    """A target on the rows of a worker's matrix, as XGBoost's custom objective and metric."""
 
-    What the rows are is read from the matrix in the first round and kept. Workers that are threads
-    of one process share this object, so it keeps a part per matrix.
-
-    Parameters
-    ----------
-    target : Target
-        What to train for.
-    share : float, default=1.0
-        Share of the rows that a round sees. Below 1, all gradients come from here, log loss too.
-    seed : int, default=0
-        Seed of these samples.
-    """
+    # What the rows are is read from the matrix in the first round and kept. Workers that are
+    # threads of one process share this object, so it keeps a part per matrix.
 
     def __init__(self, target: Target, share: float = 1.0, seed: int = 0) -> None:
         self.target = target

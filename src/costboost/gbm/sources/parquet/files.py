@@ -19,20 +19,7 @@ _BUFFER = 2**20
 
 
 def find_files(paths: Any, owner: str) -> list[Path]:
-    """The files that a pattern, a folder, a file or a sequence of them means.
-
-    Parameters
-    ----------
-    paths : str, path, or sequence of them
-        Patterns such as ``"folder/*.parquet"``, folders (all their ``*.parquet``), or files.
-    owner : str
-        Whom error messages name.
-
-    Returns
-    -------
-    list of Path
-        The files, those of each pattern or folder sorted by name.
-    """
+    """The files that a pattern, a folder, a file or a sequence of them means."""
     several = isinstance(paths, Sequence) and not isinstance(paths, (str, bytes))
     given = list(paths) if several else [paths]
     rule = f"{parameter('paths', owner)} must be a pattern, a folder, a file or a list of them"
@@ -60,18 +47,7 @@ def find_files(paths: Any, owner: str) -> list[Path]:
 
 
 def kind_of(kind: Any) -> str:
-    """What the values of an Arrow type are to a booster.
-
-    Parameters
-    ----------
-    kind : pyarrow.DataType
-        The type.
-
-    Returns
-    -------
-    {"number", "category", "nothing", "other"}
-        Booleans and decimals are numbers, text and dictionaries categories.
-    """
+    """What the values of an Arrow type are to a booster."""
     types = pa.types
     if types.is_null(kind):
         return "nothing"
@@ -82,22 +58,7 @@ def kind_of(kind: Any) -> str:
 
 
 class ParquetFiles:
-    """Parquet files as one table.
-
-    Parameters
-    ----------
-    paths : str, path, or sequence of them
-        What `find_files` takes.
-    owner : str
-        Whom error messages name.
-
-    Attributes
-    ----------
-    paths : list of Path
-        The files that have rows.
-    n_rows : int
-        Rows of all files.
-    """
+    """Parquet files as one table."""
 
     def __init__(self, paths: Any, owner: str) -> None:
         self.owner = owner
@@ -135,18 +96,7 @@ class ParquetFiles:
         return list(first)
 
     def types(self, columns: Sequence[str]) -> dict[str, Any]:
-        """One type per column that serves all files.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Names of columns, which all files must have.
-
-        Returns
-        -------
-        dict of str to pyarrow.DataType
-            The type of their values.
-        """
+        """One type per column that serves all files."""
         return {name: self._shared_type(name) for name in columns}
 
     def _shared_type(self, name: str) -> Any:
@@ -175,22 +125,7 @@ class ParquetFiles:
         )
 
     def batches(self, columns: Sequence[str], n_rows: int) -> Iterator[tuple[int, Any]]:
-        """The rows of all files, in order.
-
-        Parameters
-        ----------
-        columns : sequence of str
-            Columns to read.
-        n_rows : int
-            Rows of a batch, whatever the files and row groups; the last may have fewer.
-
-        Yields
-        ------
-        start : int
-            Number of the batch's first row, counted over all files.
-        table : pyarrow.Table
-            The batch.
-        """
+        """The rows of all files, in order."""
         schema = pa.schema(list(self.types(columns).items()))
         start, pending = 0, schema.empty_table()
         for path in self.paths:

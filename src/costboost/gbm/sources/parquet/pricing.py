@@ -17,26 +17,7 @@ __all__ = ["ColumnCosts", "numbers"]
 
 
 def numbers(table: Any, name: str, start: int, role: str, owner: str) -> Floats:
-    """A column of finite numbers.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        A batch.
-    name : str
-        The column.
-    start : int
-        Number of the batch's first row.
-    role : str
-        The argument that names the column.
-    owner : str
-        Whom error messages name.
-
-    Returns
-    -------
-    array of shape (m,)
-        Its values.
-    """
+    """A column of finite numbers."""
     values = np.asarray(table[name].cast("float64", safe=False).to_numpy(), dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(values))
     if len(wrong):
@@ -49,22 +30,7 @@ def numbers(table: Any, name: str, start: int, role: str, owner: str) -> Floats:
 
 
 class ColumnCosts:
-    """Costs of single rows, from columns of their batch.
-
-    Parameters
-    ----------
-    costs : None, str, mapping or callable
-        None, no costs of single rows; a column with the price of an error; one of the mappings
-        that ``cost_matrix`` may be, with numbers or expressions over columns; a callable
-        ``frame -> costs`` in a form that ``fit`` takes, of a pandas frame with all columns.
-    files : ParquetFiles
-        The files.
-
-    Attributes
-    ----------
-    columns : list of str
-        Columns that the costs are made of.
-    """
+    """Costs of single rows, from columns of their batch."""
 
     def __init__(self, costs: Any, files: ParquetFiles) -> None:
         self.costs = costs
@@ -93,20 +59,7 @@ class ColumnCosts:
                     )
 
     def read(self, table: Any, start: int) -> Any:
-        """The costs of a batch.
-
-        Parameters
-        ----------
-        table : pyarrow.Table
-            A batch with at least `columns`.
-        start : int
-            Number of its first row.
-
-        Returns
-        -------
-        None, array or mapping
-            In a form that ``fit`` takes.
-        """
+        """The costs of a batch."""
         if self.costs is None:
             return None
         if isinstance(self.costs, str):

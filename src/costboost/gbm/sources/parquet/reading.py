@@ -26,22 +26,7 @@ _BATCH_NUMBERS = 2**22
 
 
 def batch_size(batch_rows: int | None, n_columns: int, owner: str) -> int:
-    """Rows of a batch: those given, else as many as keep its features at about 16 MB.
-
-    Parameters
-    ----------
-    batch_rows : int or None
-        What the user chose.
-    n_columns : int
-        Columns of a batch.
-    owner : str
-        Whom error messages name.
-
-    Returns
-    -------
-    int
-        The rows.
-    """
+    """Rows of a batch: those given, else as many as keep its features at about 16 MB."""
     if batch_rows is None:
         return max(_BATCH_NUMBERS // max(n_columns, 1), 1024)
     if not is_integer(batch_rows) or batch_rows < 1:
@@ -55,22 +40,7 @@ def batch_size(batch_rows: int | None, n_columns: int, owner: str) -> int:
 def feature_columns(
     files: ParquetFiles, features: Sequence[str] | None, others: Sequence[str]
 ) -> list[str]:
-    """Names of the feature columns, which must hold numbers or categories.
-
-    Parameters
-    ----------
-    files : ParquetFiles
-        The files.
-    features : sequence of str or None
-        What the user chose; None is all columns but ``others``.
-    others : sequence of str
-        Columns that are no features: target and weight.
-
-    Returns
-    -------
-    list of str
-        The names.
-    """
+    """Names of the feature columns, which must hold numbers or categories."""
     rule = parameter("features", files.owner)
     if isinstance(features, str):
         raise TypeError(
@@ -93,34 +63,7 @@ def feature_columns(
 
 
 class ParquetTable:
-    """The training rows of Parquet files.
-
-    Parameters
-    ----------
-    files : ParquetFiles
-        The files.
-    target : str
-        Column of the true classes.
-    costs : None, str, mapping or callable
-        What `ColumnCosts` takes.
-    sample_weight : str or None
-        Column of weights.
-    features : sequence of str or None
-        Feature columns; None is all but target and weight.
-    batch_rows : int or None
-        Rows of a batch.
-    cost_matrix : array, frame, mapping, callable or None
-        Costs of rows that `costs` does not price.
-
-    Attributes
-    ----------
-    classes : array of shape (k,)
-        The classes of all files, sorted.
-    features : list of str
-        The feature columns.
-    categories : dict of str to array
-        Sorted categories of the columns that are no numbers.
-    """
+    """The training rows of Parquet files."""
 
     def __init__(
         self,
@@ -193,18 +136,7 @@ class ParquetTable:
             )
 
     def blocks(self, *, features: bool) -> Iterator[Block]:
-        """The rows of all files that have weight, in order.
-
-        Parameters
-        ----------
-        features : bool
-            Whether to read the features, beyond what the costs need.
-
-        Yields
-        ------
-        Block
-            Rows; there may be none in it.
-        """
+        """The rows of all files that have weight, in order."""
         shown = self._pricing.needs_columns and self.priced.costs is None
         columns = [self.target, *self.priced.columns, *(self.features if features or shown else [])]
         columns += [] if self.weight is None else [self.weight]

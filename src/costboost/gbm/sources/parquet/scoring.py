@@ -31,30 +31,7 @@ def predict_parquet(
     keep: Sequence[str],
     batch_rows: int | None,
 ) -> Path:
-    """Decide on Parquet files; see `CostBoostClassifier.predict_parquet`.
-
-    Parameters
-    ----------
-    model : CostBoostClassifier
-        A fitted classifier.
-    paths : str, path, or sequence of them
-        The files.
-    output : str or path
-        The file to write.
-    costs : None, mapping or callable
-        Costs of the rows.
-    proba : bool
-        Whether to write the probabilities too.
-    keep : sequence of str
-        Columns to copy.
-    batch_rows : int or None
-        Rows of a batch.
-
-    Returns
-    -------
-    Path
-        The file written.
-    """
+    """Decide on Parquet files; see `CostBoostClassifier.predict_parquet`."""
     check_is_fitted(model)
     owner = f"{type(model).__name__}.predict_parquet"
     names = getattr(model, "feature_names_in_", None)

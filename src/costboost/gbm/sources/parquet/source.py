@@ -38,27 +38,7 @@ __all__ = ["ParquetSource"]
 
 
 class ParquetSource(Source):
-    """The training rows of Parquet files, by XGBoost's external memory.
-
-    Parameters
-    ----------
-    paths : str, path, or sequence of them
-        The files.
-    target : str
-        Column of the true classes.
-    costs : None, str, mapping or callable
-        Costs of the rows.
-    sample_weight : str or None
-        Column of weights.
-    features : sequence of str or None
-        Feature columns.
-    batch_rows : int or None
-        Rows of a batch.
-    cost_matrix : array, frame, mapping, callable or None
-        Costs of rows that `costs` does not price.
-    settings : Settings
-        The parameters.
-    """
+    """The training rows of Parquet files, by XGBoost's external memory."""
 
     def __init__(
         self,
@@ -114,20 +94,7 @@ class ParquetSource(Source):
             before += np.bincount(groups, minlength=len(before))
 
     def blocks(self, *, held_out: bool, features: bool) -> Iterator[Block]:
-        """The training rows, or the held-out ones.
-
-        Parameters
-        ----------
-        held_out : bool
-            Which of them.
-        features : bool
-            Whether to read the features.
-
-        Yields
-        ------
-        Block
-            Rows, one at least.
-        """
+        """The training rows, or the held-out ones."""
         for block, held in self._split(features=features):
             if (held == held_out).any():
                 yield block.take(held == held_out)

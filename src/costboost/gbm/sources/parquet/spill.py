@@ -22,42 +22,15 @@ _PREFIX = "costboost-"
 
 
 def spill_bytes(n_rows: int, n_features: int, max_bin: int) -> int:
-    """Bytes on disk that quantised features may take; measured, and rounded up.
-
-    Parameters
-    ----------
-    n_rows, n_features : int
-        Size of the table.
-    max_bin : int
-        Most bins of a feature.
-
-    Returns
-    -------
-    int
-        6 bytes a number (10 with more than 256 bins), 16 a row, and a megabyte.
-    """
+    """Bytes on disk that quantised features may take; measured, and rounded up."""
     return n_rows * (n_features * (6 if max_bin <= 256 else 10) + 16) + 2**20
 
 
 @contextmanager
 def spill_folder(n_bytes: int, owner: str) -> Iterator[Path]:
-    """A temporary folder with so much free space.
-
-    XGBoost ends the process if the disk is full, so this is checked before. Folders that killed
-    processes have left are removed first.
-
-    Parameters
-    ----------
-    n_bytes : int
-        Bytes that will be written, at most.
-    owner : str
-        Whom messages name.
-
-    Yields
-    ------
-    Path
-        The folder; it goes with all that is in it.
-    """
+    """A temporary folder with so much free space."""
+    # XGBoost ends the process if the disk is full, so this is checked before. Folders that killed
+    # processes have left are removed first.
     remedy = "Set the environment variable TMPDIR to a folder that has room and may be written"
     try:
         parent = Path(tempfile.gettempdir())
