@@ -27,15 +27,14 @@ come from `per_row`; matrices for experiments from `class_frequency`, `random_sy
 from __future__ import annotations
 
 from costboost.costs.expressions import Expression
+from costboost.costs.forms import RowCosts, per_row
 from costboost.costs.generators import (
     class_frequency,
     from_taxonomy,
     normalise,
     random_symmetric,
 )
-from costboost.costs.known import KnownCosts, savings
-from costboost.costs.rows import RowCosts, per_row
-from costboost.costs.table import Costs
+from costboost.costs.table import Costs, savings
 from costboost.costs.uncertain import (
     Interval,
     Samples,
@@ -46,6 +45,8 @@ from costboost.costs.uncertain import (
     scenarios,
 )
 from costboost.costs.words import CostSummary
+
+KnownCosts = Costs  # until all callers say Costs
 
 __all__ = [
     "CostSummary",

@@ -8,7 +8,7 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import Any
 
-from costboost.costs.checks import parameter
+from costboost.costs.labels import parameter
 from costboost.gbm.sources.parquet._arrow import parquet
 from costboost.gbm.sources.parquet._arrow import pyarrow as pa
 

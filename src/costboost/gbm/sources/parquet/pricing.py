@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.costs.checks import parameter
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of
+from costboost.costs.labels import parameter
 from costboost.gbm.sources.parquet.files import ParquetFiles, kind_of
 
 __all__ = ["ColumnCosts", "numbers"]

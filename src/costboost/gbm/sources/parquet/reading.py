@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import type_of_target
 from costboost._frames import FrameEncoder
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import is_integer
-from costboost.costs.checks import parameter
+from costboost.costs.labels import parameter
 from costboost.gbm.blocks import Block, Features, Pricing
 from costboost.gbm.sources.parquet._arrow import compute as pc
 from costboost.gbm.sources.parquet._arrow import pandas as pd

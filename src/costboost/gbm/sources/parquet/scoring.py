@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.costs.checks import parameter
 from costboost.costs.forms import varies
+from costboost.costs.labels import parameter
 from costboost.gbm.sources.parquet._arrow import parquet
 from costboost.gbm.sources.parquet._arrow import pyarrow as pa
 from costboost.gbm.sources.parquet.files import ParquetFiles

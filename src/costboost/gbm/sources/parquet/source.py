@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from costboost._state import fingerprint
 from costboost._typing import Bools, Floats
-from costboost.costs.checks import parameter
+from costboost.costs.labels import parameter
 from costboost.gbm.blocks import Block, check_classes, joined
 from costboost.gbm.engines.base import Engine, Job, Model, Watch
 from costboost.gbm.folds import strata
