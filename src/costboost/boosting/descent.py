@@ -16,7 +16,7 @@ from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
 from costboost.learners.base import Aim
 from costboost.learners.criteria import Criterion, LeastSquares, Votes
 from costboost.losses.base import exp
-from costboost.losses.logistic import ShiftedLogistic
+from costboost.losses.binary import ShiftedLogistic
 
 __all__ = ["ExponentialDescent", "NewtonDescent"]
 

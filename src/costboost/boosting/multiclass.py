@@ -20,8 +20,7 @@ from costboost.learners.coordinates import BoundCoordinates, ProjectedEnsemble
 from costboost.learners.criteria import LeastSquares, Votes
 from costboost.learners.mixture import Mixture, Shape, mixture_weights, stochastic
 from costboost.losses.coordinates import Coordinate
-from costboost.losses.multiclass import MulticlassLoss
-from costboost.losses.pnorm import PNorm
+from costboost.losses.multiclass import MulticlassLoss, PNorm
 
 __all__ = [
     "ClassVoteRule",
