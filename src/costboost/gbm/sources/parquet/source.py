@@ -14,9 +14,10 @@ from costboost._state import fingerprint
 from costboost._typing import Bools, Floats
 from costboost.costs.checks import parameter
 from costboost.gbm.blocks import Block, check_classes, joined
-from costboost.gbm.engines.base import Engine, Job, Model, Watch
+from costboost.gbm.engines.base import Engine, Job, Watch
 from costboost.gbm.folds import strata
 from costboost.gbm.members import Recipe
+from costboost.gbm.models import Model
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hashes, hold_out_rule
 from costboost.gbm.sources.parquet.files import ParquetFiles
@@ -32,7 +33,8 @@ except ImportError as error:
         'fit_parquet needs xgboost, which is not installed: pip install "costboost[gbm]"'
     ) from error
 
-from costboost.gbm.engines.xgboost import XGBoostEngine, XGBoostModel, feature_types
+from costboost.gbm.engines.xgboost import XGBoostEngine, feature_types
+from costboost.gbm.models import XGBoostModel
 
 __all__ = ["ParquetSource"]
 
