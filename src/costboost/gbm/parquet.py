@@ -32,9 +32,10 @@ from costboost.costs.checks import parameter
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
 from costboost.gbm.blocks import Block, Features, Pricing, check_classes, joined
-from costboost.gbm.engines.base import Engine, Job, Model, Watch
+from costboost.gbm.engines.base import Engine, Job, Watch
 from costboost.gbm.folds import strata
 from costboost.gbm.members import Recipe
+from costboost.gbm.models import Model, XGBoostModel
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hashes, hold_out_rule
 from costboost.gbm.targets import Columns, Part, Target
@@ -468,7 +469,7 @@ class ParquetSource(Source):
 
     def trainer(self, engine: Any, target: Target) -> Trainer:
         """Trains on matrices in a temporary folder."""
-        from costboost.gbm.engines.xgboost import XGBoostModel, feature_types
+        from costboost.gbm.engines.xgboost import feature_types
 
         types = feature_types(self.features.n_features, self.features.categorical)
 
