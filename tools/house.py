@@ -34,11 +34,10 @@ def kinds_of_lines(text: str) -> Counter[str]:
     for node in ast.walk(tree):
         if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                if isinstance(first.value.value, str):
-                    kinds[first.lineno - 1 : first.end_lineno] = ["docstring"] * (
-                        (first.end_lineno or first.lineno) - first.lineno + 1
-                    )
+            value = first.value if isinstance(first, ast.Expr) else None
+            if isinstance(value, ast.Constant) and isinstance(value.value, str):
+                for line in range(value.lineno, (value.end_lineno or value.lineno) + 1):
+                    kinds[line - 1] = "docstring"
     for i, line in enumerate(lines):
         kinds[i] = kinds[i] or ("comment" if line.lstrip().startswith("#") else "code")
     found = Counter(kinds)
@@ -161,7 +160,7 @@ def walks() -> dict[str, Walk]:
         )]  # fmt: skip
         table.write_text("\n".join(lines), encoding="utf-8")
         arguments = ["fit", str(table), "--target", "fraud", "--positive", "yes"]
-        arguments += ["--cost", "fn=amount", "--cost", "fp=5", "-o", str(Path(folder) / "m.costboost")]
+        arguments += ["--cost", "fn=amount", "--cost", "fp=5", "-o", f"{folder}/m.costboost"]
         result: list[Any] = []
         run("costboost fit", lambda: result.append(CliRunner().invoke(app, arguments)))
         if result[0].exit_code:
@@ -193,7 +192,8 @@ def main() -> None:
             print(f"  {lines:,} lines in all\n")
         twice = names_with_two_meanings(SOURCE / "costboost")
         print(f"class names with two meanings: {len(twice)}", *twice.items(), sep="\n  ")
-        print("classes of the library above and with an algorithm: {} ({})".format(*estimator_levels()))
+        levels, name = estimator_levels()
+        print(f"classes of the library above and with an algorithm: {levels} ({name})")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = walks()
