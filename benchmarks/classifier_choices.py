@@ -23,7 +23,7 @@ from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier
 from costboost._frames import FrameEncoder, categorical_columns
-from costboost.costs import Costs, class_frequency
+from costboost.costs import Costs
 from costboost.datasets import load
 from costboost.gbm.blocks import Block
 from costboost.gbm.engines.base import Job, TargetTable
@@ -34,6 +34,7 @@ from costboost.gbm.settings import Settings
 from costboost.gbm.targets import ProbabilityTarget
 from costboost.gbm.totals import Totals
 from costboost.metrics import savings_score
+from costboost_papers.costs import class_frequency
 
 SETS = (
     "bankmarketing", "credit_default", "pima", "phoneme", "crx", "haberman", "wdbc", "page-blocks",

@@ -14,14 +14,7 @@ from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import LOSSES
 from costboost.gbm.blocks import Block, Features, joined
-from costboost.gbm.engines.base import (
-    Growth,
-    Job,
-    TargetTable,
-    Watch,
-    to_scores,
-    watched_sets,
-)
+from costboost.gbm.engines.base import Growth, Job, TargetTable, Watch, to_scores, watched_sets
 from costboost.gbm.engines.lightgbm import LightGBMEngine
 from costboost.gbm.engines.xgboost import XGBoostEngine
 from costboost.gbm.estimate import Estimate, estimate_savings
