@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from costboost.tables import TableError, open_source
-from costboost.tables.sniff import DELIMITERS, delimiter_of, encoding_of
+from costboost.columns import TableError, open_source
+from costboost.columns.files import _DELIMITERS, delimiter_of, encoding_of
 
 ROWS = [["Größe", "note", "n"], ["1.5", "a b", "1"], ["2.5", "é", "2"], ["3.5", "", "3"]]
 ENCODINGS = ["utf-8", "utf-8-sig", "cp1252", "utf-16"]
 
 
-@pytest.mark.parametrize("delimiter", DELIMITERS)
+@pytest.mark.parametrize("delimiter", _DELIMITERS)
 @pytest.mark.parametrize("encoding", ENCODINGS)
 def test_rows_come_back_whatever_the_encoding(
     tmp_path: Path, delimiter: str, encoding: str

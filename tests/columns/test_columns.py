@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import polars as pl
 import pytest
 
-from costboost.tables import Column, infer_column, tells_target
+from costboost.columns import Column, infer_column, tells_target
 
 N = 200
 DAYS = [datetime(2025, 1, 1) + timedelta(days=4 * i, hours=i % 24) for i in range(N)]

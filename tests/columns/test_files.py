@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from costboost.tables import (
+from costboost.columns import (
     TableError,
     TableRecipe,
     infer_columns,
