@@ -14,7 +14,7 @@ from harness import paired_seconds, provenance, write_rows
 from lightgbm import LGBMClassifier
 
 from costboost import CostBoostClassifier
-from costboost.costs import random_symmetric
+from costboost_papers.costs import random_symmetric
 
 LIKE_LIGHTGBM = {
     "learning_rate": 0.1, "min_samples_leaf": 20, "reg_lambda": 0.0, "subsample": 1.0,

@@ -41,7 +41,13 @@ def pictures(source: str) -> dict[str, Any]:
     from matplotlib.pyplot import imread
     from skimage.data import astronaut
 
-    from costboost.vision import HELD_OUT, background_pictures, face_windows, grey, paste_windows
+    from costboost_papers.vision import (
+        HELD_OUT,
+        background_pictures,
+        face_windows,
+        grey,
+        paste_windows,
+    )
 
     with get_sample_data("grace_hopper.jpg") as stream:
         found = {"astronaut": (grey(astronaut()), []), "grace_hopper": (grey(imread(stream)), [])}
@@ -55,7 +61,7 @@ def ours(source: str, out: Path) -> None:
     """Train (or read the trained cascade of an earlier call), score, scan, write."""
     import pickle
 
-    from costboost.vision import SlidingWindowDetector, face_cascade, face_windows
+    from costboost_papers.vision import SlidingWindowDetector, face_cascade, face_windows
 
     model = out / "cascade.pkl"
     if not model.is_file():

@@ -19,9 +19,9 @@ from rich.table import Table
 from sklearn.model_selection import StratifiedShuffleSplit
 
 import costboost as cb
-from costboost.costs import class_frequency, random_symmetric
 from costboost.datasets import load
 from costboost.metrics import mean_cost
+from costboost_papers.costs import class_frequency, random_symmetric
 
 DATA = ("segment", "satimage", "vehicle")
 SPLITS = 5

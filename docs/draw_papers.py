@@ -185,8 +185,8 @@ def draw_losses(paper: str) -> None:
     """A panel per loss and one legend: below, or in the free place of four."""
     from matplotlib import pyplot as plt
 
-    from costboost.experiments.pages import save_figure
     from costboost.plots._shared import tidy
+    from costboost_papers.pages import save_figure
 
     panels = LOSS_PANELS[paper]
     rows, columns, size = SHAPES[len(panels)]
@@ -212,8 +212,8 @@ def draw_losses(paper: str) -> None:
 def draw_boundaries(paper: str, algorithms: list[Any]) -> None:
     """Where the algorithms of a paper decide for either class, on two Gaussians."""
     from costboost.datasets import log_odds, make_gaussians_2d
-    from costboost.experiments.pages import save_figure
-    from costboost.plots import BoundaryDisplay
+    from costboost_papers.pages import save_figure
+    from costboost_papers.plots import BoundaryDisplay
 
     X, y = make_gaussians_2d(500, random_state=0)
     with warnings.catch_warnings():

@@ -1,11 +1,11 @@
-"""Write losses.md: every loss and its properties, decided by `costboost.losses.properties`."""
+"""Write losses.md: every loss and its properties, decided by `costboost_papers.loss_properties`."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from costboost import losses
-from costboost.losses.properties import (
+from costboost_papers.loss_properties import (
     Verdict,
     is_calibrated,
     is_fisher_consistent,

@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 
 from costboost import CostBoostClassifier
 from costboost.losses import MulticlassLoss, register
-from costboost.losses.properties import is_calibrated, is_guess_averse
+from costboost_papers.loss_properties import is_calibrated, is_guess_averse
 
 PRICES = np.array([[0, 1, 1], [1, 0, 1], [20, 20, 0]])  # rows = truth, columns = decision
 

@@ -4,9 +4,9 @@
 
 Needs scikit-image and matplotlib (pip install "costboost[experiments]"). The second argument is a
 file or folder of face windows with the parts train and test, such as the MIT CBCL set (see
-`costboost.vision.face_windows`); training on its 2,429 faces takes four minutes. Without it the
-100 faces of scikit-image are used, which make a poor detector. The two portraits and the pictures
-in which test faces are pasted have no part in the training.
+`costboost_papers.vision.face_windows`); training on its 2,429 faces takes four minutes. Without it
+the 100 faces of scikit-image are used, which make a poor detector. The two portraits and the
+pictures in which test faces are pasted have no part in the training.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matplotlib.cbook import get_sample_data
 from matplotlib.image import imread
 from skimage.data import astronaut
 
-from costboost.vision import (
+from costboost_papers.vision import (
     HELD_OUT,
     SlidingWindowDetector,
     background_pictures,

@@ -22,7 +22,8 @@ LAYERS = (
         *("_docstrings", "_state"),
     ),
     ("costs",),
-    ("metrics", "_frames", "decisions"),
+    ("metrics", "columns", "decisions"),
+    ("_frames",),
     ("cost_sensitive",),
     ("losses",),
     ("learners",),
@@ -35,11 +36,11 @@ LAYERS = (
     ("algorithms",),
     ("gbm",),
     ("dask",),
-    ("datasets", "tables"),
+    ("datasets",),
     ("monitor",),
-    ("plots", "vision"),
+    ("plots",),
     ("files",),
-    ("experiments", "report", "serve", "testing"),
+    ("report", "serve", "testing"),
     ("__init__",),
     ("cli", "__main__"),
 )
@@ -70,6 +71,10 @@ MODULES = sorted(path.relative_to(ROOT).with_suffix("").as_posix() for path in R
 def part(module):
     """The package or module right below costboost that a file belongs to."""
     return module.split("/")[0]
+
+
+def code(module):
+    return (ROOT / f"{module}.py").read_text(encoding="utf-8")
 
 
 def imported_parts(module):
@@ -113,6 +118,18 @@ def test_imports_point_downwards(module):
             continue
         assert LEVEL[other] <= LEVEL[mine], f"{module} imports {other}, which is above it"
         assert other not in FORBIDDEN.get(mine, ()), f"{module} may not know {other}"
+
+
+def test_only_the_command_reproduce_knows_the_papers():
+    knowing = {
+        module
+        for module in MODULES
+        if "import costboost_papers" in (text := code(module)) or "from costboost_papers" in text
+    }
+    assert knowing == {"cli/reproduce"}
+    tree = ast.parse(code("cli/reproduce"))
+    top = [node for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
+    assert not [node for node in top if "costboost_papers" in ast.unparse(node)]
 
 
 @pytest.mark.parametrize(("module", "other"), DEFERRED)

@@ -13,11 +13,11 @@ import costboost
 
 PACKAGES = (
     *("costs", "datasets", "decisions", "files", "gbm", "learners", "losses", "metrics"),
-    *("monitor", "plots", "report", "tables", "wrappers"),
+    *("monitor", "plots", "report", "columns", "wrappers"),
 )
 # What users meet but never build: rules of a fitted model, and what the loop tells a learner.
 MADE_INSIDE = {
-    *("Aim", "Ensemble", "EstimatorRule", "Fitted", "HaarRule", "JointRule", "JointVotes"),
+    *("Aim", "Ensemble", "EstimatorRule", "Fitted", "JointRule", "JointVotes"),
     *("LineRule", "LinearRule", "LogRatio", "RowCosts", "Rows", "StepRule"),
     *("TreeEnsemble", "TreeRule"),
 }
@@ -34,9 +34,7 @@ def public():
 
 
 PUBLIC = dict(sorted(public()))
-CLASSIFIERS = [
-    one for name, one in PUBLIC.items() if name.endswith("Classifier") and "vision" not in name
-]
+CLASSIFIERS = [one for name, one in PUBLIC.items() if name.endswith("Classifier")]
 
 
 def named(doc: str, section: str) -> set[str]:

@@ -14,7 +14,7 @@ from benchmarks.held_out_cost.statistics import Duel, set_ranks
 from matplotlib import pyplot as plt
 from matplotlib.lines import Line2D
 
-from costboost.plots import RankDisplay
+from costboost_papers.plots import RankDisplay
 
 BLUE, RED, INK, MUTED, GRID = "#0072B2", "#D55E00", "#333333", "#767676", "#E8E8E8"
 FARTHEST = 0.5  # of a difference of savings that is drawn in full

@@ -16,8 +16,9 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder
 
-from costboost.costs import KnownCosts, class_frequency, random_symmetric
+from costboost.costs import Costs
 from costboost.datasets import load
+from costboost_papers.costs import class_frequency, random_symmetric
 
 FIRST_SEED = 1000  # the flagship's defaults were looked at on seeds 0 to 9
 SPLITS = 5
@@ -158,15 +159,15 @@ class Prices:
     ----------
     matrix : array of shape (k, k)
         Truth by decision; the mean over the training rows if they differ.
-    train, test : KnownCosts
+    train, test : Costs
         With the truth of the rows.
     told : array of shape (n_test, 2, 2) or None
         The test rows' own costs, if they are known when deciding.
     """
 
     matrix: np.ndarray
-    train: KnownCosts
-    test: KnownCosts
+    train: Costs
+    test: Costs
     told: np.ndarray | None = None
 
     @property
@@ -256,8 +257,8 @@ def price(problem: Problem, split: Split) -> Prices:
         matrix = train = test = _matrix(problem, split)
     return Prices(
         matrix,
-        KnownCosts(classes, split.y_train, train),
-        KnownCosts(classes, split.y_test, test),
+        Costs(classes, train, codes=split.y_train),
+        Costs(classes, test, codes=split.y_test),
         told,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from urllib.error import URLError
 
@@ -79,10 +80,25 @@ def test_command_explains_itself(toy, arguments, message):
 
 
 def test_a_missing_extra_names_the_install(monkeypatch):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    result = command("--list")
-    assert result.exit_code == 2
-    assert 'pip install "costboost[experiments]"' in " ".join(result.output.split())
+    for missing in ("matplotlib", "costboost_papers"):
+        with monkeypatch.context() as patch:
+            patch.setitem(sys.modules, missing, None)
+            result = command("cao2013")
+        assert result.exit_code == 2
+        words = " ".join(result.output.split())
+        assert f"needs {missing}" in words and 'pip install "costboost[experiments]"' in words
+
+
+def test_the_list_needs_the_library_alone():
+    code = (
+        "import sys\n"
+        "for name in ('pandas', 'polars', 'pyarrow', 'matplotlib'): sys.modules[name] = None\n"
+        "from costboost.cli import app\n"
+        "app(['reproduce', '--list'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "lozano2008" in done.stdout and "cao2013" in done.stdout
 
 
 # --- what a machine may lack --------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from costboost.files import boosters
-from costboost.gbm.engines.design import DesignModel
+from costboost.gbm.models import DesignModel
 
 
 def splits(model):

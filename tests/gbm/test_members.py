@@ -18,13 +18,13 @@ from costboost.costs import Costs
 from costboost.datasets import make_fraud
 from costboost.gbm.casting import Clock, Training
 from costboost.gbm.engines.base import Growth, Job, TargetTable
-from costboost.gbm.engines.design import Design
 from costboost.gbm.engines.forest import ForestEngine
-from costboost.gbm.engines.linear import LinearEngine, LinearModel
+from costboost.gbm.engines.linear import LinearEngine
 from costboost.gbm.engines.merging import merged_lightgbm
 from costboost.gbm.estimate import Estimate, estimate_savings, savings_of_future_rows
 from costboost.gbm.folds import Fold
 from costboost.gbm.members import Member, Members, Recipe, blend, mixed
+from costboost.gbm.models import Design, LinearModel
 from costboost.gbm.portfolio import Shape, recipes_for
 from costboost.gbm.settings import Settings
 from costboost.gbm.targets import Columns, LogLossPart

@@ -10,10 +10,10 @@ from scipy.optimize import check_grad
 from costboost import CostBoostClassifier
 from costboost.errors import CollapseWarning
 from costboost.gbm.engines.base import Growth, Job, TargetTable
-from costboost.gbm.engines.design import Design, row_products
 from costboost.gbm.engines.linear import LinearEngine
-from costboost.gbm.engines.network import NetworkEngine, NetworkModel, _Loss, hidden_units
+from costboost.gbm.engines.network import NetworkEngine, _Loss, hidden_units
 from costboost.gbm.folds import Fold
+from costboost.gbm.models import Design, NetworkModel, row_products
 from costboost.gbm.targets import Columns, LogLossPart
 
 GROWTH = Growth(0.1, 15, 5, 0.0, 1.0, 1.0)

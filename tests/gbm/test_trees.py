@@ -10,8 +10,8 @@ import pytest
 
 from costboost import _threads
 from costboost.gbm.engines import trees
-from costboost.gbm.engines.lightgbm import LightGBMModel
 from costboost.gbm.engines.trees import ZERO, Trees, trees_for
+from costboost.gbm.models import LightGBMModel
 
 
 def table(n=600):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from costboost.experiments import Conclusion, registry
+from costboost_papers import Conclusion, registry
 
 # In a module of its own, so that other processes can import it.
 TOY = """
 import os, time
 import numpy as np
 import pandas as pd
-from costboost.experiments import Conclusion, Item, Task
+from costboost_papers import Conclusion, Item, Task
 
 
 class Toy(Item):
@@ -68,7 +68,7 @@ class Shared(Toy):
 
 if __name__ == "__main__":
     import sys
-    from costboost.experiments.run import run_item
+    from costboost_papers.run import run_item
 
     run_item(Toy(), "full", sys.argv[1], n_jobs=int(sys.argv[2]))
 """

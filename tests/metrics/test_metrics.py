@@ -12,7 +12,7 @@ from sklearn.metrics import balanced_accuracy_score, roc_curve, zero_one_loss
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.tree import DecisionTreeClassifier
 
-from costboost.costs import Costs, from_taxonomy, per_row, random_symmetric
+from costboost.costs import Costs, per_row
 from costboost.metrics import (
     cost_by_threshold,
     cost_curve,
@@ -23,6 +23,7 @@ from costboost.metrics import (
     savings_score,
     total_cost,
 )
+from costboost_papers.costs import from_taxonomy, random_symmetric
 
 BILLS = [total_cost, mean_cost, savings_score]
 SHORT = {"fn": 5, "fp": 1}

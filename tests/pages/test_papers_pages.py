@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from costboost.experiments import pages, registry
+from costboost_papers import pages, registry
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "papers"
 

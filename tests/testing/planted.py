@@ -153,7 +153,9 @@ class CostUnitLeaks(Sound):
     def _fit_costs(self, costs, weights, used, X, rng):
         matrix = None if costs.matrix is None else costs.matrix + 5.0 * (costs.matrix > 0)
         prices = costs.prices + 5.0 * (costs.prices > 0) if matrix is None else None
-        leaky = type(costs)(costs.classes, costs.codes, matrix, costs.decisions, prices=prices)
+        leaky = type(costs)(
+            costs.classes, matrix, costs.decisions, codes=costs.codes, prices=prices
+        )
         super()._fit_costs(leaky, weights, used, X, rng)
 
 

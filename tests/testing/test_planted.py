@@ -11,7 +11,7 @@ import pytest
 
 import costboost
 from costboost import multiclass
-from costboost.costs.known import KnownCosts
+from costboost.costs.table import Costs
 from costboost.gbm import objective
 from costboost.metrics import mean_cost
 from costboost.testing import LAWS, LawBrokenError, cases, check_laws, metric_laws, plain_cases
@@ -63,7 +63,7 @@ UNIT_LAWS = ("ignores_unit_of_costs", "ignores_unit_of_weights")
 
 
 def without_unit_of_costs(monkeypatch) -> None:
-    monkeypatch.setattr(KnownCosts, "in_range", lambda self, used: self)
+    monkeypatch.setattr(Costs, "in_range", lambda self, used: self)
 
 
 def without_unit_of_weights(monkeypatch) -> None:

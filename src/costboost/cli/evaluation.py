@@ -10,7 +10,7 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost.cli.problem import Rows
-from costboost.tables import TableError
+from costboost.columns import TableError
 
 if TYPE_CHECKING:
     from costboost.report import Case

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
-
-from costboost.experiments.item import Conclusion, Item, Mode
-from costboost.experiments.run import CannotRunError
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from costboost.experiments.run import Tally
 
 __all__ = ["reproduce"]
 
@@ -61,13 +50,19 @@ def reproduce(
     """Run a paper's table or figure again, and print our figures beside the paper's."""
     console = Console()
     try:
-        _check_extras()
-        from costboost.experiments import registry
-
+        from costboost_papers import command
+    except ModuleNotFoundError as error:
+        console.print(
+            f"[red]costboost reproduce needs {error.name}, which is not installed: "
+            'pip install "costboost\\[experiments]".[/red]'
+        )
+        raise typer.Exit(2) from error
+    try:
         if listing:
-            _list(console, registry.items())
+            command.show_items(console)
             return
-        chosen = _chosen(paper, item, everything)
+        command.check_extras()
+        chosen = command.choose(paper, item, everything)
     except (ImportError, ValueError) as error:
         console.print(f"[red]{escape(str(error))}[/red]")
         raise typer.Exit(2) from error
@@ -81,158 +76,13 @@ def reproduce(
         from costboost.datasets.files import ENVIRONMENT_VARIABLE
 
         os.environ[ENVIRONMENT_VARIABLE] = str(data.resolve())
-    mode: Mode = "quick" if quick else "full"
+    mode = "quick" if quick else "full"
     try:
-        failed = _run_and_show(console, chosen, mode, output, jobs)
+        failed = command.run_and_show(console, chosen, mode, output, jobs)
         if pages:
-            _write_pages(console, docs, output, mode)
-    except (CannotRunError, OSError) as error:
+            command.write_pages(console, docs, output, mode)
+    except (command.CannotRunError, OSError) as error:
         console.print(f"[red]{escape(str(error))}[/red]")
         raise typer.Exit(1) from error
     if failed:
         raise typer.Exit(1)
-
-
-def _write_pages(console: Console, docs: Path, output: Path, mode: Mode) -> None:
-    from costboost.experiments.pages import write_pages
-
-    results = output if output.is_dir() else None
-    for page in write_pages(docs, results, mode, tell=lambda line: console.print(escape(line))):
-        console.print(f"wrote {page}")
-
-
-def _check_extras() -> None:
-    os.environ.setdefault("MPLBACKEND", "Agg")  # pictures go to files
-    for module in ("pandas", "matplotlib"):
-        try:
-            import_module(module)
-        except ImportError as error:
-            raise ImportError(
-                f"costboost reproduce needs {module}, which is not installed: "
-                'pip install "costboost[experiments]".'
-            ) from error
-
-
-def _chosen(paper: str | None, item: str | None, everything: bool) -> list[Item]:
-    from costboost.experiments import registry
-
-    if everything:
-        if paper is not None:
-            raise ValueError(
-                f"--all runs every paper; got the PAPER {paper!r} as well. Leave one of them out."
-            )
-        return registry.items()
-    if paper is None:
-        return []
-    return registry.items(paper) if item is None else [registry.find(paper, item)]
-
-
-def _list(console: Console, items: Sequence[Item]) -> None:
-    from costboost.experiments.registry import owner
-
-    table = Table(caption="Minutes: rough, of a full run on two cores.", caption_justify="left")
-    for heading in ("paper", "item", "title"):
-        table.add_column(heading, no_wrap=heading != "title")
-    for heading in ("tasks", "quick", "minutes"):
-        table.add_column(heading, justify="right")
-    for item in items:
-        own = owner(item) is item
-        counts = [str(len(item.tasks(mode))) for mode in ("full", "quick")]
-        rest = [*counts, f"{item.minutes:g}"] if own else [f"of {item.shares_rows_with}", "", ""]
-        table.add_row(item.paper, item.name, escape(item.title), *rest)
-    console.print(table)
-
-
-# --- run --------------------------------------------------------------------------------------
-
-
-def _run_and_show(
-    console: Console, items: Sequence[Item], mode: Mode, output: Path, jobs: int
-) -> bool:
-    """Run the items and print what came out; returns whether a task failed."""
-    if not items:
-        return False
-    from costboost.experiments.registry import owner, paper
-    from costboost.experiments.run import failures_path, progress_bar, run_item
-    from costboost.experiments.store import Store
-
-    owners = {(source.paper, source.name): source for source in map(owner, items)}
-    tallies: dict[tuple[str, str], Tally] = {}
-    total = sum(len(source.tasks(mode)) for source in owners.values())
-    with progress_bar(total, console) as progress:
-        for key, source in owners.items():
-            tallies[key] = run_item(source, mode, output, n_jobs=jobs, progress=progress)
-    summaries: dict[str, dict[str, pd.DataFrame]] = {}
-    for item in items:
-        source = owner(item)
-        try:
-            summary = _show(console, item, mode, output)
-        except Exception as error:
-            if not tallies[source.paper, source.name].failures:
-                raise
-            console.print(
-                f"[red]{item.paper} {item.name}: no table without the failed tasks "
-                f"({escape(repr(error))})[/red]"
-            )
-            continue
-        if summary is not None:
-            summaries.setdefault(item.paper, {})[item.name] = summary
-    for name, found in summaries.items():
-        if len(found) > 1:
-            _tell(console, paper(name).overall(found))
-    for key, source in owners.items():
-        tally = tallies[key]
-        console.print(
-            f"{' '.join(key)}: {tally.done} tasks done now, {tally.found} done earlier, "
-            f"{len(tally.failures)} failed; {tally.seconds:.0f} s of computing"
-        )
-        for failure in tally.failures:
-            console.print(
-                f"  [red]failed[/red] {escape(failure.task.key)}: {escape(failure.error)}"
-            )
-        if tally.failures:
-            where = failures_path(Store(output, source, mode).path)
-            console.print(f"  traces in {where}; the same command tries them again")
-    return any(tally.failures for tally in tallies.values())
-
-
-def _tell(console: Console, conclusions: Sequence[Conclusion]) -> None:
-    for found in conclusions:
-        text = escape(f"{found.statement} {found.evidence} {found.why}".rstrip())
-        console.print(f"[bold]{found.verdict}[/bold]: {text}")
-
-
-def _show(console: Console, item: Item, mode: Mode, output: Path) -> pd.DataFrame | None:
-    """Summarise one item's rows, keep summary and picture beside them, print table and verdicts."""
-    from costboost.experiments.pages import save_figure, tau_line
-    from costboost.experiments.registry import owner
-    from costboost.experiments.store import Store
-    from costboost.experiments.summary import ordering, summarise, write_summary
-
-    source = owner(item)
-    rows = Store(output, source, mode).rows_of(source.tasks(mode))
-    if rows.empty:
-        console.print(f"[red]{item.paper} {item.name}: no task succeeded[/red]")
-        return None
-    folder = output / mode / "summaries"
-    summary = summarise(item, rows)
-    written = [write_summary(folder, item, summary)]
-    figure = item.figure(summary)
-    if figure is not None:
-        written.append(output / mode / "figures" / f"{item.paper}-{item.name}.png")
-        save_figure(figure, written[-1])
-    frame = item.table(summary)
-    table = Table(title=f"{item.paper} {item.name}: {escape(item.title)}", title_justify="left")
-    for column in frame.columns:
-        table.add_column(escape(str(column)), overflow="fold")
-    for row in frame.itertuples(index=False, name=None):
-        cells = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in row]
-        table.add_row(*map(escape, cells))
-    console.print(table)
-    _tell(console, item.conclusions(summary))
-    taus = ordering(item, summary)
-    if len(taus):
-        console.print(tau_line(taus))
-    console.print("wrote " + ", ".join(map(str, written)))
-    console.print()
-    return summary

@@ -13,8 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
+    from costboost.columns import TableRecipe
     from costboost.report.headline import Interval, Rule
-    from costboost.tables import TableRecipe
 
 __all__ = ["columns_table", "money", "money_table", "note", "print_json", "span", "warn"]
 

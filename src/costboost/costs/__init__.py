@@ -19,23 +19,15 @@ ValueError: The 'cost_matrix' parameter must say which class is the positive one
 Costs may be arithmetic over columns, ``{"fn": "amount + 15", "fp": 5, "positive": "fraud"}`` (see
 `costboost.costs.expressions`), and the decisions need not be the classes: a frame with the rows ok,
 fraud and the columns accept, review, block works as it is. Costs that differ from row to row also
-come from `per_row`; matrices for experiments from `class_frequency`, `random_symmetric`,
-`from_taxonomy` and `normalise`. Entries that are not known exactly are written with `interval` and
-`samples`, and `scenarios` turns them into certain costs.
+come from `per_row`. Entries that are not known exactly are written with `interval` and `samples`,
+and `scenarios` turns them into certain costs.
 """
 
 from __future__ import annotations
 
 from costboost.costs.expressions import Expression
-from costboost.costs.generators import (
-    class_frequency,
-    from_taxonomy,
-    normalise,
-    random_symmetric,
-)
-from costboost.costs.known import KnownCosts, savings
-from costboost.costs.rows import RowCosts, per_row
-from costboost.costs.table import Costs
+from costboost.costs.forms import RowCosts, per_row
+from costboost.costs.table import Costs, savings
 from costboost.costs.uncertain import (
     Interval,
     Samples,
@@ -47,6 +39,8 @@ from costboost.costs.uncertain import (
 )
 from costboost.costs.words import CostSummary
 
+KnownCosts = Costs  # until all callers say Costs
+
 __all__ = [
     "CostSummary",
     "Costs",
@@ -56,13 +50,9 @@ __all__ = [
     "RowCosts",
     "Samples",
     "Scenarios",
-    "class_frequency",
     "decide_worst",
-    "from_taxonomy",
     "interval",
-    "normalise",
     "per_row",
-    "random_symmetric",
     "samples",
     "savings",
     "scenarios",

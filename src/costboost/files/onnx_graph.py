@@ -25,8 +25,7 @@ from costboost.files.onnx_nodes import (
     weighted,
 )
 from costboost.files.onnx_trees import Forest, from_lightgbm, from_xgboost
-from costboost.gbm.engines.linear import LinearModel
-from costboost.gbm.engines.network import NetworkModel
+from costboost.gbm.models import LinearModel, NetworkModel
 
 __all__ = ["boosters_to_onnx", "forest_of"]
 

@@ -11,10 +11,8 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 from costboost.files.onnx_trees import CategorySet, Forest
-from costboost.gbm.engines.design import MOST, Design
-from costboost.gbm.engines.linear import LinearModel
-from costboost.gbm.engines.network import NetworkModel
 from costboost.gbm.engines.trees import ZERO
+from costboost.gbm.models import MOST, Design, LinearModel, NetworkModel
 
 __all__ = [
     "Graph",

@@ -19,9 +19,10 @@ from costboost._threads import blas_threads
 from costboost._typing import Floats
 from costboost.errors import TimeLimitWarning
 from costboost.gbm.checkpoint import BoosterStore
-from costboost.gbm.engines.base import Engine, Job, Model
+from costboost.gbm.engines.base import Engine, Job
 from costboost.gbm.heads import Head
 from costboost.gbm.members import Members, Recipe, blend, mixed
+from costboost.gbm.models import Model
 from costboost.gbm.portfolio import recipes_for
 from costboost.gbm.rounds import Callback, Evals, Round, RoundLog, costs_of, first_rounds
 from costboost.gbm.settings import Settings

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from costboost._threads import n_threads
 from costboost._typing import Floats
-from costboost.gbm.engines.base import Job, Model
+from costboost.gbm.engines.base import Job
+from costboost.gbm.models import Model
 from costboost.gbm.rounds import RoundLog
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer

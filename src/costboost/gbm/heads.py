@@ -14,7 +14,7 @@ from scipy.special import expit, softmax
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs, KnownCosts
 from costboost.gbm.decisions import decide, probability
-from costboost.gbm.engines.base import Model
+from costboost.gbm.models import Model
 from costboost.gbm.targets import LogLossPart
 from costboost.losses import Loss
 

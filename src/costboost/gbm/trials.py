@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.gbm.engines.base import Model
 from costboost.gbm.members import Member, Recipe
+from costboost.gbm.models import Model
 from costboost.gbm.rounds import Evals
 
 __all__ = ["Trained", "Trial"]

@@ -10,11 +10,8 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.costs.checks import is_frame, nearest
-from costboost.costs.forms import named_labels
-from costboost.costs.labelled import is_short
-from costboost.costs.labels import positive_code
-from costboost.costs.rows import RowCosts
+from costboost.costs.forms import RowCosts, is_frame, is_short, named_labels
+from costboost.costs.labels import nearest, positive_code
 
 
 class Case:

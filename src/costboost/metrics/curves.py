@@ -10,7 +10,7 @@ from scipy.optimize import isotonic_regression
 
 from costboost._typing import Bools, Floats, Ints
 from costboost._validation import in_range, usual_exponent
-from costboost.costs.labelled import is_short
+from costboost.costs.forms import is_short
 from costboost.metrics.case import Case, positive_index
 from costboost.metrics.money import in_full
 

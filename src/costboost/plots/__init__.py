@@ -7,24 +7,14 @@ Drawing needs matplotlib, ``pip install "costboost[plots]"``; importing does not
 
 from __future__ import annotations
 
-from costboost.plots.boundary import BoundaryDisplay
-from costboost.plots.crossing import ZeroCrossingDisplay, zero_crossing
 from costboost.plots.explanation import ExplanationDisplay
-from costboost.plots.factor import CostFactorDisplay
 from costboost.plots.monitor import MonitorDisplay
-from costboost.plots.ranks import RankDisplay, critical_difference
 from costboost.plots.rounds import CostByRoundDisplay
 from costboost.plots.threshold import CostThresholdDisplay
 
 __all__ = [
-    "BoundaryDisplay",
     "CostByRoundDisplay",
-    "CostFactorDisplay",
     "CostThresholdDisplay",
     "ExplanationDisplay",
     "MonitorDisplay",
-    "RankDisplay",
-    "ZeroCrossingDisplay",
-    "critical_difference",
-    "zero_crossing",
 ]

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.cost_sensitive import CostSensitiveClassifier, column_of
-from costboost.costs import KnownCosts
-from costboost.costs.labelled import is_short
+from costboost.costs import Costs
+from costboost.costs.forms import is_short
 from costboost.costs.labels import positive_code
 from costboost.report.case import Case, make_case
 
@@ -56,7 +56,7 @@ def case_of(
     )
 
 
-def _positive(given: Any, form: Any, known: KnownCosts) -> Any:
+def _positive(given: Any, form: Any, known: Costs) -> Any:
     """The class that calls for action: named, usual, or the rarer one."""
     named = form.get("positive") if is_short(form) else getattr(form, "positive", None)
     if given is not None or named is not None or len(known.classes) != 2:
@@ -85,7 +85,7 @@ def _segments(segments: Any, X: Any, owner: str) -> Any:
     return segments
 
 
-def _explainer(model: Any, X: Any, costs: Any, known: KnownCosts, decided: AnyArray) -> Any:
+def _explainer(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray) -> Any:
     """From row numbers to parts in money; None if the model does not explain itself."""
     if not hasattr(model, "explain") or not hasattr(X, "columns"):
         return None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.folds import Fold
+from costboost.gbm.models import Model
 from costboost.gbm.targets import Columns, Part, Target
 
 __all__ = [
@@ -19,7 +20,6 @@ __all__ = [
     "Engine",
     "Growth",
     "Job",
-    "Model",
     "Seen",
     "TargetTable",
     "Watch",
@@ -95,35 +95,6 @@ class TargetTable:
     def part(self, rows: Ints | None) -> Part:
         """The target on some rows; None is all."""
         return self.target.part(self.columns if rows is None else self.columns.take(rows))
-
-
-class Model(ABC):
-    """A trained member: raw scores, (n,) if there is one score per row, else (n, n_scores)."""
-
-    booster: Any
-    # Name of the engine that trained it.
-    engine: ClassVar[str]
-
-    @property
-    @abstractmethod
-    def n_rounds(self) -> int:
-        """Number of rounds kept."""
-
-    @abstractmethod
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
-
-    @abstractmethod
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """Raw scores after each round."""
-
-    @abstractmethod
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values: a column per feature, and last the base; they sum to the scores."""
-
-    @abstractmethod
-    def importances(self, n_features: int) -> Floats:
-        """Total gain of each feature."""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ import numpy as np
 from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.engines.base import ONE_HOT, Engine, Job, Seen, TargetTable, Watch, watched_sets
-from costboost.gbm.engines.lightgbm import LightGBMModel
 from costboost.gbm.engines.merging import booster_of
 from costboost.gbm.engines.tree_text import TREE_FIELDS
 from costboost.gbm.folds import Fold
+from costboost.gbm.models import LightGBMModel
 
 __all__ = ["CatBoostEngine", "Columns", "as_lightgbm"]
 

@@ -12,9 +12,10 @@ from scipy.optimize import minimize_scalar
 
 from costboost._typing import AnyArray, Floats
 from costboost.gbm.engines.base import ONE_HOT, Engine, Job, TargetTable, Watch, watched_sets
-from costboost.gbm.engines.lightgbm import LightGBMModel, dataset
+from costboost.gbm.engines.lightgbm import dataset
 from costboost.gbm.engines.merging import affine, booster_of, merged_lightgbm, trees_of
 from costboost.gbm.folds import Fold
+from costboost.gbm.models import LightGBMModel
 
 __all__ = ["ForestEngine"]
 

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import lightgbm as lgb
-import numpy as np
 
-from costboost._frames import is_sparse
-from costboost._threads import is_forked, most_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import ONE_HOT, Engine, Job, Model, TargetTable, Watch, watched_sets
-from costboost.gbm.engines.trees import trees_for
+from costboost.gbm.engines.base import ONE_HOT, Engine, Job, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
+from costboost.gbm.models import LightGBMModel
 from costboost.gbm.names import canonical
 from costboost.gbm.targets import Target
 
-__all__ = ["LightGBMEngine", "LightGBMModel", "dataset"]
+__all__ = ["LightGBMEngine", "dataset"]
 
 
 class LightGBMEngine(Engine):
@@ -85,58 +82,6 @@ class LightGBMEngine(Engine):
         if target.is_log_loss:
             parameters["objective"] = "binary" if target.n_scores == 1 else "multiclass"
         return {**parameters, **canonical(self.parameters, "lightgbm")}
-
-
-class LightGBMModel(Model):
-    """A LightGBM booster, all of whose rounds count."""
-
-    engine = "lightgbm"
-
-    def __init__(self, booster: lgb.Booster) -> None:
-        self.booster = booster
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds kept."""
-        best = self.booster.best_iteration
-        return int(best if best > 0 else self.booster.current_iteration())
-
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores: of many rows by many trees by `Trees`, which is faster."""
-        trees = None
-        if not is_sparse(X) and X.shape[1] == self.booster.num_feature():
-            trees = trees_for(self.booster, self.n_rounds, len(X))
-        if trees is not None:
-            threads = int(self.booster.params.get("num_threads", 0))
-            return trees.scores(X, most_threads(threads if threads > 0 else None))
-        return np.asarray(self._predicted(X, raw_score=True, num_iteration=self.n_rounds))
-
-    def _predicted(self, X: AnyArray, **options: Any) -> Any:
-        """The booster's answer, in a forked process by one thread."""
-        if is_forked():
-            options["num_threads"] = 1
-        return self.booster.predict(X, **options)
-
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """Raw scores after each round."""
-        total: Any = 0.0
-        for t in range(self.n_rounds):
-            total = total + self._predicted(X, raw_score=True, start_iteration=t, num_iteration=1)
-            yield total
-
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values, last the base."""
-        found: Any = self._predicted(X, pred_contrib=True, num_iteration=self.n_rounds)
-        if isinstance(found, list):  # of sparse rows: a sparse matrix per score
-            return np.stack([part.toarray() for part in found], axis=1)
-        values = np.asarray(found.toarray() if is_sparse(found) else found)
-        width = X.shape[1] + 1
-        return values if values.shape[1] == width else values.reshape(len(values), -1, width)
-
-    def importances(self, n_features: int) -> Floats:
-        """Total gain of each feature."""
-        gains = self.booster.feature_importance("gain", iteration=self.n_rounds)
-        return np.asarray(gains, dtype=np.float64)
 
 
 def dataset(

@@ -9,16 +9,12 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 
 from costboost._typing import Floats, Ints
-from costboost.gbm.engines.design import (
-    Design,
-    DesignEngine,
-    DesignModel,
-    Judge,
-    Sample,
-    row_products,
-)
+from costboost.gbm.engines.design import DesignEngine, Judge, Sample
+from costboost.gbm.models import LinearModel
 
-__all__ = ["LinearEngine", "LinearModel"]
+__all__ = [
+    "LinearEngine",
+]
 
 # Inverse penalties, from strong to weak; the held-out loss chooses.
 _PENALTIES = (0.003, 0.03, 0.3, 3.0, 30.0)
@@ -81,36 +77,3 @@ def _constant(label: int, n_scores: int, n: int) -> Floats:
     if n_scores == 1:
         return np.array([sure if label == 1 else -sure])
     return np.where(np.arange(n_scores) == label, sure, 0.0)
-
-
-class LinearModel(DesignModel):
-    """A linear score of the inputs."""
-
-    engine = "linear"
-
-    def __init__(self, design: Design, slopes: Floats, base: Floats, centre: Floats) -> None:
-        self.design = design
-        self.slopes = slopes
-        self.base = base
-        self.centre = centre
-
-    @classmethod
-    def mean(cls, models: Sequence[LinearModel]) -> LinearModel:
-        """One model with the mean score of models that share a design."""
-        slopes, base, centre = (
-            np.mean([getattr(model, name) for model in models], axis=0)
-            for name in ("slopes", "base", "centre")
-        )
-        return cls(models[0].design, slopes, base, centre)
-
-    def all_scores(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs, (n, n_scores)."""
-        return np.asarray(row_products(inputs, self.slopes) + self.base)
-
-    def effects(self, inputs: Floats, score: int) -> Floats:
-        """What each input adds to a score of the centre, (n, p)."""
-        return np.asarray((inputs - self.centre) * self.slopes[score])
-
-    def sizes(self) -> Floats:
-        """Sum of the sizes of each input's slopes."""
-        return np.asarray(np.abs(self.slopes).sum(axis=0))

@@ -11,16 +11,10 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, logsumexp
 
 from costboost._typing import Floats, Ints
-from costboost.gbm.engines.design import (
-    Design,
-    DesignEngine,
-    DesignModel,
-    Judge,
-    Sample,
-    row_products,
-)
+from costboost.gbm.engines.design import DesignEngine, Judge, Sample
+from costboost.gbm.models import NetworkModel
 
-__all__ = ["NetworkEngine", "NetworkModel", "hidden_units"]
+__all__ = ["NetworkEngine", "hidden_units"]
 
 # Squared penalties of the weights in rows; the second starts from the best point of the first.
 _PENALTIES = (5.0, 0.5)
@@ -179,63 +173,3 @@ class _Loss:
         size = 0.5 * penalty * (np.square(slopes).sum() + np.square(tops).sum())
         total = float(losses @ self.shares + size)
         return total, np.concatenate([part.ravel() for part in gradient])
-
-
-class NetworkModel(DesignModel):
-    """A network with one hidden layer of rectified units."""
-
-    engine = "network"
-
-    def __init__(
-        self,
-        design: Design,
-        slopes: Floats,
-        shifts: Floats,
-        tops: Floats,
-        base: Floats,
-        centre: Floats,
-    ) -> None:
-        self.design = design
-        self.slopes = slopes
-        self.shifts = shifts
-        self.tops = tops
-        self.base = base
-        self.centre = centre
-
-    @classmethod
-    def mean(cls, models: Sequence[NetworkModel]) -> NetworkModel:
-        """One model with the mean score of models that share a design."""
-        return cls(
-            models[0].design,
-            np.vstack([model.slopes for model in models]),
-            np.concatenate([model.shifts for model in models]),
-            np.hstack([model.tops for model in models]) / len(models),
-            np.mean([model.base for model in models], axis=0),
-            np.mean([model.centre for model in models], axis=0),
-        )
-
-    def all_scores(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs, (n, n_scores)."""
-        hidden = np.maximum(row_products(inputs, self.slopes) + self.shifts, 0.0)
-        return np.asarray(row_products(hidden, self.tops) + self.base)
-
-    def effects(self, inputs: Floats, score: int) -> Floats:
-        """What each input adds to a score of the centre, (n, p)."""
-        # The score's gradient, averaged along the line from the centre to the row (Aumann and
-        # Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
-        # the average is exact, and the effects sum to the difference of the scores.
-        at_centre = self.slopes @ self.centre + self.shifts
-        away = inputs - self.centre
-        moves = row_products(away, self.slopes)
-        low, high = (
-            np.minimum(at_centre, at_centre + moves),
-            np.maximum(at_centre, at_centre + moves),
-        )
-        # The share of the line on which a unit is active.
-        crossed = np.divide(high, np.abs(moves), out=np.zeros_like(high), where=moves != 0.0)
-        active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
-        return np.asarray(away * row_products(active * self.tops[score], self.slopes.T))
-
-    def sizes(self) -> Floats:
-        """Sum over the units of the size of each input's weight times that of the unit."""
-        return np.asarray(np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes))

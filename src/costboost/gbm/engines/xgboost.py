@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,15 @@ import xgboost as xgb
 from numpy.typing import ArrayLike
 
 from costboost._frames import is_sparse
-from costboost._threads import is_forked, limit_forked
+from costboost._threads import limit_forked
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import ONE_HOT, Engine, Job, Model, TargetTable, Watch, watched_sets
+from costboost.gbm.engines.base import ONE_HOT, Engine, Job, TargetTable, Watch, watched_sets
 from costboost.gbm.folds import Fold
+from costboost.gbm.models import XGBoostModel, in_single, written_out
 from costboost.gbm.names import canonical
 from costboost.gbm.targets import Part, Target
 
-__all__ = ["XGBoostEngine", "XGBoostModel", "feature_types", "first_hessian"]
+__all__ = ["XGBoostEngine", "feature_types", "first_hessian"]
 
 
 class XGBoostEngine(Engine):
@@ -39,7 +40,7 @@ class XGBoostEngine(Engine):
             X: Any = table.X[picked]
             if is_sparse(X):
                 return xgb.QuantileDMatrix(_DenseBatches(X, labels, weights), **options)
-            return xgb.QuantileDMatrix(_in_single(X), label=labels, weight=weights, **options)
+            return xgb.QuantileDMatrix(in_single(X), label=labels, weight=weights, **options)
 
         train = data(table, fold.rows)
         sets = watched_sets(table, fold, job, eval_table)
@@ -137,94 +138,6 @@ def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
     return ["c" if j in set(categorical) else "q" for j in range(n_features)]
 
 
-class XGBoostModel(Model):
-    """An XGBoost booster."""
-
-    engine = "xgboost"
-
-    def __init__(self, booster: xgb.Booster, types: list[str] | None) -> None:
-        self.booster = booster
-        self.types = types
-
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds kept."""
-        return int(self.booster.num_boosted_rounds())
-
-    def _matrix(self, X: AnyArray) -> xgb.DMatrix:
-        options: dict[str, Any] = {}
-        if is_forked():  # by one thread
-            limit_forked()
-            options["nthread"] = 1
-            self.booster.set_param({"nthread": 1})
-        is_categorical = self.types is not None
-        return xgb.DMatrix(
-            X, feature_types=self.types, enable_categorical=is_categorical, **options
-        )
-
-    def _predicted(self, X: AnyArray, **options: Any) -> Floats:
-        """The booster's answer, block by block for sparse rows."""
-        parts = [self.booster.predict(self._matrix(rows), **options) for rows in _dense(X)]
-        return np.asarray(parts[0] if len(parts) == 1 else np.concatenate(parts), np.float64)
-
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
-        return self._predicted(X, output_margin=True)
-
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """Raw scores after each round."""
-        if is_sparse(X):
-            for t in range(self.n_rounds):
-                yield self._predicted(X, output_margin=True, iteration_range=(0, t + 1))
-            return
-        rows = self._matrix(_in_single(X))
-        for t in range(self.n_rounds):
-            scores = self.booster.predict(rows, output_margin=True, iteration_range=(0, t + 1))
-            yield np.asarray(scores, dtype=np.float64)
-
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values, last the base."""
-        return self._predicted(X, pred_contribs=True)
-
-    def importances(self, n_features: int) -> Floats:
-        """Total gain of each feature."""
-        gains = np.zeros(n_features)
-        names = self.booster.feature_names or [f"f{j}" for j in range(n_features)]
-        place = {name: j for j, name in enumerate(names)}
-        for name, gain in self.booster.get_score(importance_type="total_gain").items():
-            gains[place[name]] = np.sum(gain)
-        return gains
-
-
-# Numbers of sparse rows that are written out at a time.
-_DENSE_NUMBERS = 2**21
-
-
-def _dense(X: Any) -> Iterator[AnyArray]:
-    """Arrays as they are; sparse rows written out, a block at a time."""
-    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
-    # as in the array of the same rows.
-    if not is_sparse(X):
-        yield _in_single(X)
-        return
-    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
-    for start in range(0, X.shape[0], step):
-        yield _in_single(X[start : start + step].toarray())
-
-
-_LARGEST = float(np.finfo(np.float32).max)
-
-
-def _in_single(X: AnyArray) -> AnyArray:
-    """Numbers that single precision holds: larger ones, refused by XGBoost, become the largest."""
-    # No threshold is beyond it, so a new row falls into the same leaf.
-    if X.dtype == np.float64 and X.size:
-        largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))
-        if largest > _LARGEST:
-            return np.clip(X, -_LARGEST, _LARGEST)
-    return X
-
-
 class _DenseBatches(xgb.DataIter):
     """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
 
@@ -238,7 +151,7 @@ class _DenseBatches(xgb.DataIter):
     def reset(self) -> None:
         """Start from the first row."""
         self.at = 0
-        self.blocks = _dense(self.rows)
+        self.blocks = written_out(self.rows)
 
     def next(self, input_data: Callable[..., None]) -> bool:
         """Hand over a block; False if there is none left."""

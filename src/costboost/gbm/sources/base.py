@@ -13,9 +13,10 @@ from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats
 from costboost.costs import KnownCosts
 from costboost.gbm.blocks import Block, Features
-from costboost.gbm.engines.base import Engine, Job, Model
+from costboost.gbm.engines.base import Engine, Job
 from costboost.gbm.folds import HoldOut
 from costboost.gbm.members import Recipe
+from costboost.gbm.models import Model
 from costboost.gbm.portfolio import Shape
 from costboost.gbm.settings import Settings
 from costboost.gbm.targets import Target

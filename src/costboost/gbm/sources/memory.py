@@ -13,9 +13,10 @@ from costboost._threads import most_threads
 from costboost._typing import AnyArray, Floats
 from costboost.costs import KnownCosts
 from costboost.gbm.blocks import Block, Features
-from costboost.gbm.engines.base import Engine, Job, Model, TargetTable
+from costboost.gbm.engines.base import Engine, Job, TargetTable
 from costboost.gbm.folds import Fold, folds, own_folds, strata
 from costboost.gbm.members import Recipe
+from costboost.gbm.models import Model
 from costboost.gbm.portfolio import Shape
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hashes, hold_out_rule

@@ -20,9 +20,10 @@ from xgboost import dask as xgb_dask
 from costboost._frames import FrameEncoder, categorical_columns
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.gbm.blocks import Block, Features, Pricing, check_classes, joined
-from costboost.gbm.engines.base import Engine, Job, Model, Seen
-from costboost.gbm.engines.xgboost import XGBoostEngine, XGBoostModel, feature_types
+from costboost.gbm.engines.base import Engine, Job, Seen
+from costboost.gbm.engines.xgboost import XGBoostEngine, feature_types
 from costboost.gbm.members import Recipe
+from costboost.gbm.models import Model, XGBoostModel
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
 from costboost.gbm.sources.dask.guard import SILENCE, Crew, gather, guarded

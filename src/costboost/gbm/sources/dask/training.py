@@ -15,8 +15,9 @@ from xgboost import collective
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import check_weights
 from costboost.gbm.blocks import Block, Features, Pricing
-from costboost.gbm.engines.base import Model, to_scores
+from costboost.gbm.engines.base import to_scores
 from costboost.gbm.folds import HoldOut, strata
+from costboost.gbm.models import Model
 from costboost.gbm.sources.dask.repeatable import (
     floored,
     hashed,

@@ -1,0 +1,167 @@
+"""What the papers' protocols share: binary targets, folds, encoding, and the usual metrics.
+
+- `binary_data(name, ...)`: a benchmark set as a frame and 0/1 labels.
+- `encode(train, test)`: frames to float matrices (codes, missing values filled, scaled on demand),
+  fitted on the training part alone.
+- `fold(y, k, number, seed)` and `holdout(y, share, seed)`: stratified splits.
+- `split_seed(task)`: one seed for all folds of a partition.
+- `binary_metrics(truth, decided, scores, C1, C2)`: cost, counts, precision, recall, F, G-mean, AUC.
+- `quiet()`: no collapse warnings; a study that measures collapse need not be told of it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.datasets import load
+from costboost.errors import CollapseWarning
+from costboost_papers.item import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "BinaryData",
+    "binary_data",
+    "binary_metrics",
+    "encode",
+    "fold",
+    "holdout",
+    "quiet",
+    "split_seed",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class BinaryData:
+    """A benchmark set with a positive class."""
+
+    X: pd.DataFrame
+    y: Ints  # (n,) 1 = positive, the costly class
+
+
+def binary_data(
+    name: str, positive: Iterable[Any] | None = None, drop: Iterable[str] = ()
+) -> BinaryData:
+    """A benchmark set as a frame and 0/1 labels."""
+    data = load(name)
+    wanted: list[Any] = [data.positive] if positive is None else list(positive)
+    y = np.isin(data.y, wanted).astype(np.intp)
+    if not 0 < y.sum() < len(y):
+        raise ValueError(
+            f"positive of binary_data must name some but not all labels of {name!r}, which are "
+            f"{data.classes.tolist()}; got {wanted!r}."
+        )
+    return BinaryData(data.X.drop(columns=list(drop)), y)
+
+
+def encode(
+    train: pd.DataFrame, test: pd.DataFrame, *, one_hot: bool = False, scale: bool = False
+) -> tuple[Floats, Floats]:
+    """Both frames as float matrices, by what the training part shows."""
+    # Missing numbers become the training median, missing categories the most frequent one;
+    # categories are codes (``one_hot=False``: fit for trees) or indicator columns; ``scale`` brings
+    # every column to mean 0 and variance 1 (fit for linear learners).
+    from sklearn.compose import ColumnTransformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
+
+    from costboost._frames import categorical_columns
+
+    words = [train.columns[j] for j in categorical_columns(train)]
+    numbers = [column for column in train.columns if column not in words]
+    coder = (
+        OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+        if one_hot
+        else OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
+    )
+    transform = ColumnTransformer(
+        [
+            ("numbers", SimpleImputer(strategy="median", keep_empty_features=True), numbers),
+            ("words", make_pipeline(SimpleImputer(strategy="most_frequent"), coder), words),
+        ]
+    )
+    pipeline = make_pipeline(transform, StandardScaler()) if scale else transform
+    train, test = (
+        frame.astype({**dict.fromkeys(numbers, "float64"), **dict.fromkeys(words, object)})
+        for frame in (train, test)
+    )
+    return (
+        np.asarray(pipeline.fit_transform(train), dtype=np.float64),
+        np.asarray(pipeline.transform(test), dtype=np.float64),
+    )
+
+
+def split_seed(task: Task) -> int:
+    """The seed of the whole partition: the same for all splits (and algorithms) of a data set."""
+    return replace(task, split=0).seed
+
+
+def fold(y: AnyArray, k: int, number: int, seed: int) -> tuple[Ints, Ints]:
+    """Training and test rows of one fold (0 to k - 1) of a stratified, shuffled k-fold split."""
+    # From k on, ``number`` counts the folds of repeated partitions, each with a seed of its own.
+    from sklearn.model_selection import StratifiedKFold
+
+    repeat, which = divmod(number, k)
+    splitter = StratifiedKFold(k, shuffle=True, random_state=(seed + repeat) % 2**31)
+    train, test = list(splitter.split(np.zeros(len(y)), y))[which]
+    return np.asarray(train), np.asarray(test)
+
+
+def holdout(y: AnyArray, test_share: float, seed: int) -> tuple[Ints, Ints]:
+    """Training and test rows of one stratified random split."""
+    from sklearn.model_selection import train_test_split
+
+    train, test = train_test_split(
+        np.arange(len(y)), test_size=test_share, stratify=y, random_state=seed
+    )
+    return np.asarray(train), np.asarray(test)
+
+
+def binary_metrics(
+    truth: AnyArray, decided: AnyArray, scores: AnyArray | None, C1: float, C2: float = 1.0
+) -> dict[str, float]:
+    """Metrics of 0/1 decisions: a miss costs C1, a false alarm C2."""
+    # Keys: ``cost`` (total), ``mean cost``, ``fn``, ``fp``, ``positive share`` (of the decisions),
+    # ``error``, ``precision`` (0 if nothing is flagged), ``recall``, ``f``, ``g-mean``
+    # (√(TPR·TNR)) and, with scores, ``auc``.
+    from sklearn.metrics import precision_recall_fscore_support, roc_auc_score
+
+    from costboost.metrics import g_mean, total_cost
+
+    truth, decided = np.asarray(truth), np.asarray(decided)
+    precision, recall, f, _ = precision_recall_fscore_support(
+        truth, decided, average="binary", zero_division=0.0
+    )
+    cost = float(total_cost(truth, decided, cost_matrix={"fn": C1, "fp": C2}))
+    metrics = {
+        "cost": cost,
+        "mean cost": cost / len(truth),
+        "fn": float(((truth == 1) & (decided == 0)).sum()),
+        "fp": float(((truth == 0) & (decided == 1)).sum()),
+        "positive share": float(decided.mean()),
+        "error": float((truth != decided).mean()),
+        "precision": float(precision),
+        "recall": float(recall),
+        "f": float(f),
+        "g-mean": float(g_mean(truth, decided)),
+    }
+    if scores is not None:
+        metrics["auc"] = float(roc_auc_score(truth, scores))
+    return metrics
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Collapse is measured here, so it is not warned of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CollapseWarning)
+        yield

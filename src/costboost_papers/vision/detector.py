@@ -1,0 +1,180 @@
+"""Objects in a whole picture: the cascade on every window of every size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from costboost._typing import AnyArray, Floats
+from costboost_papers.vision.cascade import CascadeClassifier
+from costboost_papers.vision.features import Windows, import_skimage
+from costboost_papers.vision.images import grey
+
+__all__ = ["Box", "SlidingWindowDetector", "suppress"]
+
+
+class Box(NamedTuple):
+    """A detection: pixels from the upper left corner of the picture, and how sure it is."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+    score: float
+    neighbours: int = 1
+
+
+def suppress(boxes: Sequence[Box], overlap: float = 0.3) -> list[Box]:
+    """Non-maximum suppression: of boxes that overlap, the one that most others agree with."""
+    # A box counts how many boxes overlap it by ``overlap`` or more, intersection over union. The
+    # box with the highest count (the higher score among equals) is kept and those it overlaps are
+    # dropped, again and again.
+    if not boxes:
+        return []
+    table = np.array([box[:5] for box in boxes], dtype=np.float64)
+    # A row of the matrix of overlaps at a time: thousands of boxes make a large matrix.
+    counts = np.array([(_overlap(table, i) >= overlap).sum() for i in range(len(table))])
+    left = np.ones(len(boxes), dtype=np.bool_)
+    kept = []
+    for i in np.lexsort((-table[:, 4], -counts)):
+        if left[i]:
+            kept.append(boxes[i]._replace(neighbours=int(counts[i])))
+            left &= _overlap(table, i) < overlap
+    return kept
+
+
+def _overlap(table: Floats, i: int) -> Floats:
+    """Intersection over union of box i and every box, (n,)."""
+    left, top, width, height = table[:, :4].T
+    across = np.minimum(left + width, left[i] + width[i]) - np.maximum(left, left[i])
+    down = np.minimum(top + height, top[i] + height[i]) - np.maximum(top, top[i])
+    shared = np.maximum(across, 0.0) * np.maximum(down, 0.0)
+    return np.asarray(shared / (width * height + width[i] * height[i] - shared))
+
+
+class SlidingWindowDetector:
+    """Boxes around the objects in a picture, by a cascade on windows of all places and sizes."""
+
+    # The picture is scaled down step by step until it is no larger than a window; at each size one
+    # integral image serves all windows, and later stages of the cascade see only those that passed
+    # the earlier ones. An object is found several times, slightly shifted and scaled: `suppress`
+    # keeps one box of each cluster, and clusters of fewer than ``min_neighbours`` boxes are taken
+    # for false alarms.
+
+    def __init__(
+        self,
+        cascade: CascadeClassifier,
+        *,
+        min_size: int | None = None,
+        max_size: int | None = None,
+        scale_factor: float = 1.2,
+        step: int = 1,
+        overlap: float = 0.3,
+        min_neighbours: int = 3,
+    ) -> None:
+        check_is_fitted(cascade)
+        rules = {
+            "scale_factor": (scale_factor > 1, "a number above 1", scale_factor),
+            "step": (step >= 1, "an integer >= 1", step),
+            "overlap": (0 < overlap <= 1, "a number in (0, 1]", overlap),
+            "min_neighbours": (min_neighbours >= 1, "an integer >= 1", min_neighbours),
+        }
+        for name, (holds, rule, value) in rules.items():
+            if not holds:
+                raise ValueError(
+                    f"The {name!r} parameter of {type(self).__name__} must be {rule}. Got "
+                    f"{value!r} instead."
+                )
+        self.cascade = cascade
+        self.min_size = min_size
+        self.max_size = max_size
+        self.scale_factor = scale_factor
+        self.step = step
+        self.overlap = overlap
+        self.min_neighbours = min_neighbours
+
+    def detect(self, image: AnyArray) -> list[Box]:
+        """The objects in a picture."""
+        found = suppress(self.candidates(image), self.overlap)
+        return [box for box in found if box.neighbours >= self.min_neighbours]
+
+    def candidates(self, image: AnyArray) -> list[Box]:
+        """Every window that passes the cascade, before suppression."""
+        picture = grey(image)
+        h, w = self.cascade.features_.shape_
+        boxes: list[Box] = []
+        for scale in self.scales(picture.shape):
+            level = _scaled(picture, scale)
+            windows = Windows.of_image(level, (h, w), self.step)
+            scores = self.cascade.score_windows(windows)
+            down, across = (a / b for a, b in zip(picture.shape, level.shape, strict=True))
+            for i in np.flatnonzero(scores >= 0):
+                left, top = float(windows.lefts[i] * across), float(windows.tops[i] * down)
+                boxes.append(Box(left, top, w * across, h * down, float(scores[i])))
+        return boxes
+
+    def count_windows(self, shape: Sequence[int]) -> int:
+        """How many windows a picture of this shape has."""
+        h, w = self.cascade.features_.shape_
+        total = 0
+        for scale in self.scales(shape):
+            rows, columns = (round(length / scale) for length in shape[:2])
+            total += len(range(0, rows - h + 1, self.step)) * len(
+                range(0, columns - w + 1, self.step)
+            )
+        return total
+
+    def scales(self, shape: Sequence[int]) -> list[float]:
+        """By how much a picture of this shape is scaled down, for each size looked for."""
+        h, w = self.cascade.features_.shape_
+        largest = min(shape[0] / h, shape[1] / w)
+        if self.max_size is not None:
+            largest = min(largest, self.max_size / h)
+        scale = 1.0 if self.min_size is None else max(1.0, self.min_size / h)
+        scales = []
+        while scale <= largest:
+            scales.append(scale)
+            scale *= self.scale_factor
+        return scales
+
+    def draw(self, image: AnyArray, boxes: Sequence[Box], ax: Any = None) -> Any:
+        """The picture with its boxes."""
+        try:
+            import matplotlib.pyplot as plt
+            from matplotlib.patches import Rectangle
+        except ImportError as error:
+            raise ImportError(
+                "SlidingWindowDetector.draw needs matplotlib, which is not installed: "
+                'pip install "costboost[plots]".'
+            ) from error
+        if ax is None:
+            _, ax = plt.subplots(layout="constrained")
+        ax.imshow(image, cmap="gray" if np.ndim(image) == 2 else None)
+        ax.set_axis_off()
+        for box in boxes:
+            corner = (box.left - 0.5, box.top - 0.5)
+            ax.add_patch(
+                Rectangle(corner, box.width, box.height, fill=False, edgecolor="lime", linewidth=2)
+            )
+            ax.text(
+                box.left + 2,
+                box.top - 4,
+                f"{box.score:.2f} ({box.neighbours})",
+                color="lime",
+                fontsize="small",
+                clip_on=True,
+                bbox={"facecolor": "black", "alpha": 0.5, "edgecolor": "none", "pad": 1},
+            )
+        return ax
+
+
+def _scaled(picture: Floats, scale: float) -> Floats:
+    """The picture, smaller by a factor."""
+    if scale == 1.0:
+        return picture
+    shape = tuple(round(length / scale) for length in picture.shape)
+    resize = import_skimage("transform").resize
+    return np.asarray(resize(picture, shape, anti_aliasing=True), dtype=np.float64)

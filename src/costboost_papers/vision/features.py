@@ -1,0 +1,300 @@
+"""Haar-like features of image windows, read off integral images.
+
+An integral image holds, at each pixel, the sum of everything above and to the left of it, so the
+sum over any rectangle takes four look-ups whatever its size. `Windows` are windows of one size in
+one or many images, with the integral images they lie in; `HaarFeatures` chooses features and
+computes any of them for any windows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost_papers.vision._kernels import compiled
+
+__all__ = ["FEATURE_TYPES", "HaarFeatures", "Windows"]
+
+FEATURE_TYPES = ("type-2-x", "type-2-y", "type-3-x", "type-3-y", "type-4")
+
+# The rectangles of a feature are added up with alternating signs.
+_SIGNS = np.array([-1.0, 1.0, -1.0, 1.0])
+
+# Standard deviations of pixels below this share of the mean brightness are rounding noise.
+FLAT = 1e-6
+
+
+def import_skimage(module: str) -> Any:
+    """A module of scikit-image, or an ImportError that says how to get it."""
+    from importlib import import_module
+
+    try:
+        return import_module(f"skimage.{module}")
+    except ImportError as error:
+        raise ImportError(
+            "costboost_papers.vision needs scikit-image, which is not installed: "
+            'pip install "costboost[experiments]".'
+        ) from error
+
+
+def integral(images: AnyArray) -> Floats:
+    """Integral images with a zero row above and a zero column to the left, (m, h + 1, w + 1)."""
+    m, h, w = images.shape
+    sums = np.zeros((m, h + 1, w + 1))
+    np.cumsum(images, axis=1, out=sums[:, 1:, 1:])
+    np.cumsum(sums[:, 1:, 1:], axis=2, out=sums[:, 1:, 1:])
+    return sums
+
+
+def corner_points(rectangles: Ints) -> tuple[Ints, Floats, Ints]:
+    """Features as weighted sums of corner points of the integral image."""
+    # Rectangles side by side share corners, so nine points serve for four rectangles.
+    d = len(rectangles)
+    r0, c0, r1, c1 = np.moveaxis(rectangles, 2, 0)  # (d, 4) each
+    rows = np.concatenate([r0, r0, r1, r1], axis=1)
+    columns = np.concatenate([c0, c1, c0, c1], axis=1)
+    used = (r1 > r0) & (c1 > c0)
+    signs = np.concatenate([_SIGNS, -_SIGNS, -_SIGNS, _SIGNS]) * np.tile(used, 4)
+    place = rows * (columns.max() + 1) + columns
+    order = np.argsort(place, axis=1, kind="stable")
+    place, rows, columns, signs = (
+        np.take_along_axis(table, order, axis=1) for table in (place, rows, columns, signs)
+    )
+    # Points at the same place are summed into the first of them.
+    new = np.concatenate([np.ones((d, 1), dtype=bool), place[:, 1:] != place[:, :-1]], axis=1)
+    slot = np.cumsum(new, axis=1) - 1
+    feature = np.broadcast_to(np.arange(d)[:, None], slot.shape)
+    sums = np.zeros((d, 16))
+    np.add.at(sums, (feature, slot), signs)
+    at = np.zeros((d, 16, 2), dtype=np.intp)
+    at[feature[new], slot[new]] = np.column_stack([rows[new], columns[new]])
+    kept = np.argsort(sums == 0.0, axis=1, kind="stable")[:, :9]
+    counts = (sums != 0.0).sum(axis=1)
+    return (
+        np.ascontiguousarray(np.take_along_axis(at, kept[:, :, None], axis=1)),
+        np.ascontiguousarray(np.take_along_axis(sums, kept, axis=1)),
+        counts.astype(np.intp),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Windows of one size in a stack of images, by their integral images."""
+
+    shape: tuple[int, int]
+    sums: Floats
+    squares: Floats
+    image: Ints
+    tops: Ints
+    lefts: Ints
+
+    @classmethod
+    def of_stack(cls, X: AnyArray) -> Windows:
+        """Windows that are whole images, (n, h, w)."""
+        pixels = np.asarray(X, dtype=np.float64)
+        n, h, w = pixels.shape
+        nowhere = np.zeros(n, dtype=np.intp)
+        squares = integral(pixels**2)
+        return cls((h, w), integral(pixels), squares, np.arange(n), nowhere, nowhere)
+
+    @classmethod
+    def of_image(cls, image: AnyArray, shape: tuple[int, int], step: int = 1) -> Windows:
+        """Windows at every ``step``-th pixel of one grey image, both ways."""
+        pixels = np.asarray(image, dtype=np.float64)[None]
+        tops, lefts = np.meshgrid(
+            np.arange(0, pixels.shape[1] - shape[0] + 1, step, dtype=np.intp),
+            np.arange(0, pixels.shape[2] - shape[1] + 1, step, dtype=np.intp),
+            indexing="ij",
+        )
+        image_index = np.zeros(tops.size, dtype=np.intp)
+        squares = integral(pixels**2)
+        return cls(shape, integral(pixels), squares, image_index, tops.ravel(), lefts.ravel())
+
+    def __len__(self) -> int:
+        return len(self.tops)
+
+    def take(self, rows: AnyArray | slice) -> Windows:
+        """Some of the windows, in the same images."""
+        return replace(self, image=self.image[rows], tops=self.tops[rows], lefts=self.lefts[rows])
+
+    def pixels(self) -> Floats:
+        """The pixels of each window, (n, h, w), from the differences of the integral image."""
+        h, w = self.shape
+        out = np.empty((len(self), h, w))
+        for k, (i, top, left) in enumerate(zip(self.image, self.tops, self.lefts, strict=True)):
+            table = self.sums[i, top : top + h + 1, left : left + w + 1]
+            out[k] = np.diff(np.diff(table, axis=0), axis=1)
+        return out
+
+    def brightness(self) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of the pixels of each window."""
+        n_pixels = self.shape[0] * self.shape[1]
+        mean = self._totals(self.sums) / n_pixels
+        variance = self._totals(self.squares) / n_pixels - mean**2
+        return mean, np.sqrt(np.maximum(variance, 0.0))
+
+    def normalisers(self) -> tuple[Floats, Floats]:
+        """What is taken off each window's pixels, and what they are then multiplied by."""
+        means, deviations = self.brightness()
+        flat = deviations <= FLAT * np.maximum(np.abs(means), np.finfo(float).tiny)
+        return means, np.where(flat, 0.0, 1.0 / np.where(flat, 1.0, deviations))
+
+    def _totals(self, table: Floats) -> Floats:
+        i, r0, c0 = self.image, self.tops, self.lefts
+        r1, c1 = r0 + self.shape[0], c0 + self.shape[1]
+        return np.asarray(table[i, r1, c1] - table[i, r0, c1] - table[i, r1, c0] + table[i, r0, c0])
+
+
+class HaarFeatures(TransformerMixin, BaseEstimator):
+    """Haar-like features of grey image windows: differences of rectangle sums."""
+
+    # The features are those of `skimage.feature.haar_like_feature`: two, three or four rectangles
+    # side by side, added up with alternating signs. A window of 25 by 25 pixels has 190,736 of
+    # them; a random choice of ``max_features`` is kept. As in Viola and Jones (2004), a window with
+    # pixels x of mean m and standard deviation s is first brought to :math:`(x - m)/s`, which the
+    # integral images give without touching the pixels; a window without contrast has features 0.
+
+    def __init__(
+        self,
+        feature_types: Sequence[str] | None = None,
+        max_features: int | None = 2000,
+        normalize: bool = True,
+        shape: tuple[int, int] | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.feature_types = feature_types
+        self.max_features = max_features
+        self.normalize = normalize
+        self.shape = shape
+        self.random_state = random_state
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Choose the features; only the size of the windows matters."""
+        types = self._check_parameters()
+        h, w = self._stack(X).shape[1:]
+        coordinates, kinds = import_skimage("feature").haar_like_feature_coord(w, h, list(types))
+        if self.max_features is not None and self.max_features < len(kinds):
+            rng = check_random_state(self.random_state)
+            chosen = np.sort(rng.choice(len(kinds), self.max_features, replace=False))
+            coordinates, kinds = coordinates[chosen], kinds[chosen]
+        self.shape_ = (int(h), int(w))
+        self.n_features_in_ = int(h * w)
+        self.feature_coord_, self.feature_type_ = coordinates, kinds
+        self.n_features_out_ = len(kinds)
+        # First row, first column, row and column behind the last; of up to four rectangles.
+        self._rectangles = np.zeros((len(kinds), 4, 4), dtype=np.intp)
+        for j, feature in enumerate(coordinates):
+            for k, ((r0, c0), (r1, c1)) in enumerate(feature):
+                self._rectangles[j, k] = r0, c0, r1 + 1, c1 + 1
+        r0, c0, r1, c1 = np.moveaxis(self._rectangles, 2, 0)
+        self._excess = ((r1 - r0) * (c1 - c0)) @ _SIGNS
+        self._points, self._weights, self._counts = corner_points(self._rectangles)
+        return self
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """The features of windows."""
+        check_is_fitted(self)
+        return self.compute(Windows.of_stack(self._stack(X)))
+
+    def compute(self, windows: Windows, columns: Ints | None = None) -> Floats:
+        """The features of windows that lie in larger images, or only some of the features."""
+        check_is_fitted(self)
+        if columns is None:
+            columns = np.arange(self.n_features_out_)
+        out = np.zeros((len(windows), self.n_features_out_))
+        self._fill(windows, columns, columns, out)
+        return out
+
+    def columns(self, windows: Windows, columns: Ints) -> Floats:
+        """Some features of windows, side by side."""
+        check_is_fitted(self)
+        out = np.empty((len(windows), len(columns)))
+        self._fill(windows, columns, np.arange(len(columns)), out)
+        return out
+
+    def _fill(self, windows: Windows, columns: Ints, into: Ints, out: Floats) -> None:
+        if windows.shape != self.shape_:
+            raise ValueError(
+                f"windows of {type(self).__name__} must have the shape seen in fit, "
+                f"{self.shape_}; got {windows.shape}. Resize them."
+            )
+        n = len(windows)
+        means, scales = np.zeros(n), np.ones(n)
+        if self.normalize:
+            means, scales = windows.normalisers()
+        compiled()["fill"](
+            windows.sums,
+            windows.image,
+            windows.tops,
+            windows.lefts,
+            self._points,
+            self._weights,
+            self._counts,
+            self._excess,
+            means,
+            scales,
+            np.asarray(columns, dtype=np.intp),
+            np.asarray(into, dtype=np.intp),
+            out,
+        )
+
+    def mask(self, feature: int) -> Floats:
+        """Which pixels a feature looks at."""
+        check_is_fitted(self)
+        inside = np.zeros(self.shape_)
+        for r0, c0, r1, c1 in self._rectangles[feature]:
+            inside[r0:r1, c0:c1] = 1.0
+        return inside
+
+    def get_feature_names_out(self, input_features: Any = None) -> AnyArray:
+        """Names of the features: type, first pixel, and size of the whole feature."""
+        check_is_fitted(self)
+        tops, lefts = self._rectangles[:, 0, 0], self._rectangles[:, 0, 1]
+        heights = self._rectangles[:, :, 2].max(axis=1) - tops
+        widths = self._rectangles[:, :, 3].max(axis=1) - lefts
+        rows = zip(self.feature_type_, tops, lefts, heights, widths, strict=True)
+        names = [f"{kind} at {r},{c} of {h}x{w}" for kind, r, c, h, w in rows]
+        return np.array(names, dtype=object)
+
+    def _check_parameters(self) -> Sequence[str]:
+        owner = type(self).__name__
+        types = FEATURE_TYPES if self.feature_types is None else tuple(self.feature_types)
+        if not types or not set(types) <= set(FEATURE_TYPES):
+            raise ValueError(
+                f"The 'feature_types' parameter of {owner} must be None or a list with names out "
+                f"of {list(FEATURE_TYPES)}. Got {self.feature_types!r} instead."
+            )
+        if self.max_features is not None and self.max_features < 1:
+            raise ValueError(
+                f"The 'max_features' parameter of {owner} must be None or an integer >= 1. "
+                f"Got {self.max_features!r} instead."
+            )
+        return types
+
+    def _stack(self, X: ArrayLike) -> AnyArray:
+        """The windows as (n, h, w)."""
+        pixels = np.asarray(X)
+        if pixels.ndim == 2 and self.shape is not None:
+            h, w = self.shape
+            if pixels.shape[1] == h * w:
+                pixels = pixels.reshape(-1, h, w)
+        if pixels.ndim != 3:
+            raise ValueError(
+                f"X of {type(self).__name__} must be a stack of grey windows, (n, h, w), or flat "
+                f"pixels, (n, h * w), together with shape=(h, w); got an array of shape "
+                f"{pixels.shape} and shape={self.shape!r}."
+            )
+        if not np.isfinite(pixels).all():
+            raise ValueError(
+                f"X of {type(self).__name__} must have finite pixels; got NaN or infinity. Fill "
+                "missing pixels first."
+            )
+        return pixels

@@ -1,0 +1,143 @@
+"""Cai et al. (2008): the sweep of costs on a tiny set; tables and conclusions of made rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from costboost_papers.cai2008 import ITEMS, methods, tables
+from costboost_papers.item import SUMMARY_COLUMNS
+from costboost_papers.layout import wide
+from costboost_papers.protocol import BinaryData, holdout
+from costboost_papers.summary import ordering, summarise
+
+(TABLE3,) = ITEMS
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], [80, 40])
+    data = BinaryData(pd.DataFrame({"u": y + rng.normal(size=120), "v": rng.normal(size=120)}), y)
+    monkeypatch.setattr(tables, "binary_data", lambda name: data)
+    effort = methods.Effort(splits=2, costs=(0.1, 0.9), leaves=("grown",), rounds=2)
+    monkeypatch.setattr(tables, "EFFORTS", {"quick": effort, "full": effort})
+
+
+def made_rows(f_of, splits=4):
+    """Rows of all data sets and trees with F from (algorithm, cost); None for no cost."""
+    rows = []
+    for name in methods.DATASETS:
+        for setting in methods.LEAVES:
+            for split in range(splits):
+                place = {"dataset": name, "setting": setting, "split": split}
+                noise = float(split)
+                for algorithm in methods.BLIND:
+                    value = f_of(algorithm, None) + noise
+                    rows.append({**place, "algorithm": algorithm, "metric": "f", "value": value})
+                for algorithm in methods.SWEPT:
+                    found = {f"f@{c}": f_of(algorithm, c) + noise for c in methods.COSTS}
+                    if algorithm in methods.NESTED:
+                        found["nested f"] = found["f@0.3"]
+                    rows += [
+                        {**place, "algorithm": algorithm, "metric": metric, "value": value}
+                        for metric, value in found.items()
+                    ]
+    return pd.DataFrame(rows).assign(paper="cai2008", item="table3", seed=0, seconds=0.0)
+
+
+def papers_order(algorithm, cost):
+    if cost is None:
+        return {"C4.5": 40.0, "AdaBoost": 45.0}[algorithm]
+    return {"AdaCost": 55.0, "Gradient": 56.0}.get(algorithm, 50.0) - 10 * abs(cost - 0.2)
+
+
+def test_plan_and_printed():
+    quick, full = (TABLE3.tasks(mode) for mode in ("quick", "full"))
+    assert len({task.key for task in full}) == len(full) == 4 * 20 * 2 * 6
+    assert len(quick) < len(full)
+    assert methods.COSTS == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    printed = wide(TABLE3.printed().assign(statistic="mean"), "best f")
+    assert printed.shape == (8, 4)
+    assert printed.loc[("pima", "grown"), "Gradient"] == 69.84
+
+
+def test_every_algorithm_runs(tiny):
+    for task in TABLE3.tasks("full")[:6]:
+        found = TABLE3.run(task, "full")
+        assert all(0 <= value <= 100 for value in found.values())
+        if task.algorithm in methods.BLIND:
+            assert set(found) == {"f"}
+        else:
+            assert {"f@0.1", "f@0.9"} <= set(found)
+        assert ("nested f" in found) == (task.algorithm in methods.NESTED)
+        if "nested f" in found:
+            assert found["nested f"] in (found["f@0.1"], found["f@0.9"])
+    assert found == TABLE3.run(task, "full")
+
+
+def test_tree_sizes_and_costs_see_the_same_rows(tiny, monkeypatch):
+    seen = []
+
+    def record(y, share, seed):
+        seen.append((share, seed))
+        return holdout(y, share, seed)
+
+    monkeypatch.setattr(tables, "holdout", record)
+    task = next(task for task in TABLE3.tasks("full") if task.algorithm == "AdaC1")
+    for setting in methods.LEAVES:
+        TABLE3.run(replace(task, setting=setting), "full")
+    assert len(seen) == 2 and seen[0] == seen[1]
+
+
+def test_the_best_cost_is_that_of_the_highest_mean():
+    summary = summarise(TABLE3, made_rows(papers_order))
+    assert list(summary.columns) == SUMMARY_COLUMNS
+    place = ("pima", "8 leaves")
+    assert wide(summary, "best f").loc[place, "Gradient"] == pytest.approx(57.5)
+    assert wide(summary, "best f").loc[place, "C4.5"] == pytest.approx(41.5)
+    assert wide(summary, "best cost", "value").loc[place, "Gradient"] == 0.2
+    assert wide(summary, "nested f").loc[place, "Gradient"] == pytest.approx(56.5)
+    assert wide(summary, "best f gap").loc[place, "Gradient"] == pytest.approx(1.0)
+    assert wide(summary, "best f gap", "se").loc[place, "Gradient"] == pytest.approx(0.0)
+
+
+def test_table_has_the_paper_s_row_below_ours():
+    table = TABLE3.table(summarise(TABLE3, made_rows(papers_order)))
+    assert table["tree"].tolist() == ["8 leaves", "grown", "paper"] * 4
+    assert list(table.columns[2:6]) == list(methods.PRINTED)
+    assert table.iloc[2]["Gradient"] == "53.68"
+    assert table.iloc[0]["Gradient, nested"].startswith("56.5 ±")
+    assert table.iloc[2]["Gradient, nested"] == ""
+
+
+def test_conclusions_hold_in_the_paper_s_order():
+    summary = summarise(TABLE3, made_rows(papers_order))
+    found = TABLE3.conclusions(summary)
+    assert [conclusion.verdict for conclusion in found] == ["holds"] * 3
+    assert "pima (grown) +1.0 ± 0.0" in found[0].evidence
+    taus = ordering(TABLE3, summary)
+    assert len(taus) == 8
+    assert taus.set_index(["dataset", "setting"]).loc[("pima", "grown"), "tau"] == pytest.approx(1)
+
+
+def test_conclusions_can_fail():
+    def far_below(algorithm, cost):
+        return 30.0 if algorithm == "Gradient" else papers_order(algorithm, cost)
+
+    found = TABLE3.conclusions(summarise(TABLE3, made_rows(far_below)))
+    assert [conclusion.verdict for conclusion in found] == ["does not hold"] * 3
+
+
+def test_figure_has_a_panel_per_data_set():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure = TABLE3.figure(summarise(TABLE3, made_rows(papers_order)))
+    assert [ax.get_title() for ax in figure.axes] == list(methods.DATASETS)
+    assert len(figure.axes[0].lines) == 8
+    pyplot.close(figure)

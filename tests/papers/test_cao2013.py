@@ -1,0 +1,130 @@
+"""Cao et al. (2013): the printed tables, the items on tiny settings, and the verdicts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from costboost.datasets import bayes_decision
+from costboost_papers import Task, cao2013
+from costboost_papers.cao2013 import figures, methods, tables
+from costboost_papers.protocol import BinaryData, binary_data
+from costboost_papers.summary import ordering, summarise
+from helpers.rows import rows_of_tasks
+
+ITEMS = {item.name: item for item in cao2013.ITEMS}
+TABLES = [f"table{k}" for k in range(1, 6)]
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_printed_tables_are_whole_and_consistent(name):
+    printed = ITEMS[name].printed()
+    wide = printed.pivot(index="algorithm", columns="metric", values="value")
+    assert set(wide.index) == set(methods.ALGORITHMS) - {methods.SHRUNK}
+    assert wide.notna().all(axis=None)
+    # F is that of precision and recall, up to rounding and averaging over the folds.
+    f = 2 * wide["precision"] * wide["recall"] / (wide["precision"] + wide["recall"])
+    assert (f - wide["f"]).abs().max() < 0.13
+    assert wide["cost"].idxmin() == "AsyB"
+
+
+def test_the_printed_g_mean_has_counts():
+    """On crx 307 of 690 rows are positive: sqrt(TP TN) / n of the printed precision and recall."""
+    wide = ITEMS["table1"].printed().pivot(index="algorithm", columns="metric", values="value")
+    hits = wide["recall"] * 307 / 690
+    alarms = hits * (1 / wide["precision"] - 1)
+    g = np.sqrt(hits * np.maximum(383 / 690 - alarms, 0))
+    assert (g - wide["g-mean (paper)"])[wide["g-mean (paper)"] > 0.1].abs().max() < 0.02
+
+
+def test_a_table_from_fit_to_verdict(data_dir):
+    item = ITEMS["table4"]
+    tasks = [task for task in item.tasks("quick") if task.split == 0]
+    rows = rows_of_tasks(item, tasks)
+    last = rows[rows["metric"] == "test cost@50"].set_index("algorithm")["value"]
+    main = rows[(rows["metric"] == "cost") & (rows["setting"] == methods.SETTING)]
+    pd.testing.assert_series_equal(
+        last, main.set_index("algorithm")["value"], check_names=False
+    )  # the curve ends where the table is
+    summary = summarise(item, rows)
+    assert len(summary) < 400
+    table = item.table(summary)
+    assert list(table["algorithm"]) == list(methods.ALGORITHMS)
+    assert "[92.0 ± 8.9]" in table.loc[0, "cost"]
+    assert "[" not in table.iloc[-1]["cost"]  # the added one is not in the paper
+    cheaper, plain, collapse = item.conclusions(summary)
+    assert "AdaC2" in collapse.evidence and collapse.verdict != "does not hold"
+    assert "AdaBoostC" in plain.evidence and "heuristic" in cheaper.evidence
+    (tau,) = ordering(item, summary)["tau"]
+    assert -1 <= tau <= 1
+    assert len(cao2013.overall({"table4": summary})) == 4
+    assert cao2013.overall({}) == []
+
+
+def test_all_algorithms_and_tree_sizes_see_the_same_rows(data_dir):
+    item = ITEMS["table4"]
+    found = {
+        (found["fn"] / (1 - found["recall"]))
+        for algorithm in ("AdaC1", "AsyBL")
+        for setting in methods.LEAVES
+        for found in [item.run(Task("cao2013", "table4", "pima", algorithm, setting, 1), "quick")]
+        if found["recall"] < 1
+    }
+    assert {round(count) for count in found} <= {53, 54}
+
+
+def test_figure3_reads_the_rows_of_table3(data_dir, monkeypatch):
+    figure3, table3 = ITEMS["figure3"], ITEMS["table3"]
+    assert figure3.shares_rows_with == table3.name
+    data = binary_data("phoneme")
+    small = BinaryData(data.X.iloc[::6], data.y[::6])
+    monkeypatch.setattr(tables, "_data", lambda name, positive: small)
+    tasks = [t for t in table3.tasks("quick") if t.split == 0 and t.setting == methods.SETTING]
+    rows = rows_of_tasks(table3, tasks)
+    summary = summarise(figure3, rows)
+    assert set(summary["statistic"]) == {"mean"}
+    assert not summarise(table3, rows)["metric"].str.contains("@").any()
+    assert len(figure3.table(summary)) == len(methods.ALGORITHMS)
+    figure = figure3.figure(summary)
+    assert len(figure.axes) == 12
+    assert [found.statement for found in figure3.conclusions(summary)]
+
+
+def test_boundaries_are_kept_and_drawn(monkeypatch):
+    monkeypatch.setattr(figures, "ROUNDS", 5)
+    for name in ("figure1", "figure2"):
+        item = ITEMS[name]
+        rows = rows_of_tasks(item, [task for task in item.tasks("quick") if task.split == 0])
+        summary = summarise(item, rows)
+        assert len(summary) < 900
+        assert len(item.table(summary)) == len(item.entries)
+        figure = item.figure(summary)
+        assert sum(bool(ax.get_title()) for ax in figure.axes) == len(item.entries)
+        (found,) = item.conclusions(summary)
+        assert "Cost above Bayes" in found.evidence
+
+
+def test_a_boundary_survives_the_summary():
+    class Best:
+        def predict(self, X):
+            return bayes_decision(X, 5.0)
+
+    flips = figures._flips(Best())
+    summary = pd.DataFrame({"metric": list(flips), "value": list(flips.values())})
+    response = figures._response(summary)
+    columns, heights = figures.COLUMNS, figures.HEIGHTS
+    grid = np.column_stack([axis.ravel() for axis in np.meshgrid(columns, heights)])
+    truth = bayes_decision(grid, 5.0).reshape(response.shape)
+    assert (np.sign(response) == truth).mean() > 0.995
+
+
+def test_a_collapsed_classifier_has_no_boundary():
+    class Always:
+        def predict(self, X):
+            return np.ones(len(X))
+
+    flips = figures._flips(Always())
+    assert set(flips.values()) == {-6.0}
+    summary = pd.DataFrame({"metric": list(flips), "value": list(flips.values())})
+    assert (figures._response(summary) > 0).all()

@@ -1,0 +1,100 @@
+"""The papers' cost matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from costboost.costs import Costs, per_row
+from costboost_papers.costs import class_frequency, from_taxonomy, normalise, random_symmetric
+
+ABC = ["a", "b", "c"]
+M3 = np.array([[0.0, 1.0, 2.0], [3.0, 0.5, 4.0], [5.0, 6.0, -1.0]])
+
+
+def test_class_frequency():
+    y = np.repeat(["a", "b", "c"], [70, 20, 10])
+    P = np.array([0.7, 0.2, 0.1])
+    matrices = np.array([class_frequency(y, rng=seed) for seed in range(500)])
+    high = 1000 * P[None, :] / P[:, None] * (1 - np.eye(3))
+    assert (matrices <= high).all()
+    assert (matrices >= 0).all()
+    np.testing.assert_allclose(matrices.mean(axis=0), high / 2, rtol=0.1)
+
+
+def test_random_symmetric():
+    matrix = random_symmetric(5, 1, 10, rng=0)
+    np.testing.assert_array_equal(matrix, matrix.T)
+    np.testing.assert_array_equal(matrix.diagonal(), 0)
+    off = matrix[~np.eye(5, dtype=bool)]
+    assert ((off >= 1) & (off <= 10)).all()
+    assert len(np.unique(off)) == 10
+    with pytest.raises(ValueError, match="must not exceed high"):
+        random_symmetric(3, 2, 1)
+    with pytest.raises(ValueError, match="at least 1"):
+        random_symmetric(0, 1, 2)
+
+
+@pytest.mark.parametrize("make", [int, np.random.default_rng, np.random.RandomState])
+def test_seeds(make):
+    for draw in (lambda rng: random_symmetric(4, 1, 2, rng), lambda r: class_frequency(ABC, r)):
+        np.testing.assert_array_equal(draw(make(7)), draw(make(7)))
+    rng = make(7)
+    if make is not int:  # a generator moves on
+        assert (random_symmetric(4, 1, 2, rng) != random_symmetric(4, 1, 2, rng)).any()
+
+
+def test_taxonomy():
+    tree = {
+        "coral": {"hard": ["acropora", "porites"], "soft": None},
+        "algae": ["turf", "macro"],
+        "sand": {},
+    }
+    costs = from_taxonomy(tree)
+    assert costs.classes.tolist() == ["acropora", "macro", "porites", "sand", "soft", "turf"]
+    D = pd.DataFrame(costs.matrix, costs.classes, costs.classes)
+    assert D.loc["acropora", "porites"] == 2
+    assert D.loc["acropora", "soft"] == 3
+    assert D.loc["acropora", "turf"] == 5
+    assert D.loc["soft", "sand"] == 3
+    assert D.loc["turf", "macro"] == 2
+    np.testing.assert_array_equal(costs.matrix, costs.matrix.T)
+    np.testing.assert_array_equal(costs.matrix.diagonal(), 0)
+
+
+def test_taxonomy_is_a_metric_and_serves_as_cost_matrix():
+    costs = from_taxonomy([[3, [1, 2]], (0, 4)])
+    D = costs.matrix
+    assert (D[:, :, None] <= D[:, None, :] + D.T[None, :, :] + 1e-12).all()
+    moved = Costs.resolve(costs, classes=[4, 3, 2, 1, 0])
+    np.testing.assert_array_equal(moved.matrix, D[::-1, ::-1])
+
+
+@pytest.mark.parametrize(
+    ("tree", "message"),
+    [(["a", ["a"]], "'a' twice"), ([], "no class"), (["a", 1], "labels of one type")],
+)
+def test_taxonomy_errors(tree, message):
+    with pytest.raises(ValueError, match=message):
+        from_taxonomy(tree)
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1, 1e12])
+def test_normalise_keeps_the_decisions(scale):
+    matrix = M3 * scale
+    small = normalise(matrix)
+    assert small.max() == 1
+    np.testing.assert_array_equal(small.min(axis=1), 0)
+    proba = np.random.default_rng(0).dirichlet(np.ones(3), size=50)
+    np.testing.assert_array_equal(Costs(ABC, matrix).decide(proba), Costs(ABC, small).decide(proba))
+
+
+def test_normalise_edges():
+    np.testing.assert_array_equal(normalise(np.full((2, 2), 3.0)), np.zeros((2, 2)))
+    assert normalise(per_row([1, 4], 2)).max() == 1
+    assert normalise(from_taxonomy(["a", "b"])).max() == 1
+    with pytest.raises(ValueError, match="must have shape"):
+        normalise([1, 2])
+    with pytest.raises(ValueError, match="must be finite"):
+        normalise([[0, np.nan], [1, 0]])

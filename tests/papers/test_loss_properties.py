@@ -1,0 +1,418 @@
+"""Which loss has which property: known verdicts, and witnesses that can be checked by hand."""
+
+from __future__ import annotations
+
+import math
+import runpy
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from costboost import losses
+from costboost.losses import GEL, GLL, MC, BinaryLoss, Ls, Lt, MulticlassLoss, PNorm
+from costboost_papers.loss_properties import (
+    Verdict,
+    Witness,
+    is_calibrated,
+    is_fisher_consistent,
+    is_guess_averse,
+)
+
+BINARY = [
+    losses.CostExponential(),
+    losses.WeightedExponential(),
+    losses.CostLogistic(),
+    losses.AsymmetricLogistic(),
+]
+SCORES = [MC(), GEL(), GLL(), Ls(), Lt()]
+NORMS = [PNorm(1.0), PNorm(1.5), PNorm(2.0), PNorm(4.0)]
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def risk(loss, eta, S, C):
+    """The expected loss of the scores, one truth at a time."""
+    F = softmax(S) if isinstance(loss, PNorm) else S
+    return sum(
+        eta[z] * loss.value(np.array([z]), F[None, :], C[z][None, :])[0] for z in range(len(eta))
+    )
+
+
+def assert_breaks_guess_aversion(loss, verdict):
+    w = verdict.witness
+    z = int(w.probabilities.argmax())
+    assert w.probabilities[z] == 1.0 == w.probabilities.sum()
+    assert np.all(np.delete(w.right, z) < w.right[z])
+    assert not w.preferred.any()
+    assert w.right_risk == pytest.approx(risk(loss, w.probabilities, w.right, w.costs))
+    assert w.preferred_risk == pytest.approx(risk(loss, w.probabilities, w.preferred, w.costs))
+    assert w.right_risk >= w.preferred_risk
+
+
+def assert_breaks_calibration(loss, verdict):
+    w = verdict.witness
+    spent = w.probabilities @ w.costs
+    assert w.decision == spent.argmin()
+    assert w.probabilities.sum() == pytest.approx(1.0)
+    assert w.preferred.argmax() != w.decision
+    assert w.right[w.decision] == pytest.approx(w.right.max())
+    assert w.right_risk == pytest.approx(risk(loss, w.probabilities, w.right, w.costs))
+    assert w.preferred_risk == pytest.approx(risk(loss, w.probabilities, w.preferred, w.costs))
+    assert w.right_risk > w.preferred_risk
+    # No scores with the Bayes decision do better than the witness says.
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        S = w.right + rng.normal(size=len(w.right)) * 10.0 ** rng.uniform(-4, 0.5)
+        S[w.decision] = S.max()
+        S -= S.mean()
+        assert risk(loss, w.probabilities, S, w.costs) >= w.right_risk - 1e-9
+
+
+# --- known verdicts -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 3, 4, 7])
+@pytest.mark.parametrize("loss", [MC(), GEL(), GLL()], ids=repr)
+def test_gamma_phi_losses_are_guess_averse(loss, k):
+    assert is_guess_averse(loss, k)
+
+
+@pytest.mark.parametrize("loss", [Ls(), Lt()], ids=repr)
+def test_ls_and_lt_prefer_guessing_at_the_papers_point(loss):
+    verdict = is_guess_averse(loss)
+    assert not verdict
+    np.testing.assert_allclose(verdict.witness.right, [3.0, 2.0, -5.0])
+    np.testing.assert_array_equal(verdict.witness.costs, 1.0 - np.eye(3))
+    assert_breaks_guess_aversion(loss, verdict)
+
+
+def test_the_papers_numbers():
+    witness = is_guess_averse(Ls()).witness
+    assert witness.right_risk == pytest.approx(math.exp(2) + math.exp(-5))  # Eq. 13: about 7.4
+    assert witness.preferred_risk == 2.0
+
+
+@pytest.mark.parametrize("k", [3, 4, 7])
+@pytest.mark.parametrize("loss", [Ls(), Lt(), *NORMS], ids=repr)
+def test_not_guess_averse_beyond_two_classes(loss, k):
+    verdict = is_guess_averse(loss, k)
+    assert not verdict
+    assert_breaks_guess_aversion(loss, verdict)
+
+
+@pytest.mark.parametrize("loss", [*SCORES, *NORMS], ids=repr)
+def test_two_classes_are_always_guess_averse(loss):
+    assert is_guess_averse(loss, 2)
+
+
+def test_p_norm_with_unit_costs():
+    # sum H_j^p over the wrong classes is largest, in the support of the truth, where m runners-up
+    # tie with it: m (m+1)^-p, against (k-1) k^-p for the guess.
+    for k in (3, 5):
+        for p in (1.0, 1.2, 1.5, 1.7, 1.8, 2.0, 4.0):
+            guess = (k - 1) * k**-p
+            expected = all(m * (m + 1) ** -p <= guess for m in range(1, k - 1))
+            assert bool(is_guess_averse(PNorm(p), k, costs="unit")) == expected, (k, p)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("loss", [*SCORES, *NORMS], ids=repr)
+def test_all_are_fisher_consistent(loss, k):
+    assert is_fisher_consistent(loss, k)
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("loss", [Ls(), Lt(), *NORMS], ids=repr)
+def test_calibrated(loss, k):
+    verdict = is_calibrated(loss, k)
+    assert verdict
+    assert verdict.tried > 400
+
+
+@pytest.mark.parametrize("costs", ["any", "symmetric"])
+@pytest.mark.parametrize("loss", [MC(), GEL(), GLL()], ids=repr)
+def test_not_calibrated(loss, costs):
+    for k in (3, 5):
+        verdict = is_calibrated(loss, k, costs=costs)
+        assert not verdict
+        assert_breaks_calibration(loss, verdict)
+
+
+def test_two_classes():
+    assert is_calibrated(GEL(), 2)  # AsyB's loss
+    for loss in (MC(), GLL()):
+        assert is_calibrated(loss, 2, costs="symmetric")  # one price for both errors
+        verdict = is_calibrated(loss, 2)
+        assert not verdict
+        assert_breaks_calibration(loss, verdict)
+
+
+@pytest.mark.parametrize("loss", BINARY, ids=repr)
+def test_binary_losses_have_everything(loss):
+    assert is_guess_averse(loss)
+    assert is_fisher_consistent(loss)
+    verdict = is_calibrated(loss)
+    assert verdict
+    assert verdict.tried > 400
+
+
+# --- closed forms behind the verdicts -------------------------------------------------------
+
+
+def draw(k, seed=0, symmetric=False):
+    rng = np.random.default_rng(seed)
+    C = rng.uniform(1.0, 10.0, size=(k, k)) * (1.0 - np.eye(k))
+    if symmetric:
+        C = np.triu(C) + np.triu(C).T
+    return rng.dirichlet(np.ones(k)), C
+
+
+def risk_gradient(loss, eta, S, C):
+    """Derivatives of the risk by the scores, within sum 0."""
+    k = len(eta)
+    G = eta @ loss.gradient(np.arange(k), np.tile(S, (k, 1)), C)
+    return G - G.mean()
+
+
+def centred(S):
+    return S - S.mean()
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_minimisers_of_ls_and_lt_are_powers_of_the_expected_costs(k, seed):
+    eta, C = draw(k, seed)
+    spent = eta @ C
+    for loss, power in ((Ls(), 1.0), (Lt(), 0.5)):
+        S = centred(-power * np.log(spent))
+        np.testing.assert_allclose(risk_gradient(loss, eta, S, C), 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("k", [2, 3, 6])
+def test_gel_is_blind_to_symmetric_matrices(k, seed):
+    """Whatever the symmetric matrix, the minimiser is MC's, half the log-probabilities.
+
+    With A[z, j] = eta_z C[z, j] e^(S_j - S_z), the risk is stationary where the row sums of A are
+    its column sums; at S = log(eta)/2, A[z, j] = sqrt(eta_z eta_j) C[z, j] is symmetric. The risk
+    is strictly convex within sum 0, so there is no other minimum.
+    """
+    eta, C = draw(k, seed, symmetric=True)
+    blind = centred(0.5 * np.log(eta))
+    np.testing.assert_allclose(risk_gradient(MC(), eta, blind, C), 0.0, atol=1e-12)
+    np.testing.assert_allclose(risk_gradient(GEL(), eta, blind, C), 0.0, atol=1e-12)
+    # GLL, Ls and Lt do look at the matrix, unless two classes leave it a single number.
+    for loss in (GLL(), Ls(), Lt()):
+        moved = np.abs(risk_gradient(loss, eta, blind, C)).max()
+        assert k == 2 or moved > 1e-3, loss
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gel_sees_a_scaled_symmetric_matrix_as_class_weights(seed):
+    rng = np.random.default_rng(seed)
+    eta, C = draw(4, seed, symmetric=True)
+    a, b = rng.uniform(0.2, 5.0, size=(2, 4))
+    S = centred(0.5 * np.log(eta * a / b))
+    np.testing.assert_allclose(risk_gradient(GEL(), eta, S, a[:, None] * C * b), 0.0, atol=1e-10)
+
+
+def test_gel_sees_other_matrices():
+    eta, C = draw(3, seed=2)
+    assert np.abs(risk_gradient(GEL(), eta, centred(0.5 * np.log(eta)), C)).max() > 0.1
+
+
+def test_gll_reads_costs_through_c_over_one_plus_c():
+    """With two classes its minimiser is + where P(+) C1/(1+C1) > P(-) C2/(1+C2)."""
+    for C1, C2 in ((9.0, 1.0), (0.01, 0.02), (5.0, 30.0)):
+        C = np.array([[0.0, C2], [C1, 0.0]])
+        for p in np.linspace(0.05, 0.95, 19):
+            eta = np.array([1.0 - p, p])
+            downhill = -risk_gradient(GLL(), eta, np.zeros(2), C)[1]
+            said = p * C1 / (1.0 + C1) - (1.0 - p) * C2 / (1.0 + C2)
+            assert np.sign(downhill) == np.sign(said)
+
+
+def test_gll_is_calibrated_in_the_limit_of_small_costs_with_two_classes():
+    C = np.array([[0.0, 3.0], [5.0, 0.0]])
+    assert not is_calibrated(GLL(), 2, costs=C)
+    assert is_calibrated(GLL(), 2, costs=C / 1000.0)
+
+
+def test_mc_needs_the_bayes_rule():
+    """Its minimiser holds the probabilities: P_k proportional to e^(2 S_k) (Eq. 33)."""
+    eta, C = draw(5)
+    np.testing.assert_allclose(softmax(2.0 * centred(0.5 * np.log(eta))), eta)
+    np.testing.assert_allclose(
+        risk_gradient(MC(), eta, centred(0.5 * np.log(eta)), C), 0.0, atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("p", [1.5, 2.0, 4.0])
+def test_minimiser_of_the_p_norm_is_a_power_of_the_expected_costs(p):
+    eta, C = draw(4)
+    spent = eta @ C
+    H = spent ** (-1.0 / (p - 1.0))
+    H /= H.sum()
+    slope = eta @ PNorm(p).gradient(np.arange(4), np.tile(H, (4, 1)), C)
+    np.testing.assert_allclose(slope, slope.mean())
+
+
+# --- losses of the user's own ---------------------------------------------------------------
+
+
+class ValueOnly(MulticlassLoss):
+    """Another loss without its derivatives."""
+
+    def __init__(self, loss):
+        self.loss = loss
+
+    def value(self, y, F, C):
+        return self.loss.value(y, F, C)
+
+
+class Squares(MulticlassLoss):
+    """sum_j C_j (1 + S_j)^2."""
+
+    def value(self, y, F, C):
+        return (C * (1.0 + F) ** 2).sum(axis=1)
+
+
+class SmoothHinges(MulticlassLoss):
+    """sum_j C_j max(0, 1 + S_j), its corner rounded: Lee, Lin and Wahba's loss."""
+
+    def value(self, y, F, C):
+        return (C * 0.1 * np.logaddexp(0.0, (1.0 + F) / 0.1)).sum(axis=1)
+
+
+class LargestHinge(MulticlassLoss):
+    """max_j (C_j + S_j - S_z): the loss of the cost-sensitive multi-class SVM."""
+
+    def value(self, y, F, C):
+        return (C + F - np.take_along_axis(F, y[:, None], axis=1)).max(axis=1)
+
+
+class SmoothLargestHinge(MulticlassLoss):
+    """The same, its corners rounded."""
+
+    def value(self, y, F, C):
+        gaps = C + F - np.take_along_axis(F, y[:, None], axis=1)
+        return 0.1 * np.logaddexp.reduce(gaps / 0.1, axis=1)
+
+
+class Flat(MulticlassLoss):
+    def value(self, y, F, C):
+        return np.ones(len(y))
+
+
+class Backwards(BinaryLoss):
+    """Likes mistakes."""
+
+    def value(self, y, F, C):
+        return np.exp(y * F)
+
+    def gradient(self, y, F, C):
+        return y * np.exp(y * F)
+
+    def hessian(self, y, F, C):
+        return np.exp(y * F)
+
+    def probability(self, F, C):
+        return 1.0 / (1.0 + np.exp(2.0 * F))
+
+    def minimiser(self, p, C):
+        return 0.5 * np.log((1.0 - p) / p)
+
+
+@pytest.mark.parametrize("loss", SCORES, ids=repr)
+def test_values_suffice(loss):
+    for law in (is_guess_averse, is_fisher_consistent, is_calibrated):
+        full, numeric = law(loss), law(ValueOnly(loss))
+        assert bool(full) == bool(numeric)
+        assert full.tried == numeric.tried
+
+
+def test_verdicts_on_other_losses():
+    assert not is_guess_averse(Squares(), 2)  # it rises again far out
+    assert is_calibrated(Squares())
+    assert not is_guess_averse(SmoothHinges())
+    assert is_calibrated(SmoothHinges())
+    assert is_guess_averse(LargestHinge())  # Beijbom et al. 2014, section 5.2
+    # Its corners rounded, the largest hinge is the logistic loss of costs e^(C/h).
+    assert is_fisher_consistent(SmoothLargestHinge())
+    assert not is_calibrated(SmoothLargestHinge())
+    for law in (is_guess_averse, is_fisher_consistent, is_calibrated):
+        assert not law(Flat())
+        assert not law(Backwards())
+
+
+def test_kinks_are_refused_rather_than_misjudged():
+    with pytest.raises(ValueError, match=r"derivative everywhere.*LargestHinge"):
+        is_calibrated(LargestHinge())
+
+
+def test_probabilities_in_place_of_scores():
+    class Brier(MulticlassLoss):
+        def value(self, y, F, C):
+            return ((F - np.eye(F.shape[1])[y]) ** 2).sum(axis=1)
+
+    assert is_fisher_consistent(Brier(), simplex=True)
+    assert not is_calibrated(Brier(), simplex=True)  # cost-blind
+    assert is_calibrated(PNorm(2.0)).tried == is_calibrated(PNorm(2.0), simplex=True).tried
+
+
+# --- the objects ----------------------------------------------------------------------------
+
+
+def test_verdict_reads_well():
+    verdict = is_guess_averse(Ls())
+    assert isinstance(verdict, Verdict)
+    assert isinstance(verdict.witness, Witness)
+    assert verdict.tried == 1
+    assert str(verdict).startswith("fails in trial 1: truth 0, costs [[0, 1, 1]")
+    assert "right=[3, 2, -5], right_risk=7.396" in repr(verdict)
+    assert str(is_guess_averse(GEL())) == "holds in 20000 trials"
+    assert "probabilities [" in str(is_calibrated(MC()))
+    assert is_guess_averse(GEL()).witness is None
+
+
+def test_search_is_seeded():
+    one, other = (is_calibrated(GLL(), random_state=3) for _ in range(2))
+    assert str(one) == str(other)
+    for seed in range(1, 6):
+        assert is_calibrated(Ls(), random_state=seed)
+        assert is_calibrated(Lt(), random_state=seed)
+        assert not is_calibrated(GLL(), random_state=seed)
+        assert not is_calibrated(GEL(), random_state=seed)
+
+
+def test_costs_of_the_users_own():
+    C = np.array([[0.0, 1.0, 10.0], [1.0, 0.0, 1.0], [10.0, 1.0, 0.0]])
+    assert not is_calibrated(GEL(), costs=C)
+    np.testing.assert_array_equal(is_calibrated(GEL(), costs=C).witness.costs, C)
+    assert is_calibrated(Ls(), costs=[C, 2.0 * C])
+    assert is_guess_averse(GLL(), costs=C)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"loss": "gel"}, "loss must be an instance"),
+        ({"loss": GEL(), "n_classes": 1}, "n_classes must be at least 2"),
+        ({"loss": BINARY[0], "n_classes": 3}, "n_classes must be 2 for the binary loss Cost"),
+        ({"loss": GEL(), "costs": "random"}, "costs must be .*'random'"),
+        ({"loss": GEL(), "costs": np.eye(3)}, "costs must be finite .* zero diagonal"),
+        ({"loss": GEL(), "costs": 1.0 - np.eye(2)}, r"costs must be finite \(3, 3\)"),
+    ],
+)
+@pytest.mark.parametrize("law", [is_guess_averse, is_calibrated])
+def test_bad_arguments(law, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        law(**arguments)
+
+
+def test_docs_table_is_up_to_date():
+    page = runpy.run_path(str(DOCS / "generate_losses.py"))["page"]()
+    assert (DOCS / "losses.md").read_text(encoding="utf-8") == page, (
+        "docs/losses.md is stale: run python docs/generate_losses.py"
+    )

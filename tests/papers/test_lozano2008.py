@@ -1,0 +1,204 @@
+"""Lozano and Abe (2008): tasks run on a tiny set, conclusions follow from hand-made rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from costboost.costs import Costs
+from costboost_papers.item import SUMMARY_COLUMNS
+from costboost_papers.layout import wide
+from costboost_papers.lozano2008 import ITEMS, figure1, methods, overall, tables
+from costboost_papers.summary import ordering, summarise
+from helpers.blobs import blobs
+from helpers.rows import rows_of_values
+
+FIGURE1, TABLE1, TABLE2 = ITEMS
+
+
+@pytest.mark.parametrize("item", [FIGURE1, TABLE1], ids=lambda item: item.name)
+def test_plans_name_each_task_once(item):
+    quick, full = (item.tasks(mode) for mode in ("quick", "full"))
+    for tasks in (quick, full):
+        assert len({task.key for task in tasks}) == len(tasks)
+    assert len(quick) < len(full)
+    assert {task.dataset for task in quick} <= {task.dataset for task in full}
+
+
+@pytest.mark.parametrize("item", [TABLE1, TABLE2], ids=lambda item: item.name)
+def test_items_say_what_they_are(item):
+    assert item.title and item.notes
+    printed = item.printed()
+    assert len(printed) and np.isfinite(printed["value"]).all()
+    assert not printed.duplicated(["dataset", "algorithm", "setting", "metric"]).any()
+
+
+def test_table2_reads_the_rows_of_table1():
+    assert TABLE2.shares_rows_with == TABLE1.name
+
+
+def test_the_columns_that_both_tables_print_agree():
+    tables = [wide(item.printed().assign(statistic="mean"), "cost") for item in (TABLE1, TABLE2)]
+    assert tables[0].shape == (16, 5) and tables[1].shape == (16, 5)  # 8 sets, both trees
+    for name in ("p=1", "p=2"):
+        np.testing.assert_array_equal(tables[0][name], tables[1][name])
+
+
+@pytest.fixture
+def tiny_lozano(monkeypatch):
+    monkeypatch.setattr(methods, "dataset", lambda name: blobs())
+    effort = replace(methods.EFFORTS["full"], rounds=2, most_rows=60)
+    monkeypatch.setattr(tables, "EFFORTS", {"quick": effort, "full": effort})
+
+
+def test_every_algorithm_runs(tiny_lozano):
+    tasks = [t for t in TABLE1.tasks("full") if t.dataset == "splice" and t.split == 0]
+    algorithms = {task.algorithm for task in tasks}
+    assert {*methods.ESTIMATORS, "constant"} == algorithms
+    for task in tasks:
+        found = TABLE1.run(task, "full")
+        assert found["cost"] >= 0 and found["rounds"] <= 2
+    assert TABLE1.run(tasks[0], "full") == TABLE1.run(tasks[0], "full")
+
+
+def test_the_constant_decision_is_the_cheapest_on_the_training_rows():
+    costs = Costs(np.array(["a", "b", "c"]), np.array([[0, 9, 1], [1, 0, 1], [9, 9, 0]]))
+    decided = tables._cheapest_constant(costs, np.array(["a", "b", "b", "c"]), 3)
+    assert decided.tolist() == ["c"] * 3
+
+
+def test_tree_sizes_see_the_same_rows_and_costs(tiny_lozano):
+    """A constant does not depend on the tree."""
+    task = next(t for t in TABLE1.tasks("full") if t.algorithm == "constant")
+    assert TABLE1.run(task, "full") == TABLE1.run(replace(task, setting="grown"), "full")
+
+
+def test_flare_is_told_by_its_c_class_flares(data_dir):
+    X, y = methods.dataset("flare")
+    assert sorted(set(y.tolist())) == list(range(7))
+    assert not [column for column in X.columns if "flares_production" in column]
+    assert "zurich_class" in X.columns
+
+
+def lozano_rows(cost_of):
+    """Rows of the full plan with costs by algorithm; two splits that differ by 2."""
+    values = {}
+    for task in TABLE1.tasks("full"):
+        if task.split < 2:
+            key = (task.dataset, task.algorithm, task.setting, task.split)
+            values[(*key, "cost")] = cost_of(task.algorithm) + 2 * task.split
+            values[(*key, "rounds")] = 30.0
+    return rows_of_values(TABLE1, values)
+
+
+ORDERED = {"constant": 500.0, "AdaBoost.M2": 40.0, "AdaCost": 60.0, "CSB2": 50.0, "p=1": 30.0}
+
+
+def as_in_the_paper(name):
+    return ORDERED.get(name, 20.0 - float(name[2]) if name.startswith("p=") else 25.0)
+
+
+def test_table_has_ours_above_the_printed():
+    summary = summarise(TABLE1, lozano_rows(as_in_the_paper))
+    assert list(summary.columns) == SUMMARY_COLUMNS
+    assert len(summary) < 600
+    table = TABLE1.table(summary)
+    assert table["tree"].tolist() == ["16 leaves", "grown", "paper"] * 8
+    first = table.iloc[0]
+    assert first["data set"] == "splice"
+    assert first["AdaBoost.M2"] == "41.0 ± 1.0"
+    assert table.iloc[2]["p=2"] == "31.3 ± 1.9"
+    assert "p=3" not in table.columns
+    assert list(TABLE2.table(summarise(TABLE2, lozano_rows(as_in_the_paper))).columns)[2:7] == list(
+        methods.NORMS
+    )
+
+
+def test_conclusions_hold_for_costs_in_its_order():
+    rows = lozano_rows(as_in_the_paper)
+    summaries = {item.name: summarise(item, rows) for item in (TABLE1, TABLE2)}
+    found = [*TABLE1.conclusions(summaries["table1"]), *TABLE2.conclusions(summaries["table2"])]
+    found += overall(summaries)
+    assert {conclusion.verdict for conclusion in found} == {"holds"}
+    assert "8 of 8" in found[0].evidence and "100% of the splits" in found[0].evidence
+    assert overall({"table1": summaries["table1"]}) == []
+
+
+def test_conclusions_see_when_only_sampling_helps():
+    def cost(name):
+        worse = name in methods.NORMS and name != "p=1"
+        return 100.0 if worse else as_in_the_paper(name)
+
+    rows = lozano_rows(cost)
+    summaries = {item.name: summarise(item, rows) for item in (TABLE1, TABLE2)}
+    assert [c.verdict for c in TABLE1.conclusions(summaries["table1"])][:4] == ["holds in part"] * 4
+    assert [c.verdict for c in overall(summaries)] == ["holds in part"]
+
+
+def test_conclusions_can_fail():
+    rows = lozano_rows(lambda name: 1.0 if name in ("p=1", "constant", "AdaBoost.M2") else 9.0)
+    summaries = {item.name: summarise(item, rows) for item in (TABLE1, TABLE2)}
+    first, second, *_, last = TABLE1.conclusions(summaries["table1"])
+    assert first.verdict == second.verdict == last.verdict == "does not hold"
+    (both,) = overall(summaries)
+    assert both.verdict == "does not hold" and both.why
+
+
+def test_orders_are_compared_with_both_trees():
+    taus = ordering(TABLE1, summarise(TABLE1, lozano_rows(as_in_the_paper)))
+    assert len(taus) == 16
+    assert taus["tau"].between(-1, 1).all()
+
+
+# --- Figure 1: one tree over pairs ----------------------------------------------------------
+
+
+def figure1_rows(cost_of):
+    """Rows of the full plan on two sets, two splits each."""
+    values = {
+        (task.dataset, task.algorithm, task.setting, task.split, metric): value
+        for task in FIGURE1.tasks("full")
+        if task.split < 2 and task.dataset in ("vehicle", "segment")
+        for metric, value in (("cost", cost_of(task)), ("rounds", 30.0))
+    }
+    return rows_of_values(FIGURE1, values)
+
+
+def test_figure1_runs(monkeypatch):
+    monkeypatch.setattr(methods, "dataset", lambda name: blobs())
+    monkeypatch.setattr(figure1, "EFFORTS", {"full": figure1.Effort(2, 1)})
+    tasks = [t for t in FIGURE1.tasks("full") if t.dataset == "vehicle"]
+    assert {t.setting for t in tasks} == set(figure1.LEARNERS)
+    found = {task: FIGURE1.run(task, "full") for task in tasks}
+    assert all(row["cost"] >= 0 and row["rounds"] <= 2 for row in found.values())
+    assert FIGURE1.run(tasks[-1], "full") == found[tasks[-1]]
+
+
+def test_figure1_compares_on_the_same_split():
+    def cost(task):
+        base = 10.0 if task.algorithm == "AdaBoost.M2" else 8.0 + 4.0 * task.split
+        return base / 2 if task.setting == "joint, C4.5-like" else base
+
+    summary = summarise(FIGURE1, figure1_rows(cost))
+    table = FIGURE1.table(summary).set_index(["data set", "tree"])
+    assert table.loc[("vehicle", "16 leaves"), "p=2"] == "10.0 ± 2.0"
+    versus = table.xs("splits below AdaBoost.M2; median ratio", level=0)
+    assert versus.loc["16 leaves"].tolist() == ["", "2 of 4; 1.00", "2 of 4; 1.00"]
+    joint = table.xs("splits below the tree per class; median ratio", level=0)
+    assert joint.loc["joint, C4.5-like", "AdaBoost.M2"] == "4 of 4; 0.50"
+    assert joint.loc["joint, 16 leaves", "AdaBoost.M2"] == "2 of 4; 1.00"  # ties count half
+    printed, _, default = FIGURE1.conclusions(summary)
+    assert printed.verdict == "does not hold"
+    assert default.verdict == "holds in part"
+
+
+def test_figure1_holds_where_the_joint_trees_agree():
+    def cost(task):
+        return 10.0 if task.algorithm == "AdaBoost.M2" else 9.0 - task.split
+
+    printed, sampled, default = FIGURE1.conclusions(summarise(FIGURE1, figure1_rows(cost)))
+    assert printed.verdict == sampled.verdict == "holds"
+    assert "joint, 16 leaves: 4 of 4 splits, median ratio of the costs 0.85" in printed.evidence
+    assert default.verdict == "holds"

@@ -1,0 +1,343 @@
+"""The numbers that figures of papers draw, and what they say when they cannot."""
+
+from __future__ import annotations
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from matplotlib import pyplot as plt
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from costboost import AdaC2Classifier, CSLogitBoostClassifier, MinCostClassifier
+from costboost.datasets import (
+    bayes_threshold,
+    log_odds,
+    make_gaussians_1d,
+    make_gaussians_2d,
+)
+from costboost_papers.plots import (
+    BoundaryDisplay,
+    CostFactorDisplay,
+    RankDisplay,
+    ZeroCrossingDisplay,
+    critical_difference,
+    zero_crossing,
+)
+
+COSTS = {"fn": 5, "fp": 1}
+
+
+@pytest.fixture(autouse=True)
+def closed_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def plane():
+    return make_gaussians_2d(300, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def logit(plane):
+    return CSLogitBoostClassifier(COSTS, n_estimators=10, random_state=0).fit(*plane)
+
+
+def overlaps(texts):
+    """Pairs of drawn texts whose boxes overlap."""
+    texts = list(texts)
+    figure = texts[0].figure
+    figure.canvas.draw()
+    # Of an annotation the words alone, without the line that leads to them.
+    boxes = [matplotlib.text.Text.get_window_extent(text) for text in texts]
+    return [
+        (texts[i].get_text(), texts[j].get_text())
+        for i in range(len(boxes))
+        for j in range(i)
+        if boxes[i].overlaps(boxes[j])
+    ]
+
+
+# --- boundaries -----------------------------------------------------------------------------
+
+
+def zero_points(contours):
+    return np.concatenate([path.vertices for path in contours.get_paths()])
+
+
+class Linear:
+    """Decides by x0 + 2 x1 - 1."""
+
+    classes_ = np.array([-1, 1])
+
+    def decision_function(self, X):
+        return X[:, 0] + 2 * X[:, 1] - 1
+
+
+def test_boundary_is_the_zero_line(plane):
+    X, y = plane
+    shown = BoundaryDisplay.from_estimator(Linear(), X, y, bayes=log_odds, grid_resolution=60)
+    points = zero_points(shown.lines_["Linear"])
+    np.testing.assert_allclose(points @ [1, 2], 1.0, atol=1e-9)
+    best = zero_points(shown.bayes_line_)
+    np.testing.assert_allclose(log_odds(best), 0.0, atol=0.02)
+    assert shown.figure_ is shown.ax_.figure
+    assert shown.bayes.shape == (60, 60)
+    assert sum(len(part.get_offsets()) for part in shown.points_) == len(X)
+
+
+def test_several_boundaries_on_given_axes(plane, logit):
+    X, y = plane
+    tree = AdaC2Classifier(COSTS, n_estimators=3, random_state=0).fit(X, y)
+    _, ax = plt.subplots()
+    shown = BoundaryDisplay.from_estimators({"a": logit, "b": tree}, X, y, ax=ax)
+    assert shown.ax_ is ax
+    assert list(shown.lines_) == ["a", "b"]
+    words = [text.get_text() for text in shown.legend_.get_texts()]
+    assert words == ["class -1", "class 1", "a", "b"]
+    scores = logit.decision_function(zero_points(shown.lines_["a"]))
+    assert np.abs(scores).max() < 0.05 * np.abs(shown.responses["a"]).max()
+
+
+def test_boundary_of_decisions_and_of_probabilities(plane):
+    X, y = plane
+    inner = LogisticRegression()
+    known = MinCostClassifier(inner, cost_matrix=COSTS, calibration=None).fit(X, y)
+    decided = BoundaryDisplay.from_estimator(known, X, y, grid_resolution=80)
+    chance = known.predict_proba(zero_points(decided.lines_["MinCost"]))[:, 1]
+    assert np.abs(chance - 1 / 6).max() < 0.05  # P C1 = (1 - P) C2, not one half
+    half = BoundaryDisplay.from_estimator(known, X, y, response_method="predict_proba")
+    chance = known.predict_proba(zero_points(half.lines_["MinCost"]))[:, 1]
+    np.testing.assert_allclose(chance, 0.5, atol=0.01)
+
+
+def test_boundary_that_is_nowhere(plane):
+    X, y = plane
+    shown = BoundaryDisplay([0, 1], [0, 1], {"all": np.ones((2, 2))}, X=X).plot()
+    assert shown.lines_ == {"all": None}
+    assert shown.legend_.get_texts()[0].get_text() == "all (one class everywhere)"
+    assert not BoundaryDisplay([0, 1], [0, 1], {}, X=X, y=y).plot(max_points=0).points_
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_boundary_keeps_the_names_of_a_frame(plane, frame):
+    X, y = plane
+    table = frame({"age": X[:, 0], "height": X[:, 1]})
+    clf = AdaC2Classifier(COSTS, n_estimators=2).fit(table, y)
+    shown = BoundaryDisplay.from_estimator(clf, table, y, grid_resolution=20)
+    assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("age", "height")
+
+
+def test_boundary_needs_the_plane_and_two_classes(plane):
+    X, y = plane
+    with pytest.raises(ValueError, match=r"'X' parameter of BoundaryDisplay .* \(n, 2\)"):
+        BoundaryDisplay.from_estimator(Linear(), X[:, :1], y)
+    three = DecisionTreeClassifier().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="two classes, and DecisionTreeClassifier was fitted on 3"):
+        BoundaryDisplay.from_estimator(three, X)
+    with pytest.raises(ValueError, match="response_method"):
+        BoundaryDisplay.from_estimator(Linear(), X, response_method="score")
+    with pytest.raises(ValueError, match="grid_resolution"):
+        BoundaryDisplay.from_estimator(Linear(), X, grid_resolution=1)
+
+
+# --- zero crossing --------------------------------------------------------------------------
+
+
+def test_zero_crossing_interpolates():
+    x = np.linspace(-2, 2, 41)
+    assert zero_crossing(x, 3 * x - 1) == pytest.approx(1 / 3)
+    assert zero_crossing(x, 1 - 3 * x) == pytest.approx(1 / 3)
+    assert np.isnan(zero_crossing(x, np.ones(41)))
+    assert zero_crossing([0, 1, 2, 3], [-1, 1, -1, 1]) == 1.5  # the middle one of three
+    assert zero_crossing([0, 1, 2], [-1, 0, 1]) == 1.0
+
+
+class Staged:
+    """Score x - shift of the round."""
+
+    def __init__(self, *shifts):
+        self.shifts = shifts
+
+    def staged_decision_function(self, X):
+        return (np.asarray(X)[:, 0] - shift for shift in self.shifts)
+
+
+def test_crossings_by_round():
+    X = np.array([[-3.0], [4.0]])
+    est = {"short": Staged(0.5, -1.25), "long": Staged(2.0, 9.0, 1.0), "never": Staged(9.0)}
+    shown = ZeroCrossingDisplay.from_estimators(est, X, bayes=-0.8)
+    np.testing.assert_allclose(shown.lines_["short"].get_ydata(), [0.5, -1.25])
+    np.testing.assert_array_equal(shown.lines_["long"].get_xdata(), [1, 2, 3])
+    np.testing.assert_allclose(shown.lines_["long"].get_ydata(), [2.0, np.nan, 1.0])
+    assert set(shown.bayes_line_.get_ydata()) == {-0.8}
+    assert set(shown.labels_) == {"Bayes (−0.8)", "short", "long"}
+    assert shown.ax_.get_xlabel() == "round\nno crossing: never"
+
+
+def test_crossing_of_a_fit_comes_near_the_bayes_value():
+    X, y = make_gaussians_1d(2000, random_state=0)
+    clf = CSLogitBoostClassifier(COSTS, n_estimators=15, random_state=0).fit(X, y)
+    shown = ZeroCrossingDisplay.from_estimator(clf, X, bayes=bayes_threshold(5))
+    values = shown.crossings["CSLogitBoost"]
+    assert len(values) == clf.n_iter_
+    assert abs(values[-1] - bayes_threshold(5)) < 0.2
+    own = ZeroCrossingDisplay.from_estimator(clf, np.sort(X[:, 0])[:, None], grid_resolution=None)
+    np.testing.assert_allclose(own.crossings["CSLogitBoost"], values, atol=0.02)
+
+
+def test_crossing_needs_one_feature_and_stages(plane):
+    with pytest.raises(ValueError, match=r"'X' parameter of ZeroCrossingDisplay .* one column"):
+        ZeroCrossingDisplay.from_estimator(Staged(0.0), plane[0])
+    with pytest.raises(TypeError, match="staged_decision_function, and LogisticRegression"):
+        ZeroCrossingDisplay.from_estimator(LogisticRegression(), np.ones((3, 1)))
+
+
+# --- cost against cost factor ---------------------------------------------------------------
+
+ROWS = {
+    "algorithm": ["B", "B", "B", "A", "A", "A"],
+    "factor": [20, 1, 1, 1, 5, 20],
+    "value": [4.0, 1.0, 2.0, 1.0, 2.0, 3.0],
+}
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame, pl.DataFrame])
+def test_rows_are_averaged(frame):
+    shown = CostFactorDisplay.from_rows(frame(ROWS))
+    assert list(shown.lines_) == ["B", "A"]
+    assert shown.lines_["B"].get_xydata().tolist() == [[1, 1.5], [20, 4]]
+    assert shown.lines_["A"].get_ydata().tolist() == [1, 2, 3]
+    assert shown.errors["B"][0] == pytest.approx(0.5)
+    assert shown.ax_.get_xscale() == "log"
+    assert [text.get_text() for text in shown.ax_.get_xticklabels()] == ["1", "5", "20"]
+
+
+def test_errors_of_the_rows_make_the_band():
+    rows = pd.DataFrame(ROWS).drop(index=2).assign(error=0.25)
+    shown = CostFactorDisplay.from_rows(rows, error_name="sd", value_name="cost")
+    heights = shown.bands_["A"].get_paths()[0].vertices[:, 1]
+    assert (heights.min(), heights.max()) == (0.75, 3.25)
+    assert shown.ax_.get_ylabel() == "cost (band: ± sd)"
+
+
+def test_factor_rows_say_what_is_wrong():
+    with pytest.raises(ValueError, match=r"lacks the columns \['factor'\]"):
+        CostFactorDisplay.from_rows({"algorithm": ["A"], "value": [1.0]})
+    with pytest.raises(ValueError, match="2 rows of 'B' at factor 1"):
+        CostFactorDisplay.from_rows({**ROWS, "error": [0.1] * 6})
+
+
+def test_labels_at_line_ends_do_not_overlap():
+    ends = {f"method {j}": [0.0, 1.0 + 0.001 * j] for j in range(9)}
+    ends["far"] = [0.0, 3.0]
+    shown = CostFactorDisplay([1, 2], ends).plot()
+    assert not overlaps(shown.labels_.values())
+
+
+# --- ranks ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("k", "q"), [(2, 1.960), (3, 2.343), (4, 2.569), (5, 2.728), (7, 2.949), (10, 3.164)]
+)
+def test_critical_difference_is_that_of_demsars_table(k, q):
+    """Table 5a of the paper; its third digit is cut off rather than rounded now and then."""
+    assert critical_difference(k, 12) == pytest.approx(q * np.sqrt(k * (k + 1) / 72), abs=1e-3)
+
+
+DEMSAR = """
+0.763 0.768 0.771 0.798
+0.599 0.591 0.590 0.569
+0.954 0.971 0.968 0.967
+0.628 0.661 0.654 0.657
+0.882 0.888 0.886 0.898
+0.936 0.931 0.916 0.931
+0.661 0.668 0.609 0.685
+0.583 0.583 0.563 0.625
+0.775 0.838 0.866 0.875
+1.000 1.000 1.000 1.000
+0.940 0.962 0.965 0.962
+0.619 0.666 0.614 0.669
+0.972 0.981 0.975 0.975
+0.957 0.978 0.946 0.970
+"""
+
+
+def test_demsars_example():
+    """Table 6 of the paper: AUC of C4.5 with and without its parameters m and cf tuned."""
+    auc = np.loadtxt(DEMSAR.split("\n"))
+    auc[12, 2] += 1e-4  # printed as a tie, ranked 2 and 3 there by digits that are not printed
+    names = ["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"]
+    shown = RankDisplay.from_results(auc, names=names, lower_is_better=False, alpha=0.10)
+    np.testing.assert_allclose(shown.ranks, [3.143, 2.000, 2.893, 1.964], atol=6e-4)
+    assert shown.critical_difference == pytest.approx(1.12, abs=0.006)
+    # "Pure C4.5 is significantly worse than C4.5+m and C4.5+m+cf."
+    assert shown.groups == [("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5")]
+    stricter = RankDisplay(shown.ranks, names, 14, alpha=0.05)
+    assert stricter.critical_difference == pytest.approx(1.25, abs=0.006)
+    assert len(stricter.groups) == 1
+
+
+def test_ranks_on_the_axis():
+    table = pd.DataFrame({"bad": [3.0, 3.0, 3.0], "good": [1.0, 1.0, 2.0], "mid": [2.0, 2.0, 2.0]})
+    shown = RankDisplay.from_results(table)
+    assert shown.names == ["bad", "good", "mid"]
+    np.testing.assert_allclose(shown.ranks, [3.0, 3.5 / 3, 5.5 / 3])
+    np.testing.assert_allclose(shown.marks_.get_xdata(), [3.5 / 3, 5.5 / 3, 3.0])
+    length = np.ptp(shown.ruler_.get_xdata())
+    assert length == pytest.approx(critical_difference(3, 3)) == shown.critical_difference
+    assert shown.labels_["good"].get_text() == "good  1.17"
+    assert 0 < shown.p_value < 0.1
+    flipped = RankDisplay.from_results(-table, lower_is_better=False)
+    np.testing.assert_allclose(flipped.ranks, shown.ranks)
+
+
+def test_bars_join_what_does_not_differ():
+    shown = RankDisplay([1.0, 1.5, 3.0, 3.4, 5.6], list("abcde"), n_datasets=30).plot()
+    gap = shown.critical_difference
+    assert 1.0 < gap < 1.5
+    assert shown.groups == [("a", "b"), ("c", "d")]
+    spans = [bar.get_xdata() for bar in shown.bars_]
+    np.testing.assert_allclose(spans, [[1.0, 1.5], [3.0, 3.4]], atol=0.05)
+    heights = {bar.get_ydata()[0] for bar in shown.bars_}
+    assert len(heights) == 1  # they do not touch, so one height is enough
+
+
+def test_sixteen_methods_do_not_overlap():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(20, 16)) + np.linspace(0, 1, 16)
+    names = [f"AFairlyLongMethodName{j}" for j in range(16)]
+    shown = RankDisplay.from_results(table, names=names)
+    assert not overlaps(shown.labels_.values())
+    width, height = shown.figure_.canvas.get_width_height()
+    for text in shown.labels_.values():
+        box = text.get_window_extent()
+        assert box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height
+
+
+def test_ranks_of_ties_and_of_two_methods():
+    tied = RankDisplay.from_results(np.ones((4, 3)))
+    assert tied.ranks.tolist() == [2.0, 2.0, 2.0]
+    assert tied.p_value == 1.0
+    assert tied.groups == [("method 0", "method 1", "method 2")]
+    assert RankDisplay.from_results([[1.0, 2.0]] * 9).p_value is None
+
+
+def test_ranks_say_what_is_wrong():
+    with pytest.raises(ValueError, match=r"rows \[1\] have gaps"):
+        RankDisplay.from_results([[1.0, 2.0], [np.nan, 1.0]])
+    with pytest.raises(ValueError, match=r"shape \(data sets, methods\)"):
+        RankDisplay.from_results([1.0, 2.0])
+    with pytest.raises(ValueError, match="a name per rank"):
+        RankDisplay([1.0, 2.0], ["a"], 3)
+    with pytest.raises(ValueError, match="'alpha' parameter"):
+        critical_difference(3, 3, alpha=5)
+    with pytest.raises(ValueError, match="at least two methods"):
+        critical_difference(1, 3)

@@ -1,0 +1,38 @@
+"""What the papers' protocols share: folds, encoding, metrics."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from costboost_papers.protocol import binary_metrics, encode, fold, holdout
+
+
+def test_folds_partition_and_repeat_differently():
+    y = np.repeat([0, 1], [40, 10])
+    tests = [fold(y, 5, number, seed=3)[1] for number in range(10)]
+    for start in (0, 5):
+        np.testing.assert_array_equal(np.sort(np.concatenate(tests[start : start + 5])), range(50))
+    assert all(y[test].sum() == 2 for test in tests)
+    assert not np.array_equal(tests[0], tests[5])
+    train, test = holdout(y, 0.2, seed=3)
+    assert len(test) == 10 and not set(train) & set(test)
+
+
+def test_encoding_learns_from_the_training_part():
+    train = pd.DataFrame({"x": [1.0, np.nan, 3.0, 3.0], "c": pd.Categorical(["a", "b", "a", None])})
+    test = pd.DataFrame({"x": [np.nan, 5.0], "c": pd.Categorical(["new", "b"])})
+    coded, other = encode(train, test)
+    np.testing.assert_array_equal(coded, [[1, 0], [3, 1], [3, 0], [3, 0]])
+    np.testing.assert_array_equal(other, [[3, -1], [5, 1]])
+    hot, unseen = encode(train, test, one_hot=True, scale=True)
+    np.testing.assert_allclose(hot.mean(axis=0), 0, atol=1e-12)
+    assert unseen.shape == (2, 3)
+
+
+def test_metrics_price_misses_and_false_alarms():
+    found = binary_metrics([1, 1, 1, 0, 0], [1, 1, 0, 1, 0], [3, 2, 0, 1, -1], C1=5, C2=2)
+    assert found["cost"] == 7
+    assert (found["fn"], found["fp"], found["error"]) == (1, 1, 0.4)
+    assert found["auc"] == pytest.approx(5 / 6)
