@@ -40,7 +40,8 @@ LAYERS = (
     ("monitor",),
     ("plots",),
     ("files",),
-    ("report", "serve", "testing"),
+    ("report", "serve"),
+    ("_checks",),
     ("__init__",),
     ("cli", "__main__"),
 )

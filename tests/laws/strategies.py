@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.testing.case import ACTIONS, Case, Prices
-from costboost.testing.containers import CONTAINERS, FRAMES, LABEL_CONTAINERS
+from laws.case import ACTIONS, Case, Prices
+from laws.containers import CONTAINERS, FRAMES, LABEL_CONTAINERS
 
 try:
     from hypothesis import strategies as st
 except ImportError as error:  # pragma: no cover
     raise ImportError(
-        "costboost.testing needs hypothesis, which is not installed: pip install "
-        '"costboost[testing]"'
+        'laws needs hypothesis, which is not installed: pip install "costboost[testing]"'
     ) from error
 
 if TYPE_CHECKING:

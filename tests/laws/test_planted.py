@@ -14,9 +14,9 @@ from costboost import multiclass
 from costboost.costs.table import Costs
 from costboost.gbm import objective
 from costboost.metrics import mean_cost
-from costboost.testing import LAWS, LawBrokenError, cases, check_laws, metric_laws, plain_cases
-from costboost.testing.checking import run_law
-from testing.planted import BUGS, Sound
+from laws import LAWS, LawBrokenError, cases, check_laws, metric_laws, plain_cases
+from laws.checking import run_law
+from laws.planted import BUGS, Sound
 from trust.properties import sample
 from trust.subjects import subjects
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray
-from costboost.testing.case import Case
-from costboost.testing.outcome import LawBrokenError, Outcome
+from laws.case import Case
+from laws.outcome import LawBrokenError, Outcome
 
 __all__ = ["COST_UNITS", "WEIGHT_UNITS", "bits", "broken", "random_of", "same"]
 

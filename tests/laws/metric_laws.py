@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray
-from costboost.testing.case import ACTIONS, Case
-from costboost.testing.comparing import broken, random_of
-from costboost.testing.outcome import refused
+from laws.case import ACTIONS, Case
+from laws.comparing import broken, random_of
+from laws.outcome import refused
 
 __all__ = [
     "has_finite_derivatives",

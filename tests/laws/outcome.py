@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 
 from costboost._typing import AnyArray
-from costboost.testing.case import Case
+from laws.case import Case
 
 __all__ = [
     "LawBrokenError",

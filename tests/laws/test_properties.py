@@ -10,7 +10,7 @@ import pytest
 
 import costboost
 from costboost import metrics
-from costboost.testing import LAWS
+from laws import LAWS
 from trust import properties
 from trust.subjects import EXCEPTIONS, classifiers, is_excepted, subjects
 

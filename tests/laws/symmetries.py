@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray
-from costboost.testing.case import Case
-from costboost.testing.comparing import COST_UNITS, WEIGHT_UNITS, random_of, same
-from costboost.testing.outcome import Outcome, outcome
+from laws.case import Case
+from laws.comparing import COST_UNITS, WEIGHT_UNITS, random_of, same
+from laws.outcome import Outcome, outcome
 
 __all__ = [
     "counts_weights_as_rows",

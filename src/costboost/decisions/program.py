@@ -1,9 +1,9 @@
 """Linear programs over many rows and few limits, solved on the few rows that matter.
 
-Minimise the sum over rows of the cost of their decisions, subject to a few limits on sums over all
-rows. Each limit has a dual price; given the prices, every row takes its cheapest decision. So
-only rows near a tie need a linear program. The prices are searched first: a sample of rows gives a
-start, cutting planes on all rows refine it. Rows far from a tie at these prices keep their
+Minimise the sum over rows of the cost of their decisions, subject to a few limits on sums over
+all rows. Each limit has a dual price; given the prices, every row takes its cheapest decision. So
+only rows near a tie need a linear program. The prices are searched first: a sample of rows gives
+a start, cutting planes on all rows refine it. Rows far from a tie at these prices keep their
 decision, the others are solved exactly. The prices of that small program then prove that all rows
 are right, or it is solved again with more rows.
 """
@@ -12,13 +12,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from costboost._typing import Floats, Ints
+
+if TYPE_CHECKING:
+    pass
+
 
 # Rows of the first sample and of the first program near a tie.
 _ROWS = 1000

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.testing.containers import CONTAINERS, LABEL_CONTAINERS, column_names
+from laws.containers import CONTAINERS, LABEL_CONTAINERS, column_names
 
 __all__ = ["ACTIONS", "Case", "Prices"]
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import seed as hypothesis_seed
 
-from costboost.testing import laws as _laws
-from costboost.testing import symmetries as _symmetries
-from costboost.testing.case import Case
-from costboost.testing.outcome import Outcome
-from costboost.testing.strategies import cases, plain_cases
+from laws import answers as _laws
+from laws import symmetries as _symmetries
+from laws.case import Case
+from laws.outcome import Outcome
+from laws.strategies import cases, plain_cases
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy

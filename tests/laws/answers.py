@@ -1,7 +1,7 @@
 """Laws of classifiers: functions of an estimator and a case that raise `LawBrokenError`.
 
 A law passes where the estimator refuses the case by a clear error. The laws here are about one fit;
-those of `costboost.testing.symmetries` compare two.
+those of `laws.symmetries` compare two.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import numpy as np
 from sklearn.base import clone
 
 from costboost._typing import AnyArray
-from costboost.testing.case import Case
-from costboost.testing.comparing import bits, broken
-from costboost.testing.outcome import (
+from laws.case import Case
+from laws.comparing import bits, broken
+from laws.outcome import (
     Outcome,
     answers,
     only_known_warnings,
