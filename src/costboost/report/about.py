@@ -3,31 +3,20 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass
+from html import escape
 from importlib.metadata import PackageNotFoundError, version
+from typing import Any
 
 import numpy as np
 
-from costboost._typing import Floats
 from costboost.report.case import Case, sums
-
-__all__ = ["About", "about", "costs_in_words"]
+from costboost.report.charts import Section
 
 PACKAGES = ("costboost", "numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "plotly")
 MOST_PAIRS = 30
 
 
-@dataclass(frozen=True)
-class About:
-    """Data, settings and versions as pairs of text, and the costs as sentences."""
-
-    data: list[tuple[str, str]]
-    settings: list[tuple[str, str]]
-    versions: list[tuple[str, str]]
-    costs: list[str]
-
-
-def about(case: Case) -> About:
+def about(case: Case) -> dict[str, Any]:
     """Collect what a reader needs to trust or repeat the report."""
     share = sums(case.codes, case.weights, case.k) / case.weights.sum()
     data = [
@@ -45,44 +34,33 @@ def about(case: Case) -> About:
     if case.time is not None:
         days = case.time.astype("datetime64[D]")
         data.append(("Time", f"{days.min()} to {days.max()}"))
-    return About(data, list(case.settings.items()), _versions(), costs_in_words(case))
-
-
-def _versions() -> list[tuple[str, str]]:
-    found = [("Python", platform.python_version())]
+    versions = [("Python", platform.python_version())]
     for name in PACKAGES:
         try:
-            found.append((name, version(name)))
+            versions.append((name, version(name)))
         except PackageNotFoundError:
             continue
-    return found
+    settings = list(case.settings.items())
+    costs = costs_in_words(case)
+    return {"data": data, "settings": settings, "versions": versions, "costs": costs}
 
 
 def costs_in_words(case: Case) -> list[str]:
     """One sentence per pair of truth and decision that ever costs or earns something."""
     # The costliest pairs, if there are many. The span is over all rows, as known when deciding.
-    spans = {
-        (j, e): _span(np.atleast_1d(np.asarray(case.cost_of(j, e))), case.weights)
-        for j in range(case.k)
-        for e in range(case.d)
-    }
-    pairs = [pair for pair, (low, _, high) in spans.items() if low != 0 or high != 0]
+    rows = case.matrix if case.is_per_row else case.matrix[None]
+    low, mean, high = rows.min(axis=0), case.average, rows.max(axis=0)
+    pairs = np.argwhere((low != 0) | (high != 0)).tolist()
     if len(pairs) > MOST_PAIRS:
-        pairs = sorted(pairs, key=lambda pair: -abs(spans[pair][1]))[:MOST_PAIRS]
+        pairs = sorted(pairs, key=lambda pair: -abs(mean[tuple(pair)]))[:MOST_PAIRS]
     return [
         f"Deciding {case.decisions[e]} when the truth is {case.classes[j]} "
-        f"{_phrase(spans[j, e], case.unit)}."
+        f"{_phrase(low[j, e], mean[j, e], high[j, e], case.unit)}."
         for j, e in pairs
     ]
 
 
-def _span(values: Floats, weights: Floats) -> tuple[float, float, float]:
-    mean = values[0] if len(values) == 1 else np.average(values, weights=weights)
-    return float(values.min()), float(mean), float(values.max())
-
-
-def _phrase(span: tuple[float, float, float], unit: str) -> str:
-    low, mean, high = span
+def _phrase(low: float, mean: float, high: float, unit: str) -> str:
     if low == high:
         return f"costs {_amount(low, unit)}" if low >= 0 else f"earns {_amount(-low, unit)}"
     shown = [_amount(value, unit) for value in (low, high, mean)]
@@ -94,3 +72,23 @@ def _amount(value: float, unit: str) -> str:
     gap = " " if len(unit) > 1 else ""
     sign = "−" if value < 0 else ""
     return f"{sign}{unit}{gap}{abs(value):,.{0 if value == round(value) else 2}f}"
+
+
+# -- the section --------------------------------------------------------------------------------
+
+
+def about_section(found: dict[str, Any]) -> Section:
+    """Costs in words, then lists of facts."""
+    costs = "".join(f"<li>{escape(sentence)}</li>" for sentence in found["costs"])
+    lists = "".join(
+        f"<div><h3>{title}</h3><dl>"
+        + "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in found[key])
+        + "</dl></div>"
+        for title, key in (("Data", "data"), ("Settings", "settings"), ("Versions", "versions"))
+        if found[key]
+    )
+    html = (
+        f'<div class="facts"><div class="stated"><h3>The costs in words</h3><ul>{costs}</ul></div>'
+        f"{lists}</div>"
+    )
+    return Section("about", "Data", "Data, costs and settings", before=html)

@@ -2,7 +2,7 @@
 "use strict";
 (function () {
 
-// -- the sliders' model: the same definition as report/data/operating.py ----------------------------
+// -- the sliders' model: the same definition as report/board.py --------------------------------
 
 function decodeColumn(spec, arrays, rows, done) {
   if (spec.kind === "constant") return new Float64Array(rows).fill(spec.value);
