@@ -45,7 +45,7 @@ def mean_ranks(table: ArrayLike, *, lower_is_better: bool = True) -> Floats:
 
 
 def friedman_test(table: ArrayLike) -> float:
-    """p of Friedman's test: whether any methods differ over the data sets.
+    """The p-value of Friedman's test: whether any methods differ over the data sets.
 
     Parameters
     ----------
