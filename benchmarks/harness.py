@@ -13,7 +13,7 @@ from collections.abc import Callable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from costboost_papers.provenance import source_commit
+from costboost_papers.run import source_commit
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (
