@@ -1,6 +1,6 @@
 """Write what held-out decisions cost, in money, into README.md and docs/index.md.
 
-    python docs/generate_money.py
+    python docs/build.py money
 
 The figures are those of ``benchmarks/results/held_out_cost.csv`` (`make bench-cost`). They stand
 between ``<!-- money -->`` and ``<!-- end of money -->``.
@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import linear_regression, mean
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "benchmarks" / "results" / "held_out_cost.csv"
 PAGES = {
     ROOT / "README.md": "benchmarks/results/",
@@ -151,11 +151,7 @@ def filled(text: str, results: str) -> str:
     return text
 
 
-def main() -> None:
+def build(*, keep: bool, only: list[str]) -> None:
     """Write both pages."""
     for page, results in PAGES.items():
         page.write_text(filled(page.read_text("utf-8"), results), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

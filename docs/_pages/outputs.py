@@ -1,6 +1,6 @@
 """Write what the Python blocks of the pages print into the text blocks that follow them.
 
-    python docs/generate_outputs.py [docs/start.md ...]
+    python docs/build.py outputs [--only docs/start.md ...]
 
 runs the given pages, or all that show an output, and rewrites those whose output has changed by
 more than the tests allow. Prose that cites a number is not rewritten: read the pages afterwards.
@@ -16,15 +16,17 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 
-def main() -> None:
+def build(*, keep: bool, only: list[str]) -> None:
     """Rewrite the pages."""
+    if keep:
+        return
     os.environ["MPLBACKEND"] = "Agg"
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
     tests = runpy.run_path(str(ROOT / "tests" / "pages" / "test_snippets.py"))
-    chosen = [Path(p).resolve().relative_to(ROOT).as_posix() for p in sys.argv[1:]]
+    chosen = [Path(p).resolve().relative_to(ROOT).as_posix() for p in only]
     for page in chosen or tests["PAGES"]:
         path = ROOT / page
         text = path.read_text("utf-8")
@@ -56,7 +58,3 @@ def rewritten(page: str, text: str, tests: dict) -> str:
             os.chdir(here)
             tests["close"](names)
     return "".join([*pieces, text[end:]])
-
-
-if __name__ == "__main__":
-    main()

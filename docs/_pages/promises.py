@@ -1,6 +1,6 @@
 """Write docs/promises.md: what we promise, with the counts of the last `make trust`.
 
-    python docs/generate_promises.py
+    python docs/build.py promises
 
 Reports in build/trust, if there are any, are first taken into docs/trust.json, which is kept with
 the source. So the page can be written without a run, and parts that were not run are shown as not
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+HERE = Path(__file__).parents[1]
 KEPT = HERE / "trust.json"
 PAGE = HERE / "promises.md"
 REPORTS = HERE.parent / "build" / "trust"
@@ -40,7 +40,7 @@ PARTS = {
 TEXT = """\
 # What we promise
 
-<!-- Written by docs/generate_promises.py; do not edit. -->
+<!-- Written by docs/build.py; do not edit. -->
 
 Each line is kept by tests that run before every change is merged. What needs many inputs, kills or
 minutes is run by `make trust`; its counts are [below](#the-last-run-of-make-trust).
@@ -166,13 +166,9 @@ def page(reports: dict[str, Any]) -> str:
     return TEXT + "\n".join(lines) + "\n"
 
 
-def main() -> None:
+def build(*, keep: bool, only: list[str]) -> None:
     """Bring the kept reports up to date and write the page."""
     reports = kept()
     KEPT.write_text(json.dumps(reports, indent=1) + "\n", "utf-8")
     PAGE.write_text(page(reports), "utf-8")
     print(f"{PAGE}: {len(reports)} of {len(PARTS)} parts were run", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    main()

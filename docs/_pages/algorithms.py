@@ -1,6 +1,6 @@
 """Write what follows from the recipes: tables of the README, lists of public names.
 
-    python docs/generate_algorithms.py
+    python docs/build.py algorithms
 
 Every recipe declares its row of the table in its card (``_recipe``). The tables stand in README.md
 between ``<!-- algorithms: ... -->`` and ``<!-- end -->``; the order is that of the papers' years.
@@ -17,7 +17,7 @@ from typing import Any
 import costboost
 from costboost.multiclass import MulticlassBoostingClassifier
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PACKAGE = ROOT / "src" / "costboost" / "__init__.py"
 STUB = ROOT / "src" / "costboost" / "algorithms" / "__init__.pyi"
@@ -61,7 +61,7 @@ def readme(text: str) -> str:
 def stub() -> str:
     """The names of `costboost.algorithms`, for type checkers."""
     names = costboost.algorithms.__all__
-    lines = ["# Written by docs/generate_algorithms.py", ""]
+    lines = ["# Written by docs/build.py", ""]
     modules = sorted({getattr(costboost, name).__module__ for name in names})
     for module in modules:
         mine = sorted(name for name in names if getattr(costboost, name).__module__ == module)
@@ -86,12 +86,8 @@ def _as_ruff_sorts(name: str) -> tuple[int, str]:
     return (0 if name.isupper() else 1 if name[0].isupper() else 2), name
 
 
-def main() -> None:
+def build(*, keep: bool, only: list[str]) -> None:
     """Write all three files."""
     for path, write in ((README, readme), (PACKAGE, public_names)):
         path.write_text(write(path.read_text(encoding="utf-8")), encoding="utf-8")
     STUB.write_text(stub(), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """Pictures of the pages of docs/algorithms: decision boundaries, and losses or weights by margin.
 
-`generate_papers.py` calls `draw`. Curves come from the library's own rules and losses, so that a
+`papers.py` calls `draw`. Curves come from the library's own rules and losses, so that a
 picture cannot show another formula than the one that is run.
 """
 
@@ -22,7 +22,7 @@ from costboost.losses import LOSSES, PNorm
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PICTURES = Path(__file__).parent / "pictures"
+PICTURES = Path(__file__).parents[1] / "pictures"
 PRICES = {"fn": 5, "fp": 1}
 COSTS = np.array([5.0, 1.0])  # of a miss, which only positive rows can be, and of a false alarm
 SIGNS = np.array([1.0, -1.0])
