@@ -14,7 +14,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from costboost.columns import TableRecipe
-    from costboost.report.data.headline import Interval, Rule
+    from costboost.report.headline import Interval, Rule
 
 __all__ = ["columns_table", "money", "money_table", "note", "print_json", "span", "warn"]
 
