@@ -17,9 +17,8 @@ Calling every row a fraud would have cost 3, so this classifier loses money agai
 
 from __future__ import annotations
 
-from costboost.metrics.counts import epsilon, g_mean
 from costboost.metrics.curves import cost_by_threshold, cost_curve
-from costboost.metrics.money import mean_cost, savings_score, total_cost
+from costboost.metrics.money import epsilon, g_mean, mean_cost, savings_score, total_cost
 from costboost.metrics.scorer import make_cost_scorer
 from costboost.metrics.segments import CostBySegment, cost_by
 
