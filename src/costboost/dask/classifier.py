@@ -17,7 +17,7 @@ from costboost._validation import Constraint, check_parameters, number
 from costboost.costs import savings
 from costboost.dask import serving
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.gbm.settings import RULES, Settings
+from costboost.gbm.parameters import RULES
 from costboost.gbm.sources.dask.guard import SILENCE, client_for, gather
 from costboost.gbm.sources.dask.partitions import aligned, as_table, like
 from costboost.gbm.sources.dask.source import DaskSource
@@ -202,15 +202,22 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         chunks are brought into them; arrays in memory too, if the chunks of ``X`` are known.
         """
         check_parameters(self)
-        settings = Settings.of(self)
-        client = client_for(self.client, settings.owner)
-        source = DaskSource(
-            client, X, y, costs, sample_weight, self.cost_matrix, settings, self.worker_timeout
-        )
+        owner = type(self).__name__
         arguments = self.get_params(deep=False)
         del arguments["client"], arguments["worker_timeout"]
         local = CostBoostClassifier(engine="xgboost", ensemble=1, **arguments)
-        local.adopt(train(source, settings))
+        source = DaskSource(
+            client_for(self.client, owner),
+            X,
+            y,
+            costs,
+            sample_weight,
+            self.cost_matrix,
+            local,
+            owner,
+            self.worker_timeout,
+        )
+        local._take_over(*train(source, local))
         kept = {name: value for name, value in self.__dict__.items() if name not in _RESULTS}
         found = {name: getattr(local, name) for name in _RESULTS if hasattr(local, name)}
         self.__dict__ = {**kept, **found, "_local": local}

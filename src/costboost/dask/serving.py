@@ -9,8 +9,8 @@ import pandas as pd
 import xgboost as xgb
 
 from costboost._typing import Floats
-from costboost.gbm.blocks import Pricing
 from costboost.gbm.classifier import CostBoostClassifier
+from costboost.gbm.rows import Pricing
 from costboost.gbm.sources.dask.training import worker_threads
 
 __all__ = ["costs_paid", "decisions", "probabilities"]

@@ -148,7 +148,8 @@ def _constant_class(rule: Any) -> None:
 
 def _head(head: Any) -> None:
     _weighted_models(head.models, head.weights)
-    _need(_is_number(head.temperature), "temperature must be a number")
+    for name in ("temperature", "base"):
+        _need(_is_number(getattr(head, name)), f"{name} must be a number")
 
 
 def _weighted_models(models: Any, weights: Any) -> None:
@@ -156,12 +157,6 @@ def _weighted_models(models: Any, weights: Any) -> None:
     _need(all(hasattr(model, "booster") for model in models), "models must have boosters")
     fine = isinstance(weights, tuple) and len(weights) == len(models)
     _need(fine and all(map(_is_number, weights)), "weights must be a number per model")
-
-
-def _joint_head(head: Any) -> None:
-    _head(head)
-    _weighted_models(head.beside, head.beside_weights)
-    _need(_is_number(head.base), "base must be a number")
 
 
 def _probability_head(head: Any) -> None:
@@ -255,12 +250,6 @@ def _design_model(model: Any) -> int:
     return n_inputs
 
 
-def _linear_model(model: Any) -> None:
-    shape = (len(model.base), _design_model(model))
-    fine = _is_matrix(model.slopes) and model.slopes.shape == shape
-    _need(fine, "slopes must be a number per input")
-
-
 def _network_model(model: Any) -> None:
     n_inputs = _design_model(model)
     _need(_is_vector(model.shifts) and len(model.shifts) > 0, "shifts must be numbers")
@@ -300,13 +289,11 @@ CHECKS: Mapping[str, Callable[[Any], None]] = {
     "ProjectedEnsemble": _projected,
     "Mixture": _mixture,
     "ProbabilityHead": _probability_head,
-    "PriceHead": _head,
-    "JointHead": _joint_head,
+    "DecisionHead": _head,
     "LossHead": _loss_head,
     "Member": _member,
     "Members": _members,
     "Design": _design,
-    "LinearModel": _linear_model,
     "NetworkModel": _network_model,
     "LightGBMModel": _lightgbm_model,
     "XGBoostModel": _xgboost_model,

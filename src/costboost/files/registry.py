@@ -78,21 +78,15 @@ PARTS: Mapping[str, str] = {
     "PNorm": "costboost.losses:PNorm",
     # boosters of the gradient boosting classifier
     "ProbabilityHead": "costboost.gbm.heads:ProbabilityHead",
-    "PriceHead": "costboost.gbm.heads:PriceHead",
-    "JointHead": "costboost.gbm.heads:JointHead",
+    "DecisionHead": "costboost.gbm.heads:DecisionHead",
     "LossHead": "costboost.gbm.heads:LossHead",
     "Member": "costboost.gbm.members:Member",
     "Members": "costboost.gbm.members:Members",
     "Design": "costboost.gbm.models:Design",
-    "LinearModel": "costboost.gbm.models:LinearModel",
     "NetworkModel": "costboost.gbm.models:NetworkModel",
     "LightGBMModel": "costboost.gbm.models:LightGBMModel",
     "XGBoostModel": "costboost.gbm.models:XGBoostModel",
-    "Estimate": "costboost.gbm.estimate:Estimate",
-    # what a warm start must know
-    "LastFit": "costboost.gbm.sources.memory:LastFit",
-    "Plan": "costboost.gbm.sources.memory:Plan",
-    "Fold": "costboost.gbm.folds:Fold",
+    "Estimate": "costboost.gbm.train:Estimate",
     # classes of scikit-learn that have nothing but plain attributes, and trees, which are checked
     "DecisionTreeClassifier": "sklearn.tree:DecisionTreeClassifier",
     "DecisionTreeRegressor": "sklearn.tree:DecisionTreeRegressor",

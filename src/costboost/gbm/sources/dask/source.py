@@ -19,13 +19,19 @@ from xgboost import dask as xgb_dask
 
 from costboost._frames import FrameEncoder, categorical_columns
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.blocks import Block, Features, Pricing, check_classes, joined
-from costboost.gbm.engines.base import Engine, Job, Seen
-from costboost.gbm.engines.xgboost import XGBoostEngine, feature_types
-from costboost.gbm.members import Recipe
+from costboost.gbm.members import Candidate
 from costboost.gbm.models import Model, XGBoostModel
-from costboost.gbm.settings import Settings
-from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
+from costboost.gbm.rounds import Rounds
+from costboost.gbm.rows import (
+    LARGEST_SEED,
+    Columns,
+    Pricing,
+    Rows,
+    Totals,
+    TrainingRows,
+    check_classes,
+    hold_out_rule,
+)
 from costboost.gbm.sources.dask.guard import SILENCE, Crew, gather, guarded
 from costboost.gbm.sources.dask.partitions import Parts, aligned, as_table, example_rows
 from costboost.gbm.sources.dask.repeatable import SKETCHED_ROWS, edges_of
@@ -38,15 +44,15 @@ from costboost.gbm.sources.dask.training import (
     sketched_rows,
 )
 from costboost.gbm.targets import Target
-from costboost.gbm.totals import Totals
+from costboost.gbm.xgboost import feature_types, matrix_options, parameters_for
 
 __all__ = ["DaskSource"]
 
 
-class DaskSource(Source):
+class DaskSource(TrainingRows):
     """Training rows in the memory of a cluster; no process holds all of them."""
 
-    tells_rounds = False
+    is_local = False
 
     def __init__(
         self,
@@ -56,35 +62,36 @@ class DaskSource(Source):
         costs: Any,
         sample_weight: Any,
         cost_matrix: Any,
-        settings: Settings,
+        model: Any,
+        owner: str,
         worker_timeout: float = SILENCE,
     ) -> None:
         self.client = client
         self.worker_timeout = worker_timeout
-        self.settings = settings
-        owner = settings.owner
+        self.model = model
+        self.owner = owner
         table = as_table(X, owner)
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-        if settings.loss != "auto" and (costs is not None or callable(cost_matrix)):
+        if model.loss != "auto" and (costs is not None or callable(cost_matrix)):
             raise ValueError(
-                f"The 'loss' parameter of {owner}, {settings.loss!r}, takes one cost matrix for "
+                f"The 'loss' parameter of {owner}, {model.loss!r}, takes one cost matrix for "
                 "all rows, and the rows have costs of their own. Use loss='auto'."
             )
         parts = aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
-        self.features = _columns(table)
+        self.columns = _columns(table)
         self.classes = self._classes(parts[1])
         self.has_row_costs = costs is not None
         reader = Reader(
-            self.features, Pricing(cost_matrix, self.classes, owner, settings.loss != "auto")
+            self.columns, Pricing(cost_matrix, self.classes, owner, model.loss != "auto")
         )
         if costs is None and not reader.needs_features:
             # A mistake in the matrix is found here, not by the workers.
             reader.pricing.resolve(None, None, np.empty(0, dtype=np.intp))
-        rng = check_random_state(settings.random_state)
+        rng = check_random_state(model.random_state)
         before, n_rows = self._counted(parts, reader)
-        rule = hold_out_rule(settings, n_rows, len(self.classes), rng)
-        self.seeds = [int(rng.randint(Settings.largest_seed))]
+        rule = hold_out_rule(model, n_rows, len(self.classes), rng)
+        self.seeds = [int(rng.randint(LARGEST_SEED))]
         shared = delayed(reader, traverse=False)
         edges = self._edges(parts, shared, before, n_rows) if self._samples else None
         told = delayed(edges, traverse=False)
@@ -102,7 +109,7 @@ class DaskSource(Source):
                 for i, part in enumerate(zip(*parts, strict=True))
             ]
         )
-        found: list[tuple[Totals | None, Block]] = self._gather(
+        found: list[tuple[Totals | None, Rows]] = self._gather(
             [shard.summary() for shard in self.shards], "reading the rows"
         )
         known = [totals for totals, _ in found if totals is not None]
@@ -117,12 +124,12 @@ class DaskSource(Source):
             for totals, _ in found
         ]
         held = [block for _, block in found if len(block)]
-        self._held_out = joined(held) if held else None
+        self._held_out = Rows.joined(held) if held else None
 
     @property
     def _samples(self) -> bool:
         """Whether rounds see a sample of the rows; then we draw it, and fits repeat."""
-        return self.settings.subsample < 1.0
+        return self.model.subsample < 1.0
 
     def _edges(self, parts: list[Parts], reader: Any, before: list[Ints], n_rows: int) -> Any:
         """Lower edges of the bins of each column, from rows drawn by their number."""
@@ -141,13 +148,13 @@ class DaskSource(Source):
             ],
             "reading rows for bins",
         )
-        n_bins = int((self.settings.engine_params or {}).get("max_bin") or 256)
-        return edges_of(np.concatenate(found), n_bins, self.features.categorical)
+        n_bins = int((self.model.engine_params or {}).get("max_bin") or 256)
+        return edges_of(np.concatenate(found), n_bins, self.columns.categorical)
 
     def _counted(self, parts: list[Parts], reader: Reader) -> tuple[list[Ints], int]:
         """Rows of each group before each partition, and of all; not counted if none is held out."""
         n_groups = 2 * len(self.classes)
-        if not self.settings.early_stopping and not self._samples:
+        if not self.model.early_stopping and not self._samples:
             return [np.zeros(n_groups, dtype=np.intp)] * len(parts[0]), 0
         X, *others = parts
         rows = X if reader.needs_features else [None] * len(X)
@@ -163,61 +170,58 @@ class DaskSource(Source):
         return list(sums[:-1]), int(sums[-1].sum())
 
     def _gather(self, parts: Parts, doing: str) -> list[Any]:
-        return gather(self.client, parts, doing, self.settings.owner, self.worker_timeout)
+        return gather(self.client, parts, doing, self.owner, self.worker_timeout)
 
     def _classes(self, y: Parts) -> AnyArray:
         """All labels that occur."""
         found = self._gather([delayed(found_labels)(part) for part in y], "reading y")
         classes = np.unique(np.concatenate([part for part in found if len(part)] or found))
         check_classification_targets(classes)
-        check_classes(classes, self.settings.owner)
+        check_classes(classes, self.owner)
         return classes
 
-    def engine(self, settings: Settings, recipe: Recipe) -> Engine:
-        """XGBoost, with the threads of the workers."""
-        return settings.make_engine(recipe, self.totals.rows, own_threads=False)
-
-    def held_out(self, number: int | None = None) -> Block | None:
+    def held_out(self, number: int | None = None) -> Rows | None:
         """Costs and weights of the held-out rows."""
         return self._held_out
 
-    def trainer(self, engine: Engine, target: Target) -> Trainer:
-        """Trains on the cluster."""
-        assert isinstance(engine, XGBoostEngine)
-        owner, n_parts = self.settings.owner, len(self.shards)
+    def fit(
+        self,
+        kind: Candidate,
+        target: Target,
+        number: int | None,
+        rounds: Rounds,
+        threads: int | None,
+    ) -> tuple[Model, Floats | None]:
+        """Train on the cluster."""
+        doing = f"training the {target.name} booster"
+        self._say(f"{doing} on {self.totals.train_rows} rows in {len(self.shards)} partitions")
+        training = self._training(kind, target, rounds)
+        model = guarded(self.client, training, doing, self.owner, self.worker_timeout)
+        self._say(f"{model.n_rounds} rounds")
+        return model, self._held_out_scores(model)
 
-        def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
-            doing = f"training the {target.name} booster"
-            self._say(f"{doing} on {self.totals.train_rows} rows in {n_parts} partitions")
-            training = self._training(engine, target, job)
-            model = guarded(self.client, training, doing, owner, self.worker_timeout)
-            self._say(f"{model.n_rounds} rounds")
-            return model, self._held_out_scores(model)
-
-        return train
-
-    def _training(self, engine: XGBoostEngine, target: Target, job: Job) -> Callable[[Crew], Any]:
+    def _training(self, kind: Candidate, target: Target, rounds: Rounds) -> Callable[[Crew], Any]:
         """The training, to be guarded: a coroutine that returns the model."""
 
         async def train(crew: Crew) -> XGBoostModel:
-            data = await self._matrix(engine, target, held_out=False)
+            data = await self._matrix(kind, target, held_out=False)
             options: dict[str, Any] = {}
-            share = engine.growth.subsample if self._samples else 1.0
-            if self._is_watched(target, job):
-                watched = await self._matrix(engine, target, held_out=True, ref=data)
+            share = kind.subsample if self._samples else 1.0
+            if rounds.stop_by is not None:
+                watched = await self._matrix(kind, target, held_out=True, ref=data)
                 options = {
                     "evals": [(watched, "held_out")],
-                    "early_stopping_rounds": job.patience,
+                    "early_stopping_rounds": rounds.patience,
                     "custom_metric": WorkerTarget(target, share).mean_loss,
                 }
             if not target.is_log_loss or self._samples:
-                options["obj"] = WorkerTarget(target, share, job.fresh_seed).derivatives
+                options["obj"] = WorkerTarget(target, share, rounds.seed).derivatives
             crew.needs(
                 address
                 for matrix in (data, *(matrix for matrix, _ in options.get("evals", ())))
                 for address in matrix.worker_map
             )
-            parameters = engine.parameters_for(target, job.fresh_seed)
+            parameters = parameters_for(kind, target, rounds.seed, None)
             if self._samples:
                 parameters["subsample"] = 1.0  # rows that are not drawn have gradient 0
                 if target.is_log_loss and target.n_scores == 1:
@@ -234,32 +238,25 @@ class DaskSource(Source):
                 self.client,
                 parameters,
                 data,
-                num_boost_round=job.n_estimators,
-                verbose_eval=self.settings.verbose > 1,
+                num_boost_round=rounds.n_rounds,
+                verbose_eval=self.model.verbose > 1,
                 **options,
             )
             booster = result["booster"]
             if "evals" in options:
-                for t, loss in enumerate(result["history"]["held_out"]["loss"], start=1):
-                    job.tell(Seen(t, {"held_out": float(loss)}, {}))
+                for loss in result["history"]["held_out"]["loss"]:
+                    rounds.tell({"held_out": float(loss)})
                 booster = booster[: booster.best_iteration + 1]
             return XGBoostModel(booster, self._types)
 
         return train
 
-    def _is_watched(self, target: Target, job: Job) -> bool:
-        """Whether there is a held-out loss to stop by."""
-        held = self._held_out
-        if held is None or not job.patience:
-            return False
-        return target.part(target.columns(held.costs, held.weights)).weight > 0
-
     @property
     def _types(self) -> list[str] | None:
-        return feature_types(self.features.n_features, self.features.categorical)
+        return feature_types(self.columns.n_features, self.columns.categorical)
 
     async def _matrix(
-        self, engine: XGBoostEngine, target: Target, *, held_out: bool, ref: Any = None
+        self, kind: Candidate, target: Target, *, held_out: bool, ref: Any = None
     ) -> Any:
         """The rows of one use, binned by the workers that hold them."""
         shared = delayed(target, traverse=False)
@@ -275,12 +272,12 @@ class DaskSource(Source):
 
         return await xgb_dask.DaskQuantileDMatrix(
             self.client,
-            column(0, self.features.n_features),
+            column(0, self.columns.n_features),
             column(1, *((target.n_scores,) if target.learns_gains else ())),
             weight=column(2),
             label_lower_bound=column(3),
             ref=ref,
-            **engine.matrix_options(self._types),
+            **matrix_options(kind, self._types),
         )
 
     def _held_out_scores(self, model: Model) -> Floats | None:
@@ -296,17 +293,17 @@ class DaskSource(Source):
         return np.concatenate(self._gather(parts, "scoring held-out rows"))
 
     def _say(self, what: str) -> None:
-        if self.settings.verbose:
-            Console().print(f"{self.settings.owner}: {what}")
+        if self.model.verbose:
+            Console().print(f"{self.owner}: {what}")
 
 
-def _columns(table: Any) -> Features:
+def _columns(table: Any) -> Columns:
     """The columns of a collection, with the categories that all partitions know."""
     example = example_rows(table)
     categorical = categorical_columns(example)
     names = getattr(example, "columns", None)
     has_names = names is not None and all(isinstance(name, str) for name in names)
-    return Features(
+    return Columns(
         example.shape[1],
         np.asarray(names, dtype=object) if has_names else None,
         FrameEncoder(example, categorical) if categorical else None,

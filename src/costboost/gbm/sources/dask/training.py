@@ -14,10 +14,9 @@ from xgboost import collective
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import check_weights
-from costboost.gbm.blocks import Block, Features, Pricing
-from costboost.gbm.engines.base import to_scores
-from costboost.gbm.folds import HoldOut, strata
 from costboost.gbm.models import Model
+from costboost.gbm.rounds import to_scores
+from costboost.gbm.rows import Columns, HoldOut, Pricing, Rows, Totals, strata
 from costboost.gbm.sources.dask.repeatable import (
     floored,
     hashed,
@@ -25,8 +24,7 @@ from costboost.gbm.sources.dask.repeatable import (
     log_loss_derivatives,
     on_grid,
 )
-from costboost.gbm.targets import Part, Target
-from costboost.gbm.totals import Totals
+from costboost.gbm.targets import Target
 
 __all__ = [
     "Partition",
@@ -58,7 +56,7 @@ def found_labels(y: Any) -> AnyArray:
 class Reader:
     """Reads partitions."""
 
-    features: Features
+    features: Columns
     pricing: Pricing
 
     @property
@@ -66,7 +64,7 @@ class Reader:
         """Whether the costs are a function of the features."""
         return self.pricing.needs_columns
 
-    def block(self, number: int, part: Partition, *, features: bool) -> Block:
+    def block(self, number: int, part: Partition, *, features: bool) -> Rows:
         """The rows of a partition that have weight."""
         X, y, costs, weights = part
         n, classes = len(y), self.pricing.classes
@@ -79,17 +77,17 @@ class Reader:
                 )
         if not n:  # whatever the costs are, they are none
             matrix: AnyArray | None = np.empty((0, self.features.n_features), dtype=np.float32)
-            return Block(matrix, self.pricing.nothing(), np.empty(0))
+            return Rows(matrix, self.pricing.nothing(), np.empty(0))
         w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
         if w.any():  # a partition may weigh nothing, all together may not
             w = check_weights(w, n, self.pricing.owner)
         codes = np.searchsorted(classes, np.asarray(y))
         matrix = np.asarray(self.features.read(X), dtype=np.float32) if features else None
-        return Block(matrix, self.pricing.resolve(costs, X, codes), w).weighted()
+        return Rows(matrix, self.pricing.resolve(costs, X, codes), w).weighted()
 
 
 def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
-    """How many rows of a partition each group has (see `costboost.gbm.folds.strata`)."""
+    """How many rows of a partition each group has (see `costboost.gbm.rows.strata`)."""
     costs = reader.block(number, part, features=False).costs
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
@@ -97,7 +95,7 @@ def group_counts(number: int, *part: Any, reader: Reader) -> Ints:
 def sketched_rows(
     number: int, *part: Any, reader: Reader, first: int, share: float, seed: int
 ) -> AnyArray:
-    """Features of the rows of a partition that bins are made from."""
+    """Columns of the rows of a partition that bins are made from."""
     X = reader.block(number, part, features=True).X
     assert X is not None
     return X[hashed(first + np.arange(len(X)), seed) < share]
@@ -107,23 +105,23 @@ def sketched_rows(
 class Shard:
     """The rows of a partition."""
 
-    train: Block
-    held_out: Block
+    train: Rows
+    held_out: Rows
     totals: Totals | None
     marks: AnyArray
 
-    def summary(self) -> tuple[Totals | None, Block]:
+    def summary(self) -> tuple[Totals | None, Rows]:
         """The sums, and costs and weights of the held-out rows: small enough to travel."""
         return self.totals, self.held_out.without_features()
 
     def columns(self, target: Target, *, held_out: bool) -> tuple[AnyArray, ...]:
-        """Features, labels (or gains), weights and marks of some rows, as XGBoost carries them."""
+        """Columns, labels (or gains), weights and marks of some rows, as XGBoost carries them."""
         rows = self.held_out if held_out else self.train
         marks = np.zeros(len(rows)) if held_out else self.marks
-        columns = target.columns(rows.costs, rows.weights)
-        labels = columns.labels if columns.gains is None else columns.gains
+        known = target.on(rows.costs, rows.weights)
+        labels = known.values if target.learns_gains else known.labels
         assert rows.X is not None
-        numbers = (labels, columns.weights, marks)
+        numbers = (labels, known.weights, marks)
         return rows.X, *(values.astype(np.float32) for values in numbers)
 
     def scores(self, model: Model) -> Floats:
@@ -145,7 +143,7 @@ def prepared(
     """Read a partition and hold out some of its rows."""
     block = reader.block(number, part, features=True)
     if edges is not None and block.X is not None:
-        block = Block(floored(block.X, edges), block.costs, block.weights)
+        block = Rows(floored(block.X, edges), block.costs, block.weights)
     held = rule.mask(strata(block.costs), before)
     totals = Totals.of(block, int(held.sum())) if len(block) else None
     marks = hashed(int(before.sum()) + np.arange(len(block)), seed)
@@ -173,15 +171,14 @@ class WorkerTarget:
         self._rounds: dict[int, int] = {}
         self._largest: dict[int, float] = {}
         # By identity; the matrix is kept too, or another one could get its number.
-        self._parts: dict[int, tuple[xgb.DMatrix, Part]] = {}
+        self._parts: dict[int, tuple[xgb.DMatrix, Target]] = {}
 
-    def _part(self, data: xgb.DMatrix) -> Part:
+    def _part(self, data: xgb.DMatrix) -> Target:
         if id(data) not in self._parts:
             labels = data.get_label()
             if self.target.learns_gains:
                 labels = labels.reshape(data.num_row(), self.target.n_scores)
-            columns = self.target.carried(labels, data.get_weight())
-            self._parts[id(data)] = data, self.target.part(columns)
+            self._parts[id(data)] = data, self.target.carried(labels, data.get_weight())
         return self._parts[id(data)][1]
 
     def derivatives(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:

@@ -12,7 +12,7 @@ from costboost._frames import FrameEncoder
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import is_integer
 from costboost.costs.checks import parameter
-from costboost.gbm.blocks import Block, Features, Pricing
+from costboost.gbm.rows import Columns, Pricing, Rows
 from costboost.gbm.sources.parquet._arrow import compute as pc
 from costboost.gbm.sources.parquet._arrow import pandas as pd
 from costboost.gbm.sources.parquet._arrow import pyarrow as pa
@@ -95,11 +95,11 @@ class ParquetTable:
         self.classes, self.categories = self._scan(named)
         self._pricing = Pricing(cost_matrix, self.classes, self.owner.split(".")[0])
 
-    def columns(self) -> Features:
+    def columns(self) -> Columns:
         """The feature columns, and how frames like the batches are coded."""
         names = np.asarray(self.features, dtype=object)
         if not self.categories:
-            return Features(len(names), names)
+            return Columns(len(names), names)
         # Columns of different lengths, filled up with missing values, which are no category; one
         # at least, for columns of text that are missing everywhere.
         held = {
@@ -107,7 +107,7 @@ class ParquetTable:
             for name in self.features
         }
         categorical = [j for j, name in enumerate(self.features) if name in self.categories]
-        return Features(len(names), names, FrameEncoder(pd.DataFrame(held), categorical))
+        return Columns(len(names), names, FrameEncoder(pd.DataFrame(held), categorical))
 
     def _scan(self, named: list[str]) -> tuple[AnyArray, dict[str, AnyArray]]:
         """One pass over the target and the categorical columns, for what they hold."""
@@ -135,7 +135,7 @@ class ParquetTable:
                 "of the files, counted from 0. Leave out rows without a class."
             )
 
-    def blocks(self, *, features: bool) -> Iterator[Block]:
+    def blocks(self, *, features: bool) -> Iterator[Rows]:
         """The rows of all files that have weight, in order."""
         shown = self._pricing.needs_columns and self.priced.costs is None
         columns = [self.target, *self.priced.columns, *(self.features if features or shown else [])]
@@ -147,7 +147,7 @@ class ParquetTable:
                 self._codes(table[self.target]),
             )
             X = self._matrix(table, start) if features else None
-            yield Block(X, costs, self._weights(table, start)).weighted()
+            yield Rows(X, costs, self._weights(table, start)).weighted()
 
     def _codes(self, column: Any) -> Ints:
         known = pa.array(self.classes, type=column.type)
