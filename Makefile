@@ -19,7 +19,7 @@ LOWER_TESTS := tests/golden tests/algorithms/test_contracts.py tests/costs tests
 	tests/gbm/test_checkpoint.py tests/gbm/test_sources.py tests/cli/test_fit_predict.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-lower lint format types trust trust-onnx sbom bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
+.PHONY: help run test test-fast test-lower lint format types house trust trust-onnx sbom bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ test-lower: $(LOWER_VENV)/.installed ## Run a part of the tests with the oldest 
 sbom: $(VENV)/.installed-dev ## Write build/costboost.cdx.json (CycloneDX) and docs/licences.md
 	$(BIN)/python tools/supply.py sbom build/costboost.cdx.json
 	$(BIN)/python tools/supply.py licences docs/licences.md
+
+house: $(VENV)/.installed-dev ## Count lines by room, and the types, functions and files of one fit
+	$(BIN)/python tools/house.py $(ARGS)
 
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)

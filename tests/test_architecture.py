@@ -18,13 +18,14 @@ ROOT = Path(costboost.__file__).parent
 # A module may import from its own layer and from those before it.
 LAYERS = (
     (
-        *("_typing", "errors", "_sums", "_tables", "_threads", "_validation", "_recipe"),
+        *("_typing", "errors", "_sums", "_tables", "_threads", "_numba", "_validation", "_recipe"),
         *("_docstrings", "_state"),
     ),
     ("costs",),
-    ("metrics", "_frames", "decisions"),
+    ("metrics", "columns", "decisions"),
+    ("_frames",),
     ("cost_sensitive",),
-    ("losses",),
+    ("losses", "trees"),
     ("learners",),
     ("boosting",),
     ("_progress",),
@@ -35,11 +36,12 @@ LAYERS = (
     ("algorithms",),
     ("gbm",),
     ("dask",),
-    ("datasets", "tables"),
+    ("datasets",),
     ("monitor",),
     ("plots",),
     ("files",),
-    ("report", "serve", "testing"),
+    ("report", "serve"),
+    ("_checks",),
     ("__init__",),
     ("cli", "__main__"),
 )

@@ -13,7 +13,7 @@ import costboost
 
 PACKAGES = (
     *("costs", "datasets", "decisions", "files", "gbm", "learners", "losses", "metrics"),
-    *("monitor", "plots", "report", "tables", "wrappers"),
+    *("monitor", "plots", "report", "columns", "wrappers"),
 )
 # What users meet but never build: rules of a fitted model, and what the loop tells a learner.
 MADE_INSIDE = {

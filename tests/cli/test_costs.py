@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from costboost.cli.costs import columns_in, read_costs, typed_costs
+from costboost.columns import TableError, TableRecipe
 from costboost.costs import Costs
-from costboost.tables import TableError, TableRecipe
 
 RECIPE = TableRecipe((), "y", "text")
 NUMBERS = TableRecipe((), "y", "int")

@@ -246,7 +246,7 @@ def test_traceback_on_request(world: World, monkeypatch: pytest.MonkeyPatch) -> 
     from typer.testing import CliRunner
 
     from costboost.cli import app
-    from costboost.tables import TableError
+    from costboost.columns import TableError
 
     monkeypatch.setenv("COSTBOOST_TRACEBACK", "1")
     result = CliRunner().invoke(app, ["fit", str(world.train), "--target", "frud"])

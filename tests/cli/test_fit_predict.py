@@ -284,7 +284,7 @@ def test_a_file_larger_than_memory(
 
 
 def test_large_files_are_noticed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from costboost.tables import open_source
+    from costboost.columns import open_source
 
     source = open_source(world.train)
     monkeypatch.setattr(large, "free_memory", lambda: 100.0 * source.size)

@@ -20,10 +20,10 @@ from distributed import Client, LocalCluster
 from costboost import CostBoostClassifier
 from costboost.dask import DaskCostBoostClassifier
 from costboost.gbm.blocks import Block, Features, Pricing
+from costboost.gbm.parquet import ParquetSource
 from costboost.gbm.settings import Settings
 from costboost.gbm.sources.dask.source import DaskSource
 from costboost.gbm.sources.memory import MemorySource, make_plan
-from costboost.gbm.sources.parquet.source import ParquetSource
 from costboost.gbm.train import tasks_for, train
 
 # One process of the test run, so that one cluster is started.

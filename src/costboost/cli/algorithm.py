@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import Any
 
-from costboost.tables import TableError
+from costboost.columns import TableError
 
 __all__ = ["FLAGSHIP", "algorithm_class", "algorithm_names", "make_model", "read_settings"]
 

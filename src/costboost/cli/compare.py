@@ -84,7 +84,7 @@ def compare(
     from costboost.cli.contenders import contenders
     from costboost.cli.problem import Wish, read_problem
     from costboost.cli.show import note, print_json
-    from costboost.tables import check_output, need
+    from costboost.columns import check_output, need
 
     if plot is not None:
         need("matplotlib", "plots", "--plot")
@@ -171,8 +171,8 @@ def _measured(
 
     from costboost.cli.contenders import Fold, check_codes
     from costboost.cli.split import folds
+    from costboost.columns import TableError
     from costboost.costs import Costs
-    from costboost.tables import TableError
 
     rows = problem.rows
     classes, codes = np.unique(rows.y, return_inverse=True)

@@ -38,7 +38,7 @@ class Fold:
 
     def numbers(self) -> tuple[Floats, Floats]:
         """Features of training and test rows as float matrices; categories as codes."""
-        from costboost._frames import FrameEncoder, categorical_columns
+        from costboost.columns.frames import FrameEncoder, categorical_columns
 
         encoder = FrameEncoder(self.train.X, categorical_columns(self.train.X))
         return encoder.transform(self.train.X), encoder.transform(self.test.X)

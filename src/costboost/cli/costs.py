@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from costboost.tables import Column, TableError, TableRecipe, open_source, unknown_column
+from costboost.columns import Column, TableError, TableRecipe, open_source, unknown_column
 
 __all__ = ["check_expressions", "columns_in", "read_costs", "typed_costs"]
 

@@ -55,7 +55,7 @@ def example(
 ) -> None:
     """Write synthetic card payments to try the commands on."""
     from costboost.cli.example import payments
-    from costboost.tables import need, writer
+    from costboost.columns import need, writer
 
     need("polars", "data", "Writing tables")
     with writer(output) as out:
@@ -83,7 +83,7 @@ def describe(
         _describe_set(name, as_json)
         return
     from costboost.cli.show import print_json
-    from costboost.tables import infer_columns, open_source
+    from costboost.columns import infer_columns, open_source
 
     source = open_source(name, delimiter=delimiter, encoding=encoding)
     frame = source.read()

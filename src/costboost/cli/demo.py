@@ -18,7 +18,7 @@ from rich.table import Table
 
 from costboost._typing import Floats, Ints
 from costboost.cli.failure import tells_errors
-from costboost.tables import check_output
+from costboost.columns import check_output
 
 if TYPE_CHECKING:
     from sklearn.base import BaseEstimator

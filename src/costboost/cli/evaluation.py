@@ -10,11 +10,11 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost.cli.problem import Rows
-from costboost.tables import TableError
+from costboost.columns import TableError
 
 if TYPE_CHECKING:
     from costboost.report import Case
-    from costboost.report.data.headline import Rule
+    from costboost.report.headline import Rule
 
 __all__ = ["decision_costs", "evaluation_case", "idle_decision", "money_rules", "rules_as_json"]
 
@@ -70,7 +70,7 @@ def idle_decision(model: Any, name: str | None) -> Any:
 
 def money_rules(model: Any, case: Case) -> tuple[list[Rule], str]:
     """Doing nothing, the best constant decision, the threshold of 0.5 and the model."""
-    from costboost.report.data.headline import headline
+    from costboost.report.headline import headline
 
     found = headline(case)
     rules = found.rules

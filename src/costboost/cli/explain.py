@@ -30,7 +30,7 @@ def explain(
     """Explain the decision of a row: what each feature adds to the saving, in money."""
     from costboost.cli.models import load_model
     from costboost.cli.show import print_json
-    from costboost.tables import TableError, open_source
+    from costboost.columns import TableError, open_source
 
     fitted, recipe = load_model(model)
     if not hasattr(fitted, "explain"):

@@ -90,7 +90,7 @@ def fit(
     from costboost.cli.large import fit_from_disk, is_too_large
     from costboost.cli.problem import Wish
     from costboost.cli.show import print_json
-    from costboost.tables import check_output, open_source
+    from costboost.columns import check_output, open_source
 
     console = Console(stderr=as_json, quiet=as_json)
     path = output or Path(f"{target}.costboost")
@@ -139,7 +139,7 @@ def _fit(console: Console, wish: Any, plan: Plan) -> dict[str, Any]:
     from costboost.cli.problem import read_problem, read_rows
     from costboost.cli.show import columns_table, note, warn
     from costboost.cli.split import split
-    from costboost.tables import open_source, writer
+    from costboost.columns import open_source, writer
 
     talk = plan.talk
     problem = read_problem(wish)

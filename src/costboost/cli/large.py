@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
-from costboost.tables import Source, TableError, TableRecipe, need, open_source
+from costboost.columns import Source, TableError, TableRecipe, need, open_source
 
 if TYPE_CHECKING:
     import polars as pl
@@ -141,8 +141,8 @@ def _looked_at(
 
     from costboost.cli.costs import check_kinds, read_costs
     from costboost.cli.problem import check_target, make_recipe
-    from costboost.tables import label_kind, labels, without_label
-    from costboost.tables.source import reading
+    from costboost.columns import label_kind, labels, without_label
+    from costboost.columns.files import reading
 
     with reading(source.name):
         sample = source.scan().head(SAMPLE).collect()

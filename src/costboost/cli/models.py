@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from costboost.tables import TableError, TableRecipe
+from costboost.columns import TableError, TableRecipe
 
 __all__ = ["load_model", "model_recipe", "save_model"]
 

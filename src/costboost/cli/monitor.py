@@ -45,8 +45,8 @@ def monitor(
     # The target may be missing from the new rows. The exit code is 3 if there is an alarm.
     from costboost.cli.models import load_model
     from costboost.cli.show import print_json
+    from costboost.columns import TableError, check_output, need
     from costboost.monitor import Monitor
-    from costboost.tables import TableError, check_output, need
 
     if plot is not None:
         need("matplotlib", "plots", "--plot")
@@ -74,8 +74,8 @@ def _snapshot(
     model: Any, recipe: Any, table: str, delimiter: str | None, encoding: str | None
 ) -> Any:
     from costboost.cli.evaluation import decision_costs
+    from costboost.columns import open_source, without_label
     from costboost.monitor import snapshot
-    from costboost.tables import open_source, without_label
 
     source = open_source(table, delimiter=delimiter, encoding=encoding)
     frame = source.read()

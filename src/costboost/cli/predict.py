@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from costboost._typing import AnyArray, Floats
+    from costboost.columns import Source, TableRecipe
     from costboost.decisions import Allocation, Explanation
-    from costboost.tables import Source, TableRecipe
 
 __all__ = ["predict"]
 
@@ -87,7 +87,7 @@ def predict(
     # next-best decision) and, with --explain, reason_1, reason_2, ...
     from costboost.cli.models import load_model
     from costboost.cli.show import print_json, warn
-    from costboost.tables import TableError, check_output, open_source
+    from costboost.columns import TableError, check_output, open_source
 
     if as_json and output == "-":
         raise TableError("--json prints a summary to the standard output: name a file with -o.")
@@ -143,7 +143,7 @@ def _listed(names: Sequence[str] | None) -> list[str]:
 
 
 def _limits(entries: Sequence[str], decisions: list[Any], recipe: TableRecipe) -> dict[Any, Any]:
-    from costboost.tables import TableError
+    from costboost.columns import TableError
 
     known = {str(decision): decision for decision in decisions}
     found: dict[Any, Any] = {}
@@ -196,7 +196,7 @@ def _groups(job: _Job, frame: pl.DataFrame, per: str, time_column: str | None) -
     import numpy as np
     import polars as pl
 
-    from costboost.tables import TableError, unknown_column
+    from costboost.columns import TableError, unknown_column
 
     where = job.source.name
     if per in PERIODS and per not in frame.columns:
@@ -219,7 +219,7 @@ def _write(job: _Job, output: str, found: Allocation | None) -> dict[str, Any]:
     """Write the decisions, batch by batch; returns counts and sums."""
     import numpy as np
 
-    from costboost.tables import TableError, unknown_column, writer
+    from costboost.columns import TableError, unknown_column, writer
 
     decisions = job.model.decisions_.tolist()
     counts = np.zeros(len(decisions), dtype=np.int64)
@@ -265,7 +265,7 @@ def _new_columns(
     import numpy as np
     import polars as pl
 
-    from costboost.tables import TableError
+    from costboost.columns import TableError
 
     model, prefix = job.model, job.prefix
     decisions = model.decisions_.tolist()

@@ -17,7 +17,7 @@ from costboost.cli.costs import (
     read_costs,
     typed_costs,
 )
-from costboost.tables import (
+from costboost.columns import (
     Column,
     Source,
     TableError,

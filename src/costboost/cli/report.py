@@ -70,8 +70,8 @@ def report(
     from costboost.cli.models import load_model
     from costboost.cli.problem import read_rows
     from costboost.cli.show import money_table, print_json
+    from costboost.columns import TableError, check_output, need, open_source, unknown_column
     from costboost.report import report_data, write_report
-    from costboost.tables import TableError, check_output, need, open_source, unknown_column
 
     need("plotly", "report", "costboost report")
     check_output(output, kinds=False)

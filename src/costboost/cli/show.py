@@ -13,8 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from costboost.report.data.headline import Interval, Rule
-    from costboost.tables import TableRecipe
+    from costboost.columns import TableRecipe
+    from costboost.report.headline import Interval, Rule
 
 __all__ = ["columns_table", "money", "money_table", "note", "print_json", "span", "warn"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from costboost._typing import Ints
 from costboost.cli.problem import Rows
-from costboost.tables import TableError
+from costboost.columns import TableError
 
 __all__ = ["folds", "split"]
 

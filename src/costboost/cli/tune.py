@@ -83,7 +83,7 @@ def tune(
     from costboost.cli.resume import hash_of, versions_in_words
     from costboost.cli.show import note, print_json, warn
     from costboost.cli.split import split
-    from costboost.tables import TableError, check_output, need
+    from costboost.columns import TableError, check_output, need
 
     need("optuna", "tune", "costboost tune")
     console = Console(stderr=as_json, quiet=as_json or quiet)
@@ -189,7 +189,7 @@ class _Search:
         import optuna
         from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-        from costboost.tables import TableError
+        from costboost.columns import TableError
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         space = self.space()
@@ -221,7 +221,7 @@ class _Search:
         from optuna.storages import JournalStorage
         from optuna.storages.journal import JournalFileBackend
 
-        from costboost.tables import TableError
+        from costboost.columns import TableError
 
         if path.exists():
             content = path.read_bytes()

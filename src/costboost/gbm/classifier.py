@@ -507,7 +507,7 @@ class CostBoostClassifier(TableClassifier):
         >>> model.estimated_savings_.value > 0.2
         True
         """
-        from costboost.gbm.sources.parquet.source import ParquetSource
+        from costboost.gbm.parquet import ParquetSource
 
         check_parameters(self)
         rows = ParquetSource(
@@ -551,7 +551,7 @@ class CostBoostClassifier(TableClassifier):
             The file: a row per row read, in the same order, with the columns ``keep``,
             ``decision`` and, if asked for, ``probability_<class>``.
         """
-        from costboost.gbm.sources.parquet.scoring import predict_parquet
+        from costboost.gbm.parquet import predict_parquet
 
         return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
 
@@ -827,7 +827,7 @@ class CostBoostClassifier(TableClassifier):
         -------
         Explanation
             Per row the decision, the runner-up, what the decision saves against it, and a part per
-            feature: base and parts sum to the saving. `costboost.decisions.explanation` states
+            feature: base and parts sum to the saving. `costboost.decisions.explain` states
             the rule; `costboost.plots.ExplanationDisplay` draws it.
 
         Examples

@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs, KnownCosts
+from costboost.costs import Costs
 from costboost.gbm.models import Model
 from costboost.gbm.objectives import decide, probability
 from costboost.gbm.targets import log_loss
@@ -42,7 +42,7 @@ class Head(ABC):
     decides_by_cost: ClassVar[bool] = False
 
     @abstractmethod
-    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """Codes of the decisions."""
 
     def proba(self, scores: Floats) -> Floats:
@@ -128,7 +128,7 @@ class ProbabilityHead(Head):
         """Probabilities of the classes."""
         return to_proba(scores)
 
-    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """The decision of smallest expected cost, by the rows' own matrices if they are known."""
         if costs is None or costs.matrix is None:
             return self.costs.decide(to_proba(scores))
@@ -147,7 +147,7 @@ class DecisionHead(Head):
     # Where costs are guessed from the columns, models of probabilities and of prices are added to
     # those that learned the decision; some of them are subtracted.
 
-    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """The sign of the score, or the largest score."""
         return np.asarray(scores >= 0 if scores.ndim == 1 else scores.argmax(axis=1), np.intp)
 
@@ -163,7 +163,7 @@ class LossHead(Head):
         """Probabilities by the link of the loss."""
         return probability(scores, self.loss, cost_matrix=self.matrix)
 
-    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """As the loss decides."""
         return decide(scores, self.loss, cost_matrix=self.matrix)
 

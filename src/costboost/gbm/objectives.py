@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.boosting.problem import BinaryProblem
-from costboost.costs import Costs, KnownCosts
+from costboost.boosting.votes import BinaryProblem
+from costboost.costs import Costs
 from costboost.losses import Loss, named_loss
 from costboost.losses.kernels import store
 
@@ -216,7 +216,7 @@ class LossRows:
     def __init__(
         self,
         loss: Loss,
-        costs: KnownCosts,
+        costs: Costs,
         weights: AnyArray | None,
         labels: AnyArray | None = None,
     ) -> None:
@@ -341,7 +341,7 @@ class CostMetric:
         self.costs = costs
         self.cost_matrix = cost_matrix
         self.measure = measure
-        self._priced: KnownCosts | None = None
+        self._priced: Costs | None = None
         self.__name__ = measure  # XGBoost's name of the metric
 
     def value(
@@ -381,7 +381,7 @@ class CostMetric:
         decisions = decide(F, self.loss, cost_matrix=self.cost_matrix, costs=known)
         return self._measured(self._priced, decisions, checked_weights(weights))
 
-    def _measured(self, costs: KnownCosts, decisions: Ints, weights: AnyArray | None) -> float:
+    def _measured(self, costs: Costs, decisions: Ints, weights: AnyArray | None) -> float:
         """The measure of these decisions."""
         if self.measure == "savings":
             return costs.savings(decisions, weights)
@@ -394,7 +394,7 @@ class CostMetric:
         return f"{type(self).__name__}({self.loss!r}, measure={self.measure!r})"
 
 
-def _same(costs: KnownCosts, codes: Ints, k: int) -> bool:
+def _same(costs: Costs, codes: Ints, k: int) -> bool:
     """Whether costs belong to rows of these codes."""
     return len(costs.classes) == k and np.array_equal(costs.codes, codes)
 

@@ -14,11 +14,10 @@ from sklearn.utils.validation import check_array
 from costboost._frames import FrameEncoder, as_csr, is_sparse
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import checked_labels
-from costboost.costs import Costs, CostSummary, KnownCosts
+from costboost.costs import Costs, CostSummary
 from costboost.costs.expressions import column_names
 from costboost.costs.forms import decisions_of, is_labelled, varies
-from costboost.costs.known import mean_prices
-from costboost.costs.table import same_labels
+from costboost.costs.table import mean_prices, same_labels
 from costboost.costs.uncertain import scenarios
 
 if TYPE_CHECKING:
@@ -112,11 +111,11 @@ class Pricing:
         """Whether the costs depend on columns of the rows: expressions, or a function."""
         return varies(self.cost_matrix)
 
-    def nothing(self) -> KnownCosts:
+    def nothing(self) -> Costs:
         """Costs of no rows, which add up with those of others."""
         decisions = decisions_of(self.cost_matrix, self.classes, self.owner)
         free = np.zeros((len(self.classes), len(decisions)))
-        return KnownCosts(self.classes, np.empty(0, dtype=np.intp), free, decisions)
+        return Costs(self.classes, free, decisions, codes=np.empty(0, dtype=np.intp))
 
     def _names_for(self, costs: Any) -> AnyArray | None:
         """Names of the columns of costs without any: the decisions that `cost_matrix` names."""
@@ -126,7 +125,7 @@ class Pricing:
         names = decisions_of(self.cost_matrix, self.classes, self.owner)
         return names if shape[-1] == len(names) else None
 
-    def resolve(self, costs: Any, X: Any, codes: Ints) -> KnownCosts:
+    def resolve(self, costs: Any, X: Any, codes: Ints) -> Costs:
         """Costs of some rows; uncertain ones by their means."""
         return Costs.resolve(
             scenarios(self.cost_matrix).expected if costs is None else None,
@@ -145,7 +144,7 @@ class Rows:
     """Some rows: a table in memory, a batch of a file, a partition of a cluster."""
 
     X: AnyArray | None
-    costs: KnownCosts
+    costs: Costs
     weights: Floats
 
     def __len__(self) -> int:
@@ -165,7 +164,7 @@ class Rows:
         costs = self.costs
         if costs.matrix is None or costs.matrix.ndim == 2:
             return self
-        known = KnownCosts(costs.classes, costs.codes, None, costs.decisions, prices=costs.prices)
+        known = Costs(costs.classes, None, costs.decisions, codes=costs.codes, prices=costs.prices)
         return Rows(self.X, known, self.weights)
 
     def without_features(self) -> Rows:
@@ -177,7 +176,7 @@ class Rows:
         """The costs and weights of several parts."""
         if len(parts) == 1:
             return parts[0].without_features()
-        costs = KnownCosts.concat([part.costs for part in parts])
+        costs = Costs.concat([part.costs for part in parts])
         return Rows(None, costs, np.concatenate([part.weights for part in parts]))
 
 
@@ -186,7 +185,7 @@ def eval_rows(
     without_cost_columns: Callable[[Any], Any],
     columns: Columns,
     pricing: Pricing,
-    training: KnownCosts,
+    training: Costs,
     *,
     has_costs: bool,
 ) -> Rows:
@@ -239,7 +238,7 @@ def check_classes(classes: AnyArray, owner: str) -> None:
 # --- sums -----------------------------------------------------------------------------------------
 
 
-def gains(costs: KnownCosts) -> Floats:
+def gains(costs: Costs) -> Floats:
     """What each decision saves against the costliest one on its row, (n, d)."""
     return np.asarray(costs.reduced.max(axis=1, keepdims=True) - costs.reduced)
 
@@ -380,7 +379,7 @@ class Fold:
     held_out: Ints | None = None
 
 
-def strata(costs: KnownCosts) -> Ints:
+def strata(costs: Costs) -> Ints:
     """Groups of rows that folds share out evenly, (n,): class, and whether errors cost anything."""
     # Where few rows have a price, folds by class alone may have no such row, and nothing to learn
     # from or to stop by.
@@ -539,7 +538,7 @@ class TrainingRows(ABC):
     seeds: Sequence[int]
     has_row_costs: bool
     # Costs and weights of all rows, if they are in memory and those of the rows differ.
-    row_costs: tuple[KnownCosts, Floats] | None = None
+    row_costs: tuple[Costs, Floats] | None = None
     # Inputs, a category counted once per value, if kinds of models can be compared on folds.
     n_inputs: int | None = None
     is_sparse: bool = False

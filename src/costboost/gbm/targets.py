@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import log_expit, log_softmax, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs, KnownCosts
+from costboost.costs import Costs
 from costboost.gbm.objectives import Derivatives, LossRows
 from costboost.gbm.rows import Totals, gains
 from costboost.losses import Loss
@@ -42,7 +42,7 @@ class Target(ABC):
     values: Any = None  # what the loss needs beside them: gains, prices or costs of the rows
 
     @abstractmethod
-    def on(self, costs: KnownCosts, weights: Floats) -> Self:
+    def on(self, costs: Costs, weights: Floats) -> Self:
         """The target on rows of these costs."""
 
     def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
@@ -95,7 +95,7 @@ class ProbabilityTarget(Target):
         self.n_scores = 1 if k == 2 else k
         self.masses = totals.weight
 
-    def on(self, costs: KnownCosts, weights: Floats) -> Self:
+    def on(self, costs: Costs, weights: Floats) -> Self:
         """True classes and sample weights."""
         return self.put(costs.codes, weights)
 
@@ -124,7 +124,7 @@ class DecisionTarget(Target):
         # With two decisions gains are weights of the labels, with more they are the labels.
         self.masses = totals.label_gain if d == 2 else totals.label_weight
 
-    def on(self, costs: KnownCosts, weights: Floats) -> Self:
+    def on(self, costs: Costs, weights: Floats) -> Self:
         """Cheapest decisions weighted by their gain, or the gains of all decisions."""
         gain = gains(costs) / self.unit
         if self.is_log_loss:
@@ -176,7 +176,7 @@ class LossTarget(Target):
         self.n_scores = loss.n_scores(len(totals.label_weight))
         self.static = None if totals.matrix is None else Costs(totals.classes, totals.matrix)
 
-    def on(self, costs: KnownCosts, weights: Floats) -> Self:
+    def on(self, costs: Costs, weights: Floats) -> Self:
         """True classes, sample weights and the costs themselves."""
         return self.put(costs.codes, weights, costs.divided(self.unit))
 
@@ -222,12 +222,12 @@ class PriceTarget(Target):
         self.unit = unit
         self.masses = totals.weight
 
-    def prices(self, costs: KnownCosts) -> Floats:
+    def prices(self, costs: Costs) -> Floats:
         """What the other decision costs beyond the cheaper one; at least 0."""
         matrix = costs.unknown.matrix[:, self.truth]
         return np.asarray(np.maximum(matrix[:, 1 - self.cheaper] - matrix[:, self.cheaper], 0.0))
 
-    def on(self, costs: KnownCosts, weights: Floats) -> Self:
+    def on(self, costs: Costs, weights: Floats) -> Self:
         """Prices of errors."""
         return self.put(costs.codes, weights, self.prices(costs) / self.unit)
 

@@ -1,0 +1,527 @@
+"""Files of rows: found, read as lazy polars frames, and written so that they appear only whole."""
+
+from __future__ import annotations
+
+import atexit
+import codecs
+import csv
+import gzip
+import os
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from glob import glob, has_magic
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_HEAD = 1 << 20
+_ENDINGS = {
+    "csv": "csv", "tsv": "csv", "txt": "csv", "tab": "csv", "dat": "csv",
+    "parquet": "parquet", "pq": "parquet",
+    "arrow": "arrow", "feather": "arrow", "ipc": "arrow",
+    "jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl",
+}  # fmt: skip
+_WRITTEN = {
+    ".csv": "csv", ".tsv": "tsv", ".txt": "csv", ".parquet": "parquet", ".pq": "parquet",
+    ".arrow": "arrow", ".feather": "arrow", ".jsonl": "jsonl", ".ndjson": "jsonl",
+}  # fmt: skip
+_DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+_BYTE_ORDER = (
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+
+
+class TableError(ValueError):
+    """A file, or a column of it, is not what was asked for; the message says what to do."""
+
+
+def unknown_column(name: str, known: Iterable[str], what: str, where: str) -> TableError:
+    """The error for a column that a file does not have, with the nearest names.
+
+    Parameters
+    ----------
+    name : str
+        The column that was asked for.
+    known : iterable of str
+        The columns of the file.
+    what : str
+        What the column is for, such as ``"--target"``.
+    where : str
+        The file.
+
+    Returns
+    -------
+    TableError
+        The error, to be raised.
+    """
+    names = list(known)
+    folded = {other.lower(): other for other in names}
+    near = [folded[x] for x in get_close_matches(name.lower(), folded, n=3, cutoff=0.5)]
+    hint = f" The nearest names: {', '.join(map(repr, near))}." if near else ""
+    shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
+    return TableError(f"{where} has no column {name!r} ({what}).{hint} Its columns: {shown}.")
+
+
+def need(module: str, extra: str, what: str) -> None:
+    """Raise an ImportError that names the install command if a package is missing.
+
+    Parameters
+    ----------
+    module : str
+        The package.
+    extra : str
+        The extra of costboost that installs it.
+    what : str
+        What needs it, for the message.
+    """
+    if find_spec(module) is None:
+        raise ImportError(
+            f'{what} needs {module}, which is not installed: pip install "costboost[{extra}]".'
+        )
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Source:
+    """Files of one kind that are read as one table; made by `open_source`.
+
+    Attributes
+    ----------
+    name : str
+        What the user wrote.
+    paths : tuple of Path
+        The files.
+    format : {"csv", "parquet", "arrow", "jsonl"}
+        How they are written.
+    delimiter, encoding : str
+        Of text files; empty for others.
+    size : int
+        Bytes of the files, as they are on the disk.
+    """
+
+    name: str
+    paths: tuple[Path, ...]
+    format: str
+    delimiter: str = ""
+    encoding: str = ""
+    size: int = 0
+
+    @property
+    def is_text(self) -> bool:
+        """Whether every value is written as text, so that types must be found out."""
+        return self.format == "csv"
+
+    def in_words(self) -> str:
+        """How the files were read, in one line."""
+        files = "" if len(self.paths) == 1 else f"{len(self.paths)} files, "
+        if not self.is_text:
+            names = {"parquet": "Parquet", "arrow": "Arrow", "jsonl": "JSON lines"}
+            return files + names[self.format]
+        encodings = {"utf-8-sig": "UTF-8", "utf-8": "UTF-8", "cp1252": "Windows-1252"}
+        encoding = encodings.get(self.encoding, self.encoding.upper())
+        delimiter = _DELIMITERS.get(self.delimiter, self.delimiter)
+        return f"{files}CSV, delimiter {delimiter}, {encoding}"
+
+    def scan(self) -> pl.LazyFrame:
+        """The rows as a lazy frame; every column of a CSV file is text."""
+        import polars as pl
+
+        def scan_file(path: Path) -> pl.LazyFrame:
+            if self.format == "parquet":
+                return pl.scan_parquet(path)
+            if self.format == "arrow":
+                return pl.scan_ipc(path)
+            if self.format == "jsonl":
+                return pl.scan_ndjson(path, infer_schema_length=None)
+            if self.encoding not in ("utf-8", "utf-8-sig", "ascii"):
+                path = _as_utf8(path, self.encoding)
+            return pl.scan_csv(path, separator=self.delimiter, infer_schema=False)
+
+        parts = [scan_file(path) for path in self.paths]
+        if len(parts) == 1:
+            return parts[0]
+        names = [part.collect_schema().names() for part in parts]
+        for path, other in zip(self.paths, names, strict=True):
+            odd = sorted(set(names[0]) ^ set(other))
+            if odd:
+                raise TableError(
+                    f"{self.paths[0]} and {path} differ in the columns "
+                    f"{', '.join(map(repr, odd[:8]))}. Files that are read together need the same "
+                    "columns."
+                )
+        return pl.concat([part.select(names[0]) for part in parts], how="vertical_relaxed")
+
+    def columns(self) -> list[str]:
+        """Names of the columns."""
+        with reading(self.name):
+            return self.scan().collect_schema().names()
+
+    def read(self) -> pl.DataFrame:
+        """All rows, in memory.
+
+        Returns
+        -------
+        polars.DataFrame
+            The rows.
+        """
+        with reading(self.name):
+            frame = self.scan().collect()
+        if not frame.height:
+            raise TableError(
+                f"{self.name} has column names but no rows: {', '.join(frame.columns[:12])}. "
+                "Check that it is the right file."
+            )
+        return frame
+
+    def batches(self, rows: int) -> Iterator[pl.DataFrame]:
+        """The rows in their order, batch by batch.
+
+        Parameters
+        ----------
+        rows : int
+            Largest number of rows in a batch.
+
+        Yields
+        ------
+        polars.DataFrame
+            The next rows.
+        """
+        with reading(self.name):
+            for frame in self.scan().collect_batches(chunk_size=rows, maintain_order=True):
+                if frame.height:
+                    yield frame
+
+
+@contextmanager
+def reading(name: str) -> Iterator[None]:
+    """Turn what polars says of a bad file into a `TableError` that names the file."""
+    import polars as pl
+
+    try:
+        yield
+    except pl.exceptions.NoDataError as error:
+        raise TableError(f"{name} is empty. Check that it is the right file.") from error
+    except pl.exceptions.PolarsError as error:
+        first = str(error).strip().splitlines()[0]
+        raise TableError(
+            f"{name} cannot be read as a table: {first}. Check the file, or say how it is written "
+            "with --delimiter and --encoding."
+        ) from error
+
+
+def open_source(
+    spec: str | os.PathLike[str],
+    *,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    stdin: IO[bytes] | None = None,
+) -> Source:
+    r"""Find the files that a user means, and how they are written.
+
+    Parameters
+    ----------
+    spec : str or path
+        A file, a folder, a pattern such as ``"2026-*.csv"``, or ``"-"`` for the standard input.
+    delimiter, encoding : str, optional
+        How CSV files are written; detected by default.
+    stdin : binary file, optional
+        In place of the standard input.
+
+    Returns
+    -------
+    Source
+        The files.
+
+    Raises
+    ------
+    TableError
+        If there is no such file, or if it is empty.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "rows.csv")
+    ...     _ = path.write_text("amount;fraud\n1,5;no\n20;yes\n")
+    ...     source = open_source(path)
+    ...     source.in_words(), source.columns()
+    ('CSV, delimiter semicolon, UTF-8', ['amount', 'fraud'])
+    """
+    need("polars", "data", "Reading tables")
+    name = os.fspath(spec)
+    paths = (_spooled(stdin or sys.stdin.buffer),) if name == "-" else _found(name)
+    name = "standard input" if name == "-" else name
+    size = sum(path.stat().st_size for path in paths)
+    kinds = {path: _format(path) for path in paths}
+    if len(set(kinds.values())) > 1:
+        listed = ", ".join(f"{path.name} ({kind})" for path, kind in list(kinds.items())[:5])
+        raise TableError(
+            f"{name} has files of several kinds: {listed}. Name files of one kind, for example "
+            "with a pattern such as 'folder/*.csv'."
+        )
+    kind = kinds[paths[0]]
+    head = _head(paths[0], _HEAD)
+    if not size or (kind == "csv" and not head.strip()):
+        raise TableError(f"{name} is empty. Check that it is the right file.")
+    if kind != "csv":
+        return Source(name, paths, kind, size=size)
+    encoding = encoding or _encoding(paths[0], head)
+    try:
+        text = head[: len(head) // 4 * 4].decode(encoding, errors="replace")
+    except LookupError:
+        raise TableError(
+            f"--encoding must be one that Python knows, such as utf-8, cp1252 or utf-16, got "
+            f"{encoding!r}. Leave it out to have it detected."
+        ) from None
+    delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
+    if delimiter is not None and len(delimiter) != 1:
+        raise TableError(f"--delimiter must be one character or 'tab', got {delimiter!r}.")
+    found = delimiter_of(text)
+    if delimiter is not None and delimiter != found and delimiter not in text.partition("\n")[0]:
+        raise TableError(
+            f"{name} has no {_DELIMITERS.get(delimiter, repr(delimiter))} in its first line, so it "
+            f"is not the delimiter. It looks like {_DELIMITERS[found]}: leave --delimiter out."
+        )
+    return Source(name, paths, kind, delimiter or found, encoding, size)
+
+
+def _found(name: str) -> tuple[Path, ...]:
+    path = Path(name)
+    if path.is_dir():
+        paths = sorted(p for p in path.iterdir() if _ending(p) in _ENDINGS)
+        if not paths:
+            raise TableError(f"The folder {name} has no CSV, Parquet, Arrow or JSON lines files.")
+        return tuple(paths)
+    if path.exists():
+        return (path,)
+    if has_magic(name):
+        paths = sorted(Path(p) for p in glob(name, recursive=True) if Path(p).is_file())
+        if not paths:
+            raise TableError(f"No file matches {name}. Check the folder and the pattern.")
+        return tuple(paths)
+    folder = path.parent if path.parent.is_dir() else Path()
+    near = get_close_matches(path.name, [p.name for p in folder.iterdir()], n=1)
+    hint = f" Did you mean {folder / near[0]}?" if near else ""
+    raise TableError(f"There is no file {name}.{hint}")
+
+
+def _ending(path: Path) -> str:
+    return path.name.lower().removesuffix(".gz").removesuffix(".zst").rpartition(".")[2]
+
+
+def _opened(path: Path) -> Any:
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")
+
+
+def _head(path: Path, size: int) -> bytes:
+    with _opened(path) as file:
+        return bytes(file.read(size))
+
+
+def _format(path: Path) -> str:
+    head = _head(path, 8)
+    if head.startswith(b"PAR1"):
+        return "parquet"
+    if head.startswith(b"ARROW1"):
+        return "arrow"
+    ending = _ENDINGS.get(_ending(path), "")
+    if ending in ("parquet", "arrow") and head:
+        raise TableError(
+            f"{path} is named like a {ending.title()} file, but is not one. Export it again, or "
+            "rename it."
+        )
+    return ending or ("jsonl" if head.lstrip().startswith(b"{") else "csv")
+
+
+def _encoding(path: Path, head: bytes) -> str:
+    found = encoding_of(head, is_whole=len(head) < _HEAD)
+    if found != "utf-8" or len(head) < _HEAD:
+        return found
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with _opened(path) as file:  # a letter with an accent may come late
+        try:
+            while block := file.read(_HEAD):
+                decoder.decode(block)
+        except UnicodeDecodeError:
+            return "cp1252"
+    return found
+
+
+def encoding_of(head: bytes, *, is_whole: bool = True) -> str:
+    """Encoding of a text: by its byte order mark, else UTF-8 if it is valid, else Windows-1252."""
+    for mark, name in _BYTE_ORDER:
+        if head.startswith(mark):
+            return name
+    if len(head) >= 4 and head[1:2] == b"\0" and head[0:1] != b"\0":
+        return "utf-16-le"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head, final=is_whole)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
+
+
+def delimiter_of(text: str) -> str:
+    """The delimiter that cuts the lines into equally many pieces, the more the better."""
+    lines = [line for line in text.splitlines()[:200] if line.strip()]
+    best, best_rank = ",", (0.0, 0)
+    for delimiter in _DELIMITERS:
+        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)] or [1]
+        rank = (Counter(widths)[widths[0]] / len(widths), widths[0])
+        if widths[0] > 1 and rank > best_rank:
+            best, best_rank = delimiter, rank
+    return best
+
+
+@cache
+def _as_utf8(path: Path, encoding: str) -> Path:
+    """A copy in UTF-8, which polars can read."""
+    copy = _scratch() / f"{abs(hash(path))}.csv"
+    with _opened(path) as raw, copy.open("w", encoding="utf-8", newline="") as out:
+        try:
+            shutil.copyfileobj(codecs.getreader(encoding)(raw, "strict"), out)
+        except UnicodeError as error:
+            raise TableError(
+                f"{path} is not written in {encoding}: {error}. Leave --encoding out to have it "
+                "detected."
+            ) from None
+    return copy
+
+
+def _spooled(stdin: IO[bytes]) -> Path:
+    """The standard input as a file, so that it can be read twice."""
+    handle, name = tempfile.mkstemp(dir=_scratch(), suffix="")
+    with os.fdopen(handle, "wb") as file:
+        shutil.copyfileobj(stdin, file)
+    return Path(name)
+
+
+@cache
+def _scratch() -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="costboost-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
+# --- writing -----------------------------------------------------------------------------------
+
+
+class Writer:
+    """Writes batches of rows to one file; made by `writer`.
+
+    Parameters
+    ----------
+    file : binary file
+        Where to write.
+    kind : str
+        The format: the ending of a file name.
+    """
+
+    def __init__(self, file: IO[bytes], kind: str) -> None:
+        self._file = file
+        self._kind = kind
+        self._arrow: Any = None
+        self._begun = False
+
+    def write(self, frame: pl.DataFrame) -> None:
+        """Append rows."""
+        if self._kind in ("csv", "tsv"):
+            mark = "\t" if self._kind == "tsv" else ","
+            frame.write_csv(self._file, include_header=not self._begun, separator=mark)
+        elif self._kind == "jsonl":
+            frame.write_ndjson(self._file)
+        else:
+            table = frame.to_arrow()
+            if self._arrow is None:
+                self._schema = table.schema
+                if self._kind == "parquet":
+                    parquet = import_module("pyarrow.parquet")
+                    self._arrow = parquet.ParquetWriter(self._file, self._schema)
+                else:
+                    self._arrow = import_module("pyarrow").ipc.new_file(self._file, self._schema)
+            self._arrow.write_table(table.cast(self._schema))
+        self._begun = True
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._arrow is not None:
+            self._arrow.close()
+
+
+def check_output(path: str | os.PathLike[str], kinds: bool = True) -> None:
+    """Raise a `TableError` if a file cannot be written there, before any work is done.
+
+    Parameters
+    ----------
+    path : str or path
+        The file to write; ``"-"`` is the standard output.
+    kinds : bool, default=True
+        Whether its ending must be that of a table.
+    """
+    name = os.fspath(path)
+    if name == "-":
+        return
+    target = Path(name)
+    if not target.parent.is_dir():
+        raise TableError(f"The folder {target.parent} of {name} does not exist. Make it first.")
+    if target.is_dir():
+        raise TableError(f"{name} is a folder. Name a file in it.")
+    if kinds and target.suffix.lower() not in _WRITTEN:
+        raise TableError(
+            f"The ending of {name} must say how to write it: {', '.join(sorted(_WRITTEN))}."
+        )
+
+
+@contextmanager
+def writer(path: str | os.PathLike[str]) -> Iterator[Writer]:
+    """Open a table to write; the file appears when the block ends without an error.
+
+    Parameters
+    ----------
+    path : str or path
+        Its ending says the format; ``"-"`` writes CSV to the standard output.
+
+    Yields
+    ------
+    Writer
+        Takes batches of rows.
+    """
+    check_output(path)
+    if os.fspath(path) == "-":
+        sys.stdout.flush()
+        yield Writer(sys.stdout.buffer, "csv")
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(
+        prefix=f".{target.name}.", suffix=".tmp", dir=target.parent
+    )
+    try:
+        with os.fdopen(handle, "wb") as file:
+            out = Writer(file, _WRITTEN[target.suffix.lower()])
+            yield out
+            out.close()
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
