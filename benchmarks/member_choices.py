@@ -80,11 +80,17 @@ def judged(data: str, seed: int) -> list[dict]:
     split = split_of(data, seed)
     found = {path.stem.split(f"{data}-{seed}-")[1]: np.load(path)
              for path in sorted(KEPT.glob(f"{data}-{seed}-*.npz"))}  # fmt: skip
-    ones = np.ones(len(split.y_train))
+    ones, even = np.ones(len(split.y_train)), np.ones(len(split.y_test))
+
+    def held_out_loss(scores: np.ndarray) -> float:
+        return log_loss(scores, split.y_train, ones)
+
     rows = []
     for way, wanted in WAYS.items():
         kinds = [kind for kind in found if wanted is None or kind in wanted]
-        weights = blend([found[kind]["held"] for kind in kinds], lambda s: log_loss(s, split.y_train, ones))
+        weights = blend(
+            [found[kind]["held"] for kind in kinds], lambda s: log_loss(s, split.y_train, ones)
+        )
         held = mixed([found[kind]["held"] for kind in kinds], weights)
         scores = mixed([found[kind]["test"] for kind in kinds], weights)
         scores = temperature(held, split.y_train, ones) * scores
@@ -100,7 +106,7 @@ def judged(data: str, seed: int) -> list[dict]:
             rows.append({
                 "data": data, "costs": problem.costs, "seed": seed, "way": way,
                 "savings": savings_score(split.y_test, decisions, labels=range(split.k), **priced),
-                "loss": log_loss(scores, split.y_test, np.ones(len(split.y_test))), "seconds": seconds,
+                "loss": log_loss(scores, split.y_test, even), "seconds": seconds,
             })  # fmt: skip
     return rows
 

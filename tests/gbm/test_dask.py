@@ -18,13 +18,13 @@ pytest.importorskip("xgboost")
 
 import dask.array as da
 import dask.dataframe as dd
+from costboost.gbm.folds import HoldOut, strata
 from distributed import Client, LocalCluster
 
 from costboost import CostBoostClassifier
 from costboost.costs import Costs, per_row
 from costboost.dask import DaskCostBoostClassifier, WorkerLostError
 from costboost.datasets import make_fraud
-from costboost.gbm.folds import HoldOut, strata
 from costboost.gbm.sources.dask.guard import Crew, _gone
 
 # One process of the test run, so that one cluster is started.

@@ -9,10 +9,10 @@ from decimal import Decimal
 import numpy as np
 import pandas as pd
 import pytest
+from costboost.gbm.settings import Settings
 
 from costboost import CostBoostClassifier
 from costboost.costs import per_row
-from costboost.gbm.settings import Settings
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("xgboost", minversion="3.0")

@@ -15,15 +15,15 @@ pytest.importorskip("xgboost", minversion="3.0")
 import dask.array as da
 import dask.dataframe as dd
 import xgboost
+from costboost.gbm.blocks import Block, Features, Pricing
+from costboost.gbm.settings import Settings
+from costboost.gbm.sources.memory import MemorySource, make_plan
 from distributed import Client, LocalCluster
 
 from costboost import CostBoostClassifier
 from costboost.dask import DaskCostBoostClassifier
-from costboost.gbm.blocks import Block, Features, Pricing
 from costboost.gbm.parquet import ParquetSource
-from costboost.gbm.settings import Settings
 from costboost.gbm.sources.dask.source import DaskSource
-from costboost.gbm.sources.memory import MemorySource, make_plan
 from costboost.gbm.train import tasks_for, train
 
 # One process of the test run, so that one cluster is started.

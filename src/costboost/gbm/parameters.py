@@ -25,7 +25,7 @@ from costboost._validation import (
     share,
 )
 
-__all__ = ["ONE_HOT", "RULES", "canonical", "hint", "with_hints"]
+__all__ = ["ALIASES", "ONE_HOT", "RULES", "canonical", "hint", "with_hints"]
 
 # Categories of a column that engines split off one at a time.
 ONE_HOT = 64
@@ -79,7 +79,7 @@ RULES: dict[str, Constraint] = {
 }
 
 # Other names of the parameters that the engines are given here: a user's own must win by any name.
-_ALIASES: dict[str, dict[str, str]] = {
+ALIASES: dict[str, dict[str, str]] = {
     "lightgbm": {
         **dict.fromkeys(("eta", "shrinkage_rate"), "learning_rate"),
         **dict.fromkeys(("num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"), "num_leaves"),
@@ -129,14 +129,14 @@ _ENGINE_ONLY = frozenset(
 
 def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
     """A user's parameters of an engine, by the names that are used here."""
-    return {_ALIASES[engine].get(name, name): value for name, value in parameters.items()}
+    return {ALIASES[engine].get(name, name): value for name, value in parameters.items()}
 
 
 def hint(name: str, known: list[str]) -> str:
     """What to write instead of an unknown parameter."""
     if name in _ENGINE_ONLY:
         return f"It belongs to the engine: pass engine_params={{{name!r}: ...}}."
-    lightgbm = _ALIASES["lightgbm"].get(name, name)
+    lightgbm = ALIASES["lightgbm"].get(name, name)
     found = _NAMES.get(lightgbm, lightgbm)
     if found in known:
         return f"Here it is called {found!r}."

@@ -415,7 +415,7 @@ class Training:
         for kind, weight in used:
             found = [single[id(kind)]] if id(kind) in single else kind.models
             models += found
-            weights += [weight / len(found)] * len(found)
+            weights += [float(weight) / len(found)] * len(found)
         return models, weights
 
     def _refits(self) -> bool:
