@@ -7,11 +7,11 @@ import inspect
 import lightgbm
 import numpy as np
 import pytest
-from costboost.gbm.parameters import ALIASES, canonical
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from costboost import CostBoostClassifier, MinCostClassifier
+from costboost.gbm.parameters import ALIASES, canonical
 
 ROWS = np.random.default_rng(0).normal(size=(300, 3))
 LABELS = (ROWS[:, 0] + ROWS[:, 1] > 0).astype(int)

@@ -15,8 +15,8 @@ def inspect(model: arguments.Model, as_json: arguments.AsJson = False) -> None:
     """Show what is inside a model file, after checking that it is intact."""
     from costboost.cli.models import model_recipe
     from costboost.cli.show import columns_table, print_json
-    from costboost.files.inspection import inspect as look
-    from costboost.files.inspection import show
+    from costboost.files import inspect as look
+    from costboost.files import show
 
     recipe = model_recipe(model)
     if as_json:

@@ -499,7 +499,7 @@ class ParquetSource(TrainingRows):
                 known = target.on(block.costs, block.weights)
                 yield {"data": block.X, "label": known.labels, "weight": known.weights}
 
-        class Batches(xgb.DataIter):  # type: ignore[misc]
+        class Batches(xgb.DataIter):
             """Batches as XGBoost asks for them."""
 
             def next(self, input_data: Callable[..., None]) -> bool:
