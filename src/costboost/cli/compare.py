@@ -234,7 +234,7 @@ def _engine(name: str, fold: Fold) -> Any:
             iterations=ROUNDS, depth=4, learning_rate=0.05, random_seed=fold.seed, verbose=False,
             allow_writing_files=False, thread_count=threads,
         )  # fmt: skip
-    same = {
+    same: dict[str, Any] = {
         "n_estimators": ROUNDS, "learning_rate": 0.05, "random_state": fold.seed,
         "n_jobs": threads,
     }  # fmt: skip

@@ -37,7 +37,7 @@ def output(help: str, metavar: str) -> Any:
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """A command of typer: groups of options are taken apart, errors are messages."""
     hints = get_type_hints(function, include_extras=True)
-    groups = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
     parameters: list[inspect.Parameter] = []
 
     def add(name: str, default: Any, annotation: Any) -> None:

@@ -101,7 +101,7 @@ def predict(
     for text in remarks:
         warn(console, text)
     knows_costs = hasattr(model, "predict_proba")
-    totals = {
+    totals: dict[str, dict[str, Any]] = {
         str(name): {"rows": int(n), "expected_cost": float(cost) if knows_costs else None}
         for name, n, cost in zip(decisions, counts, sums, strict=True)
     }

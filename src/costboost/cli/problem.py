@@ -162,7 +162,7 @@ def _check_names(options: ProblemOptions, names: Sequence[str], source: Source) 
             f"{source.name} has one column, {names[0]!r}: the delimiter ({source.delimiter!r}) "
             "seems wrong. Name the right one with --delimiter."
         )
-    asked = {
+    asked: dict[str, list[Any]] = {
         "--target": [target], "--exclude": listed(options.exclude),
         "--category": listed(options.category), "--weight-column": [options.weight_column],
         "--time-column": [options.time_column], "--group-column": [options.group_column],
