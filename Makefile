@@ -19,7 +19,7 @@ LOWER_TESTS := tests/golden tests/algorithms/test_contracts.py tests/costs tests
 	tests/gbm/test_checkpoint.py tests/gbm/test_sources.py tests/cli/test_fit_predict.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-lower lint format types trust trust-onnx sbom bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
+.PHONY: help run test test-fast test-lower lint format types house trust trust-onnx sbom bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,7 +48,7 @@ types: $(VENV)/.installed-dev ## Check types
 trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise and write docs/promises.md
 	PYTHONPATH=src:tests $(BIN)/python -m trust $(ARGS)
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py
-	$(BIN)/python docs/generate_promises.py
+	$(BIN)/python docs/build.py promises
 
 trust-onnx: $(VENV)/.installed-dev ## Count ONNX decisions on all data sets
 	PYTHONPATH=src:tests $(BIN)/python -m files.onnx_sets $(ARGS)
@@ -59,6 +59,9 @@ test-lower: $(LOWER_VENV)/.installed ## Run a part of the tests with the oldest 
 sbom: $(VENV)/.installed-dev ## Write build/costboost.cdx.json (CycloneDX) and docs/licences.md
 	$(BIN)/python tools/supply.py sbom build/costboost.cdx.json
 	$(BIN)/python tools/supply.py licences docs/licences.md
+
+house: $(VENV)/.installed-dev ## Count lines by room, and the types, functions and files of one fit
+	$(BIN)/python tools/house.py $(ARGS)
 
 bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn and the rivals
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/speed.py $(ARGS)
@@ -76,7 +79,7 @@ bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memor
 	$(FREE_THREADS) $(BIN)/python benchmarks/dask_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/out_of_core.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/scale.py
-	$(BIN)/python docs/generate_scale.py
+	$(BIN)/python docs/build.py scale
 
 docs: $(VENV)/.installed-dev ## Build the documentation into build/site; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -85,14 +88,7 @@ docs-serve: $(VENV)/.installed-dev ## Show the documentation on localhost while 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 docs-pages: $(VENV)/.installed-dev ## Write the generated pages, figures and tables anew
-	$(BIN)/python docs/generate_algorithms.py
-	$(BIN)/python docs/generate_choosing.py
-	$(BIN)/python docs/generate_money.py
-	$(BIN)/python docs/generate_losses.py
-	$(BIN)/python docs/generate_scale.py
-	$(BIN)/python docs/generate_papers.py
-	$(BIN)/python docs/generate_gallery.py
-	$(BIN)/python docs/generate_outputs.py
+	$(BIN)/python docs/build.py $(ARGS)
 
 bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, beside a bare handler
 	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py

@@ -23,7 +23,7 @@ from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier
 from costboost._frames import FrameEncoder, categorical_columns
-from costboost.costs import Costs, KnownCosts
+from costboost.costs import Costs
 from costboost.datasets import load
 from costboost.gbm.blocks import Block
 from costboost.gbm.engines.base import Job, TargetTable
@@ -44,7 +44,7 @@ SEEDS, MOST_ROWS, ROUNDS, EVERY, RATIO = range(3), 4000, 400, 10, 5.0
 NODES = norm.ppf((np.arange(9) + 0.5) / 9)
 
 
-def problem(name: str, seed: int) -> tuple[np.ndarray, list[int], KnownCosts]:
+def problem(name: str, seed: int) -> tuple[np.ndarray, list[int], Costs]:
     """Rows, columns of categories, costs with truths."""
     data = load(name)
     y = np.asarray(data.y != 1) if name == "page-blocks" else data.y
@@ -67,26 +67,26 @@ def problem(name: str, seed: int) -> tuple[np.ndarray, list[int], KnownCosts]:
     return table, categorical, costs
 
 
-def log_loss(scores: np.ndarray, costs: KnownCosts) -> float:
+def log_loss(scores: np.ndarray, costs: Costs) -> float:
     p = np.take_along_axis(to_proba(scores), costs.codes[:, None], axis=1)
     return float(-np.log(np.maximum(p, 1e-15)).mean())
 
 
-def cost(scores: np.ndarray, costs: KnownCosts) -> float:
+def cost(scores: np.ndarray, costs: Costs) -> float:
     return float(costs.paid(costs.unknown.decide(to_proba(scores))).mean())
 
 
-def soft_cost(scores: np.ndarray, costs: KnownCosts) -> float:
+def soft_cost(scores: np.ndarray, costs: Costs) -> float:
     """Decisions drawn with odds 1 / expected cost."""
     reduced = Costs(costs.classes, costs.matrix - costs.matrix.min(axis=-1, keepdims=True))
     expected = np.log(np.maximum(reduced.expected(to_proba(scores)), 1e-300))
     return float((softmax(-expected, axis=1) * costs.prices).sum(axis=1).mean())
 
 
-def jittered_cost(spread: float) -> Callable[[np.ndarray, KnownCosts], float]:
+def jittered_cost(spread: float) -> Callable[[np.ndarray, Costs], float]:
     """The cost, averaged over costs whose rows are multiplied by exp(spread * normal)."""
 
-    def loss(scores: np.ndarray, costs: KnownCosts) -> float:
+    def loss(scores: np.ndarray, costs: Costs) -> float:
         total, k = 0.0, len(costs.classes)
         for node in NODES:
             # Truth j is made costlier by its own node, so that every ratio moves.
@@ -98,7 +98,7 @@ def jittered_cost(spread: float) -> Callable[[np.ndarray, KnownCosts], float]:
     return loss
 
 
-CRITERIA: dict[str, Callable[[np.ndarray, KnownCosts], float]] = {
+CRITERIA: dict[str, Callable[[np.ndarray, Costs], float]] = {
     "log loss": log_loss,
     "cost": cost,
     "cost, jittered by 0.5": jittered_cost(0.5),

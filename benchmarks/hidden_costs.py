@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 import costboost as cb
-from costboost.costs import KnownCosts
+from costboost.costs import Costs
 from costboost.datasets import make_fraud
 from costboost.gbm.blocks import Block
 from costboost.gbm.casting import Clock, Training
@@ -112,7 +112,9 @@ def candidates(case: Case, effort: str, seed: int) -> dict[str, float]:
     model = cb.CostBoostClassifier(effort=effort, random_state=seed, n_jobs=1)
     settings = Settings.of(model)
     X, y, features = model._read_table(case.X[0], case.y[0])
-    known, asked = (KnownCosts([0, 1], *rows) for rows in zip(case.y, case.costs, strict=True))
+    known, asked = (
+        Costs([0, 1], costs, codes=y) for y, costs in zip(case.y, case.costs, strict=True)
+    )
     block = Block(X, known, np.ones(len(y)))
     plan = make_plan(block, block.weights, settings)
     source = MemorySource(block, features, plan, has_row_costs=True)
@@ -161,7 +163,7 @@ def candidates(case: Case, effort: str, seed: int) -> dict[str, float]:
 
 def others(case: Case) -> dict[str, float]:
     """Savings of boosting methods with the costs inside."""
-    asked = KnownCosts([0, 1], case.y[1], case.costs[1])
+    asked = Costs([0, 1], case.costs[1], codes=case.y[1])
     methods = {
         "AdaC2": cb.AdaC2Classifier(random_state=0, n_jobs=1),
         "AsyBL": cb.AsyBLClassifier(random_state=0, n_jobs=1),

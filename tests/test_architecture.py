@@ -18,14 +18,14 @@ ROOT = Path(costboost.__file__).parent
 # A module may import from its own layer and from those before it.
 LAYERS = (
     (
-        *("_typing", "errors", "_sums", "_tables", "_threads", "_validation", "_recipe"),
+        *("_typing", "errors", "_sums", "_tables", "_threads", "_numba", "_validation", "_recipe"),
         *("_docstrings", "_state"),
     ),
     ("costs",),
     ("metrics", "columns", "decisions"),
     ("_frames",),
     ("cost_sensitive",),
-    ("losses",),
+    ("losses", "trees"),
     ("learners",),
     ("boosting",),
     ("_progress",),
@@ -40,7 +40,8 @@ LAYERS = (
     ("monitor",),
     ("plots",),
     ("files",),
-    ("report", "serve", "testing"),
+    ("report", "serve"),
+    ("_checks",),
     ("__init__",),
     ("cli", "__main__"),
 )

@@ -16,7 +16,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import OneHotEncoder
 
-from costboost.costs import KnownCosts
+from costboost.costs import Costs
 from costboost.datasets import load
 from costboost_papers.costs import class_frequency, random_symmetric
 
@@ -159,15 +159,15 @@ class Prices:
     ----------
     matrix : array of shape (k, k)
         Truth by decision; the mean over the training rows if they differ.
-    train, test : KnownCosts
+    train, test : Costs
         With the truth of the rows.
     told : array of shape (n_test, 2, 2) or None
         The test rows' own costs, if they are known when deciding.
     """
 
     matrix: np.ndarray
-    train: KnownCosts
-    test: KnownCosts
+    train: Costs
+    test: Costs
     told: np.ndarray | None = None
 
     @property
@@ -257,8 +257,8 @@ def price(problem: Problem, split: Split) -> Prices:
         matrix = train = test = _matrix(problem, split)
     return Prices(
         matrix,
-        KnownCosts(classes, split.y_train, train),
-        KnownCosts(classes, split.y_test, test),
+        Costs(classes, train, codes=split.y_train),
+        Costs(classes, test, codes=split.y_test),
         told,
     )
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from costboost import algorithms, costs, decisions, metrics, wrappers
+    from costboost._checks import check_cost_sensitive
     from costboost.algorithms import *
     from costboost.errors import (
         CollapseWarning,
@@ -64,6 +65,7 @@ __all__ = [
     "TimeLimitWarning",
     "__version__",
     "algorithms",
+    "check_cost_sensitive",
     "costs",
     "decisions",
     "load",
@@ -82,6 +84,7 @@ _MODULES = {
     "ModelFileError": "costboost.errors",
     "TargetRateClassifier": "costboost.wrappers",
     "TimeLimitWarning": "costboost.errors",
+    "check_cost_sensitive": "costboost._checks",
     "load": "costboost.files",
 }
 

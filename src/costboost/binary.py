@@ -14,9 +14,8 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import Constraint, one_of
 from costboost.boosted import BoostingClassifier
 from costboost.boosting import BinaryProblem, Scheme
-from costboost.boosting.problem import Init
-from costboost.boosting.scheme import PERFECT_VOTE
-from costboost.boosting.votes import half_log_ratio
+from costboost.boosting.loop import PERFECT_VOTE
+from costboost.boosting.votes import Init, half_log_ratio
 from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
 from costboost.learners import Ensemble

@@ -26,8 +26,7 @@ from costboost._validation import (
     integer,
 )
 from costboost.base import TableClassifier
-from costboost.boosting.loop import History, boost
-from costboost.boosting.scheme import Scheme
+from costboost.boosting.loop import History, Scheme, boost
 from costboost.costs import KnownCosts
 from costboost.costs.table import same_labels
 from costboost.learners import BoundLearner, Ensemble, Learner, Rows, Rule, resolve

@@ -11,8 +11,8 @@ import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.boosted import BoostingClassifier
+from costboost.boosting.loop import Scheme
 from costboost.boosting.multiclass import MulticlassProblem
-from costboost.boosting.scheme import Scheme
 from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
 from costboost.learners.base import BoundLearner, Rows, one_hot

@@ -21,7 +21,7 @@ from costboost import _threads
 from costboost._progress import round_progress
 from costboost._validation import check_weights
 from costboost.boosted import BoostingClassifier
-from costboost.boosting.scheme import SidedVote, Step
+from costboost.boosting.loop import SidedVote, Step
 from costboost.errors import CollapseWarning
 from costboost.learners.tree import BoundTree
 from costboost.multiclass import MulticlassBoostingClassifier

@@ -18,7 +18,7 @@ from costboost.algorithms import (
     GradientCSBClassifier,
 )
 from costboost.algorithms._bases import VoteBoostingClassifier
-from costboost.boosting.linesearch import exponential_step
+from costboost.boosting.descent import exponential_step
 from costboost.costs import per_row
 from reference import decide, descent, losses, own_files, votes
 

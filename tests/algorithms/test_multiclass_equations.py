@@ -30,8 +30,7 @@ from costboost.algorithms._bases import ClassVoteClassifier
 from costboost.algorithms.beijbom2014 import simplex_codewords
 from costboost.algorithms.lozano2008 import VARIANTS
 from costboost.boosting import boost
-from costboost.boosting.descent import ExponentialDescent
-from costboost.boosting.linesearch import convex_step
+from costboost.boosting.descent import ExponentialDescent, convex_step
 from costboost.boosting.multiclass import (
     CoordinateDescent,
     MulticlassProblem,

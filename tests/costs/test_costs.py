@@ -535,7 +535,7 @@ class TestWords:
     def test_repr(self):
         assert repr(Costs(CLASSES, MATRIX)) == "<Costs of ['fraud', 'ok']: matrix of shape (2, 2)>"
         prices = Costs.resolve(costs=[2, 4], classes=CLASSES, codes=[1, 1])
-        assert repr(prices) == "<KnownCosts of ['fraud', 'ok']: prices of shape (2, 2)>"
+        assert repr(prices) == "<Costs of ['fraud', 'ok']: prices of shape (2, 2)>"
 
 
 class TestPerRow:

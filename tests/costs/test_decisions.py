@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from costboost.costs import Costs, KnownCosts, decide_worst, interval, samples, scenarios
+from costboost.costs import Costs, decide_worst, interval, samples, scenarios
 
 CLASSES = ["fraud", "ok"]
 DECISIONS = ["accept", "review", "block"]
@@ -80,13 +80,13 @@ def test_laws_of_known_costs():
     taken = rng.integers(3, size=50)
     np.testing.assert_array_equal(known.paid(taken), TABLE[codes, taken])
     np.testing.assert_array_equal(known.regret(taken), known.reduced[np.arange(50), taken])
-    rows = KnownCosts(CLASSES, codes, np.repeat(TABLE[None], 50, axis=0), DECISIONS)
-    prices = KnownCosts(CLASSES, codes, decisions=DECISIONS, prices=TABLE[codes])
+    rows = Costs(CLASSES, np.repeat(TABLE[None], 50, axis=0), DECISIONS, codes=codes)
+    prices = Costs(CLASSES, None, DECISIONS, codes=codes, prices=TABLE[codes])
     weights = rng.uniform(size=50)
     for other in (
         rows,
         prices,
-        KnownCosts.concat([rows.take(slice(20)), rows.take(slice(20, 50))]),
+        Costs.concat([rows.take(slice(20)), rows.take(slice(20, 50))]),
     ):
         np.testing.assert_array_equal(other.reduced, known.reduced)
         np.testing.assert_array_equal(other.labels, known.labels)
@@ -98,7 +98,7 @@ def test_laws_of_known_costs():
 
 def test_mean_prices_of_a_class_without_rows():
     prices = np.array([[0.0, 2.0, 4.0], [0.0, 4.0, 8.0]])
-    known = KnownCosts(CLASSES, np.array([1, 1]), decisions=DECISIONS, prices=prices)
+    known = Costs(CLASSES, None, DECISIONS, codes=[1, 1], prices=prices)
     np.testing.assert_array_equal(known.average(), [[0, 3, 6], [0, 3, 6]])
 
 

@@ -10,11 +10,11 @@ from costboost.costs import Costs, interval, samples, scenarios
 from costboost.decisions import (
     Budget,
     Rate,
-    _program,
     allocate,
     capacity_prices,
     cheapest,
     expected_cost,
+    program,
     worst_expected_cost,
 )
 
@@ -54,7 +54,7 @@ def as_capacity(lower, upper):
 @pytest.mark.parametrize("seed", range(25))
 def test_equals_brute_force(seed, kind, rows_of_program, monkeypatch):
     """Also by prices and a program of few rows, which normally needs thousands of rows."""
-    monkeypatch.setattr(_program, "_ROWS", rows_of_program)
+    monkeypatch.setattr(program, "_ROWS", rows_of_program)
     rng = np.random.default_rng(seed)
     n, d = (12, 2) if seed % 5 == 0 else (int(rng.integers(5, 9)), 3)
     E, lower, upper = random_case(rng, n, d, kind)
@@ -245,7 +245,7 @@ def brute_sums(E, checks):
 @pytest.mark.parametrize("rows_of_program", [4000, 2], ids=["whole program", "few rows"])
 @pytest.mark.parametrize("seed", range(25))
 def test_constraints_hold_and_the_bound_is_one(seed, rows_of_program, monkeypatch):
-    monkeypatch.setattr(_program, "_ROWS", rows_of_program)
+    monkeypatch.setattr(program, "_ROWS", rows_of_program)
     rng = np.random.default_rng(seed)
     n = 8
     p = rng.dirichlet([3, 1], n)
@@ -302,9 +302,9 @@ def test_infeasible_constraints_on_many_rows_are_refused_without_the_whole_progr
     p = np.stack([1 - fraud, fraud], axis=1)
     E = expected_cost(p, [[0.0, 4.0, 15.0], [60.0, 6.0, 0.0]])
     solved = []
-    original = _program._with_free_rows
+    original = program._with_free_rows
     monkeypatch.setattr(
-        _program,
+        program,
         "_with_free_rows",
         lambda E, limits, free, codes: solved.append(len(free)) or original(E, limits, free, codes),
     )

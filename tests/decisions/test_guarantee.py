@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binom
 
 from costboost.decisions import cost_guarantee, mean_cost_bound
-from costboost.decisions.guarantee import rows_needed
+from costboost.decisions.guarantee import rows_for_bound
 
 # Draws of costs in [0, 100], and their mean.
 DISTRIBUTIONS = {
@@ -57,7 +57,7 @@ def test_profits_shift_the_scale():
 
 
 def test_rows_needed_are_needed_and_enough():
-    needed = rows_needed(0.02, 0.05)
+    needed = rows_for_bound(0.02, 0.05)
     assert cost_guarantee(np.zeros(needed), 2.0, 0.05, largest=100.0)
     with pytest.raises(ValueError, match=f"infeasible with {needed - 1} rows.*{needed} rows"):
         cost_guarantee(np.zeros(needed - 1), 2.0, 0.05, largest=100.0)

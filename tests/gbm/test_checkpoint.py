@@ -270,7 +270,7 @@ def test_a_missing_temporary_folder_is_a_clear_error(tmp_path, monkeypatch):
 
 
 def test_folders_of_killed_processes_go_and_those_of_living_ones_stay(tmp_path, monkeypatch):
-    from costboost.gbm.sources.parquet.spill import spill_folder
+    from costboost.gbm.parquet import spill_folder
 
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     (tmp_path / "costboost-dead").mkdir()

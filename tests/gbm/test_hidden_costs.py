@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from costboost import CostBoostClassifier
-from costboost.costs import KnownCosts, per_row
+from costboost.costs import Costs, per_row
 from costboost.files import load, save
 from costboost.gbm.blocks import Block, Features
 from costboost.gbm.heads import JointHead, PriceHead
@@ -40,7 +40,7 @@ def fitted():
 
 
 def source_of(costs, y, weights=None, **options):
-    known = KnownCosts(np.unique(y), np.asarray(y), costs)
+    known = Costs(np.unique(y), costs, codes=y)
     X = np.arange(2.0 * len(y)).reshape(-1, 2)
     block = Block(X, known, np.ones(len(y)) if weights is None else np.asarray(weights, float))
     settings = Settings.of(CostBoostClassifier(**{**OPTIONS, **options}))
@@ -95,7 +95,7 @@ def test_the_estimate_without_costs_is_that_of_the_deciding_head():
 def block_of(labels, price):
     matrix = np.zeros((len(labels), 2, 2))
     matrix[:, 1, 0], matrix[:, 0, 1] = price, price
-    return Block(None, KnownCosts([0, 1], np.array(labels), matrix), np.ones(len(labels)))
+    return Block(None, Costs([0, 1], matrix, codes=labels), np.ones(len(labels)))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_nothing_at_stake_leaves_what_was_learned():
 
 def test_prices_of_errors():
     matrix = np.array([[[0.0, 2.0], [9.0, 1.0]], [[0.5, 2.0], [1.0, 4.0]]])
-    costs = KnownCosts([0, 1], np.array([0, 1]), matrix)
+    costs = Costs([0, 1], matrix, codes=[0, 1])
     np.testing.assert_allclose(error_prices(costs, 0, 0), [2.0, 1.5])
     np.testing.assert_allclose(error_prices(costs, 1, 1), [8.0, 0.0])  # the second saves 3 instead
 

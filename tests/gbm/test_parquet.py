@@ -17,7 +17,7 @@ from costboost.gbm.settings import Settings
 pytest.importorskip("pyarrow")
 pytest.importorskip("xgboost", minversion="3.0")
 
-from costboost.gbm.sources.parquet.source import ParquetSource
+from costboost.gbm.parquet import ParquetSource
 
 N = 1500
 
@@ -335,7 +335,7 @@ def changed(**columns):
         (changed(label=np.linspace(0, 1, N)), {}, "holds continuous numbers, such as"),
         (changed(label=pd.Timestamp("2024-01-01")), {}, "must name a column of classes"),
         (changed(when=pd.Timestamp("2024-01-01")), {}, "'when' holds timestamp"),
-        (changed(amount=np.nan), {"costs": {"fn": "amount", "fp": 1}}, "is nan in row 0"),
+        (changed(amount=np.nan), {"costs": {"fn": "amount", "fp": 1}}, "got nan for .* on row 0"),
         (changed(a=np.inf), {}, "'a' is not in row 0"),
         (changed(w=-1), {"sample_weight": "w"}, "must not be negative"),
         (changed(w=0), {"sample_weight": "w"}, "is 0 in every row"),

@@ -11,7 +11,7 @@ from scipy.special import expit, softmax
 from sklearn.metrics import log_loss
 
 from costboost import CostBoostClassifier
-from costboost.costs import KnownCosts
+from costboost.costs import Costs
 from costboost.gbm import LOSSES
 from costboost.gbm.blocks import Block, Features, joined
 from costboost.gbm.engines.base import Growth, Job, TargetTable, Watch, to_scores, watched_sets
@@ -42,7 +42,7 @@ def table(k=2, n=240, seed=0):
 
 def costs_of(codes, k):
     matrix = np.array([[0.0, 1], [5, 0]]) if k == 2 else MATRIX3
-    return KnownCosts(np.arange(k), codes, matrix)
+    return Costs(np.arange(k), matrix, codes=codes)
 
 
 # --- folds ------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_held_out_rows_are_bounded():
 def test_rows_at_stake_are_spread_over_the_folds():
     prices = np.zeros((400, 2))
     prices[::40, 1] = 7.0
-    costs = KnownCosts([0, 1], np.arange(400) % 2, prices=prices)
+    costs = Costs([0, 1], codes=np.arange(400) % 2, prices=prices)
     for part in folds(strata(costs), 5, np.random.RandomState(0)):
         assert costs.take(part.held_out).reduced.any(axis=1).sum() == 2
 
@@ -179,9 +179,9 @@ def cost_forms(n=60, k=3, seed=0):
     codes, matrices = rng.integers(k, size=n), rng.gamma(1.0, 5.0, (n, k, k)) - 1.0
     prices = matrices[np.arange(n), codes]
     return {
-        "one matrix": KnownCosts(np.arange(k), codes, MATRIX3),
-        "matrices": KnownCosts(np.arange(k), codes, matrices),
-        "prices": KnownCosts(np.arange(k), codes, prices=prices),
+        "one matrix": Costs(np.arange(k), MATRIX3, codes=codes),
+        "matrices": Costs(np.arange(k), matrices, codes=codes),
+        "prices": Costs(np.arange(k), codes=codes, prices=prices),
     }
 
 
@@ -214,9 +214,7 @@ def test_totals_are_plain_sums_and_add_up(form):
 
 def test_a_class_without_weight_pays_the_mean_price_of_a_mistake():
     prices = np.array([[0.0, 4, 4], [0, 2, 2], [6, 0, 6]])
-    totals = Totals.of(
-        Block(None, KnownCosts([0, 1, 2], np.array([0, 0, 1]), prices=prices), np.ones(3))
-    )
+    totals = Totals.of(Block(None, Costs([0, 1, 2], codes=[0, 0, 1], prices=prices), np.ones(3)))
     np.testing.assert_allclose(totals.mean_costs, [[0, 3, 3], [6, 0, 6], [4, 4, 0]])
 
 
@@ -422,7 +420,7 @@ def test_minimiser_of_prices_orders_decisions_by_expected_cost(seed):
     x = np.arange(n) % cells
     prices = rng.gamma(1.0, 5.0, (n, k)) - 2.0
     weights = rng.uniform(0.5, 2, n)
-    costs = KnownCosts(np.arange(k), rng.integers(k, size=n), prices=prices)
+    costs = Costs(np.arange(k), codes=rng.integers(k, size=n), prices=prices)
     part = ready(PriceTarget(totals_of(costs, weights)), costs, weights)
 
     def loss(flat):
@@ -443,7 +441,7 @@ def test_prices_of_two_classes_are_weighted_log_loss():
     n = 30
     prices = rng.gamma(1.0, 5.0, (n, 2))
     weights = rng.uniform(0.5, 2, n)
-    costs = KnownCosts([0, 1], rng.integers(2, size=n), prices=prices)
+    costs = Costs([0, 1], codes=rng.integers(2, size=n), prices=prices)
     target = PriceTarget(totals_of(costs, weights))
     assert target.is_log_loss
     assert target.n_scores == 1
@@ -464,7 +462,7 @@ def test_prices_have_no_unit(unit):
     codes = np.arange(9) % 3
     one, other = (
         PriceTarget(totals_of(costs, np.ones(9))).columns(costs, np.ones(9)).gains
-        for costs in (KnownCosts(np.arange(3), codes, MATRIX3 * u) for u in (1.0, unit))
+        for costs in (Costs(np.arange(3), MATRIX3 * u, codes=codes) for u in (1.0, unit))
     )
     np.testing.assert_allclose(one, other)
     assert one.sum(axis=1).mean() == pytest.approx(1)

@@ -64,7 +64,7 @@ SLOW = frozenset(
         "papers/test_vision.py",
     }
 )
-SAMPLED = frozenset({"algorithms", "decisions", "gbm", "testing"})
+SAMPLED = frozenset({"algorithms", "decisions", "gbm", "laws"})
 EVERY = 12
 
 

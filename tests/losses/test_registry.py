@@ -19,8 +19,8 @@ from costboost import CostBoostClassifier, MCBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import cost_metric, decide, objective, probability
 from costboost.losses import GLL, LOSSES, MC, BinaryLoss, Ls, MulticlassLoss, PNorm, register
+from costboost.losses.base import named_loss
 from costboost.losses.kernels import compiled, row_share, usable_hessian
-from costboost.losses.registry import named_loss
 from costboost.metrics import mean_cost
 
 PACKAGE = Path(costboost.__file__).parent
@@ -223,7 +223,7 @@ FILE = '''
 
 from costboost.losses.kernels import compiled, usable_hessian
 from costboost.losses.multiclass import MulticlassLoss
-from costboost.losses.registry import register
+from costboost.losses.base import register
 
 
 @compiled()

@@ -60,8 +60,8 @@ SAMPLE = {
 
 def sample(subject, law, seed=5, shrink=True):
     """Check a law on the few cases of the test suite."""
-    from costboost.testing import LAWS
-    from costboost.testing.checking import run_law
+    from laws import LAWS
+    from laws.checking import run_law
 
     n = SAMPLE.get(law, 1 if law in LAWS else 10)
     run_law(
@@ -76,7 +76,7 @@ def sample(subject, law, seed=5, shrink=True):
 
 def run(name, law, n, seed):
     """Check one law on one subject: counts, seconds, and the first violation."""
-    from costboost.testing.checking import run_law
+    from laws.checking import run_law
 
     subject = subject_named(name)
     start = time.process_time()
@@ -96,8 +96,8 @@ def run(name, law, n, seed):
 
 def digest(name, seed):
     """A hash of the answers to a few cases, to compare processes."""
-    from costboost.testing import outcome
-    from costboost.testing.checking import run_law
+    from laws import outcome
+    from laws.checking import run_law
 
     subject = subject_named(name)
     found = hashlib.sha256()

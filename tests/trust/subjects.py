@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 import costboost
 from costboost import CostBoostClassifier, MinCostClassifier, TargetRateClassifier, metrics
 from costboost.gbm import LOSSES, objective
-from costboost.testing import LAWS, cases, metric_laws, plain_cases
+from laws import LAWS, cases, metric_laws, plain_cases
 
 ROUNDS = {"n_estimators": 3, "random_state": 0}
 # Trees of many leaves on few rows end in splits that are equally good: rounding chooses.

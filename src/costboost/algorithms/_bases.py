@@ -18,7 +18,7 @@ from costboost.boosting.multiclass import (
     MulticlassProblem,
     PairVotes,
 )
-from costboost.boosting.problem import Init
+from costboost.boosting.votes import Init
 from costboost.learners import Learner
 from costboost.learners.base import BoundLearner, Rows
 from costboost.learners.classes import class_learner

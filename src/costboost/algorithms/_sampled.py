@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.boosting.loop import Scheme
 from costboost.boosting.multiclass import MulticlassProblem
-from costboost.boosting.scheme import Scheme
 from costboost.learners import Learner
 from costboost.learners.base import BoundLearner, Ensemble
 from costboost.learners.classes import ClassRule, Labels

@@ -15,7 +15,7 @@ from costboost._recipe import Recipe
 from costboost._typing import Floats
 from costboost.algorithms._bases import ShrunkBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, Scheme
-from costboost.boosting.problem import Init
+from costboost.boosting.votes import Init
 from costboost.losses import BinaryLoss, CostExponential, WeightedExponential
 
 __all__ = ["OBJECTIVES", "GradientCSBClassifier", "Objective"]

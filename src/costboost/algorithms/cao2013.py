@@ -13,8 +13,7 @@ from costboost._recipe import Recipe
 from costboost._validation import BOOLEAN, Constraint
 from costboost.algorithms._bases import ShrunkBoostingClassifier, VoteBoostingClassifier
 from costboost.boosting import BinaryProblem, NewtonDescent, Scheme, VoteRule
-from costboost.boosting.problem import Init
-from costboost.boosting.votes import adaboost_factor, cost_ratio_vote
+from costboost.boosting.votes import Init, adaboost_factor, cost_ratio_vote
 from costboost.losses import AsymmetricLogistic
 
 __all__ = ["AsyBClassifier", "AsyBLClassifier"]

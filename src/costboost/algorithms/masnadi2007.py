@@ -15,7 +15,7 @@ from costboost._recipe import Recipe
 from costboost._validation import BOOLEAN, Constraint, one_of
 from costboost.algorithms._bases import ShrunkBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, NewtonDescent, Scheme
-from costboost.boosting.problem import Init
+from costboost.boosting.votes import Init
 from costboost.learners import JointVotes, LogRatio
 from costboost.losses import CostExponential, CostLogistic
 

@@ -15,8 +15,7 @@ from costboost._sums import dot
 from costboost._typing import Floats
 from costboost.algorithms._bases import VoteBoostingClassifier
 from costboost.boosting import VoteRule
-from costboost.boosting.problem import Init
-from costboost.boosting.votes import adaboost_factor, cost_ratio_vote, half_log_ratio, margins
+from costboost.boosting.votes import Init, adaboost_factor, cost_ratio_vote, half_log_ratio, margins
 
 __all__ = ["AdaC1Classifier", "AdaC2Classifier", "AdaC3Classifier"]
 

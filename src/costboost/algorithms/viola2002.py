@@ -11,8 +11,7 @@ from typing import ClassVar
 from costboost._recipe import Recipe
 from costboost.algorithms._bases import VoteBoostingClassifier
 from costboost.boosting import VoteRule
-from costboost.boosting.problem import Init
-from costboost.boosting.votes import adaboost_factor, adaboost_vote
+from costboost.boosting.votes import Init, adaboost_factor, adaboost_vote
 
 __all__ = ["AsymmetricAdaBoostClassifier"]
 

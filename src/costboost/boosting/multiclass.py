@@ -11,8 +11,8 @@ import numpy as np
 
 from costboost._sums import dot
 from costboost._typing import Bools, Floats, Ints
-from costboost.boosting.linesearch import convex_step
-from costboost.boosting.scheme import PERFECT_VOTE, Scheme, Step
+from costboost.boosting.descent import convex_step
+from costboost.boosting.loop import PERFECT_VOTE, Scheme, Step
 from costboost.boosting.votes import VoteRule, half_log_ratio, right_and_wrong
 from costboost.costs import KnownCosts
 from costboost.learners.base import Aim, BoundLearner, Ensemble
@@ -20,8 +20,7 @@ from costboost.learners.coordinates import BoundCoordinates, ProjectedEnsemble
 from costboost.learners.criteria import LeastSquares, Votes
 from costboost.learners.mixture import Mixture, Shape, mixture_weights, stochastic
 from costboost.losses.coordinates import Coordinate
-from costboost.losses.multiclass import MulticlassLoss
-from costboost.losses.pnorm import PNorm
+from costboost.losses.multiclass import MulticlassLoss, PNorm
 
 __all__ = [
     "ClassVoteRule",

@@ -7,7 +7,6 @@ import json
 import os
 from collections.abc import Sequence
 from difflib import get_close_matches
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from costboost.columns import TableError, TableRecipe
 
 if TYPE_CHECKING:
     from costboost.cli.problem import Problem, Rows
-    from costboost.report.data.headline import Rule
+    from costboost.report.headline import Rule
 
 FLAGSHIP = "CostBoost"
 
@@ -117,7 +116,7 @@ def measure(model: Any, rows: Rows, recipe: TableRecipe, **more: Any) -> tuple[A
     """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
     # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
     from costboost.report import make_case
-    from costboost.report.data.headline import headline
+    from costboost.report.headline import headline
     from costboost.report.of_model import case_of
 
     nothing, names = recipe.nothing, {str(label): label for label in model.decisions_.tolist()}
@@ -190,20 +189,16 @@ def fingerprint(problem: Problem) -> dict[str, str]:
     """What must be the same for results to be used again: rows, costs, versions."""
     import pandas as pd
 
+    from costboost.files.model import versions
+
     rows = problem.rows
     digest = hashlib.sha256(" ".join(map(str, rows.X.columns)).encode("utf-8", "surrogatepass"))
     digest.update(pd.util.hash_pandas_object(rows.X, index=False).to_numpy().tobytes())
     for values in (rows.y, rows.weights, rows.time, rows.groups):
         digest.update(b"none" if values is None else np.asarray(values).astype(str).tobytes())
-    versions = []
-    for package in ("costboost", "lightgbm", "numpy", "scikit-learn", "scipy", "xgboost"):
-        try:
-            versions.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            continue
     return {
         "rows": digest.hexdigest()[:16], "costs": repr(problem.cost_matrix),
-        "versions": ", ".join(versions),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
     }  # fmt: skip
 
 

@@ -204,8 +204,8 @@ def _show_monitor(console: Console, found: Any) -> None:
 @command
 def inspect(model: ModelFile, as_json: AsJson = False) -> None:
     """Show what is inside a model file, after checking that it is intact."""
-    from costboost.files.inspection import inspect as look
-    from costboost.files.inspection import show
+    from costboost.files import inspect as look
+    from costboost.files import show
 
     recipe = model_recipe(model)
     if as_json:

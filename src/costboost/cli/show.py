@@ -13,7 +13,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from costboost.columns import TableRecipe
-    from costboost.report.data.headline import Rule
+    from costboost.report.headline import Rule
 
 MOST_COLUMNS = 40
 """A table of columns shows at most this many features; the others are counted."""

@@ -12,8 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats
 from costboost.costs import Costs, KnownCosts
-from costboost.costs.checks import nearest
 from costboost.costs.expressions import column_names
+from costboost.costs.labels import nearest
 from costboost.costs.uncertain import scenarios
 
 if TYPE_CHECKING:

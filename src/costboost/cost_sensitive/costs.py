@@ -14,9 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs, CostSummary, KnownCosts
-from costboost.costs.context import Context
-from costboost.costs.forms import decisions_of, is_labelled, varies
-from costboost.costs.prices import is_matrix
+from costboost.costs.forms import Reader, decisions_of, is_labelled, varies
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
 from costboost.metrics import savings_score
@@ -277,9 +275,9 @@ class CostClassifier(ClassifierMixin, BaseEstimator):
 
     def _is_known_when_deciding(self, costs: Any, y: ArrayLike) -> bool:
         """Whether costs tell what every decision costs under every truth."""
-        context = Context(self.classes_, "costs", type(self).__name__, self.decisions_)
+        reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
         codes = np.zeros(len(np.asarray(y)), dtype=np.intp)
-        return is_matrix(scenarios(costs).expected, codes, context)
+        return not reader.are_prices(scenarios(costs).expected, codes)
 
     def _usable_costs(self, costs: Any) -> Any:
         """The rows' costs, if `predict` can use them."""

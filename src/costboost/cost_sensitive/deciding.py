@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import Floats
 from costboost.costs import Costs
-from costboost.costs.labelled import is_short
+from costboost.costs.forms import is_short
 from costboost.costs.labels import positive_code
 from costboost.decisions import Allocation, Budget, Rate, allocate, break_even
 

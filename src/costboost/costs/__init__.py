@@ -26,9 +26,8 @@ and `scenarios` turns them into certain costs.
 from __future__ import annotations
 
 from costboost.costs.expressions import Expression
-from costboost.costs.known import KnownCosts, savings
-from costboost.costs.rows import RowCosts, per_row
-from costboost.costs.table import Costs
+from costboost.costs.forms import RowCosts, per_row
+from costboost.costs.table import Costs, savings
 from costboost.costs.uncertain import (
     Interval,
     Samples,
@@ -39,6 +38,8 @@ from costboost.costs.uncertain import (
     scenarios,
 )
 from costboost.costs.words import CostSummary
+
+KnownCosts = Costs  # until all callers say Costs
 
 __all__ = [
     "CostSummary",

@@ -1,34 +1,197 @@
 """The forms in which users write costs, each turned into an array, truth by decision.
 
-Every function here either returns finite floats, with the names of the decisions, or raises an
+`Reader` reads them all. It returns finite floats with the names of the decisions, or raises an
 error that names the parameter, its owner, the rule, what was given and the remedy.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray
-from costboost.costs.checks import as_floats, check_finite, is_frame, refuse_uncertain
-from costboost.costs.context import Context, Form, filled, is_number_text, object_array
+from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs.expressions import Expression
-from costboost.costs.labelled import from_mapping, is_short, labelled, open_frame
-from costboost.costs.labels import label_array
-from costboost.costs.rows import RowCosts, in_class_order
+from costboost.costs.labels import arranged, matched, nearest, parameter, positive_code
 
-__all__ = [
-    "cells_in",
-    "columns_of",
-    "decision_labels",
-    "decisions_of",
-    "is_labelled",
-    "named_labels",
-    "read_matrix",
-    "varies",
-]
+Texts: TypeAlias = dict[tuple[int, int], str]
+
+SHORT_KEYS = ("fn", "fp", "tp", "tn", "positive")
+"""Keys of the binary short form ``{"fn": 5, "fp": 1}``."""
+
+LARGEST = 1e300
+"""The largest cost: differences and sums of costs must stay finite."""
+
+_TRUTH_WORDS = ("truth", "true", "actual", "y_true", "true class", "true label", "true_label")
+_DECISION_WORDS = (
+    *("decision", "decisions", "decide", "decided", "predicted", "prediction", "pred", "y_pred"),
+    "action",
+)
+
+
+class Uncertain:
+    """A cost that is not one number; see `costboost.costs.uncertain`."""
+
+    shape: Any
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes of the costs; 0 for one entry of a matrix."""
+        return len(self.shape)
+
+
+class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
+    """The (n, 2, 2) array of `per_row`, index 1 the positive class, which it remembers.
+
+    Where it is used as ``costs``, it is put into the order of the classes. Slices and joined arrays
+    remember it too, so the array may be cut into folds. ``numpy.asarray`` forgets it.
+
+    Attributes
+    ----------
+    positive : label or None
+        The positive class; None is the second of {0, 1}, {False, True} or {-1, 1}.
+    """
+
+    positive: Any
+
+    def __array_finalize__(self, obj: Any) -> None:
+        self.positive = getattr(obj, "positive", None)
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        result = super().__array_function__(func, types, args, kwargs)
+        if type(result) is not np.ndarray or result.ndim != 3:
+            return result
+        # Functions that join arrays return plain ones.
+        parts = [x for y in args for x in (y if isinstance(y, list | tuple) else [y])]
+        named = {part.positive for part in parts if isinstance(part, RowCosts)}
+        if len(named) > 1:
+            raise ValueError(
+                f"Costs of rows with the positive classes {sorted(map(repr, named))} cannot be "
+                "joined. Build them with the same per_row(..., positive=...)."
+            )
+        joined = result.view(RowCosts)
+        joined.positive = named.pop() if named else self.positive
+        return joined
+
+    def __reduce__(self) -> Any:
+        rebuilt: Any = super().__reduce__()
+        return rebuilt[0], rebuilt[1], (rebuilt[2], self.positive)
+
+    def __setstate__(self, state: Any) -> None:
+        inner, self.positive = state
+        super().__setstate__(inner)
+
+
+def per_row(
+    fn: ArrayLike,
+    fp: ArrayLike,
+    tp: ArrayLike = 0.0,
+    tn: ArrayLike = 0.0,
+    *,
+    positive: Any = None,
+    n: int | None = None,
+    X: Any = None,
+) -> Any:
+    """Build the costs of single rows for two classes.
+
+    Parameters
+    ----------
+    fn, fp, tp, tn : float, array of shape (n,) or str
+        Price of a miss, a false alarm, a detection and a correct rejection, for all rows or for
+        each. A text is the name of a column of X or arithmetic over columns, ``"amount + 15"``; see
+        `costboost.costs.expressions`.
+    positive : label, optional
+        The positive class, such as ``"fraud"``. It may be left out only for the labels {0, 1},
+        {False, True} and {-1, 1}, whose second is positive.
+    n : int, optional
+        Number of rows; needed only if all prices are single numbers.
+    X : data frame, optional
+        The rows, if prices name columns. Without it, names of columns are kept, and the classifier
+        or metric that uses the costs reads them from its own X.
+
+    Returns
+    -------
+    RowCosts of shape (n, 2, 2), or dict
+        Cost of each row, truth by decision, index 1 the positive class. A dict, the short form of
+        ``cost_matrix``, if columns are named and X is not given.
+
+    Examples
+    --------
+    A fraud costs its amount, a call to the customer 5 whether or not it was needed:
+
+    >>> per_row(fn=[120.0, 3.0], fp=5, tp=5)
+    RowCosts([[[  0.,   5.],
+               [120.,   5.]],
+              [[  0.,   5.],
+               [  3.,   5.]]])
+    >>> per_row(fn="amount", fp=5, positive="fraud")
+    {'fn': 'amount', 'fp': 5, 'positive': 'fraud'}
+    """
+    parts: dict[str, Any] = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}
+    named = [key for key, value in parts.items() if isinstance(value, str)]
+    if named and X is None:
+        arrays = [key for key, value in parts.items() if key not in named and np.ndim(value)]
+        if arrays:
+            raise ValueError(
+                f"{parameter(named[0], 'per_row')} names a column and {arrays[0]!r} is an array: "
+                "they cannot be joined without X. Pass X=, the frame with the column."
+            )
+        short = {key: x for key, x in parts.items() if key in ("fn", "fp") or x != 0.0}
+        return short if positive is None else {**short, "positive": positive}
+    prices = {
+        key: Expression(x)(X) if key in named else as_floats(x, key, "per_row")
+        for key, x in parts.items()
+    }
+    size = _size(prices, n if X is None else len(X))
+    costs = np.empty((size, 2, 2)).view(RowCosts)
+    costs[:, 1, 0], costs[:, 0, 1] = prices["fn"], prices["fp"]
+    costs[:, 1, 1], costs[:, 0, 0] = prices["tp"], prices["tn"]
+    costs.positive = positive
+    return costs
+
+
+def _size(prices: Mapping[str, Floats], n: int | None) -> int:
+    """Number of rows, after checking that all prices agree on it."""
+    for key, array in prices.items():
+        start = parameter(key, "per_row")
+        if array.ndim > 1:
+            raise ValueError(
+                f"{start} must be one number or an array of shape (n,), got shape {array.shape}. "
+                "Flatten it."
+            )
+        if not np.isfinite(array).all():
+            wrong = array[~np.isfinite(array)].flat[0]
+            raise ValueError(f"{start} must be finite, got {wrong}. Replace it by a number.")
+    lengths = {key: len(array) for key, array in prices.items() if array.ndim == 1}
+    sizes = set(lengths.values()) | ({n} if n is not None else set())
+    if len(sizes) > 1:
+        stated = "" if n is None else f", n={n}"
+        raise ValueError(
+            f"per_row needs one price per row, got arrays of different lengths: {lengths}{stated}. "
+            "Take all of them from the same rows."
+        )
+    if not sizes:
+        raise ValueError(
+            "per_row got only single numbers, so the number of rows is unknown. Pass n=, or use "
+            'cost_matrix={"fn": ..., "fp": ...}, the same costs for all rows.'
+        )
+    return sizes.pop()
+
+
+# -- what a form says without being read -------------------------------------------------------
+
+
+def is_frame(value: object) -> bool:
+    """Say whether `value` is a pandas or polars frame, without importing either."""
+    return hasattr(value, "columns") and hasattr(value, "to_numpy")
+
+
+def is_short(value: object) -> bool:
+    """Say whether `value` is the binary short form, ``{"fn": ..., "fp": ...}``."""
+    return isinstance(value, Mapping) and bool(value) and all(key in SHORT_KEYS for key in value)
 
 
 def cells_in(form: Any) -> list[Any]:
@@ -48,17 +211,14 @@ def columns_of(form: Any) -> list[str]:
     """Columns of X that the expressions of a form name, each once."""
     names: dict[str, None] = {}
     for cell in cells_in(form):
-        if isinstance(cell, str) and not is_number_text(cell):
+        if isinstance(cell, str) and not _is_number_text(cell):
             names |= dict.fromkeys(Expression(cell).columns)
     return list(names)
 
 
 def varies(form: Any) -> bool:
     """Whether the costs differ from row to row: a function of X, columns or arrays as entries."""
-    if callable(form):
-        return True
-    shape = np.shape(form) if isinstance(form, np.ndarray) else ()
-    if len(shape) == 3:
+    if callable(form) or (isinstance(form, np.ndarray) and form.ndim == 3):
         return True
     return any(isinstance(cell, str) or np.ndim(cell) == 1 for cell in cells_in(form))
 
@@ -67,27 +227,20 @@ def decisions_of(
     form: Any, classes: AnyArray, owner: str = "", *, as_classes: bool = False
 ) -> AnyArray:
     """The decisions that a form names; the classes if it names none."""
-    # Entries are not looked at, so expressions need no table.
-    context = Context(classes, "cost_matrix", owner, as_classes=as_classes)
-    if isinstance(form, Mapping):
-        empty = {key: value if key == "positive" else 0.0 for key, value in form.items()}
-        return from_mapping(empty, context)[1]
-    if is_frame(form):
-        truths, columns, cells = open_frame(form, context.name, owner)
-        return labelled(cells, truths, columns, context)[1]
-    return getattr(form, "decisions", classes)  # those of a Costs object
+    if not isinstance(form, Mapping) and not is_frame(form):
+        return getattr(form, "decisions", classes)  # those of a Costs object
+    return Reader(classes, owner=owner, as_classes=as_classes).cells(form)[1]
 
 
 def named_labels(form: Any) -> tuple[list[Any], list[Any]]:
     """Truths and decisions that a labelled form names by itself; empty for an unlabelled one."""
+    if is_short(form):
+        return ([form["positive"]] if "positive" in form else [], [])
     if isinstance(form, Mapping):
-        if is_short(form):
-            return ([form["positive"]] if "positive" in form else [], [])
         pairs = [key for key in form if isinstance(key, tuple) and len(key) == 2]
         return list(dict.fromkeys(t for t, _ in pairs)), list(dict.fromkeys(d for _, d in pairs))
     if is_frame(form):
-        truths, decisions, _ = open_frame(form, "cost_matrix", "")
-        return truths, decisions
+        return _open_frame(form, parameter("cost_matrix", ""))[:2]
     return [], []
 
 
@@ -96,102 +249,501 @@ def is_labelled(form: Any) -> bool:
     return len(named_labels(form)[0]) > 1
 
 
-def read_matrix(form: Any, context: Context) -> Form:
-    """Read any form of a matrix: (k, d), or (n, k, d) if entries differ from row to row."""
-    is_result = callable(form)
-    if is_result:
-        form = _called(form, context)
-    k = len(context.classes)
-    if form is None:
-        return Form(context.classes, 1.0 - np.eye(k), {})
-    if isinstance(form, str | bytes):
+def positive_of(form: Any) -> Any:
+    """The positive class that costs of two classes name; None if they name none."""
+    return form.get("positive") if is_short(form) else getattr(form, "positive", None)
+
+
+# -- numbers -----------------------------------------------------------------------------------
+
+
+def as_floats(value: Any, name: str, owner: str) -> Floats:
+    """Return `value` as an array of floats; no copy if it is one already."""
+    rule = f"{parameter(name, owner)} must hold numbers"
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        raise ValueError(
+            f"{rule} in a rectangular array, got {type(value).__name__} with rows of different "
+            "lengths. Give every row the same number of entries."
+        ) from None
+    if array.dtype.kind == "O":
+        for entry in array.flat:
+            refuse_uncertain(entry, name, owner)
+    if array.dtype.kind not in "fiubO":
+        raise TypeError(f"{rule}, got an array of dtype {array.dtype}. Convert it to float.")
+    try:
+        return np.asarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{rule}, got {type(value).__name__}: {error}. Pass an array of floats."
+        ) from None
+
+
+def refuse_uncertain(entry: object, name: str, owner: str) -> None:
+    """Refuse an interval or samples where one number is needed, and say who takes them."""
+    if isinstance(entry, Uncertain):
         raise TypeError(
-            f"{context.start} must be a matrix or a mapping, got the text {form!r}. Name the entry "
-            f'it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
+            f"{parameter(name, owner)} must hold plain numbers, got the uncertain {entry!r}. "
+            "Uncertain costs are taken by CostBoostClassifier; elsewhere pass the mean costs, "
+            "costboost.costs.scenarios(...).expected."
         )
-    refuse_uncertain(form, context.name, context.owner)
-    if isinstance(form, Mapping):
-        cells, decisions = from_mapping(form, context)
-    elif is_frame(form):
-        truths, columns, table = open_frame(form, context.name, context.owner)
-        cells, decisions = labelled(table, truths, columns, context)
-    else:
-        return _from_array(form, context, is_result)
-    return filled(cells, decisions, context)
 
 
-def _called(form: Any, context: Context) -> Any:
-    """What a function of X returns."""
-    if context.X is None:
-        raise ValueError(
-            f"{context.start} is a function of the features X, which are unknown here. Call it "
-            "yourself and pass the result as costs=cost_matrix(X)."
-        )
-    result = form(context.X)
-    if not isinstance(result, Mapping) and np.ndim(result) != 3:
-        k, d = len(context.classes), len(context.columns)
-        n = "n" if context.n_samples is None else context.n_samples
-        raise ValueError(
-            f"{context.start} must return one matrix per row, truth by decision: shape "
-            f"({n}, {k}, {d}), got {np.shape(result)}. A mapping {{(truth, decision): prices}} "
-            "will do as well."
-        )
-    return result
-
-
-def _from_array(form: Any, context: Context, is_result: bool) -> Form:
-    if isinstance(form, RowCosts):
-        form = in_class_order(form, context.classes, context.owner)
-    array = object_array(form)
-    if (
-        array.dtype.kind in "OUT"
-        and array.ndim == 2
-        and any(isinstance(x, str) for x in array.flat)
-    ):
-        _check_shape(array.shape, context)
-        return filled(array.astype(object), context.columns, context)
-    matrix = as_floats(form, context.name, context.owner)
-    if matrix.ndim == 3 and context.name == "cost_matrix" and not is_result:
-        raise ValueError(
-            f"{context.start} must be one matrix for all rows, got shape {matrix.shape}. "
-            "Matrices of single rows go into costs=, at fit, predict or score."
-        )
-    if matrix.ndim == 2:
-        matrix = matrix.copy()
-    _check_shape(matrix.shape, context)
-    check_finite(matrix, context.name, context.owner, context.classes, context.columns)
-    return Form(context.columns, matrix, {})
-
-
-def _check_shape(shape: tuple[int, ...], context: Context) -> None:
-    k, d = len(context.classes), len(context.columns)
-    n = context.n_samples
-    if shape == (k, d) or (len(shape) == 3 and shape[1:] == (k, d) and n in (None, shape[0])):
+def check_finite(
+    array: Floats, name: str, owner: str, classes: AnyArray, decisions: AnyArray
+) -> None:
+    """Refuse NaN and infinity, and say where the first one stands."""
+    # ``array`` is (k, d) or (n, k, d), truth by decision; else its first axis is the rows.
+    finite = np.isfinite(array) & (np.abs(array) <= LARGEST)
+    if finite.all():
         return
-    known, decisions = context.classes.tolist(), context.columns.tolist()
-    stated = "" if decisions == known else f" and the decisions {decisions}"
-    if len(shape) == 3 and shape[1:] == (k, d):
-        remedy = f"X has {n} rows: take the costs from the same rows."
-    elif len(shape) in (2, 3) and shape[-2] == k and context.decisions is None:
-        remedy = (
-            "Columns that are not the classes need names: pass a labelled frame, or a mapping "
-            "{(truth, decision): cost} whose costs are numbers, arrays or expressions."
-        )
-    elif len(shape) == 3 and k > 2:
-        remedy = "Pass a matrix per row, or a mapping {(truth, decision): prices of the rows}."
-    elif len(shape) == 3:
-        remedy = "costboost.costs.per_row(fn=..., fp=...) builds it."
-    else:
-        remedy = (
-            "Give one row per true class and one column per decision, in the order of the classes."
-        )
-    wanted = f"({k}, {d})" if len(shape) != 3 else f"({'n' if n is None else n}, {k}, {d})"
+    where = tuple(int(i) for i in np.argwhere(~finite)[0])
+    place = f"row {where[0]}"
+    is_table = array.shape[-2:] == (len(classes), len(decisions))
+    if is_table and (array.ndim == 3 or name == "cost_matrix"):
+        decision, truth = decisions.tolist()[where[-1]], classes.tolist()[where[-2]]
+        on_row = f" on row {where[0]}" if array.ndim == 3 else ""
+        place = f"deciding {decision!r} when the truth is {truth!r}{on_row}"
     raise ValueError(
-        f"{context.start} must have shape {wanted} for the classes {known}{stated}, got {shape}. "
-        f"{remedy}"
+        f"{parameter(name, owner)} must be finite and at most {LARGEST:g} in size, got "
+        f"{array[where]} for {place}. Replace it by a number; forbid a decision with a large cost "
+        "instead of infinity."
     )
 
 
-def decision_labels(decisions: Any) -> AnyArray | None:
-    """Labels that a caller gave to the columns."""
-    return None if decisions is None else label_array(list(decisions))
+def object_array(form: Any) -> AnyArray:
+    """The form as an array without converting numbers to text; ragged forms become empty."""
+    if isinstance(form, np.ndarray):
+        return form
+    try:
+        array = np.asarray(form)
+        return np.asarray(form, dtype=object) if array.dtype.kind in "US" else array
+    except ValueError:
+        return np.empty(0)
+
+
+def _is_number_text(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+# -- frames ------------------------------------------------------------------------------------
+
+
+def _row_labels(frame: Any) -> list[Any]:
+    """Labels of the rows: a first column that holds the truth, else the index."""
+    # A first column holds the truth if there is no index, or the index only counts and the column
+    # holds text, or has a name that says so.
+    columns, index = list(frame.columns), getattr(frame, "index", None)
+    if not columns:
+        return []
+    if index is not None and list(index) == columns:
+        return columns
+    first = frame[columns[0]].to_numpy()
+    is_counted = index is None or list(index) == list(range(len(frame)))
+    is_text = all(isinstance(label, str) for label in first.tolist())
+    has_name = _says(columns[0], (*_TRUTH_WORDS, "index", "class", "label"))
+    if is_counted and (is_text or has_name or (index is None and len(columns) == len(frame) + 1)):
+        return list(first.tolist())
+    return [] if index is None else list(index)
+
+
+def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]:
+    """Row labels, column labels and cells of a labelled pandas or polars frame."""
+    columns, truths = list(frame.columns), _row_labels(frame)
+    index = getattr(frame, "index", None)
+    if index is not None and truths == list(index):
+        truth_name = index.name
+    elif truths:
+        truth_name, columns = columns[0], columns[1:]
+        frame = frame[columns]
+    else:
+        raise ValueError(
+            f"{start} is a frame without an index, so its first column must hold the true class "
+            f"and each other column the decision it is named after; got {len(frame)} rows and the "
+            f"columns {columns}. Add the column of true classes."
+        )
+    if columns == list(range(len(columns))) and any(isinstance(x, str) for x in truths):
+        raise ValueError(
+            f"{start} is a frame whose rows are named {truths}, but whose columns have no names, "
+            f"only the numbers {columns}. Name the columns after the decisions."
+        )
+    column_name = getattr(getattr(frame, "columns", None), "name", None)
+    if _says(truth_name, _DECISION_WORDS) or _says(column_name, _TRUTH_WORDS):
+        raise ValueError(
+            f"{start} is a frame whose rows are named {truth_name!r} and whose columns are named "
+            f"{column_name!r}: it has the decision in its rows. Rows are the truth and columns the "
+            "decision: pass its transpose, .T."
+        )
+    return truths, columns, np.asarray(frame.to_numpy(), dtype=object)
+
+
+def _says(name: Any, words: Sequence[str]) -> bool:
+    return isinstance(name, str) and name.strip().lower() in words
+
+
+# -- all forms ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads any form of costs, by what is known where they are read."""
+
+    classes: AnyArray
+    name: str = "cost_matrix"
+    owner: str = ""
+    decisions: AnyArray | None = None  # if they are known from a fit
+    n_samples: int | None = None
+    X: Any = None
+    as_classes: bool = False
+
+    @property
+    def start(self) -> str:
+        """How a message begins."""
+        return parameter(self.name, self.owner)
+
+    @property
+    def columns(self) -> AnyArray:
+        """Decisions of an unlabelled array."""
+        return self.classes if self.decisions is None else self.decisions
+
+    def matrix(self, form: Any) -> tuple[Floats, AnyArray, Texts]:
+        """Any matrix, (k, d) or (n, k, d), the decisions, and the texts of cells that are texts."""
+        is_result = callable(form)
+        if is_result:
+            form = self._called(form)
+        if form is None:
+            return 1.0 - np.eye(len(self.classes)), self.classes, {}
+        if isinstance(form, str | bytes):
+            raise TypeError(
+                f"{self.start} must be a matrix or a mapping, got the text {form!r}. Name the "
+                f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
+            )
+        refuse_uncertain(form, self.name, self.owner)
+        if isinstance(form, RowCosts):
+            form = self._in_class_order(form)
+        if isinstance(form, Mapping) or is_frame(form) or _holds_text(form):
+            return self._filled(*self.cells(form))
+        matrix = as_floats(form, self.name, self.owner)
+        if matrix.ndim == 3 and self.name == "cost_matrix" and not is_result:
+            raise ValueError(
+                f"{self.start} must be one matrix for all rows, got shape {matrix.shape}. "
+                "Matrices of single rows go into costs=, at fit, predict or score."
+            )
+        self._check_shape(matrix.shape)
+        check_finite(matrix, self.name, self.owner, self.classes, self.columns)
+        return (matrix.copy() if matrix.ndim == 2 else matrix), self.columns, {}
+
+    def cells(self, form: Any) -> tuple[AnyArray, AnyArray]:
+        """Numbers, arrays and texts of a form, truth by decision, and the decisions."""
+        if isinstance(form, Mapping):
+            return self._short(form) if is_short(form) else self._mapping(form)
+        if is_frame(form):
+            truths, columns, cells = _open_frame(form, self.start)
+            return self._labelled(cells, truths, columns)
+        cells = object_array(form).astype(object)
+        self._check_shape(cells.shape)
+        return cells, self.columns
+
+    def relabelled(
+        self, matrix: Floats | None, classes: AnyArray, decisions: AnyArray
+    ) -> tuple[AnyArray, AnyArray]:
+        """The matrix of a `Costs`, in the order of the classes, and the decisions."""
+        if matrix is None or matrix.ndim == 3:
+            raise ValueError(
+                f"{self.start} must be one matrix for all rows, got Costs of single rows. Pass "
+                "their .matrix as costs=."
+            )
+        return self._labelled(matrix, classes.tolist(), decisions.tolist())
+
+    def _called(self, form: Any) -> Any:
+        """What a function of X returns."""
+        if self.X is None:
+            raise ValueError(
+                f"{self.start} is a function of the features X, which are unknown here. Call it "
+                "yourself and pass the result as costs=cost_matrix(X)."
+            )
+        result = form(self.X)
+        if not isinstance(result, Mapping) and np.ndim(result) != 3:
+            k, d = len(self.classes), len(self.columns)
+            n = "n" if self.n_samples is None else self.n_samples
+            raise ValueError(
+                f"{self.start} must return one matrix per row, truth by decision: shape "
+                f"({n}, {k}, {d}), got {np.shape(result)}. A mapping {{(truth, decision): prices}} "
+                "will do as well."
+            )
+        return result
+
+    def _in_class_order(self, costs: RowCosts) -> Floats:
+        plain = np.asarray(costs)
+        if plain.ndim != 3 or len(self.classes) != 2:
+            return plain  # the shape is refused where all arrays are checked
+        remedy = "call per_row(..., positive=...) with the label of the positive class"
+        code = positive_code(costs.positive, self.classes, "costs", self.owner, remedy=remedy)
+        return plain if code == 1 else plain[:, ::-1, ::-1]
+
+    def _check_shape(self, shape: tuple[int, ...]) -> None:
+        k, d, n = len(self.classes), len(self.columns), self.n_samples
+        if shape == (k, d) or (len(shape) == 3 and shape[1:] == (k, d) and n in (None, shape[0])):
+            return
+        known, decisions = self.classes.tolist(), self.columns.tolist()
+        stated = "" if decisions == known else f" and the decisions {decisions}"
+        if len(shape) == 3 and shape[1:] == (k, d):
+            remedy = f"X has {n} rows: take the costs from the same rows."
+        elif len(shape) in (2, 3) and shape[-2] == k and self.decisions is None:
+            remedy = (
+                "Columns that are not the classes need names: pass a labelled frame, or a mapping "
+                "{(truth, decision): cost} whose costs are numbers, arrays or expressions."
+            )
+        elif len(shape) == 3 and k > 2:
+            remedy = "Pass a matrix per row, or a mapping {(truth, decision): prices of the rows}."
+        elif len(shape) == 3:
+            remedy = "costboost.costs.per_row(fn=..., fp=...) builds it."
+        else:
+            remedy = (
+                "Give one row per true class and one column per decision, in the order of the "
+                "classes."
+            )
+        wanted = f"({k}, {d})" if len(shape) != 3 else f"({'n' if n is None else n}, {k}, {d})"
+        raise ValueError(
+            f"{self.start} must have shape {wanted} for the classes {known}{stated}, got {shape}. "
+            f"{remedy}"
+        )
+
+    # -- labelled forms -------------------------------------------------------------------------
+
+    def _labelled(
+        self, cells: AnyArray, truths: Sequence[Any], columns: Sequence[Any]
+    ) -> tuple[AnyArray, AnyArray]:
+        """The cells of a labelled matrix in the order of the classes, and the decisions."""
+        decisions, rows, places = arranged(
+            truths, columns, self.classes, self.start, self.as_classes
+        )
+        return self._in_known_order(cells[np.ix_(rows, places)], decisions)
+
+    def _in_known_order(self, cells: AnyArray, decisions: AnyArray) -> tuple[AnyArray, AnyArray]:
+        """Columns in the order of decisions that are known from a fit."""
+        if self.decisions is None:
+            return cells, decisions
+        wanted, given = self.decisions.tolist(), decisions.tolist()
+        if set(wanted) != set(given):
+            raise ValueError(
+                f"{self.start} must price the decisions {wanted} that the model was fitted with, "
+                f"got {given}. Give a column to each, or fit anew with other decisions."
+            )
+        return cells[:, [given.index(x) for x in wanted]], self.decisions
+
+    def _mapping(self, mapping: Mapping[Any, Any]) -> tuple[AnyArray, AnyArray]:
+        others = [key for key in mapping if not (isinstance(key, tuple) and len(key) == 2)]
+        strange = [key for key in others if key not in SHORT_KEYS] or others
+        if strange:
+            word = strange[0]
+            hint = nearest(word.lower(), SHORT_KEYS) if isinstance(word, str) else ""
+            what = "keys" if len(strange) > 1 else "key"
+            raise ValueError(
+                f"{self.start} has the unknown {what} {', '.join(map(repr, strange))}{hint} Write "
+                "{(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...} with 'tp', "
+                "'tn' and 'positive' if needed."
+            )
+        known = self.classes.tolist()
+
+        def as_class(label: Any) -> Any:
+            (code,) = matched([label], self.classes)
+            return label if code < 0 else known[code]
+
+        pairs = {(as_class(t), as_class(d)): value for (t, d), value in mapping.items()}
+        decisions = list(dict.fromkeys(d for _, d in pairs))
+        if set(decisions) < set(known):
+            decisions = known  # a class that nobody decides for: a pair is missing, named below
+        truths = [*known, *dict.fromkeys(t for t, _ in pairs if t not in known)]
+        self._check_pairs(pairs, truths, decisions)
+        cells = np.empty((len(truths), len(decisions)), dtype=object)
+        for i, j in np.ndindex(*cells.shape):
+            cells[i, j] = pairs.get((truths[i], decisions[j]), 0.0)
+        return self._labelled(cells, truths, decisions)
+
+    def _check_pairs(
+        self, pairs: Mapping[tuple[Any, Any], Any], truths: list[Any], decisions: list[Any]
+    ) -> None:
+        """Every pair of different labels has a cost."""
+        missing = [(t, d) for t in truths for d in decisions if t != d and (t, d) not in pairs]
+        if not missing:
+            return
+        known = self.classes.tolist()
+        shown = ", ".join(map(str, missing[:5]))
+        shown += f" and {len(missing) - 5} more" if len(missing) > 5 else ""
+        shown += " is" if len(missing) == 1 else " are"
+        strangers = [key for key in pairs if key[0] not in known or key[1] not in known]
+        if strangers:
+            label = next(x for x in strangers[0] if x not in known)
+            raise ValueError(
+                f"{self.start} must map pairs (truth, decision), got the pairs {strangers} with "
+                f"the unknown label {label!r}{nearest(label, known)} The classes are {known}. "
+                f"Correct the label, or give a cost to every pair: {shown} missing."
+            )
+        raise ValueError(
+            f"{self.start} must give a cost to every pair (truth, decision) of different labels; "
+            f"{shown} missing. Add the pairs (right decisions may be left out: they cost 0)."
+        )
+
+    def _short(self, mapping: Mapping[str, Any]) -> tuple[AnyArray, AnyArray]:
+        known = self.classes.tolist()
+        if len(known) != 2:
+            raise ValueError(
+                f"{self.start} may use the keys 'fn' and 'fp' for two classes only, and there are "
+                f"{len(known)}: {known}. Write {{(truth, decision): cost}} or a matrix."
+            )
+        missing = [key for key in ("fn", "fp") if key not in mapping]
+        if missing:
+            raise ValueError(
+                f"{self.start} must give both 'fn' (the price of a miss) and 'fp' (the price of a "
+                f"false alarm), got {dict(mapping)}. Add {missing[0]!r}."
+            )
+        p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
+        cells = np.empty((2, 2), dtype=object)
+        for key, place in short_cells(p).items():
+            cells[place] = mapping.get(key, 0.0)
+        return self._in_known_order(cells, self.classes)
+
+    # -- cells ----------------------------------------------------------------------------------
+
+    def _filled(self, cells: AnyArray, decisions: AnyArray) -> tuple[Floats, AnyArray, Texts]:
+        """Numbers for all cells: (n, k, d) if one of them is an array or an expression."""
+        known, names = self.classes.tolist(), decisions.tolist()
+        places: list[tuple[int, ...]] = list(np.ndindex(*cells.shape))
+        values = {(j, d): self._value(cells[j, d], known[j], names[d]) for j, d in places}
+        texts: Texts = {(j, d): str(x) for j, d in places if isinstance(x := cells[j, d], str)}
+        sizes = {len(value) for value in values.values() if np.ndim(value)}
+        if len(sizes | ({self.n_samples} - {None} if sizes else set())) > 1:
+            raise ValueError(
+                f"{self.start} must give one price per row, {self.n_samples or 'n'} of them, got "
+                f"arrays of length {sorted(sizes)}. Take the prices from the same rows as X; an "
+                'expression over columns, such as "amount + 15", fits any rows.'
+            )
+        matrix = np.empty((*sizes, *cells.shape))
+        for place, value in values.items():
+            matrix[(..., *place)] = value
+        check_finite(matrix, self.name, self.owner, self.classes, decisions)
+        return matrix, decisions, texts
+
+    def _value(self, cell: Any, truth: Any, decision: Any) -> Any:
+        """A number, or the numbers of all rows."""
+        refuse_uncertain(cell, self.name, self.owner)
+        place = f"for deciding {decision!r} when the truth is {truth!r}"
+        if isinstance(cell, str):
+            if _is_number_text(cell):
+                raise TypeError(
+                    f"{self.start} must hold numbers or expressions over columns, got the text "
+                    f"{cell!r} {place}. Write the number without quotes: {cell.strip()}."
+                )
+            if self.X is None:
+                raise ValueError(
+                    f"{self.start} has the expression {cell!r} {place}, and the columns of X are "
+                    "unknown here. Pass X=, or the prices as an array."
+                )
+            return Expression(cell)(self.X)
+        if cell is None or isinstance(cell, bytes):
+            raise TypeError(f"{self.start} must hold a number {place}, got {cell!r}.")
+        values = as_floats(cell, self.name, self.owner)
+        if values.ndim > 1:
+            raise ValueError(
+                f"{self.start} must hold a number or an array of shape (n,) {place}, got shape "
+                f"{values.shape}. Flatten it."
+            )
+        return values if values.ndim else float(values)
+
+    # -- prices of rows whose truth is known ----------------------------------------------------
+
+    def are_prices(self, costs: Any, codes: Ints | None) -> bool:
+        """Whether row costs are prices under the known truth, and not a matrix."""
+        if callable(costs) or isinstance(costs, str):
+            raise TypeError(
+                f"{self.start} must be an array, a frame or a mapping, got "
+                f"{type(costs).__name__}. Pass a function as cost_matrix=."
+            )
+        refuse_uncertain(costs, self.name, self.owner)
+        if isinstance(costs, Mapping):
+            return False
+        is_table = is_frame(costs)
+        shape = tuple(costs.shape) if is_table else object_array(costs).shape
+        k, d = len(self.classes), len(self.columns)
+        if codes is None:
+            if not is_table and len(shape) < 3 and shape != (k, d):
+                raise ValueError(
+                    f"{self.start} must have shape (n, {k}, {d}), truth by decision, or "
+                    f"({k}, {d}), because the truth is unknown here; got {shape}."
+                    + " For two classes costboost.costs.per_row(fn=..., fp=...) builds it."
+                    * (k == d == 2)
+                )
+            return False
+        if len(shape) != 2:
+            return len(shape) == 1
+        if is_table:
+            labels = _row_labels(costs)
+            is_matrix = len(labels) == k and -1 not in matched(labels, self.classes)
+        else:
+            is_matrix = shape == (k, d)
+        if not is_matrix or len(codes) != k:
+            return not is_matrix
+        raise ValueError(
+            f"{self.start} of shape {shape} may be one matrix or the prices of {k} rows, because "
+            "there are as many rows as classes. Pass a matrix as cost_matrix= or as a mapping, "
+            f"prices as one matrix per row, shape ({k}, {k}, {d})."
+        )
+
+    def prices(self, costs: Any, codes: Ints) -> tuple[Floats, AnyArray]:
+        """Prices (n, d) of rows, given as (n, d) or as (n,), the price of an error; decisions."""
+        n, classes, decisions = len(codes), self.classes, self.columns
+        array = as_floats(costs.to_numpy() if is_frame(costs) else costs, self.name, self.owner)
+        if array.shape == (n,):
+            if self.decisions is not None and not np.array_equal(self.decisions, classes):
+                raise ValueError(
+                    f"{self.start} of shape (n,) is the price of an error, but the decisions "
+                    f"{self.decisions.tolist()} are not the classes, so none of them is the error. "
+                    "Pass shape (n, d), the price of each decision."
+                )
+            check_finite(array, self.name, self.owner, classes, decisions)
+            prices = np.repeat(array[:, None], len(classes), axis=1)
+            prices[np.arange(n), codes] = 0.0
+            return prices, classes
+        labels = list(costs.columns) if is_frame(costs) else []
+        if array.ndim == 2 and len(array) == n and labels not in ([], [*range(len(decisions))]):
+            found = matched(labels, classes)
+            if -1 not in found and len(found) == len(classes) == len(set(found)):
+                decisions, places = classes, np.argsort(found).tolist()
+            else:
+                decisions, _, places = arranged(
+                    classes.tolist(), labels, classes, self.start, self.as_classes
+                )
+            array, decisions = self._in_known_order(array[:, places], decisions)
+        elif array.shape != (n, len(decisions)):
+            k, d = len(classes), len(decisions)
+            remedy = (
+                f"X has {n} rows: take the costs from the same rows."
+                if array.ndim in (1, 2) and len(array) != n
+                else "Name other decisions by the columns of a frame."
+            )
+            raise ValueError(
+                f"{self.start} must have shape ({n}, {k}, {d}), a matrix per row; ({n}, {d}), the "
+                f"price of each decision per row; ({n},), the price of an error per row; or "
+                f"({k}, {d}), one matrix; got {array.shape}. {remedy}"
+            )
+        check_finite(array, self.name, self.owner, classes, decisions)
+        return array, decisions
+
+
+def short_cells(positive: int) -> dict[str, tuple[int, int]]:
+    """Truth and decision of the short names, by the code of the positive class."""
+    p, n = positive, 1 - positive
+    return {"fn": (p, n), "fp": (n, p), "tp": (p, p), "tn": (n, n)}
+
+
+def _holds_text(form: Any) -> bool:
+    """Whether a matrix in an array or in lists has texts among its cells."""
+    array = object_array(form)
+    is_matrix = array.dtype.kind in "OUT" and array.ndim == 2
+    return is_matrix and any(isinstance(x, str) for x in array.flat)

@@ -6,41 +6,29 @@ the order of the classes. Other names (accept, review, block) stay in the order 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from costboost._typing import AnyArray
-from costboost.costs.checks import nearest, parameter
-
-__all__ = ["Layout", "arranged", "label_array", "matched", "positive_code"]
-
-TRUTH_WORDS = ("truth", "true", "actual", "y_true", "true class", "true label", "true_label")
-DECISION_WORDS = (
-    "decision",
-    "decisions",
-    "decide",
-    "decided",
-    "predicted",
-    "prediction",
-    "pred",
-    "y_pred",
-    "action",
-)
 
 # Pairs of classes whose second one is the positive class by common usage.
 _USUAL_PAIRS = ({0, 1}, {-1, 1})
 
 
-class Layout:
-    """Where the cells of a labelled matrix go."""
+def parameter(name: str, owner: str) -> str:
+    """Name a parameter at the start of an error message."""
+    return f"The {name!r} parameter of {owner}" if owner else f"The {name!r} parameter"
 
-    def __init__(self, decisions: AnyArray, rows: list[int], columns: list[int]) -> None:
-        self.decisions = decisions
-        self.rows = rows
-        self.columns = columns
+
+def nearest(word: object, known: Iterable[object]) -> str:
+    """``"; did you mean 'fraud'?"`` if a known word is near, else nothing."""
+    words = {str(other): other for other in known}
+    near = get_close_matches(str(word), words, n=1, cutoff=0.6)
+    return f"; did you mean {words[near[0]]!r}?" if near else ""
 
 
 def label_array(labels: Sequence[Any]) -> AnyArray:
@@ -64,21 +52,15 @@ def matched(labels: Sequence[Any], classes: AnyArray) -> list[int]:
 
 
 def arranged(
-    truths: Sequence[Any],
-    columns: Sequence[Any],
-    classes: AnyArray,
-    name: str,
-    owner: str,
-    *,
-    as_classes: bool = False,
-) -> Layout:
-    """Check the labels of a matrix, and say where its cells go."""
+    truths: Sequence[Any], columns: Sequence[Any], classes: AnyArray, start: str, as_classes: bool
+) -> tuple[AnyArray, list[int], list[int]]:
+    """The decisions of a labelled matrix, and the rows and columns that its cells come from."""
     # Truths without rows of data (a rare class missing from a fold) are left out as truths. They
     # stay as decisions, unless ``as_classes`` asks that the decisions be the classes.
     known = classes.tolist()
-    start = parameter(name, owner)
     truth_codes, column_codes = matched(truths, classes), matched(columns, classes)
     missing = [label for i, label in enumerate(known) if i not in truth_codes]
+    absent = [x for x, i in zip(truths, truth_codes, strict=True) if i < 0]
     if missing and set(range(len(known))) <= set(column_codes):
         raise ValueError(
             f"{start} must have a row for every class {known} and a column for every decision, but "
@@ -86,29 +68,22 @@ def arranged(
             "rows are the truth, columns the decision. Pass its transpose, .T."
         )
     if missing:
-        unknown = [x for x, i in zip(truths, truth_codes, strict=True) if i < 0]
-        also = f" and name the unknown {unknown}" if unknown else ""
-        hint = nearest(missing[0], unknown)
+        also = f" and name the unknown {absent}" if absent else ""
         raise ValueError(
             f"{start} must name the classes {known} in its rows (the truth), in any order: they "
-            f"lack {missing}{also}{hint}. Relabel it: rows = truth, columns = decision."
+            f"lack {missing}{also}{nearest(missing[0], absent)}. Relabel it: rows = truth, columns "
+            "= decision."
         )
-    for what, codes, labels in (
-        ("rows", truth_codes, truths),
-        ("columns", column_codes, columns),
-    ):
-        found = [i for i in codes if i >= 0] + [
-            x for x, i in zip(labels, codes, strict=True) if i < 0
-        ]
+    for what, codes, labels in (("rows", truth_codes, truths), ("columns", column_codes, columns)):
+        found = [x if i < 0 else known[i] for x, i in zip(labels, codes, strict=True)]
         if len(set(found)) < len(found):
             raise ValueError(
                 f"{start} must name each label once in its {what}, got {list(labels)}. Drop the "
                 "repeated one."
             )
     rows = [truth_codes.index(i) for i in range(len(known))]
-    absent = {x for x, i in zip(truths, truth_codes, strict=True) if i < 0}
-    decisions, places = _decisions(columns, column_codes, absent, classes, start, as_classes)
-    return Layout(decisions, rows, places)
+    decisions, places = _decisions(columns, column_codes, set(absent), classes, start, as_classes)
+    return decisions, rows, places
 
 
 def _decisions(
@@ -172,8 +147,7 @@ def positive_code(
                 f"{known}{nearest(positive, known)} Name one of them."
             )
         return code
-    is_usual = not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS
-    if is_usual:
+    if not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS:
         return 1
     how = remedy or f"add 'positive': {known[-1]!r} or 'positive': {known[0]!r}"
     raise ValueError(

@@ -1,40 +1,49 @@
-"""`Costs`: what decisions cost while the truth is unknown."""
+"""`Costs`: what decisions cost, on rows whose truth is known or not."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import usual_exponent
+from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._validation import in_range, usual_exponent
+from costboost.costs.forms import Reader
+from costboost.costs.labels import label_array
+from costboost.costs.uncertain import scenarios
 from costboost.costs.words import CostSummary, in_words
-
-if TYPE_CHECKING:
-    from costboost.costs.known import KnownCosts
-
-__all__ = ["Costs", "frozen", "names_of", "same_labels"]
+from costboost.errors import CostWarning
 
 ArrayT = TypeVar("ArrayT", bound=AnyArray)
+
+# How many times the largest cost that counts a cost under another truth may be.
+_LARGEST_RATIO = 2.0**200
 
 
 class Costs:
     """What each decision costs under each truth: one (k, d) matrix, or one per row.
 
-    The truth of the rows is not known; `known` adds it. Arrays are read-only, and the caller's
-    arrays are never written to.
+    The truth of the rows may be known (`codes`) or not; `known` adds it. Of rows whose truth is
+    known, the prices of the decisions are enough. Arrays are read-only, and the caller's arrays are
+    never written to. What is derived is computed when first asked for, so one matrix for all rows
+    needs no memory per row until then.
 
     Parameters
     ----------
     classes : array of shape (k,)
         The classes, in the order of the rows of `matrix`.
-    matrix : array of shape (k, d) or (n, k, d)
-        Costs, truth by decision.
+    matrix : array of shape (k, d) or (n, k, d), optional
+        Costs, truth by decision; None if only prices are known.
     decisions : array of shape (d,), optional
         The decisions, in the order of its columns; by default the classes.
+    codes : int array of shape (n,), optional
+        Truth of each row, as an index into `classes`; None if it is unknown.
+    prices : array of shape (n, d), optional
+        Price of each decision on each row whose truth is known, if there is no matrix.
     texts : mapping, optional
         Expressions that cells were written as, by their place (truth, decision).
 
@@ -44,8 +53,10 @@ class Costs:
         The classes.
     decisions : array of shape (d,)
         The decisions.
-    matrix : array of shape (k, d) or (n, k, d)
+    matrix : array of shape (k, d) or (n, k, d), or None
         Costs, truth by decision.
+    codes : int array of shape (n,), or None
+        Truth of each row.
 
     See Also
     --------
@@ -73,48 +84,35 @@ class Costs:
     array(['accept', 'review', 'block'], dtype='<U6')
     """
 
+    # Defaults on the class: costs without a known truth, the usual ones in files, have no more.
+    codes: Ints | Any = None
+    _given_prices: Floats | None = None
+
     def __init__(
         self,
         classes: ArrayLike,
-        matrix: Floats,
+        matrix: ArrayLike | None = None,
         decisions: ArrayLike | None = None,
         *,
+        codes: ArrayLike | None = None,
+        prices: Floats | None = None,
         texts: Mapping[tuple[int, int], str] | None = None,
     ) -> None:
+        if (matrix is None) == (prices is None):
+            raise ValueError("Costs needs a matrix or prices, and not both.")
+        if prices is not None and codes is None:
+            raise ValueError("Costs needs the truth of the rows, codes, to take their prices.")
         self.classes: AnyArray = np.asarray(classes)
         self.decisions: AnyArray = self.classes if decisions is None else np.asarray(decisions)
-        self.matrix: Floats = frozen(np.asarray(matrix, dtype=np.float64))
+        # Any, because it is None where only prices are known.
+        self.matrix: Floats | Any = None
+        if matrix is not None:
+            self.matrix = frozen(np.asarray(matrix, dtype=np.float64))
+        if codes is not None:
+            self.codes = np.asarray(codes, dtype=np.intp)
+        if prices is not None:
+            self._given_prices = frozen(prices)
         self.texts = dict(texts or {})
-
-    @overload
-    @staticmethod
-    def resolve(
-        cost_matrix: Any = ...,
-        costs: Any = ...,
-        *,
-        classes: ArrayLike,
-        decisions: ArrayLike | None = ...,
-        n_samples: int | None = ...,
-        X: Any = ...,
-        codes: None = ...,
-        owner: str = ...,
-        as_classes: bool = ...,
-    ) -> Costs: ...
-
-    @overload
-    @staticmethod
-    def resolve(
-        cost_matrix: Any = ...,
-        costs: Any = ...,
-        *,
-        classes: ArrayLike,
-        decisions: ArrayLike | None = ...,
-        n_samples: int | None = ...,
-        X: Any = ...,
-        codes: ArrayLike,
-        owner: str = ...,
-        as_classes: bool = ...,
-    ) -> KnownCosts: ...
 
     @staticmethod
     def resolve(
@@ -128,7 +126,8 @@ class Costs:
         codes: ArrayLike | None = None,
         owner: str = "",
         as_classes: bool = False,
-    ) -> Costs | KnownCosts:
+        means: bool = False,
+    ) -> Costs:
         """Reduce any form of costs to this object.
 
         Parameters
@@ -163,10 +162,13 @@ class Costs:
             Class or function that error messages name.
         as_classes : bool, default=False
             Whether to refuse decisions that are not the classes.
+        means : bool, default=False
+            Whether uncertain costs (`interval`, `samples`) count by their means; else they are
+            refused.
 
         Returns
         -------
-        Costs, or KnownCosts if `codes` is given
+        Costs
             The costs, checked.
 
         Warns
@@ -182,45 +184,89 @@ class Costs:
         array([[30.,  0.],
                [ 0.,  2.]])
         """
-        from costboost.costs.reading import resolve
-
-        return resolve(
-            cost_matrix,
-            costs,
-            classes=classes,
-            decisions=decisions,
-            n_samples=n_samples,
-            X=X,
-            codes=codes,
-            owner=owner,
-            as_classes=as_classes,
+        truth = None if codes is None else np.asarray(codes, dtype=np.intp)
+        given = cost_matrix if costs is None else costs
+        if means:
+            given = scenarios(given).expected
+        reader = Reader(
+            np.asarray(classes),
+            "cost_matrix" if costs is None else "costs",
+            owner,
+            None if decisions is None else label_array(list(decisions)),  # type: ignore[arg-type]
+            len(truth) if n_samples is None and truth is not None else n_samples,
+            X,
+            as_classes,
         )
+        if isinstance(given, Costs):
+            matrix, names = reader.relabelled(given.matrix, given.classes, given.decisions)
+            return Costs(reader.classes, matrix, names, codes=truth)
+        if costs is not None and reader.are_prices(given, truth) and truth is not None:
+            prices, names = reader.prices(given, truth)
+            if np.ndim(given) == 1 and prices.min(initial=0.0) < 0:
+                warnings.warn(
+                    f"{reader.start} of shape (n,) is the price of an error, and {prices.min():g} "
+                    "is negative: there the error is taken for the best decision. Pass shape "
+                    "(n, d) if that is meant, else check the sign.",
+                    CostWarning,
+                    stacklevel=3,
+                )
+            return Costs(reader.classes, None, names, codes=truth, prices=prices)
+        matrix, names, texts = reader.matrix(given)
+        found = Costs(reader.classes, matrix, names, codes=truth, texts=texts)
+        if matrix.ndim == 2 and found.decides_classes:
+            _warn_if_swapped(matrix, reader)
+        return found
+
+    @staticmethod
+    def concat(parts: Sequence[Costs]) -> Costs:
+        """The rows of several parts, one after another.
+
+        Parameters
+        ----------
+        parts : sequence of Costs
+            Costs of the same classes and decisions, in the same form, the truth known.
+
+        Returns
+        -------
+        Costs
+            The costs of all rows.
+        """
+        first = parts[0]
+        codes = np.concatenate([part._truth for part in parts])
+        if first.matrix is None:
+            prices = np.concatenate([part.prices for part in parts])
+            return Costs(first.classes, None, first.decisions, codes=codes, prices=prices)
+        matrix = first.matrix
+        if matrix.ndim == 3:
+            matrix = np.concatenate([part.matrix for part in parts])
+        return Costs(first.classes, matrix, first.decisions, codes=codes, texts=first.texts)
+
+    def __len__(self) -> int:
+        if self.codes is None and not self.is_per_row:
+            raise TypeError("One matrix for all rows has no number of rows.")
+        return len(self.matrix if self.codes is None else self.codes)
+
+    def __bool__(self) -> bool:
+        return True
 
     # -- what they are --------------------------------------------------------------------------
 
     @property
     def is_per_row(self) -> bool:
         """False when one (k, d) matrix serves all rows."""
-        return self.matrix.ndim == 3
+        return self.matrix is None or self.matrix.ndim == 3
 
     @cached_property
     def decides_classes(self) -> bool:
         """Whether the decisions are the classes, in the same order."""
         return same_labels(self.decisions, self.classes)
 
-    @cached_property
-    def reduced_matrix(self) -> Floats | None:
-        """The static matrix, each row reduced by its minimum; None for costs of single rows."""
-        if self.is_per_row:
-            return None
-        return frozen(np.asarray(self.matrix - self.matrix.min(axis=1, keepdims=True)))
-
     @property
     def summary(self) -> CostSummary:
         """Smallest, mean and largest cost of every pair, in words."""
-        return CostSummary.of_matrix(self)
+        return CostSummary.of(self)
 
-    def known(self, codes: ArrayLike) -> KnownCosts:
+    def known(self, codes: ArrayLike) -> Costs:
         """The same costs once the truth of each row is known.
 
         Parameters
@@ -230,16 +276,89 @@ class Costs:
 
         Returns
         -------
-        KnownCosts
-            Prices of the decisions on each row.
+        Costs
+            Costs with prices of the decisions on each row.
         """
-        from costboost.costs.known import KnownCosts
+        return Costs(self.classes, self._table, self.decisions, codes=codes, texts=self.texts)
 
-        truth = np.asarray(codes, dtype=np.intp)
-        return KnownCosts(self.classes, truth, self.matrix, self.decisions, texts=self.texts)
+    @property
+    def unknown(self) -> Costs:
+        """The same costs before the truth is known."""
+        return Costs(self.classes, self._table, self.decisions, texts=self.texts)
+
+    @property
+    def _table(self) -> Floats:
+        """The matrix, where it is needed."""
+        if self.matrix is None:
+            k, d = len(self.classes), len(self.decisions)
+            raise ValueError(
+                "Expected costs need the cost of every decision under every truth, and only the "
+                f"prices under the known truth were given. Pass costs of shape (n, {k}, {d})."
+            )
+        return self.matrix
+
+    @property
+    def _truth(self) -> Ints:
+        """The codes, where they are needed."""
+        if self.codes is None:
+            raise ValueError(
+                "What decisions cost on each row needs the truth of the rows, which is unknown "
+                "here. Add it by known(codes)."
+            )
+        return self.codes
+
+    @cached_property
+    def reduced_matrix(self) -> Floats | None:
+        """The static matrix, each row reduced by its minimum; None for costs of single rows."""
+        if self.is_per_row:
+            return None
+        return frozen(np.asarray(self.matrix - self.matrix.min(axis=1, keepdims=True)))
+
+    @cached_property
+    def prices(self) -> Floats:
+        """Price of each decision on each row given its truth, (n, d)."""
+        if self._given_prices is not None:
+            return self._given_prices
+        codes = self._truth
+        rows = self.matrix[np.arange(len(codes)), codes] if self.is_per_row else self.matrix[codes]
+        return frozen(rows)
+
+    @cached_property
+    def reduced(self) -> Floats:
+        """Prices minus the row minimum, (n, d): what a decision costs beyond the cheapest one."""
+        if self.reduced_matrix is not None:
+            return frozen(self.reduced_matrix[self._truth])
+        return frozen(self.prices - self.prices.min(axis=1, keepdims=True))
+
+    @cached_property
+    def labels(self) -> Ints:
+        """Effective label of each row, (n,): its cheapest decision; ties keep the true class."""
+        own = np.arange(len(self.classes))  # the decision named like each class, -1 if none is
+        if not self.decides_classes:
+            places = {label: d for d, label in enumerate(self.decisions.tolist())}
+            own = np.array([places.get(label, -1) for label in self.classes.tolist()])
+        if self.reduced_matrix is not None:
+            return frozen(_cheapest(self.reduced_matrix, own)[self._truth])
+        return frozen(_cheapest(self.prices, own[self._truth]))
+
+    @cached_property
+    def error_cost(self) -> Floats:
+        """Two decisions: what missing the effective label costs on each row, (n,)."""
+        if len(self.decisions) != 2:
+            raise ValueError(
+                f"error_cost is defined for two decisions, and there are {len(self.decisions)}: "
+                f"{self.decisions.tolist()}. Use reduced, the price of every decision."
+            )
+        if self.reduced_matrix is not None:
+            return frozen(self.reduced_matrix.max(axis=1)[self._truth])
+        return frozen(np.abs(self.prices[:, 1] - self.prices[:, 0]))
 
     def average(self, weights: Floats | None = None) -> Floats:
-        """One (k, d) matrix: the matrix itself, or its weighted mean over the rows.
+        """One (k, d) matrix for all rows: the matrix itself, or its weighted mean over the rows.
+
+        If only prices are known, row j is the mean of the reduced prices over the rows whose truth
+        is j. For a class without rows every mistake gets the mean price of a mistake; if the
+        decisions are not the classes, each decision gets its mean price over all rows.
 
         Parameters
         ----------
@@ -252,15 +371,22 @@ class Costs:
             Costs, truth by decision.
         """
         if not self.is_per_row:
-            return self.matrix.copy()
-        exponent = usual_exponent(float(np.abs(self.matrix).max(initial=0.0)))
-        usual = np.ldexp(self.matrix, -exponent) if exponent else self.matrix
-        mean = np.asarray(np.average(usual, axis=0, weights=weights))
+            return np.array(self.matrix)
+        table: Floats = self.reduced if self.matrix is None else self.matrix
+        exponent = usual_exponent(float(np.abs(table).max(initial=0.0)))
+        usual = np.ldexp(table, -exponent) if exponent else table
+        if self.matrix is not None:
+            mean = np.asarray(np.average(usual, axis=0, weights=weights))
+        else:
+            k, w = len(self.classes), np.ones(len(usual)) if weights is None else weights
+            masses = np.bincount(self.codes, w, minlength=k).astype(np.float64)
+            sums = [np.bincount(self.codes, w * column, minlength=k) for column in usual.T]
+            mean = mean_prices(masses, np.stack(sums, 1), is_square=self.decides_classes)
         return np.ldexp(mean, exponent) if exponent else mean
 
     @cached_property
     def mean_matrix(self) -> Floats:
-        """One (k, d) matrix: the matrix itself, or its mean over the rows."""
+        """One (k, d) matrix for all rows: the matrix itself, or its mean over the rows."""
         return frozen(self.average())
 
     def take(self, rows: Any) -> Costs:
@@ -276,8 +402,12 @@ class Costs:
         Costs
             Their costs.
         """
-        matrix = self.matrix[rows] if self.is_per_row else self.matrix
-        return Costs(self.classes, matrix, self.decisions, texts=self.texts)
+        return self._replaced(
+            self.matrix[rows] if self.matrix is not None and self.is_per_row else self.matrix,
+            None if self._given_prices is None else self._given_prices[rows],
+            codes=None if self.codes is None else self.codes[rows],
+            texts=self.texts,
+        )
 
     def divided(self, unit: float) -> Costs:
         """The same costs in another unit.
@@ -292,9 +422,49 @@ class Costs:
         Costs
             All costs divided by it.
         """
-        return Costs(self.classes, self.matrix / unit, self.decisions)
+        return self._replaced(
+            None if self.matrix is None else self.matrix / unit,
+            None if self._given_prices is None else self._given_prices / unit,
+        )
 
-    # -- what they say --------------------------------------------------------------------------
+    def _replaced(self, matrix: Any, prices: Any, **others: Any) -> Costs:
+        others = {"codes": self.codes, **others}
+        return Costs(self.classes, matrix, self.decisions, prices=prices, **others)
+
+    def in_range(self, used: Bools) -> Costs:
+        """The same costs, reduced, in a unit in which they can be summed and multiplied.
+
+        Costs of usual size are returned as they are. Otherwise they are divided by a power of two
+        near the largest one, which changes no digit, and those that are smaller than it by a factor
+        of more than 1e60 become 0.
+
+        Parameters
+        ----------
+        used : bool array of shape (n,)
+            The rows that count for the size.
+
+        Returns
+        -------
+        Costs
+            Costs of which only the ratios matter.
+        """
+        if self.reduced_matrix is None:
+            counted = self.reduced[used]
+        else:
+            present = np.bincount(self._truth[used], minlength=len(self.classes)) > 0
+            counted = self.reduced_matrix[present]
+        given: Floats = self.prices if self.matrix is None else self.matrix
+        reduced = given - given.min(axis=-1, keepdims=True)
+        largest = float(counted.max(initial=0.0))
+        # What a row would cost under another truth must not drown what it does cost.
+        limit = _LARGEST_RATIO * largest
+        capped = np.minimum(reduced, limit) if reduced.max(initial=0.0) > limit else reduced
+        scaled = in_range(capped, largest)
+        if scaled is reduced:
+            return self
+        return self._replaced(None, scaled) if self.matrix is None else self._replaced(scaled, None)
+
+    # -- what decisions cost while the truth is unknown -----------------------------------------
 
     def expected(self, proba: ArrayLike) -> Floats:
         """Expected cost of every decision, ``sum_j proba[i, j] * matrix[i, j, d]``.
@@ -331,7 +501,7 @@ class Costs:
             Decisions, as indices into `decisions`.
         """
         p = self._checked_proba(proba)
-        matrix = self.matrix
+        matrix = self._table
         if len(self.classes) == 2 and self.decides_classes:
             # P(+) C1 >= P(-) C2 with C1, C2 the net prices of the two errors.
             C1 = matrix[..., 1, 0] - matrix[..., 1, 1]
@@ -349,7 +519,7 @@ class Costs:
     def _checked_proba(self, proba: ArrayLike) -> Floats:
         p = np.asarray(proba, dtype=np.float64)
         k = len(self.classes)
-        rows = len(self.matrix) if self.is_per_row else None
+        rows = len(self._table) if self.is_per_row else None
         if p.ndim != 2 or p.shape[1] != k or rows not in (None, len(p)):
             n = "n" if rows is None else rows
             raise ValueError(
@@ -358,17 +528,166 @@ class Costs:
             )
         return p
 
+    # -- what they cost once it is known --------------------------------------------------------
+
+    def paid(self, decisions: ArrayLike) -> Floats:
+        """Price of the decision taken on each row.
+
+        Parameters
+        ----------
+        decisions : int array of shape (n,)
+            Decisions, as indices into `decisions`.
+
+        Returns
+        -------
+        array of shape (n,)
+            What each row's decision costs, in the user's own (not reduced) prices.
+        """
+        codes, taken = self._truth, np.asarray(decisions, dtype=np.intp)
+        if self.matrix is None:
+            return _taken(self.prices, taken)
+        if self.is_per_row:
+            return np.asarray(self.matrix[np.arange(len(codes)), codes, taken])
+        return np.asarray(self.matrix[codes, taken])
+
+    def regret(self, decisions: ArrayLike) -> Floats:
+        """What the decision taken on each row costs beyond the cheapest one.
+
+        Parameters
+        ----------
+        decisions : int array of shape (n,)
+            Decisions, as indices into `decisions`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Never negative; 0 for the effective label.
+        """
+        taken = np.asarray(decisions, dtype=np.intp)
+        if self.reduced_matrix is not None:
+            return self.reduced_matrix[self._truth, taken]
+        return _taken(self.reduced, taken)
+
+    def regret_totals(
+        self, decisions: ArrayLike, weights: Floats | None = None
+    ) -> tuple[float, Floats]:
+        """Total regret of the decisions taken, and of each constant decision.
+
+        Parameters
+        ----------
+        decisions : int array of shape (n,)
+            Decisions, as indices into `decisions`.
+        weights : array of shape (n,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        total : float
+            Of the decisions taken.
+        constants : array of shape (d,)
+            Of deciding the same for every row.
+        """
+        taken = np.asarray(decisions, dtype=np.intp)
+        matrix, k, d = self.reduced_matrix, len(self.classes), len(self.decisions)
+        if matrix is not None:  # by outcome: no array of n rows
+            outcomes = np.bincount(self._truth * d + taken, weights, minlength=k * d).reshape(k, d)
+            total = (outcomes * matrix).sum(axis=0).sum()
+            return float(total), (outcomes.sum(axis=1)[:, None] * matrix).sum(axis=0)
+        # Summed in the same order as the decisions taken, so that a constant saves exactly 0.
+        constants = np.array([_sum(column, weights) for column in self.reduced.T])
+        return _sum(_taken(self.reduced, taken), weights), constants
+
+    def savings(self, decisions: ArrayLike, weights: Floats | None = None) -> float:
+        """Share of the cost of the best constant decision that is saved.
+
+        Parameters
+        ----------
+        decisions : int array of shape (n,)
+            Decisions, as indices into `decisions`.
+        weights : array of shape (n,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+            See `costboost.costs.savings`.
+        """
+        if weights is not None:
+            weights = in_range(weights, float(weights.max(initial=0.0)))
+        # Reduced costs that can be multiplied by weights.
+        static = self.reduced_matrix
+        reduced = self.reduced if static is None else static
+        scaled = in_range(reduced, float(reduced.max(initial=0.0)))
+        usual = self
+        if scaled is not reduced:
+            usual = self._replaced(*((None, scaled) if static is None else (scaled, None)))
+        return savings(*usual.regret_totals(decisions, weights))
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
-        return np.array(self.matrix, dtype=dtype, copy=copy)
+        return np.array(self._table, dtype=dtype, copy=copy)
 
     def __repr__(self) -> str:
-        return f"<Costs of {names_of(self)}: matrix of shape {self.matrix.shape}>"
+        labels = str(self.classes.tolist())
+        if not self.decides_classes:
+            labels += f" by {self.decisions.tolist()}"
+        if self.matrix is None:
+            return f"<Costs of {labels}: prices of shape {self.prices.shape}>"
+        rows = "" if self.codes is None else f", truth of {len(self.codes)} rows"
+        return f"<Costs of {labels}: matrix of shape {self.matrix.shape}{rows}>"
 
     def __str__(self) -> str:
         return in_words(self.summary)
 
     def _repr_html_(self) -> str:
         return self.summary._repr_html_()
+
+
+def savings(cost: float, constants: Floats) -> float:
+    """Share of the cost of the best constant decision that is saved.
+
+    ``1 - cost / cost of the best constant decision``: 1 for perfect decisions, 0 for those as good
+    as deciding the same for every row, negative if worse. All costs are reduced: the cheapest
+    decision of every row costs 0.
+
+    If the best constant decision costs 0 there is nothing to save. The result is then 0 if the cost
+    is 0 too, else ``-cost / cost of the worst constant decision``. It is never NaN or infinite.
+
+    Parameters
+    ----------
+    cost : float
+        Reduced cost of the decisions taken.
+    constants : array of shape (d,)
+        Reduced cost of each constant decision.
+
+    Returns
+    -------
+    float
+        The savings, at most 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> savings(2.0, np.array([8.0, 10.0]))
+    0.75
+    >>> savings(2.0, np.array([0.0, 10.0]))
+    -0.2
+    """
+    best = float(constants.min())
+    if best > 0:
+        return 1.0 - cost / best
+    return -cost / float(constants.max()) if cost > 0 else 0.0
+
+
+def mean_prices(masses: Floats, sums: Floats, *, is_square: bool) -> Floats:
+    """Mean price of each decision under each truth, with a fallback for classes without rows."""
+    mean: Floats = sums / np.where(masses > 0, masses, 1.0)[:, None]
+    empty, total, k = masses == 0, float(masses.sum()), len(masses)
+    if empty.any() and is_square:
+        fallback = (sums.sum() - np.trace(sums)) / max(total * (k - 1), 1e-300)
+        mean[empty] = (fallback * (1.0 - np.eye(k)))[empty]
+    elif empty.any():
+        mean[empty] = sums.sum(axis=0) / max(total, 1e-300)
+    return mean
 
 
 def same_labels(one: AnyArray, other: AnyArray) -> bool:
@@ -383,7 +702,35 @@ def frozen(array: ArrayT) -> ArrayT:
     return view
 
 
-def names_of(costs: Costs | KnownCosts) -> str:
-    """Classes, and decisions if they are others, for a short description."""
-    labels = str(costs.classes.tolist())
-    return labels if costs.decides_classes else f"{labels} by {costs.decisions.tolist()}"
+def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
+    """Warn if a right decision costs more than every mistake on the same truth."""
+    known = reader.classes.tolist()
+    right = matrix.diagonal()
+    mistakes = np.where(np.eye(len(known), dtype=bool), -np.inf, matrix).max(axis=1)
+    swapped = np.flatnonzero(right > mistakes)
+    if len(swapped) and len(known) > 1:
+        j = swapped[0]
+        warnings.warn(
+            f"{reader.start} makes the right decision the most costly one: deciding {known[j]!r} "
+            f"when the truth is {known[j]!r} costs {right[j]:.6g}, a mistake at most "
+            f"{mistakes[j]:.6g}. Rows are the truth and columns the decision: is the matrix "
+            f"transposed, or its columns in another order than the classes {known}?",
+            CostWarning,
+            stacklevel=3,
+        )
+
+
+def _cheapest(prices: Floats, own: Ints) -> Ints:
+    """Cheapest decision of each row; ties keep the decision named like the truth."""
+    kept = np.maximum(own, 0)
+    tied = (own >= 0) & (_taken(prices, kept) <= prices.min(axis=1))
+    return np.where(tied, kept, prices.argmin(axis=1))
+
+
+def _taken(table: Floats, decisions: Ints) -> Floats:
+    """The entry of each row that its decision picks."""
+    return np.take_along_axis(table, decisions[:, None], axis=1)[:, 0]
+
+
+def _sum(values: Floats, weights: Floats | None) -> float:
+    return float(values.sum() if weights is None else (values * weights).sum())

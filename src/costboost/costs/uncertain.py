@@ -23,19 +23,19 @@ array([0])
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs.cells import Pair, cells_of, replaced
-from costboost.costs.checks import Uncertain, as_floats, is_frame, parameter
-from costboost.costs.table import Costs
+from costboost.costs.forms import Uncertain, as_floats, is_frame
+from costboost.costs.labels import parameter
 
-__all__ = ["Interval", "Samples", "Scenarios", "decide_worst", "interval", "samples", "scenarios"]
+if TYPE_CHECKING:
+    from costboost.costs.table import Costs
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,16 +57,11 @@ class Interval(Uncertain):
         return self.low.shape
 
     @property
-    def ndim(self) -> int:
-        """Number of axes of the costs."""
-        return self.low.ndim
-
-    @property
     def mean(self) -> Floats:
         """The midpoint."""
         return np.asarray(0.5 * self.low + 0.5 * self.high)
 
-    def draws(self, n: int) -> Iterable[Floats]:
+    def draws(self, n: int) -> list[Floats]:
         """The upper end, in each of n scenarios."""
         return [self.high] * n
 
@@ -94,18 +89,13 @@ class Samples(Uncertain):
         return self.values.shape[1:]
 
     @property
-    def ndim(self) -> int:
-        """Number of axes of the costs."""
-        return self.values.ndim - 1
-
-    @property
     def mean(self) -> Floats:
         """The mean of the values."""
         return np.asarray(self.values.mean(axis=0))
 
-    def draws(self, n: int) -> Iterable[Floats]:
+    def draws(self, n: int) -> list[Floats]:
         """The values, one per scenario."""
-        return self.values[:n]
+        return list(self.values[:n])
 
     def __repr__(self) -> str:
         if self.ndim:
@@ -298,33 +288,76 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
                 f"{parameter('cost_matrix', 'scenarios')} must be a matrix, got the single entry "
                 f'{cost_matrix!r}. Put it into one, as in {{"fn": {cost_matrix!r}, "fp": 1}}.'
             )
-        worst = list(cost_matrix.draws(_count([cost_matrix])))
+        worst = cost_matrix.draws(_count([cost_matrix]))
         return Scenarios(cost_matrix.mean, worst, is_uncertain=True)
-    cells = cells_of(cost_matrix)
-    entries = [cell for cell in map(_entry, cells) if cell is not None]
+    cells = _cells(cost_matrix)
+    entries = {i: cell for i, cell in enumerate(cells) if isinstance(cell, Interval | Samples)}
     if not entries:
         return Scenarios(cost_matrix, [cost_matrix], is_uncertain=False)
-    draws = [list(entry.draws(_count(entries))) for entry in entries]
+    for cell in entries.values():
+        if cell.ndim:
+            raise ValueError(
+                f"{parameter('cost_matrix', 'scenarios')} must hold single uncertain numbers as "
+                f"its entries, got {cell!r}. Pass numbers to interval and a flat list to samples, "
+                "or pass the whole matrix as one of them."
+            )
+    n = _count(list(entries.values()))
+
+    def replaced(values: Mapping[int, Floats]) -> Any:
+        return _refilled(
+            cost_matrix, [float(values[i]) if i in values else x for i, x in enumerate(cells)]
+        )
+
+    draws = {i: cell.draws(n) for i, cell in entries.items()}
     return Scenarios(
-        replaced(cost_matrix, cells, [entry.mean for entry in entries]),
-        [replaced(cost_matrix, cells, values) for values in zip(*draws, strict=True)],
+        replaced({i: cell.mean for i, cell in entries.items()}),
+        [replaced({i: values[s] for i, values in draws.items()}) for s in range(n)],
         is_uncertain=True,
     )
 
 
-def _entry(cell: Any) -> Interval | Samples | None:
-    """The uncertain entry that a cell holds, if any."""
-    if isinstance(cell, Pair):
-        cell = interval(*cell)
-    if not isinstance(cell, Interval | Samples):
-        return None
-    if cell.ndim:
-        raise ValueError(
-            f"{parameter('cost_matrix', 'scenarios')} must hold single uncertain numbers as its "
-            f"entries, got {cell!r}. Pass numbers to interval and a flat list to samples, or pass "
-            "the whole matrix as one of them."
-        )
-    return cell
+def _cells(form: Any) -> list[Any]:
+    """The cells that may be uncertain, pairs as intervals; none for an array of plain numbers."""
+    if not isinstance(form, Mapping):
+        return list(_objects(form).flat)
+    return [
+        interval(*value) if isinstance(value, tuple) and len(value) == 2 else value
+        for key, value in form.items()
+        if key != "positive"
+    ]
+
+
+def _objects(form: Any) -> AnyArray:
+    """The cells as an object array; empty if they are plain numbers, or if the form has none."""
+    if is_frame(form):
+        form = form.to_numpy()
+    if isinstance(form, list | tuple | np.ndarray):
+        try:
+            array = np.asarray(form)
+        except ValueError:  # not rectangular: Costs.resolve says so
+            return np.empty(0, dtype=object)
+        if array.dtype == object:
+            return array
+    return np.empty(0, dtype=object)
+
+
+def _refilled(form: Any, cells: list[Any]) -> Any:
+    """The same form with other cells."""
+    if isinstance(form, Mapping):
+        given = iter(cells)
+        return {key: v if key == "positive" else next(given) for key, v in form.items()}
+    flat = np.empty(len(cells), dtype=object)
+    flat[:] = cells
+    table: AnyArray = flat.reshape(_objects(form).shape)
+    if not is_frame(form):
+        return table
+    if hasattr(form, "index"):
+        return type(form)(table, index=form.index, columns=form.columns)
+    # A polars column holds one type: numbers as floats.
+    columns = [
+        [float(x) if isinstance(x, int | float) else x for x in column] for column in table.T
+    ]
+    return type(form)(dict(zip(form.columns, columns, strict=True)))
 
 
 def _count(entries: Sequence[Interval | Samples]) -> int:
@@ -391,9 +424,8 @@ def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
     p = np.asarray(proba, dtype=np.float64)
     worst = np.full((len(p), len(first.decisions)), -np.inf)
     for scenario in given:
-        above = Costs(
-            scenario.classes, scenario.matrix - least[..., None], scenario.decisions
-        ).expected(p)
+        reduced = scenario.matrix - least[..., None]
+        above = type(scenario)(scenario.classes, reduced, scenario.decisions).expected(p)
         np.maximum(worst, above, out=worst)
     if len(first.classes) == 2 and first.decides_classes:
         return (worst[:, 1] <= worst[:, 0]).astype(np.intp)

@@ -12,10 +12,7 @@ import numpy as np
 from costboost._typing import AnyArray, Floats
 
 if TYPE_CHECKING:
-    from costboost.costs.known import KnownCosts
     from costboost.costs.table import Costs
-
-__all__ = ["CostSummary", "in_words"]
 
 MOST_LINES = 30
 """A printed table of costs names at most this many pairs."""
@@ -50,29 +47,21 @@ class CostSummary:
     texts: Mapping[tuple[int, int], str] = field(default_factory=dict)
 
     @classmethod
-    def of_matrix(cls, costs: Costs) -> CostSummary:
-        """The summary of costs whose truth is unknown."""
+    def of(cls, costs: Costs) -> CostSummary:
+        """The summary of costs."""
         matrix = costs.matrix
-        if matrix.ndim == 2:
-            return cls(costs.classes, costs.decisions, matrix, matrix, matrix, None, costs.texts)
-        low, mean, high = _spans(matrix)
-        n = len(matrix)
+        n: int | None = None
+        if matrix is None:
+            truths = range(len(costs.classes))
+            spans = [np.stack(_spans(costs.prices[costs.codes == j])) for j in truths]
+            low, mean, high = np.stack(spans, axis=1)
+            n = len(costs.codes)
+        elif matrix.ndim == 3:
+            low, mean, high = _spans(matrix)
+            n = len(matrix)
+        else:
+            low = mean = high = matrix
         return cls(costs.classes, costs.decisions, low, mean, high, n, costs.texts)
-
-    @classmethod
-    def of_known(cls, costs: KnownCosts) -> CostSummary:
-        """The summary of costs whose truth is known."""
-        if costs.matrix is not None:
-            return cls.of_matrix(costs.unknown)
-        table = np.stack(
-            [np.stack(_spans(costs.prices[costs.codes == j])) for j in range(len(costs.classes))],
-            axis=1,
-        )
-        low, mean, high = table
-        return cls(costs.classes, costs.decisions, low, mean, high, len(costs.codes), costs.texts)
-
-    def __str__(self) -> str:
-        return in_words(self)
 
     def __repr__(self) -> str:
         return in_words(self)
@@ -125,13 +114,10 @@ def in_words(costs: CostSummary) -> str:
     ]
     if len(shown) < len(pairs):
         lines.append(f"  ... and {len(pairs) - len(shown)} cheaper pairs")
-    return "\n".join([_headline(costs), *lines])
-
-
-def _headline(costs: CostSummary) -> str:
+    head = f"costs of {costs.n_rows} rows, smallest to largest"
     if costs.n_rows is None:
-        return "costs (rows = truth, columns = decision)"
-    return f"costs of {costs.n_rows} rows, smallest to largest"
+        head = "costs (rows = truth, columns = decision)"
+    return "\n".join([head, *lines])
 
 
 def _phrase(costs: CostSummary, j: int, d: int) -> str:

@@ -5,13 +5,18 @@ The functions take plain arrays: probabilities (n, k), cost matrices (k, d) or (
 """
 
 from costboost.decisions.arrays import cheapest, expected_cost, worst_expected_cost
-from costboost.decisions.break_even import break_even
-from costboost.decisions.capacity import Allocation, allocate, capacity_prices
-from costboost.decisions.constraints import Budget, Rate
-from costboost.decisions.explanation import Explanation, explain
-from costboost.decisions.guarantee import CostGuarantee, cost_guarantee, mean_cost_bound
-from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
-from costboost.decisions.sensitivity import Sensitivity, sensitivity
+from costboost.decisions.explain import Explanation, explain
+from costboost.decisions.guarantee import (
+    CostGuarantee,
+    cost_guarantee,
+    mean_cost_bound,
+    order_rank,
+    order_threshold,
+    rows_needed,
+)
+from costboost.decisions.limits import Budget, Rate
+from costboost.decisions.sensitivity import Sensitivity, break_even, sensitivity
+from costboost.decisions.solve import Allocation, allocate, capacity_prices
 
 __all__ = [
     "Allocation",

@@ -1,23 +1,4 @@
-r"""Whether the mean cost is below a limit, with a stated probability of being wrong.
-
-Costs of held-out rows are independent draws from an unknown distribution between two known bounds.
-The test bets against "the mean cost is m or more" (Waudby-Smith & Ramdas 2024): with costs scaled
-to [0, 1], the capital
-
-.. math::
-
-    K_n(m) = \prod_{i = 1}^n \bigl(1 + \lambda_i (m - x_i)\bigr),
-    \qquad 0 \le \lambda_i \le \frac{3}{4 (1 - m)},
-
-where the stake λ_i depends on earlier rows only, does not grow on average if the mean is at least
-m. By Markov's inequality it ends above 1/δ with probability at most δ, for any number of rows and
-any distribution. The upper bound is the smallest m at which it does.
-
-Why this one: costs are small for most rows and large for a few. Hoeffding's bound knows only the
-range, and Hoeffding-Bentkus only mean and range; the stakes adapt to the variance, as empirical
-Bernstein bounds do but with smaller constants. Where every row costs either nothing or the largest
-cost, Hoeffding-Bentkus would be a little tighter.
-"""
+"""Bounds that hold with a stated probability: of a mean cost, and of a rate."""
 
 from __future__ import annotations
 
@@ -26,11 +7,30 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import binom
 
 from costboost._typing import Floats
 from costboost._validation import is_real
 
-__all__ = ["CostGuarantee", "cost_guarantee", "mean_cost_bound"]
+# -- Whether the mean cost is below a limit, with a stated probability of being wrong ------------
+# Costs of held-out rows are independent draws from an unknown distribution between two known
+# bounds. The test bets against "the mean cost is m or more" (Waudby-Smith & Ramdas 2024): with
+# costs scaled to [0, 1], the capital
+#
+# .. math::
+#
+#     K_n(m) = \prod_{i = 1}^n \bigl(1 + \lambda_i (m - x_i)\bigr),
+#     \qquad 0 \le \lambda_i \le \frac{3}{4 (1 - m)},
+#
+# where the stake λ_i depends on earlier rows only, does not grow on average if the mean is at least
+# m. By Markov's inequality it ends above 1/δ with probability at most δ, for any number of rows and
+# any distribution. The upper bound is the smallest m at which it does.
+#
+# Why this one: costs are small for most rows and large for a few. Hoeffding's bound knows only the
+# range, and Hoeffding-Bentkus only mean and range; the stakes adapt to the variance, as empirical
+# Bernstein bounds do but with smaller constants. Where every row costs either nothing or the
+# largest cost, Hoeffding-Bentkus would be a little tighter.
+
 
 _STAKE = 0.75  # largest share of the capital that one row can take
 
@@ -127,7 +127,7 @@ def cost_guarantee(
         )
     m = (limit - smallest) / (largest - smallest)
     if _upper_bound(np.zeros(len(x)), delta) > m:
-        needed = rows_needed(m, delta)
+        needed = rows_for_bound(m, delta)
         raise ValueError(
             f"The 'limit' parameter of {owner} is infeasible with {len(x)} rows: even if all cost "
             f"{smallest:g}, a limit of {limit:g} with delta={delta:g} needs {needed} rows. Add "
@@ -176,7 +176,7 @@ def mean_cost_bound(
     return smallest + (largest - smallest) * _upper_bound(ordered, delta)
 
 
-def rows_needed(limit: float, delta: float) -> int:
+def rows_for_bound(limit: float, delta: float) -> int:
     """The fewest rows without any cost that show a mean below a limit, of costs in [0, 1]."""
     high = math.ceil(math.log(1.0 / delta) / math.log1p(_STAKE * limit / (1.0 - limit)))
     low = high - 1  # no stake does it with fewer
@@ -246,3 +246,93 @@ def _scaled(costs: ArrayLike, smallest: float, largest: float, owner: str) -> Fl
 def _check_delta(delta: float, owner: str) -> None:
     if not (is_real(delta) and 0 < delta < 1):
         raise ValueError(f"The 'delta' parameter of {owner} must be in (0, 1), got {delta!r}.")
+
+
+# -- Thresholds with a guarantee: order statistics of held-out scores ----------------------------
+# X. Tong, Y. Feng and J. J. Li, "Neyman-Pearson classification algorithms and NP receiver operating
+# characteristics", Science Advances 4(2), 2018, doi:10.1126/sciadv.aao1659.
+
+
+def order_rank(n: int, limit: float, delta: float) -> int:
+    r"""Rank k of the order statistic of n scores that bounds an error rate with confidence.
+
+    The smallest k with :math:`P(\mathrm{Bin}(n, 1 - limit) \ge k) \le \delta`; n + 1 if there is
+    none.
+
+    Parameters
+    ----------
+    n : int
+        Number of scores.
+    limit : float
+        Largest error rate, in (0, 1).
+    delta : float
+        Largest probability that it is exceeded, in (0, 1).
+
+    Returns
+    -------
+    int
+        The rank, from 1 to n + 1.
+
+    Examples
+    --------
+    >>> order_rank(59, 0.05, 0.05), order_rank(58, 0.05, 0.05), order_rank(1000, 0.05, 0.05)
+    (59, 59, 962)
+    """
+    tails = binom.sf(np.arange(n), n, 1.0 - limit)  # P(Bin > k - 1), falling in k
+    return 1 + int(np.searchsorted(-tails, -delta))
+
+
+def rows_needed(limit: float, delta: float) -> int:
+    """The fewest rows for which an order statistic keeps the promise.
+
+    Parameters
+    ----------
+    limit : float
+        Largest error rate, in (0, 1).
+    delta : float
+        Largest probability that it is exceeded, in (0, 1).
+
+    Returns
+    -------
+    int
+        The smallest n with ``(1 - limit) ** n <= delta``.
+
+    Examples
+    --------
+    >>> rows_needed(0.05, 0.05), rows_needed(0.01, 0.05)
+    (59, 299)
+    """
+    return max(1, math.ceil(math.log(delta) / math.log1p(-limit)))
+
+
+def order_threshold(scores: ArrayLike, limit: float, delta: float) -> float:
+    """The lowest threshold that scores exceed at a rate above `limit` with probability <= `delta`.
+
+    Parameters
+    ----------
+    scores : array of shape (n,)
+        Independent scores of the class that should stay below the threshold.
+    limit : float
+        Largest share of such scores that may exceed the threshold, in (0, 1).
+    delta : float
+        Largest probability, over the draw of the scores, that more than that exceed it.
+
+    Returns
+    -------
+    float
+        The order statistic of rank `order_rank`.
+
+    Examples
+    --------
+    >>> order_threshold(range(1, 1001), 0.05, 0.05)
+    962.0
+    """
+    ordered = np.sort(np.asarray(scores, dtype=np.float64))
+    k = order_rank(len(ordered), limit, delta)
+    if k > len(ordered):
+        raise ValueError(
+            f"The 'scores' parameter of order_threshold must hold at least "
+            f"{rows_needed(limit, delta)} scores for limit={limit!r} and delta={delta!r}; got "
+            f"{len(ordered)}. Add rows, or raise limit or delta."
+        )
+    return float(ordered[k - 1])

@@ -86,7 +86,7 @@ class Pricing:
         """Costs of no rows, which add up with those of others."""
         decisions = decisions_of(self.cost_matrix, self.classes, self.owner)
         free = np.zeros((len(self.classes), len(decisions)))
-        return KnownCosts(self.classes, np.empty(0, dtype=np.intp), free, decisions)
+        return Costs(self.classes, free, decisions, codes=np.empty(0, dtype=np.intp))
 
     def _names_for(self, costs: Any) -> AnyArray | None:
         """Names of the columns of costs without any: the decisions that `cost_matrix` names."""
@@ -136,7 +136,7 @@ class Block:
         costs = self.costs
         if costs.matrix is None or costs.matrix.ndim == 2:
             return self
-        known = KnownCosts(costs.classes, costs.codes, None, costs.decisions, prices=costs.prices)
+        known = Costs(costs.classes, None, costs.decisions, codes=costs.codes, prices=costs.prices)
         return Block(self.X, known, self.weights)
 
     def without_features(self) -> Block:

@@ -494,7 +494,7 @@ class CostBoostClassifier(HeadClassifier):
         >>> model.estimated_savings_.value > 0.2
         True
         """
-        from costboost.gbm.sources.parquet.source import ParquetSource
+        from costboost.gbm.parquet import ParquetSource
 
         check_parameters(self)
         settings = Settings.of(self)
@@ -541,7 +541,7 @@ class CostBoostClassifier(HeadClassifier):
             The file: a row per row read, in the same order, with the columns ``keep``,
             ``decision`` and, if asked for, ``probability_<class>``.
         """
-        from costboost.gbm.sources.parquet.scoring import predict_parquet
+        from costboost.gbm.parquet import predict_parquet
 
         return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
 

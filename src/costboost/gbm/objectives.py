@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from costboost._typing import AnyArray, Floats
-from costboost.boosting.problem import BinaryProblem
+from costboost.boosting.votes import BinaryProblem
 from costboost.costs import Costs, KnownCosts
 from costboost.gbm.reading import API, EngineName, adapter_for, checked_codes, checked_weights
 from costboost.losses import Loss, named_loss

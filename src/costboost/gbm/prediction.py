@@ -270,7 +270,7 @@ class HeadClassifier(TableClassifier):
         -------
         Explanation
             Per row the decision, the runner-up, what the decision saves against it, and a part per
-            feature: base and parts sum to the saving. `costboost.decisions.explanation` states
+            feature: base and parts sum to the saving. `costboost.decisions.explain` states
             the rule; `costboost.plots.ExplanationDisplay` draws it.
 
         Examples

@@ -8,7 +8,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import CostSummary, KnownCosts
-from costboost.costs.known import mean_prices
+from costboost.costs.table import mean_prices
 from costboost.gbm.blocks import Block
 
 __all__ = ["Totals", "gains"]

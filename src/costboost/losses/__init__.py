@@ -18,16 +18,14 @@ GLL()
 from importlib import import_module
 from pkgutil import iter_modules
 
-from costboost.losses.base import BinaryLoss, Loss
-from costboost.losses.exponential import CostExponential, WeightedExponential
-from costboost.losses.gel import GEL, MC
-from costboost.losses.gll import GLL
-from costboost.losses.logistic import AsymmetricLogistic, CostLogistic
-from costboost.losses.ls import Ls
-from costboost.losses.lt import Lt
-from costboost.losses.multiclass import MulticlassLoss
-from costboost.losses.pnorm import PNorm
-from costboost.losses.registry import LOSSES, named_loss, register
+from costboost.losses.base import LOSSES, BinaryLoss, Loss, named_loss, register
+from costboost.losses.binary import (
+    AsymmetricLogistic,
+    CostExponential,
+    CostLogistic,
+    WeightedExponential,
+)
+from costboost.losses.multiclass import GEL, GLL, MC, Ls, Lt, MulticlassLoss, PNorm
 
 __all__ = [
     "GEL",

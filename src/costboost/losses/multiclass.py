@@ -1,4 +1,7 @@
-"""The base of multi-class losses: a score per class and a cost row per example.
+"""Losses of a score per class and a cost row per example.
+
+GEL, MC, GLL, Ls and Lt are those of O. Beijbom, M. Saberian, D. Kriegman and N. Vasconcelos,
+"Guess-averse loss functions for cost-sensitive multiclass boosting", ICML 2014.
 
 ``y`` (n,) holds the code of each row's right (cheapest) class z, ``F`` (n, k) the scores S, ``C``
 (n, k) the cost of deciding each class on the row, with ``C[i, y[i]] = 0``. A cost matrix is the
@@ -12,17 +15,34 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
+from costboost._sums import dot
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.losses.base import Loss
-from costboost.losses.coordinates import Coordinate, Slopes, plain
-
-__all__ = ["MulticlassLoss", "Slopes", "right_scores"]
+from costboost.losses.base import Loss, exp, register
+from costboost.losses.coordinates import (
+    Coordinate,
+    Slopes,
+    logarithm_of_sum,
+    plain,
+    product_of_sums,
+    sum_of_pairs,
+)
+from costboost.losses.kernels import (
+    BLOCK,
+    MAX_EXPONENT,
+    compiled,
+    exponentiate_block,
+    load_block,
+    row_share,
+    save_block,
+    usable_hessian,
+)
 
 _STEP = 1e-5
 
@@ -150,3 +170,520 @@ class MulticlassLoss(Loss):
 def right_scores(y: Ints, F: Floats) -> Floats:
     """The score of each row's right class, (n, 1)."""
     return np.take_along_axis(F, y[:, None], axis=1)
+
+
+# -- The exponential losses of score differences: GEL and its cost-blind form, MC ----------------
+
+
+@compiled(error_model="numpy", fastmath={"contract"})
+def _gel_kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
+    """The generalised exponential loss, T = sum_j C_j exp(F_j - F_y)."""
+    # With E_j = C_j exp(F_j - F_y), and E_y = T instead, L_j' = E_j, L_y' = -E_y and L_j'' = E_j.
+    n, k = F.shape
+    D, P = np.empty((k, BLOCK)), np.empty((k, BLOCK))
+    total, factor = np.empty(BLOCK), np.empty(BLOCK)
+    for start in range(0, n, BLOCK):
+        rows = slice(start, min(start + BLOCK, n))
+        z = y[rows]
+        load_block(z, C.T[:, rows], F.T[:, rows], D, P, factor)
+        exponentiate_block(D, P, total)
+        for i in range(len(z)):
+            factor[i] = row_share(total[i], w[start + i] if w.size > 1 else w[0])
+        save_block(
+            z, P, total, factor, 0.0, w[rows] if w.size > 1 else w, G.T[:, rows], H.T[:, rows]
+        )
+
+
+@register
+class GEL(MulticlassLoss):
+    r"""Generalised exponential loss.
+
+    .. math:: L = \sum_j E_j, \quad E_j = C_{zj}\, e^{S_j - S_z}, \qquad
+        L_j' = L_j'' = E_j, \quad L_z' = -L, \quad L_z'' = L
+
+    (Eq. 20). Guess-averse. With two classes and S = ±F/2 it is the cost-weighted exponential loss
+    :math:`c\,e^{-yF}`. Domain: every real S; the risk is blind to symmetric cost matrices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GEL().value(np.array([0]), np.zeros((1, 3)), np.array([[0.0, 1.0, 4.0]]))
+    array([5.])
+    """
+
+    name = "gel"
+    formula = "Σⱼ Cⱼ e^(Sⱼ − S_z)"
+    kernel = _gel_kernel
+
+    def _factors(self, y: Ints, C: Floats) -> Floats:
+        return C
+
+    def _terms(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        return self._factors(y, C) * exp(F - right_scores(y, F))
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return np.asarray(self._terms(y, F, C).sum(axis=1))
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        E = self._terms(y, F, C)
+        np.put_along_axis(E, y[:, None], -E.sum(axis=1, keepdims=True), axis=1)
+        return E
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each score, (n, k)."""
+        return np.abs(self.gradient(y, F, C))
+
+    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
+        """The summed loss along a line, with exact derivatives."""
+        S = F - right_scores(y, F)
+        D = direction - right_scores(y, direction)
+        first = self._factors(y, C) * weights[:, None] * D
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            moved = first * exp(S + alpha * D)
+            return float(moved.sum()), float(np.vdot(moved, D))
+
+        return slopes
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        return sum_of_pairs(y, F, C, directions, is_relative=True) or plain(
+            self, y, F, C, directions
+        )
+
+
+@register
+class MC(GEL):
+    r"""MCBoost's own, cost-blind loss: GEL with unit costs, plus 1.
+
+    .. math:: L = \sum_j e^{S_j - S_z}
+
+    (Eq. 22; the term j = z adds the 1). Guess-averse. Its posteriors are
+    :math:`P_k \propto e^{2 S_k}` (Eq. 33), for the Bayes rule of P-MCBoost.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> MC().value(np.array([0]), np.zeros((1, 3)), np.zeros((1, 3)))
+    array([3.])
+    """
+
+    name = "mc"
+    formula = "Σⱼ e^(Sⱼ − S_z)"
+    carries_costs = False
+    has_probabilities = True
+    has_probabilities_at_unit_costs = True
+    softmax_scale = 2.0
+    kernel = _gel_kernel
+
+    def _factors(self, y: Ints, C: Floats) -> Floats:
+        unit = np.ones_like(C)
+        np.put_along_axis(unit, y[:, None], 0.0, axis=1)
+        return unit
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return 1.0 + super().value(y, F, C)
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        found = sum_of_pairs(y, F, None, directions, is_relative=True)
+        if found is None:
+            return plain(self, y, F, C, directions)
+        return found._replace(value=1.0 + found.value)
+
+    def kernel_rows(self, y: Ints, C: Floats) -> tuple[AnyArray, ...]:
+        """Right classes, and unit costs in place of the given ones."""
+        return y, self._factors(y, C)
+
+
+# -- The generalised logistic loss ---------------------------------------------------------------
+
+
+# Half of the range: what multiplies such an exponential may be as large again.
+_SAFE_EXPONENT = MAX_EXPONENT / 2
+
+
+@compiled(error_model="numpy", fastmath={"contract"})
+def _gll_kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
+    """The generalised logistic loss, log(1 + T) with T = sum_j C_j exp(F_j - F_y)."""
+    # With q_j = C_j exp(F_j - F_y) / (1 + T), and q_y = T / (1 + T) instead, L_j' = q_j,
+    # L_y' = -q_y and L_j'' = q_j (1 - q_j). Both terms of 1 + T are divided by the larger of 1 and
+    # the largest exponential of a class that costs something.
+    n, k = F.shape
+    D, P = np.empty((k, BLOCK)), np.empty((k, BLOCK))
+    total, factor = np.empty(BLOCK), np.empty(BLOCK)
+    for start in range(0, n, BLOCK):
+        rows = slice(start, min(start + BLOCK, n))
+        z = y[rows]
+        load_block(z, C.T[:, rows], F.T[:, rows], D, P, factor)
+        shift = factor
+        shift[:] = 0.0
+        for j in range(k):
+            d, p = D[j], P[j]
+            for i in range(len(z)):
+                up = d[i] if p[i] > 0.0 else 0.0
+                shift[i] = up if up > shift[i] else shift[i]
+        for j in range(k):
+            d = D[j]
+            for i in range(len(z)):
+                down = d[i] - shift[i]
+                d[i] = 0.0 if down > 0.0 else down
+        exponentiate_block(D, P, total)
+        for i in range(len(z)):  # the exponential of the label itself stands for 1
+            factor[i] = 1.0 / (total[i] + D[z[i], i])
+        save_block(
+            z, P, total, factor, 1.0, w[rows] if w.size > 1 else w, G.T[:, rows], H.T[:, rows]
+        )
+
+
+@compiled()
+def _slopes(
+    y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats, alpha: float
+) -> tuple[float, float]:
+    """First two derivatives, by α, of Σ w log(1 + Σ_j C_j e^{S_j - S_z}) at F + α·direction."""
+    # One pass, no temporary arrays: the line search of MCBoost spends its time here.
+    n, k = F.shape
+    first = 0.0
+    second = 0.0
+    for i in range(n):
+        z = y[i]
+        own, own_step = F[i, z], direction[i, z]
+        shift = 0.0  # the largest exponent of a class that costs something, or that of 1
+        for j in range(k):
+            if C[i, j] > 0.0:
+                exponent = F[i, j] - own + alpha * (direction[i, j] - own_step)
+                shift = max(shift, exponent)
+        whole, s1, s2 = np.exp(-shift), 0.0, 0.0
+        for j in range(k):
+            if C[i, j] > 0.0:
+                step = direction[i, j] - own_step
+                term = C[i, j] * np.exp(F[i, j] - own + alpha * step - shift)
+                whole += term
+                s1 += term * step
+                s2 += term * step * step
+        mean = s1 / whole
+        first += weights[i] * mean
+        second += weights[i] * (s2 / whole - mean * mean)
+    return first, second
+
+
+@register
+class GLL(MulticlassLoss):
+    r"""Generalised logistic loss.
+
+    .. math:: L = \log\Bigl(1 + \sum_j C_{zj}\, e^{S_j - S_z}\Bigr), \qquad
+        L_j' = q_j, \quad L_z' = -Q, \quad L_j'' = q_j(1 - q_j), \quad L_z'' = Q(1 - Q)
+
+    with :math:`q_j = C_{zj} e^{S_j - S_z} / e^L` and :math:`Q = \sum_j q_j` (Eq. 21).
+    Guess-averse, not calibrated. With unit costs it is the multinomial logistic loss. Domain:
+    every real S; rows with large exponents are shifted down, so that none overflows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> GLL().value(np.array([0]), np.zeros((1, 3)), np.array([[0.0, 1.0, 1.0]])).round(4)
+    array([1.0986])
+    """
+
+    name = "gll"
+    formula = "log(1 + Σⱼ Cⱼ e^(Sⱼ − S_z))"
+    has_probabilities_at_unit_costs = True
+    softmax_scale = 1.0
+    kernel = _gll_kernel
+
+    def _shares(self, y: Ints, F: Floats, C: Floats) -> tuple[Floats, Floats]:
+        """The loss (n,) and q (n, k)."""
+        E = F - right_scores(y, F)
+        shift = np.zeros((len(F), 1))
+        if E.max(initial=0.0) > _SAFE_EXPONENT:
+            E[C == 0.0] = -np.inf  # a free decision plays no part, however large its score
+            shift = np.maximum(E.max(axis=1, keepdims=True) - _SAFE_EXPONENT, 0.0)
+            E -= shift
+        np.exp(E, out=E)
+        E *= C
+        total = E.sum(axis=1, keepdims=True)
+        both = total + np.exp(-shift)
+        # No subtraction where the rows are shifted: 1 is then e^-shift, and may be next to nothing.
+        loss = shift + np.where(shift > 0.0, np.log(both), np.log1p(total))
+        E /= both
+        return loss[:, 0], E
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return self._shares(y, F, C)[0]
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        q = self._shares(y, F, C)[1]
+        np.put_along_axis(q, y[:, None], -q.sum(axis=1, keepdims=True), axis=1)
+        return q
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each score, (n, k)."""
+        q = np.abs(self.gradient(y, F, C))
+        return q * np.maximum(1.0 - q, 0.0)  # Q may round to just above 1
+
+    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
+        """The summed loss along a line, with exact derivatives."""
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            first, second = _slopes(y, F, C, direction, weights, alpha)
+            return float(first), float(second)
+
+        return slopes
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        return logarithm_of_sum(y, F, C, directions)
+
+
+# -- The score-sum loss --------------------------------------------------------------------------
+
+
+@compiled(error_model="numpy")
+def _ls_kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
+    """The score-sum loss at scores shifted to sum 0."""
+    # With E_j = C_j exp(S_j - mean S) and T their sum, L_j' = E_j - T/k and
+    # L_j'' = (1 - 2/k) E_j + T/k².
+    n, k = F.shape
+    E = np.empty(k)
+    for i in range(n):
+        mean = 0.0
+        for j in range(k):
+            mean += F[i, j] / k
+        total = 0.0
+        for j in range(k):
+            E[j] = C[i, j] * np.exp(min(F[i, j] - mean, MAX_EXPONENT))
+            total += E[j]
+        weight = w[i] if w.size > 1 else w[0]
+        share = row_share(total, weight)
+        for j in range(k):
+            g = share * (E[j] - total / k)
+            h = share * ((1.0 - 2.0 / k) * E[j] + total / k**2)
+            G[i, j] = weight * g
+            H[i, j] = weight * usable_hessian(g, h)
+
+
+@register
+class Ls(MulticlassLoss):
+    r"""The score-sum loss, calibrated but not guess-averse.
+
+    .. math:: L = \sum_j C_{zj}\, e^{S_j}, \qquad \sum_j S_j = 0
+
+    (Eq. 12). The caller must keep the constraint; scores from simplex codewords do. Derivatives are
+    those of the formula. Domain: every real S with sum 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> guess, right = np.zeros((1, 3)), np.array([[3.0, 2.0, -5.0]])
+    >>> y, C = np.array([0]), np.array([[0.0, 1.0, 1.0]])
+    >>> bool(Ls().value(y, right, C)[0] > Ls().value(y, guess, C)[0])
+    True
+    """
+
+    name = "ls"
+    formula = "Σⱼ Cⱼ e^(Sⱼ), Σⱼ Sⱼ = 0"
+    kernel = _ls_kernel
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return np.asarray((C * exp(F)).sum(axis=1))
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        return C * exp(F)
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each score, (n, k)."""
+        return C * exp(F)
+
+    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
+        """The summed loss along a line, with exact derivatives."""
+        first = C * weights[:, None] * direction
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            moved = first * exp(F + alpha * direction)
+            return float(moved.sum()), float(np.vdot(moved, direction))
+
+        return slopes
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        return sum_of_pairs(y, F, C, directions, is_relative=False) or plain(
+            self, y, F, C, directions
+        )
+
+    def centred(self, F: Floats) -> Floats:
+        """The scores shifted to sum 0."""
+        return np.asarray(F - F.mean(axis=1, keepdims=True))
+
+    def raw_derivatives(self, y: Ints, F: Floats, C: Floats) -> tuple[Floats, Floats]:
+        """Gradient and diagonal Hessian through the shift.
+
+        With E_j = C_j exp(S_j - mean S) and T their sum, L_j' = E_j - T/k and
+        L_j'' = (1 - 2/k) E_j + T/k².
+        """
+        k = F.shape[1]
+        E = C * exp(self.centred(F))
+        T = E.sum(axis=1, keepdims=True)
+        return E - T / k, (1.0 - 2.0 / k) * E + T / k**2
+
+
+# -- The all-pairs loss --------------------------------------------------------------------------
+
+
+# Of each of the two factors: their product stays in range.
+_SAFE_FACTOR = MAX_EXPONENT / 2
+
+
+@compiled(error_model="numpy")
+def _lt_kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray) -> None:
+    """The all-pairs loss: the product of two sums, up and down."""
+    n, k = F.shape
+    up, down = np.empty(k), np.empty(k)
+    for i in range(n):
+        mean = 0.0
+        for j in range(k):
+            mean += F[i, j] / k
+        ups, downs = 0.0, 0.0
+        for j in range(k):
+            up[j] = C[i, j] * np.exp(min(F[i, j] - mean, _SAFE_FACTOR))
+            down[j] = np.exp(min(mean - F[i, j], _SAFE_FACTOR))
+            ups += up[j]
+            downs += down[j]
+        weight = w[i] if w.size > 1 else w[0]
+        share = row_share(2.0 * ups * downs, weight)
+        for j in range(k):
+            rising, falling = up[j] * downs, down[j] * ups
+            g = share * (rising - falling)
+            h = share * (rising + falling - 2.0 * up[j] * down[j])
+            G[i, j] = weight * g
+            H[i, j] = weight * usable_hessian(g, h)
+
+
+@register
+class Lt(MulticlassLoss):
+    r"""The all-pairs loss, calibrated but not guess-averse.
+
+    .. math:: L = \sum_k \sum_j C_{zj}\, e^{S_j - S_k}
+        = \Bigl(\sum_j C_{zj} e^{S_j}\Bigr) \Bigl(\sum_k e^{-S_k}\Bigr)
+
+    (Eq. 14). Domain: every real S.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Lt().value(np.array([0]), np.zeros((1, 3)), np.array([[0.0, 1.0, 1.0]]))
+    array([6.])
+    """
+
+    name = "lt"
+    formula = "Σₘ Σⱼ Cⱼ e^(Sⱼ − Sₘ)"
+    kernel = _lt_kernel
+
+    def _factors(self, F: Floats, C: Floats) -> tuple[Floats, Floats]:
+        # The product is invariant to shifts: centring keeps both factors in range.
+        S = F - F.mean(axis=1, keepdims=True)
+        return C * exp(S, _SAFE_FACTOR), exp(-S, _SAFE_FACTOR)
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        up, down = self._factors(F, C)
+        return np.asarray(up.sum(axis=1) * down.sum(axis=1))
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        up, down = self._factors(F, C)
+        return np.asarray(
+            up * down.sum(axis=1, keepdims=True) - down * up.sum(axis=1, keepdims=True)
+        )
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each score, (n, k)."""
+        up, down = self._factors(F, C)
+        return np.asarray(
+            up * down.sum(axis=1, keepdims=True)
+            + down * up.sum(axis=1, keepdims=True)
+            - 2.0 * up * down
+        )
+
+    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
+        """The summed loss along a line, with exact derivatives."""
+
+        def slopes(alpha: float) -> tuple[float, float]:
+            a, b = self._factors(F + alpha * direction, C)
+            a0, b0 = a.sum(axis=1), b.sum(axis=1)
+            a *= direction
+            b *= direction
+            a1, b1 = a.sum(axis=1), -b.sum(axis=1)
+            a2 = np.einsum("nk,nk->n", a, direction)
+            b2 = np.einsum("nk,nk->n", b, direction)
+            first = a1 * b0 + a0 * b1
+            return dot(weights, first), dot(weights, a2 * b0 + 2.0 * a1 * b1 + a0 * b2)
+
+        return slopes
+
+    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
+        """The same along a coordinate, for many trials of α."""
+        return product_of_sums(F, C, directions) or plain(self, y, F, C, directions)
+
+
+# -- The p-norm cost of a stochastic hypothesis --------------------------------------------------
+# Defined in A. C. Lozano and N. Abe, "Multi-class cost-sensitive boosting with p-norm loss
+# functions", KDD 2008.
+
+
+@dataclass(frozen=True, repr=False)
+class PNorm(MulticlassLoss):
+    r"""A convex stand-in for the cost of the most likely class.
+
+    .. math:: L = \sum_y H(y|x)^p\, C_{x,y}, \qquad L_y' = p H^{p-1} C, \quad
+        L_y'' = p(p-1) H^{p-2} C
+
+    (Eq. 2). Domain: H >= 0, usually a distribution over the classes; p >= 1, where p = 1 is the
+    expected cost and p → ∞ approaches the cost of argmax H. It has no name in
+    `costboost.losses.LOSSES`, which lists losses of scores.
+
+    Parameters
+    ----------
+    p : float, default=2.0
+        The exponent of the norm, at least 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PNorm(2).value(np.array([0]), np.array([[0.5, 0.5]]), np.array([[0.0, 8.0]]))
+    array([2.])
+    """
+
+    formula = "Σⱼ Cⱼ Hⱼᵖ, H a distribution"
+    on_simplex = True
+
+    p: float = 2.0
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return np.asarray((F**self.p * C).sum(axis=1))
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to H, (n, k)."""
+        return np.asarray(self.p * F ** (self.p - 1.0) * C)
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its second derivatives with respect to each entry of H, (n, k)."""
+        if self.p == 1.0:
+            return np.zeros_like(F)
+        # 0^(p-2) diverges for p < 2, but so does the true second derivative.
+        with np.errstate(divide="ignore"):
+            return np.asarray(self.p * (self.p - 1.0) * F ** (self.p - 2.0) * C)
+
+    def smoothness(self, C: Floats) -> float:
+        r"""Lipschitz constant of the gradient, :math:`\max C \cdot p(p-1)2^{p-2}` (Thm. 4.1)."""
+        return float(C.max() * self.p * (self.p - 1.0) * 2.0 ** (self.p - 2.0))
+
+    def __repr__(self) -> str:
+        return f"PNorm(p={self.p:g})"

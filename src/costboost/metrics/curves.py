@@ -10,9 +10,8 @@ from scipy.optimize import isotonic_regression
 
 from costboost._typing import Bools, Floats, Ints
 from costboost._validation import in_range, usual_exponent
-from costboost.costs.labelled import is_short
-from costboost.metrics.case import Case, positive_index
-from costboost.metrics.money import in_full
+from costboost.costs.forms import is_short
+from costboost.metrics.money import Case, in_full, positive_index
 
 __all__ = ["cost_by_threshold", "cost_curve"]
 

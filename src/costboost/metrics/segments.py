@@ -13,8 +13,7 @@ from scipy.stats import t as student
 from costboost._tables import as_frame, is_missing
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import usual_exponent
-from costboost.metrics.case import Case
-from costboost.metrics.money import in_full
+from costboost.metrics.money import Case, in_full
 
 if TYPE_CHECKING:
     import pandas as pd

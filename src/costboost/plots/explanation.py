@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.decisions.explanation import Explanation
+from costboost.decisions.explain import Explanation
 from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, axes, number, tidy
 
 if TYPE_CHECKING:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from costboost._typing import AnyArray
 from costboost.costs import Costs
-from costboost.costs.checks import check_finite, is_frame
-from costboost.costs.context import Context, object_array
 from costboost.costs.expressions import Expression
-from costboost.costs.labelled import from_mapping, labelled, open_frame
+from costboost.costs.forms import Reader, check_finite
 from costboost.costs.uncertain import scenarios
 
 __all__ = ["Formulas"]
@@ -25,8 +22,8 @@ class Formulas:
         self.owner = type(model).__name__
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
-        context = Context(self.classes, "cost_matrix", self.owner, self.decisions)
-        cells = _cells(scenarios(model.cost_matrix).expected, context)
+        reader = Reader(self.classes, owner=self.owner, decisions=self.decisions)
+        cells, _ = reader.cells(scenarios(model.cost_matrix).expected)
         self._constants = np.zeros(cells.shape)
         self._expressions: list[tuple[int, int, Expression]] = []
         for j, d in np.ndindex(*cells.shape):
@@ -44,13 +41,3 @@ class Formulas:
             matrix[:, j, d] = expression(table)
         check_finite(matrix, "cost_matrix", self.owner, self.classes, self.decisions)
         return Costs(self.classes, matrix, self.decisions)
-
-
-def _cells(form: Any, context: Context) -> AnyArray:
-    """Numbers and texts, truth by decision, in the order of the model."""
-    if isinstance(form, Mapping):
-        return from_mapping(form, context)[0]
-    if is_frame(form):
-        truths, columns, cells = open_frame(form, context.name, context.owner)
-        return labelled(cells, truths, columns, context)[0]
-    return object_array(form).astype(object)

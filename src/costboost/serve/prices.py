@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost.costs.labelled import is_short
+from costboost.costs.forms import is_short
 from costboost.costs.labels import positive_code
 from costboost.serve.errors import RequestError
 

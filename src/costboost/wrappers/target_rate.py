@@ -37,7 +37,7 @@ from costboost._validation import (
     share,
 )
 from costboost.costs.labels import positive_code
-from costboost.decisions.order_statistics import order_rank, order_threshold, rows_needed
+from costboost.decisions.guarantee import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
 from costboost.wrappers.checks import check_features, check_rows, hand_on_weights, limit_folds
 from costboost.wrappers.ratio_search import NamedRate, bisected

@@ -6,13 +6,12 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.stats import ttest_rel
 
 from costboost._typing import Ints
 from costboost.algorithms import MCBoostClassifier
 from costboost.costs import Costs
 from costboost.datasets import Dataset
-from costboost.metrics import mean_cost
+from costboost.metrics import corrected_t_test, mean_cost
 from costboost_papers.beijbom2014.methods import (
     ALGORITHMS,
     EVERYTHING,
@@ -223,7 +222,7 @@ def _tidy_tests(name: str, risks: pd.DataFrame) -> pd.DataFrame:
     """Values p of the paired t-test against the lowest mean; 1 for itself and for equal risks."""
     best = risks[risks.mean().idxmin()]
     tests = {
-        other: 1.0 if np.allclose(column, best) else float(ttest_rel(column, best).pvalue)
+        other: 1.0 if np.allclose(column, best) else corrected_t_test(column - best, 0.0)
         for other, column in risks.items()
         if len(risks) > 1
     }

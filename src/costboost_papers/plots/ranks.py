@@ -7,64 +7,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
 from costboost._typing import Floats
+from costboost.metrics import critical_difference, friedman_test, mean_ranks
 from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, axes, feature_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["RankDisplay", "critical_difference"]
+__all__ = ["RankDisplay"]
 
 # Heights in rows of text, downwards from the axis at 0.
 _RULER = 1.7  # the critical difference, above the axis
 _BAR_GAP = 0.42
 _FIRST_BAR = 0.55
-
-
-def critical_difference(k: int, n: int, alpha: float = 0.05) -> float:
-    """Least difference of mean ranks that Nemenyi's test calls significant.
-
-    ``q sqrt(k (k + 1) / (6 n))`` with q the quantile of the studentized range over the square root
-    of 2 [1]_.
-
-    Parameters
-    ----------
-    k : int
-        Number of methods.
-    n : int
-        Number of data sets.
-    alpha : float, default=0.05
-        Chance of a false alarm among all pairs.
-
-    Returns
-    -------
-    float
-        The critical difference.
-
-    References
-    ----------
-    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of
-       Machine Learning Research 7, 2006.
-
-    Examples
-    --------
-    >>> from costboost_papers.plots import critical_difference
-    >>> round(critical_difference(4, 14, alpha=0.05), 2)
-    1.25
-    """
-    if k < 2 or n < 1:
-        raise ValueError(
-            "critical_difference needs at least two methods and one data set; got "
-            f"k={k!r}, n={n!r}."
-        )
-    if not 0.0 < alpha < 1.0:
-        raise ValueError(
-            f"The 'alpha' parameter of critical_difference must lie between 0 and 1; got {alpha!r}."
-        )
-    q = float(studentized_range.ppf(1.0 - alpha, k, np.inf)) / np.sqrt(2.0)
-    return float(q * np.sqrt(k * (k + 1) / (6.0 * n)))
 
 
 class RankDisplay:
@@ -172,23 +128,10 @@ class RankDisplay:
         RankDisplay
             The display, drawn.
         """
-        values = np.asarray(table, dtype=np.float64)
-        if values.ndim != 2 or values.shape[1] < 2 or not len(values):
-            raise ValueError(
-                "The 'table' parameter of RankDisplay.from_results must have shape (data sets, "
-                f"methods) with at least one row and two columns; got {values.shape}."
-            )
-        gaps = np.flatnonzero(np.isnan(values).any(axis=1))
-        if len(gaps):
-            raise ValueError(
-                "The 'table' parameter of RankDisplay.from_results must have a value of each "
-                f"method on each data set; rows {gaps[:5].tolist()} have gaps. Drop those rows, or "
-                "the methods that could not run."
-            )
-        ranked = rankdata(values if lower_is_better else -values, axis=1)
-        known = names or feature_names(table) or [f"method {j}" for j in range(values.shape[1])]
-        p_value = _friedman(ranked)
-        return cls(ranked.mean(axis=0), known, len(values), alpha=alpha, p_value=p_value).plot(ax)
+        ranks = mean_ranks(table, lower_is_better=lower_is_better)
+        known = names or feature_names(table) or [f"method {j}" for j in range(len(ranks))]
+        p_value = friedman_test(table) if len(ranks) > 2 else None
+        return cls(ranks, known, len(np.asarray(table)), alpha=alpha, p_value=p_value).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw the axis, the names on both sides, the bars and the critical difference.
@@ -278,15 +221,6 @@ class RankDisplay:
             fontsize=SMALL,
             color=MUTED,
         )
-
-
-def _friedman(ranked: Floats) -> float | None:
-    """p-value of Friedman's test; None for two methods, for which it is not defined."""
-    if ranked.shape[1] < 3:
-        return None
-    if (ranked == ranked[:, :1]).all():
-        return 1.0  # nothing but ties
-    return float(friedmanchisquare(*ranked.T).pvalue)
 
 
 def _spans(ranks: Floats, gap: float) -> list[tuple[int, int]]:

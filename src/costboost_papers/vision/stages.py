@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.decisions.order_statistics import order_threshold
+from costboost.decisions.guarantee import order_threshold
 from costboost.learners.base import ConstantRule, voted
 from costboost.learners.steps import StepRule
 from costboost_papers.vision._kernels import compiled

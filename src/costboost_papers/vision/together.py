@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from costboost.boosting.loop import History, advance
-from costboost.boosting.scheme import Scheme
+from costboost.boosting.loop import History, Scheme, advance
 from costboost_papers.vision.haar_stump import BoundHaarStump
 
 __all__ = ["boost_together"]

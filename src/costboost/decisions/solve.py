@@ -1,0 +1,462 @@
+"""Decisions of a whole batch within limits at the least cost, and the prices of the limits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._tables import as_frame
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.decisions.arrays import cheapest, checked_expected, checked_labels
+from costboost.decisions.limits import (
+    Budget,
+    Groups,
+    Rate,
+    RowLimits,
+    bounds,
+    constrained,
+    grouped,
+    read,
+)
+from costboost.decisions.program import Limit, solve
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+# -- The graph of exchanges between decisions: optimality, and what one more unit saves ----------
+# Given the decision of every row, moving a row from decision j to decision k changes the cost by
+# ``E[i, k] - E[i, j]``. The cheapest such move is the arc j -> k of a graph on the d decisions. One
+# more node, the outside, stands for unused capacity: k -> outside if k may take another row,
+# outside -> j if j may lose one. Decisions within their limits are optimal exactly if the graph has
+# no cycle of negative cost (Klein 1967), and shortest paths are the dual prices.
+
+
+class Exchange:
+    """Cheapest moves between decisions."""
+
+    def __init__(self, expected: Floats, codes: Ints, bounds: RowLimits) -> None:
+        self.expected = expected
+        self.codes = codes
+        self.bounds = bounds
+        d = expected.shape[1]
+        self.counts: Ints = np.bincount(codes, minlength=d)
+        self.arcs: Floats = np.full((d + 1, d + 1), np.inf)
+        self.movers: Ints = np.full((d, d), -1, dtype=np.intp)
+        for j in range(d):
+            self._find_moves(j)
+        self._open_outside()
+
+    def _find_moves(self, j: int) -> None:
+        """The cheapest moves away from decision j."""
+        rows = np.flatnonzero(self.codes == j)
+        d = self.expected.shape[1]
+        self.arcs[j, :d] = np.inf
+        if not len(rows):
+            return
+        for k in range(d):
+            if k != j:
+                change = self.expected[rows, k] - self.expected[rows, j]
+                best = int(change.argmin())
+                self.arcs[j, k], self.movers[j, k] = change[best], rows[best]
+
+    def _open_outside(self) -> None:
+        d = len(self.counts)
+        self.arcs[:d, d] = np.where(self.counts < self.bounds.upper, 0.0, np.inf)
+        self.arcs[d, :d] = np.where(self.counts > self.bounds.lower, 0.0, np.inf)
+
+    def improve(self, tolerance: float) -> None:
+        """Cancel negative cycles until none is left: the decisions are then optimal."""
+        while True:
+            cycle = _negative_cycle(self.arcs, tolerance)
+            if cycle is None:
+                return
+            d = len(self.counts)
+            pairs = list(zip(cycle, cycle[1:] + cycle[:1], strict=True))
+            moves = [(self.movers[j, k], k) for j, k in pairs if j < d and k < d]
+            for row, k in moves:
+                self.codes[row] = k
+            self.counts = np.bincount(self.codes, minlength=d)
+            for j in {node for node in cycle if node < d}:
+                self._find_moves(j)
+            self._open_outside()
+
+    def marginal(self) -> Floats:
+        """What one more unit of each decision's upper limit saves, (d,)."""
+        # Negative where the lower limit binds: one unit less of it saves that much.
+        distance = _distances(self.arcs)
+        d = len(self.counts)
+        more = np.where(self.counts == self.bounds.upper, -distance[d, :d], 0.0)
+        fewer = np.where(self.counts == self.bounds.lower, -distance[:d, d], 0.0)
+        # A decision that is full only because it has all rows is not limited.
+        more[self.bounds.upper >= len(self.codes)] = 0.0
+        fewer[self.bounds.lower <= 0] = 0.0
+        return np.asarray(np.maximum(more, 0.0) - np.maximum(fewer, 0.0))
+
+    def prices(self) -> Floats:
+        """Prices that, added to the costs, make these decisions the cheapest of each row, (d,)."""
+        # Distances from a node and to a node are such prices. Their mean lies inside the set of all
+        # of them, so that rows tie only where their costs do. A limit of 0 has the price infinity.
+        d = len(self.counts)
+        known = self.arcs[np.isfinite(self.arcs)]
+        far = 2.0 * (d + 1) * (1.0 + np.abs(known).max(initial=0.0))  # in place of infinity
+        distance = _distances(np.where(np.isfinite(self.arcs), self.arcs, far))
+        to = distance - distance[d]
+        away = distance[:, [d]] - distance
+        prices = 0.5 * (to.mean(axis=1) + away.mean(axis=0))[:d]
+        if np.isinf(self.arcs[:d, d]).all() or np.isinf(self.arcs[d, :d]).all():
+            prices -= prices.min()  # no limit has room: only differences count
+        prices[self.bounds.upper == 0] = np.inf
+        return np.asarray(prices)
+
+
+def _distances(arcs: Floats) -> Floats:
+    """Shortest paths between all nodes (Floyd and Warshall); there is no negative cycle."""
+    distance = arcs.copy()
+    np.fill_diagonal(distance, 0.0)
+    for node in range(len(arcs)):
+        through = distance[:, node, None] + distance[None, node, :]
+        np.minimum(distance, through, out=distance)
+    return distance
+
+
+def _negative_cycle(arcs: Floats, tolerance: float) -> list[int] | None:
+    """Nodes of a simple cycle of cost below -tolerance, or None."""
+    size = len(arcs)
+    distance = np.zeros(size)
+    before = np.full(size, -1, dtype=np.intp)
+    slack = tolerance / size  # rounding must not turn a cycle of cost 0 into a negative one
+    for _ in range(size):
+        reached = distance[:, None] + arcs
+        best = reached.argmin(axis=0)
+        value = reached[best, np.arange(size)]
+        better = value < distance - slack
+        if not better.any():
+            return None
+        distance = np.where(better, value, distance)
+        before = np.where(better, best, before)
+    node = int(np.flatnonzero(better)[0])
+    for _ in range(size):
+        node = int(before[node])
+    cycle = [node]
+    while (step := int(before[cycle[-1]])) != node:
+        cycle.append(step)
+    return cycle[::-1]
+
+
+# -- Decisions of a whole batch under limits, and the prices of the limits -----------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Decisions under limits; made by `allocate`.
+
+    Attributes
+    ----------
+    decisions : array of shape (d,)
+        Labels of the decisions.
+    codes : int array of shape (n,)
+        The decision of each row, as an index into `decisions`.
+    expected_cost : float
+        Expected cost of all rows together.
+    cost_by_decision : dict of label to float
+        Its parts: the rows of each decision.
+    counts : dict of label to int
+        The number of rows of each decision.
+    price : dict
+        For each decision with a limit, what one more unit of its upper limit saves in total; 0 if
+        the limit does not bind. Negative if the lower limit binds: one unit less of it saves that
+        much. With ``per``, a dictionary of that kind for each group. With ``constraints`` the
+        values are the dual prices of the linear program.
+    lower_bound : float
+        No decisions within the limits cost less. Equal to `expected_cost` up to rounding unless
+        there are constraints, whose sums cannot be met exactly with whole rows.
+    constraints : list of dict
+        For each constraint (and group): what it is, its limit, the value met, and its dual price.
+    """
+
+    decisions: AnyArray
+    codes: Ints
+    expected_cost: float
+    cost_by_decision: dict[Any, float]
+    counts: dict[Any, int]
+    price: dict[Any, Any]
+    lower_bound: float
+    constraints: list[dict[str, Any]] = field(default_factory=list)
+    _parts: list[dict[str, Any]] = field(default_factory=list, repr=False)
+
+    @property
+    def labels(self) -> AnyArray:
+        """The decision of each row, (n,)."""
+        return np.asarray(self.decisions[self.codes])
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per decision, and per group if there are groups.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns ``group`` (if any), ``decision``, ``rows``, ``at_least``, ``at_most``,
+            ``expected_cost`` and ``price``.
+        """
+        keys = list(self._parts[0]) if self._parts else []
+        return as_frame(
+            {key: [part[key] for part in self._parts] for key in keys}, "Allocation.to_frame"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Share:
+    """The decisions of one group."""
+
+    codes: Ints
+    price: Floats  # (d,)
+    lower_bound: float
+    constraints: list[dict[str, Any]]
+
+
+def allocate(
+    expected: ArrayLike,
+    decisions: ArrayLike | None = None,
+    *,
+    capacity: Mapping[Any, Any] | None = None,
+    constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
+    per: ArrayLike | None = None,
+    proba: ArrayLike | None = None,
+    classes: ArrayLike | None = None,
+    X: Any = None,
+) -> Allocation:
+    """Decide a batch of rows within limits, at the least expected cost.
+
+    With ``capacity`` alone the result is the exact optimum: one limit by partial sort on regret,
+    several by a transportation program, whose solutions are whole rows. Equal rows never overshoot
+    a limit. ``constraints`` are met, too, but with whole rows the cost may be slightly above the
+    optimum: `costboost.decisions.limits` says what is guaranteed.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision on each row, from `expected_cost` or ``predict_cost``.
+    decisions : array of shape (d,), optional
+        Labels of the decisions, in the order of the columns; by default 0, 1, ...
+    capacity : mapping of decision to limit, optional
+        How many rows may get a decision: an integer is a number of rows, a float from 0 to 1 a
+        share of the rows, a pair ``(lower, upper)`` has both ends (None is no limit). With
+        ``per``, a mapping of group to limit gives every group its own.
+    constraints : Rate, Budget or sequence of them, optional
+        Limits on expected rates and on sums of money.
+    per : array of shape (n,) or str, optional
+        Group of each row, such as its day, or the name of that column of X. Limits and constraints
+        hold in each group.
+    proba : array of shape (n, k), optional
+        Probability of each class; needed by `Rate`.
+    classes : array of shape (k,), optional
+        Labels of the classes; needed by `Rate` if they are not 0, 1, ...
+    X : frame, optional
+        The rows, if ``per`` is the name of a column.
+
+    Returns
+    -------
+    Allocation
+        The decisions, their expected cost and the prices of the limits.
+
+    Examples
+    --------
+    Four payments; only one can be reviewed:
+
+    >>> expected = [[10, 4, 18], [2, 4, 20], [50, 4, 9], [30, 4, 12]]
+    >>> found = allocate(expected, ["accept", "review", "block"], capacity={"review": 1})
+    >>> found.labels.tolist(), found.expected_cost
+    (['accept', 'accept', 'block', 'review'], 25.0)
+    >>> found.price
+    {'review': 6.0}
+    """
+    owner = "allocate"
+    E = checked_expected(expected, owner)
+    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    sums = read(constraints, E, labels, proba, classes, owner)
+    groups = Groups([None], np.zeros(len(E), np.intp))
+    if per is not None:
+        groups = grouped(per, len(E), owner, X)
+    codes = np.empty(len(E), dtype=np.intp)
+    shares: list[_Share] = []
+    limits: list[RowLimits] = []
+    for name, rows in zip(groups.names, groups.rows(), strict=True):
+        limit = bounds(
+            capacity, labels, len(rows), owner, groups=None if per is None else groups, group=name
+        )
+        if sums:
+            solved = constrained(E[rows], limit, [one.take(rows) for one in sums], name, owner)
+            share = _Share(*solved)
+        else:
+            share = _counted(E[rows], limit)
+        codes[rows] = share.codes
+        shares.append(share)
+        limits.append(limit)
+    limited = [j for j, label in enumerate(labels.tolist()) if label in (capacity or {})]
+    return _assembled(E, labels, codes, groups, shares, limits, limited, per is not None)
+
+
+def _assembled(
+    E: Floats,
+    labels: AnyArray,
+    codes: Ints,
+    groups: Groups,
+    shares: list[_Share],
+    limits: list[RowLimits],
+    limited: list[int],
+    has_groups: bool,
+) -> Allocation:
+    names = labels.tolist()
+    d = len(names)
+    taken = np.take_along_axis(E, codes[:, None], axis=1)[:, 0]
+    cell = groups.codes * d + codes
+    cost = np.bincount(cell, taken, minlength=len(groups.names) * d).reshape(-1, d)
+    count = np.bincount(cell, minlength=len(groups.names) * d).reshape(-1, d)
+    parts = [
+        {
+            **({"group": group} if has_groups else {}),
+            "decision": names[j],
+            "rows": int(count[g, j]),
+            "at_least": int(limits[g].lower[j]) if j in limited else None,
+            "at_most": int(limits[g].upper[j]) if j in limited else None,
+            "expected_cost": float(cost[g, j]),
+            "price": float(shares[g].price[j]) if j in limited else None,
+        }
+        for g, group in enumerate(groups.names)
+        for j in range(d)
+    ]
+    prices = [{names[j]: float(share.price[j]) for j in limited} for share in shares]
+    met = [
+        {**({"group": group} if has_groups else {}), **one}
+        for group, share in zip(groups.names, shares, strict=True)
+        for one in share.constraints
+    ]
+    return Allocation(
+        decisions=labels,
+        codes=codes,
+        expected_cost=float(cost.sum()),
+        cost_by_decision={names[j]: float(cost[:, j].sum()) for j in range(d)},
+        counts={names[j]: int(count[:, j].sum()) for j in range(d)},
+        price=dict(zip(groups.names, prices, strict=True)) if has_groups else prices[0],
+        lower_bound=math.fsum(share.lower_bound for share in shares),
+        constraints=met,
+        _parts=parts,
+    )
+
+
+def _counted(E: Floats, limit: RowLimits) -> _Share:
+    """The optimum under limits on counts alone."""
+    exchange = _exchange(E, limit)
+    codes = exchange.codes
+    best = float(np.take_along_axis(E, codes[:, None], axis=1).sum())
+    return _Share(codes, exchange.marginal(), best, [])
+
+
+def _exchange(E: Floats, limit: RowLimits) -> Exchange:
+    n, d = E.shape
+    free = cheapest(E)
+    counts = np.bincount(free, minlength=d)
+    limited = np.flatnonzero((limit.lower > 0) | (limit.upper < n))
+    if ((counts >= limit.lower) & (counts <= limit.upper)).all():
+        return Exchange(E, free, limit)
+    if len(limited) == 1:
+        return Exchange(E, _one_limit(E, free, int(limited[0]), limit), limit)
+    # Only upper limits, whose prices cannot be negative: a row whose cheapest decision has no
+    # limit keeps it at any price.
+    open_to_change = np.ones(n, dtype=np.bool_)
+    if not limit.lower.any():
+        open_to_change = np.isin(free, limited)
+    rows = np.flatnonzero(open_to_change)
+    settled = np.bincount(free[~open_to_change], minlength=d)
+    program = [
+        Limit(
+            np.eye(d)[j],
+            float(limit.lower[j] - settled[j]) if limit.lower[j] else -np.inf,
+            float(limit.upper[j] - settled[j]) if limit.upper[j] < n else np.inf,
+        )
+        for j in limited
+    ]
+    found = solve(E[rows], program)
+    if found is None or len(found.split):  # bounds were checked, and vertices are whole
+        raise RuntimeError("The linear program of allocate failed. Please report these costs.")
+    codes = free
+    codes[rows] = found.codes
+    exchange = Exchange(E, codes, limit)
+    # The solver works to a tolerance; the exchanges only to the rounding of the costs.
+    exchange.improve(1e-13 * float(np.abs(E).max(initial=0.0)))
+    return exchange
+
+
+def _one_limit(E: Floats, free: Ints, j: int, limit: RowLimits) -> Ints:
+    """Decision j for the rows that gain most by it: a partial sort."""
+    n, d = E.shape
+    others = np.delete(np.arange(d), j)
+    second = others[E[:, others].argmin(axis=1)] if d > 2 else np.full(n, others[0])
+    gain = np.take_along_axis(E, second[:, None], axis=1)[:, 0] - E[:, j]
+    chosen = int(np.clip((free == j).sum(), limit.lower[j], limit.upper[j]))
+    codes = np.where(free == j, second, free)
+    if chosen == n:
+        codes[:] = j
+    elif chosen:
+        codes[np.argpartition(gain, n - chosen)[n - chosen :]] = j
+    return codes
+
+
+def capacity_prices(
+    expected: ArrayLike,
+    decisions: ArrayLike | None = None,
+    *,
+    capacity: Mapping[Any, Any],
+    per: ArrayLike | None = None,
+    X: Any = None,
+) -> Floats:
+    """Prices of decisions that keep limits on average, for rows that arrive one by one.
+
+    They are the dual prices of `allocate` on the rows at hand, which are best held-out ones. Add
+    them to the costs, ``matrix + prices``, and take the cheapest decision of each new row: on the
+    rows at hand this is the optimum within the limits (up to rows that tie), and on new rows of the
+    same kind the limits are met on average.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision on each row.
+    decisions : array of shape (d,), optional
+        Labels of the decisions, in the order of the columns; by default 0, 1, ...
+    capacity : mapping of decision to limit
+        As in `allocate`: numbers of rows, shares, or pairs.
+    per : array of shape (n,) or str, optional
+        Group of each row, such as its day, or the name of that column of X: numbers of rows are
+        then per group, on average. Without it they are for all rows together.
+    X : frame, optional
+        The rows, if ``per`` is the name of a column.
+
+    Returns
+    -------
+    array of shape (d,)
+        A price per decision; 0 where no limit binds, negative where a lower limit asks for more
+        rows than would choose the decision by cost, infinite for a limit of 0.
+
+    Examples
+    --------
+    >>> expected = np.array([[10, 4, 18], [2, 4, 20], [50, 4, 9], [30, 4, 12]])
+    >>> prices = capacity_prices(
+    ...     expected, ["accept", "review", "block"], capacity={"review": 0.25}
+    ... )
+    >>> prices
+    array([0., 7., 0.])
+    >>> (expected + prices).argmin(axis=1)
+    array([0, 0, 2, 1])
+    """
+    owner = "capacity_prices"
+    E = checked_expected(expected, owner)
+    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    periods = 1 if per is None else len(grouped(per, len(E), owner, X).names)
+    limit = bounds(capacity, labels, len(E), owner, periods=periods)
+    return _exchange(E, limit).prices()

@@ -1,0 +1,706 @@
+"""Training and deciding on Parquet files that are larger than memory.
+
+Files are read as one long table, in batches. XGBoost quantises the features into a temporary folder
+and trains from there; memory holds a few batches and, for each row, labels, scores and gradients.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import cached_property
+from glob import glob, has_magic
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_is_fitted
+
+from costboost._frames import FrameEncoder
+from costboost._state import fingerprint
+from costboost._typing import AnyArray, Bools, Floats
+from costboost._validation import is_integer
+from costboost.costs.checks import parameter
+from costboost.costs.expressions import Expression
+from costboost.costs.forms import columns_of, varies
+from costboost.gbm.blocks import Block, Features, Pricing, check_classes, joined
+from costboost.gbm.engines.base import Engine, Job, Watch
+from costboost.gbm.folds import strata
+from costboost.gbm.members import Recipe
+from costboost.gbm.models import Model, XGBoostModel
+from costboost.gbm.settings import Settings
+from costboost.gbm.sources.base import Source, Trainer, hashes, hold_out_rule
+from costboost.gbm.targets import Columns, Part, Target
+from costboost.gbm.totals import Totals
+
+try:
+    import pandas as pd
+    import pyarrow as pa  # type: ignore[import-untyped]
+    import pyarrow.compute as pc  # type: ignore[import-untyped]
+    import pyarrow.parquet as pq  # type: ignore[import-untyped]
+except ImportError as error:
+    raise ImportError(
+        "fit_parquet and predict_parquet read Parquet files with pyarrow and pandas, of which one "
+        'is not installed: pip install "costboost[data]"'
+    ) from error
+
+if TYPE_CHECKING:
+    from costboost.gbm.classifier import CostBoostClassifier
+
+xgb: Any = None
+with suppress(ImportError):  # predict_parquet can do without it
+    xgb = import_module("xgboost")
+fcntl: Any = None
+with suppress(ImportError):  # without such locks, folders of killed processes stay
+    fcntl = import_module("fcntl")
+
+# Bytes of a column that are read at once.
+_BUFFER = 2**20
+# Numbers of a batch, unless the user says how many rows: 16 MB of features.
+_BATCH_NUMBERS = 2**22
+_PREFIX = "costboost-"
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def find_files(paths: Any, owner: str) -> list[Path]:
+    """The files that a pattern, a folder, a file or a sequence of them means."""
+    several = isinstance(paths, Sequence) and not isinstance(paths, (str, bytes))
+    rule = f"{parameter('paths', owner)} must be a pattern, a folder, a file or a list of them"
+    found: list[Path] = []
+    for entry in paths if several else [paths]:
+        if not isinstance(entry, (str, Path)):
+            raise TypeError(f"{rule}, got {entry!r}. Pass 'folder/*.parquet'.")
+        path = Path(entry).expanduser()
+        if path.is_dir():
+            files = sorted(path.glob("*.parquet"))
+        elif path.exists():
+            files = [path]
+        elif has_magic(str(path)):
+            files = [Path(name) for name in sorted(glob(str(path), recursive=True))]
+        else:
+            raise FileNotFoundError(f"{rule}, and there is no {str(path)!r}. Check the path.")
+        if not files:
+            raise FileNotFoundError(
+                f"{rule}, and nothing matches {str(entry)!r}. Check the folder and the ending."
+            )
+        found += files
+    if not found:
+        raise ValueError(f"{rule}, got an empty list. Name at least one file.")
+    return found
+
+
+def kind_of(kind: Any) -> str:
+    """What the values of an Arrow type are to a booster."""
+    types = pa.types
+    if types.is_null(kind):
+        return "nothing"
+    if types.is_dictionary(kind) or types.is_string(kind) or types.is_large_string(kind):
+        return "category"
+    numbers = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal)
+    return "number" if any(is_kind(kind) for is_kind in numbers) else "other"
+
+
+class ParquetFiles:
+    """Parquet files as one table."""
+
+    def __init__(self, paths: Any, owner: str) -> None:
+        self.owner = owner
+        self.n_rows = 0
+        self.schemas: dict[Path, Any] = {}  # of the files that have rows
+        found = find_files(paths, owner)
+        for path in found:
+            try:
+                with pq.ParquetFile(path) as file:
+                    if file.metadata.num_rows:
+                        self.n_rows += int(file.metadata.num_rows)
+                        self.schemas[path] = file.schema_arrow
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise ValueError(
+                    f"{str(path)!r}, one of the files of {owner}, is no readable Parquet file: "
+                    f"{error} Remove or repair it."
+                ) from error
+        if not self.n_rows:
+            names = [str(path) for path in found[:5]]
+            raise ValueError(f"The files of {owner} have no rows: {names}. Check what wrote them.")
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """Columns of the first file; the others must have the same, in any order."""
+        (first, schema), *others = self.schemas.items()
+        for path, other in others:
+            differ = sorted(set(schema.names) ^ set(other.names))
+            if differ:
+                raise ValueError(
+                    f"The files of {self.owner} must have the same columns; {differ} are in only "
+                    f"one of {str(first)!r} and {str(path)!r}. Name the columns to use by "
+                    "features=, or make the files alike."
+                )
+        return list(schema.names)
+
+    def type_of(self, name: str) -> Any:
+        """One type of a column that serves all files."""
+        known: dict[Any, Path] = {}
+        for path, schema in self.schemas.items():
+            if name not in schema.names:
+                raise ValueError(
+                    f"{self.owner} needs the column {name!r}, which {str(path)!r} lacks; it has "
+                    f"{schema.names}. Correct the name, or leave the file out."
+                )
+            kind = schema.field(name).type
+            if kind_of(kind) != "nothing":
+                known.setdefault(kind.value_type if pa.types.is_dictionary(kind) else kind, path)
+        kinds = {kind_of(kind) for kind in known}
+        if len(known) < 2:
+            return next(iter(known), pa.float64())
+        if all(pa.types.is_integer(kind) for kind in known):
+            return pa.int64()
+        if kinds == {"number"}:
+            return pa.float64()
+        if kinds == {"category"}:
+            return pa.large_string()
+        held = "; ".join(f"{kind} in {str(path)!r}" for kind, path in known.items())
+        raise ValueError(
+            f"The files of {self.owner} must agree on what the column {name!r} holds, and it is "
+            f"{held}. Convert it to one type."
+        )
+
+    def batches(self, columns: Sequence[str], n_rows: int) -> Iterator[tuple[int, Any]]:
+        """The rows of all files in order, each batch with the number of its first row."""
+        schema = pa.schema([(name, self.type_of(name)) for name in dict.fromkeys(columns)])
+        start, pending = 0, schema.empty_table()
+        for path in self.schemas:
+            # Read as it is needed: buffering ahead would hold a whole file in memory.
+            with pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER) as file:
+                for piece in file.iter_batches(n_rows, columns=schema.names, use_threads=False):
+                    rows = pa.Table.from_batches([piece]).select(schema.names)
+                    pending = pa.concat_tables([pending, rows.cast(schema)])  # copies nothing
+                    if pending.num_rows >= n_rows:
+                        yield start, pending.slice(0, n_rows)
+                        start, pending = start + n_rows, pending.slice(n_rows)
+        if pending.num_rows:
+            yield start, pending
+
+    def batch_rows(self, given: int | None, n_columns: int) -> int:
+        """Rows of a batch: those given, else as many as keep its numbers at about 16 MB."""
+        if given is None:
+            return max(_BATCH_NUMBERS // max(n_columns, 1), 1024)
+        if not is_integer(given) or given < 1:
+            raise ValueError(
+                f"{parameter('batch_rows', self.owner)} must be None or an integer >= 1, got "
+                f"{given!r}. Leave it out if unsure."
+            )
+        return int(given)
+
+    def cost_columns(self, costs: Any) -> list[str]:
+        """The columns that costs depend on."""
+        if costs is None or isinstance(costs, Mapping):
+            return columns_of(costs)
+        if callable(costs):
+            return self.columns
+        if not isinstance(costs, str):
+            raise TypeError(
+                f"{parameter('costs', self.owner)} must be None, the name of a column, a mapping "
+                f"such as {{'fn': 'amount', 'fp': 5}} or a callable frame -> (n, k, d), got "
+                f"{type(costs).__name__}. One matrix for all rows goes into cost_matrix."
+            )
+        if kind_of(self.type_of(costs)) != "number":
+            raise ValueError(
+                f"{parameter('costs', self.owner)} names the column {costs!r}, which must hold "
+                f"numbers and holds {self.type_of(costs)}. Convert it, or name another."
+            )
+        return [costs]
+
+    def batch_costs(self, costs: Any, table: Any, start: int) -> Any:
+        """The costs of a batch, as `fit` and `predict` take them."""
+        if isinstance(costs, str):
+            return self.numbers(table, costs, start, "costs")
+        if isinstance(costs, Mapping):
+            columns = table.select(columns_of(costs)).to_pandas()
+            return {
+                key: Expression(cell)(columns)
+                if isinstance(cell, str) and key != "positive"
+                else cell
+                for key, cell in costs.items()
+            }
+        return costs(table.select(self.columns).to_pandas()) if callable(costs) else costs
+
+    def numbers(self, table: Any, name: str, start: int, role: str) -> Floats:
+        """A column of finite numbers."""
+        values = np.asarray(table[name].cast("float64", safe=False).to_numpy(), dtype=np.float64)
+        wrong = np.flatnonzero(~np.isfinite(values))
+        if len(wrong):
+            raise ValueError(
+                f"{parameter(role, self.owner)} names the column {name!r}, which must hold finite "
+                f"numbers and is {values[wrong[0]]} in row {start + wrong[0]} of the files, "
+                "counted from 0. Fill it, or leave the row out."
+            )
+        return values
+
+
+@contextmanager
+def _batch_from(start: int) -> Iterator[None]:
+    """Errors of a later batch say where it begins."""
+    try:
+        yield
+    except ValueError as error:
+        if not start:
+            raise
+        raise ValueError(f"{error} Here row 0 is row {start} of the files.") from error
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+class ParquetSource(Source):
+    """The training rows of Parquet files, by XGBoost's external memory."""
+
+    def __init__(
+        self,
+        paths: Any,
+        target: str,
+        costs: Any,
+        sample_weight: str | None,
+        features: Sequence[str] | None,
+        batch_rows: int | None,
+        cost_matrix: Any,
+        settings: Settings,
+    ) -> None:
+        self.owner = owner = f"{settings.owner}.fit_parquet"
+        _check_supported(settings, owner)
+        self.files = files = ParquetFiles(paths, owner)
+        self.target, self.weight = target, sample_weight
+        if kind_of(files.type_of(target)) not in ("number", "category"):
+            raise ValueError(
+                f"{parameter('target', owner)} must name a column of classes, and {target!r} "
+                f"holds {files.type_of(target)}. Convert it to text or integers."
+            )
+        self.names = self._feature_names(features)
+        self.n_rows = files.n_rows
+        self.batch_rows = files.batch_rows(batch_rows, len(self.names))
+        self.has_row_costs = costs is not None
+        # Expressions in cost_matrix may name columns that are no features, like those in costs.
+        is_mapped = costs is None and isinstance(cost_matrix, Mapping)
+        self.costs = cost_matrix if is_mapped else costs
+        self.cost_columns = files.cost_columns(self.costs)
+        self.shows_features = self.costs is None and varies(cost_matrix)
+        self.classes, self.categories = self._scan()
+        check_classes(self.classes, settings.owner)
+        self.pricing = Pricing(cost_matrix, self.classes, settings.owner)
+        self.features = self._features()
+        rng = check_random_state(settings.random_state)
+        self.hold_out = hold_out_rule(settings, files.n_rows, len(self.classes), rng)
+        self.seeds = [int(rng.randint(Settings.largest_seed))]
+        self.totals, self._held_out = self._survey()
+
+    def _feature_names(self, features: Sequence[str] | None) -> list[str]:
+        """Names of the feature columns, which must hold numbers or categories."""
+        rule = parameter("features", self.owner)
+        if isinstance(features, str):
+            raise TypeError(
+                f"{rule} must be a list of columns, got {features!r}. Write [{features!r}]."
+            )
+        others = {self.target, self.weight}
+        names = (
+            [c for c in self.files.columns if c not in others]
+            if features is None
+            else list(features)
+        )
+        wrong = sorted(set(names) & others)
+        if wrong or not names or len(set(names)) < len(names):
+            raise ValueError(
+                f"{rule} must name columns other than the target and the weight, at least one, "
+                f"each once; got {names}{f' with {wrong} among them' if wrong else ''}. Correct "
+                "the list."
+            )
+        for name in names:
+            if kind_of(self.files.type_of(name)) == "other":
+                raise ValueError(
+                    f"{rule} must hold numbers, booleans or text, and the column {name!r} holds "
+                    f"{self.files.type_of(name)}. Convert it, or list the features without it."
+                )
+        return names
+
+    def _scan(self) -> tuple[AnyArray, dict[str, AnyArray]]:
+        """One pass over the target and the categorical columns, for what they hold."""
+        rule = parameter("target", self.owner)
+        named = [n for n in self.names if kind_of(self.files.type_of(n)) == "category"]
+        found: dict[str, AnyArray] = {}
+        for start, table in self.files.batches([self.target, *named], self.batch_rows):
+            missing = table[self.target].is_null(nan_is_null=True).to_numpy()
+            if missing.any():
+                raise ValueError(
+                    f"{rule} names the column {self.target!r}, which must hold a class for every "
+                    f"row and is missing in row {start + int(missing.argmax())} of the files, "
+                    "counted from 0. Leave out rows without a class."
+                )
+            for name in table.column_names:
+                values = table[name].unique().drop_null().to_numpy(zero_copy_only=False)
+                found[name] = np.unique(np.concatenate([found.get(name, values[:0]), values]))
+            if type_of_target(found[self.target]) == "continuous":
+                raise ValueError(
+                    f"{rule} must name a column of classes, and {self.target!r} holds continuous "
+                    f"numbers, such as {found[self.target][:3].tolist()}. Name another, or cut it "
+                    "into classes."
+                )
+        return found.pop(self.target), found
+
+    def _features(self) -> Features:
+        """The feature columns, and how frames like the batches are coded."""
+        names = np.asarray(self.names, dtype=object)
+        if not self.categories:
+            return Features(len(names), names)
+        # Columns of different lengths, filled up with missing values, which are no category; one
+        # at least, for columns of text that are missing everywhere.
+        held = {
+            name: pd.Series([*self.categories.get(name, []), None], dtype=object)
+            for name in self.names
+        }
+        categorical = [j for j, name in enumerate(self.names) if name in self.categories]
+        return Features(len(names), names, FrameEncoder(pd.DataFrame(held), categorical))
+
+    def _survey(self) -> tuple[Totals, Block | None]:
+        """One pass over the rows that reads no features: sums, and the held-out rows."""
+        found: Totals | None = None
+        parts: list[Block] = []
+        for block, held in self._blocks(features=False):
+            if len(block):
+                totals = Totals.of(block, int(held.sum()))
+                found = totals if found is None else found + totals
+            if held.any():
+                parts.append(block.take(held))
+        if found is None:
+            raise ValueError(
+                f"{parameter('sample_weight', self.owner)} names the column {self.weight!r}, "
+                "which is 0 in every row. Give weight to some rows."
+            )
+        return found, joined(parts) if parts else None
+
+    def _blocks(self, *, features: bool) -> Iterator[tuple[Block, Bools]]:
+        """Rows that have weight, and which are held out: the same ones in every pass."""
+        columns = [self.target, *self.cost_columns]
+        columns += self.names if features or self.shows_features else []
+        columns += [] if self.weight is None else [self.weight]
+        before = np.zeros(2 * len(self.classes), dtype=np.intp)
+        for start, table in self.files.batches(columns, self.batch_rows):
+            labels = table[self.target]
+            known = pa.array(self.classes, type=labels.type)
+            codes = np.asarray(pc.index_in(labels, value_set=known).to_numpy(), dtype=np.intp)
+            with _batch_from(start):
+                given = self.files.batch_costs(self.costs, table, start)
+                X = table.select(self.names).to_pandas() if self.shows_features else None
+                costs = self.pricing.resolve(given, X, codes)
+            matrix = self._matrix_of(table, start) if features else None
+            block = Block(matrix, costs, self._weights(table, start)).weighted()
+            groups = strata(block.costs)
+            yield block, self.hold_out.mask(groups, before)
+            before += np.bincount(groups, minlength=len(before))
+
+    def _weights(self, table: Any, start: int) -> Floats:
+        if self.weight is None:
+            return np.ones(table.num_rows)
+        weights = self.files.numbers(table, self.weight, start, "sample_weight")
+        if (weights < 0).any():
+            raise ValueError(
+                f"{parameter('sample_weight', self.owner)} names the column {self.weight!r}, which "
+                f"must not be negative, got {weights.min()}. Drop the rows you do not want."
+            )
+        return weights
+
+    def _matrix_of(self, table: Any, start: int) -> AnyArray:
+        """Features in single precision, categories as codes."""
+        X = np.empty((table.num_rows, len(self.names)), dtype=np.float32)
+        for j, name in enumerate(self.names):
+            column = table[name]
+            if name in self.categories:
+                known = pa.array(self.categories[name], type=column.type)
+                column = pc.index_in(column, value_set=known, skip_nulls=True)
+            with np.errstate(over="ignore"):
+                X[:, j] = column.cast("float64", safe=False).to_numpy()
+        if np.isinf(X).any():
+            row, j = np.argwhere(np.isinf(X))[0]
+            raise ValueError(
+                f"Features of {self.owner} must be finite in single precision or missing, and the "
+                f"column {self.names[j]!r} is not in row {start + row} of the files, counted from "
+                "0. Replace the value, or make it missing."
+            )
+        return X
+
+    def rows(self, *, held_out: bool, features: bool) -> Iterator[Block]:
+        """The training rows, or the held-out ones."""
+        for block, held in self._blocks(features=features):
+            if (held == held_out).any():
+                yield block.take(held == held_out)
+
+    def engine(self, settings: Settings, recipe: Recipe) -> Engine:
+        """XGBoost."""
+        return settings.make_engine(recipe, self.totals.rows)
+
+    def held_out(self, number: int | None = None) -> Block | None:
+        """Costs and weights of the held-out rows."""
+        return self._held_out
+
+    def identity(self) -> dict[str, str]:
+        """Hashes of the files, and of the costs and weights of all rows."""
+        files = []
+        for path in self.files.schemas:
+            with open(path, "rb") as file:
+                files.append(hashlib.file_digest(file, "sha256").hexdigest())
+        found: dict[str, Any] = {}
+        for block, held in self._blocks(features=False):
+            parts = {**hashes(block), "held-out rows": fingerprint(held, ())}
+            for topic, text in parts.items():
+                found.setdefault(topic, hashlib.sha256()).update(text.encode())
+        return {
+            **{topic: digest.hexdigest() for topic, digest in found.items()},
+            "files": " ".join(files),
+            "columns": repr([self.target, self.weight, *self.names]),
+            "batch_rows": str(self.batch_rows),
+        }
+
+    def trainer(self, engine: Any, target: Target) -> Trainer:
+        """Trains on matrices in a temporary folder."""
+        from costboost.gbm.engines.xgboost import feature_types
+
+        types = feature_types(self.features.n_features, self.features.categorical)
+
+        def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
+            held, parts = self._held_out, {}
+            if held is not None and job.patience:
+                part = target.part(target.columns(held.costs, held.weights))
+                parts = {"held_out": part} if part.weight > 0 else {}
+            watch = Watch(job, parts, next(iter(parts), None))
+            # Bytes on disk that quantised features may take; measured, and rounded up.
+            wide = int(engine.parameters.get("max_bin") or 256) > 256
+            n_bytes = self.totals.rows * (len(self.names) * (10 if wide else 6) + 16) + 2**20
+            with spill_folder(n_bytes, self.owner) as folder:
+                rows = self._matrix(engine, target, types, folder / "train")
+                watched = {
+                    name: self._matrix(engine, target, types, folder / name, rows) for name in parts
+                }
+                booster = engine.boost(target, rows, self._part(target), watched, watch)
+                # The booster lets go of the rows, so that their files can be removed.
+                booster.reset()
+                del rows, watched
+            model = XGBoostModel(booster, types)
+            if parts:
+                return model, watch.best_scores
+            if held is None:
+                return model, None
+            blocks = self.rows(held_out=True, features=True)
+            return model, np.concatenate([model.scores(b.X) for b in blocks if b.X is not None])
+
+        return train
+
+    def _matrix(
+        self,
+        engine: Any,
+        target: Target,
+        types: list[str] | None,
+        cache: Path,
+        reference: Any = None,
+    ) -> Any:
+        """Rows quantised into files, read when they are needed; held-out ones by a reference."""
+        held_out = reference is not None  # the closure must not keep the matrix alive
+
+        def batches() -> Iterator[dict[str, Any]]:
+            for block in self.rows(held_out=held_out, features=True):
+                columns = target.columns(block.costs, block.weights)
+                yield {"data": block.X, "label": columns.labels, "weight": columns.weights}
+
+        class Batches(xgb.DataIter):
+            """Batches as XGBoost asks for them."""
+
+            def next(self, input_data: Callable[..., None]) -> bool:
+                """Hand over a batch; False if there is none left."""
+                named = next(self.current, None)
+                if named is not None:
+                    input_data(**named, feature_types=types)
+                return named is not None
+
+            def reset(self) -> None:
+                """Start from the first file."""
+                self.current = batches()
+
+        rows = Batches(cache_prefix=str(cache))
+        rows.reset()
+        options = engine.matrix_options(types)
+        del options["feature_types"]  # goes with every batch
+        return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=engine.threads, **options)
+
+    def _part(self, target: Target) -> Part | None:
+        """The target on the training rows, in single precision; None for log loss."""
+        if target.is_log_loss:
+            return None
+        n = self.totals.train_rows
+        labels, weights = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.float32)
+        gains = np.empty((n, target.n_scores), dtype=np.float32)
+        at = 0
+        for block in self.rows(held_out=False, features=False):
+            some = slice(at, at := at + len(block))
+            found = target.columns(block.costs, block.weights)
+            labels[some], weights[some], gains[some] = found.labels, found.weights, found.gains
+        return target.part(Columns(labels, weights, gains))
+
+
+def _check_supported(settings: Settings, owner: str) -> None:
+    """Refuse what cannot be trained from disk, and say what to do instead."""
+    refused = {
+        f"engine={settings.engine!r}): LightGBM keeps all binned rows in memory. Set "
+        "engine='xgboost'": settings.engine != "xgboost",
+        f"ensemble={settings.ensemble!r}, cv={settings.cv!r}): each booster would need its own "
+        "copy on disk. Set ensemble=1 and cv=None; with so many rows one booster is "
+        "enough": settings.ensemble not in (1, "auto") or settings.cv is not None,
+        "effort='high'): its members are compared on folds in memory. Set effort='balanced', "
+        "which trains one booster here": settings.effort == "high",
+        f"loss={settings.loss!r}): its gradients need the costs of all rows in memory. Set "
+        "loss='auto'": settings.loss != "auto",
+        "warm_start=True): set warm_start=False to train anew": settings.warm_start,
+        f"device={settings.device!r}): it reads batches into the memory of the processor. Set "
+        "device='cpu', or use fit or costboost.dask for GPUs": settings.device != "cpu",
+    }
+    for reason, is_refused in refused.items():
+        if is_refused:
+            raise ValueError(f"{owner} cannot train {settings.owner}({reason}.")
+    if not hasattr(xgb, "ExtMemQuantileDMatrix"):
+        found = "which is not installed" if xgb is None else f"got {xgb.__version__}"
+        raise ImportError(
+            f'{owner} needs xgboost 3.0 or later, {found}: pip install --upgrade "xgboost>=3"'
+        )
+
+
+@contextmanager
+def spill_folder(n_bytes: int, owner: str) -> Iterator[Path]:
+    """A temporary folder with so much free space, removed even if its process is killed."""
+    # XGBoost ends the process if the disk is full, so this is checked before. Folders that killed
+    # processes have left are removed first.
+    remedy = "Set the environment variable TMPDIR to a folder that has room and may be written"
+    try:
+        parent = Path(tempfile.gettempdir())
+    except FileNotFoundError as error:
+        raise OSError(errno.ENOENT, f"{owner}: {error.strerror}. {remedy}") from error
+    if not parent.is_dir():
+        raise OSError(
+            errno.ENOENT, f"{owner} needs a folder for temporary files. {remedy}", str(parent)
+        )
+    if fcntl is not None:
+        _remove_stale(parent)
+    free = shutil.disk_usage(parent).free
+    if free < n_bytes:
+        raise OSError(
+            errno.ENOSPC,
+            f"{owner} writes up to {n_bytes / 1e6:,.0f} MB of quantised features, and there are "
+            f"{free / 1e6:,.0f} MB free. {remedy}",
+            str(parent),
+        )
+    lock, handle = _locked(parent)
+    folder = lock.with_suffix("")
+    try:
+        folder.mkdir(mode=0o700)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        lock.unlink(missing_ok=True)
+        os.close(handle)
+
+
+def _locked(parent: Path) -> tuple[Path, int]:
+    """A new lock file, held by this process until it ends, however it ends."""
+    while True:
+        handle, name = tempfile.mkstemp(prefix=_PREFIX, suffix=".lock", dir=parent)
+        if fcntl is not None:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.fstat(handle).st_nlink:  # nobody took it for a stale one before it was held
+            return Path(name), handle
+        os.close(handle)
+
+
+def _remove_stale(parent: Path) -> None:
+    """Remove the folders of processes that are gone: nobody holds their lock."""
+    for lock in parent.glob(f"{_PREFIX}*.lock"):
+        with suppress(OSError), open(lock, "r+b") as file:  # gone meanwhile, or of another user
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails if it is alive
+            shutil.rmtree(lock.with_suffix(""), ignore_errors=True)
+            lock.unlink(missing_ok=True)
+
+
+# --- deciding -------------------------------------------------------------------------------------
+
+
+def predict_parquet(
+    model: CostBoostClassifier,
+    paths: Any,
+    output: str | Path,
+    costs: Any,
+    proba: bool,
+    keep: Sequence[str],
+    batch_rows: int | None,
+) -> Path:
+    """Decide on Parquet files; see `CostBoostClassifier.predict_parquet`."""
+    check_is_fitted(model)
+    owner = f"{type(model).__name__}.predict_parquet"
+    if not hasattr(model, "feature_names_in_"):
+        raise ValueError(
+            f"{owner} finds features by the names of their columns, and {type(model).__name__} was "
+            "fitted on an array without names. Fit it on a frame or by fit_parquet."
+        )
+    if proba and not hasattr(model, "predict_proba"):
+        raise ValueError(
+            f"{parameter('proba', owner)} must be False for a classifier of "
+            f"decision={model.decision!r}, which knows no probabilities. Leave it out."
+        )
+    if isinstance(keep, str):
+        raise TypeError(f"{parameter('keep', owner)} must be a list of columns, got {keep!r}.")
+    chances = [f"probability_{label}" for label in model.classes_.tolist()] if proba else []
+    taken = sorted({"decision", *chances} & set(keep))
+    if taken:
+        raise ValueError(
+            f"{parameter('keep', owner)} must not name {taken}, which are columns of the result. "
+            "Rename them in the files."
+        )
+    files = ParquetFiles(paths, owner)
+    written = Path(output).expanduser()
+    if written.resolve() in {path.resolve() for path in files.schemas}:
+        raise ValueError(
+            f"{parameter('output', owner)} must be another file than those read, got "
+            f"{str(output)!r}. Choose another name."
+        )
+    features = model.feature_names_in_.tolist()
+    is_mapped = costs is None and isinstance(model.cost_matrix, Mapping)
+    if is_mapped and varies(model.cost_matrix) and hasattr(model, "predict_proba"):
+        costs = model.cost_matrix  # its expressions may name columns that are no features
+    columns = list(dict.fromkeys([*features, *files.cost_columns(costs), *keep]))
+    partial = written.with_name(f"{written.name}.partial")
+    writer = None
+    try:
+        for start, table in files.batches(columns, files.batch_rows(batch_rows, len(columns))):
+            frame = table.select(features).to_pandas()
+            result = {name: table[name] for name in keep}
+            with _batch_from(start):
+                known = files.batch_costs(costs, table, start)
+                result["decision"] = pa.array(model.predict(frame, costs=known))
+            if proba:
+                result.update(
+                    zip(chances, map(pa.array, model.predict_proba(frame).T), strict=True)
+                )
+            rows = pa.table(result)
+            if writer is None:
+                writer = pq.ParquetWriter(partial, rows.schema)
+            writer.write_table(rows)
+    except BaseException:
+        if writer is not None:
+            writer.close()
+        partial.unlink(missing_ok=True)
+        raise
+    assert writer is not None
+    writer.close()
+    return partial.replace(written)

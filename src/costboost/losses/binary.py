@@ -1,0 +1,257 @@
+"""Losses of one score and two classes: exponential and logistic."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import expit, logit
+
+from costboost._typing import AnyArray, Floats
+from costboost.losses.base import BinaryLoss, CostPair, cost_pair, error_cost, exp, register
+from costboost.losses.kernels import compiled, fast_exp, row_share, usable_hessian
+
+# -- Exponential losses: the cost inside the exponent, or in front of it -------------------------
+
+
+@compiled(error_model="numpy")
+def _exponential_kernel(
+    a: Floats, f: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray
+) -> None:
+    """The loss f exp(-aF), with a = slope times label: L' = -a L, L'' = a² L."""
+    for i in range(F.shape[0]):
+        value = f[i] * fast_exp(-a[i] * F[i])
+        g, h = -a[i] * value, a[i] * a[i] * value
+        weight = w[i] if w.size > 1 else w[0]
+        share = row_share(max(abs(g), h), weight)
+        g *= share
+        G[i] = weight * g
+        H[i] = weight * usable_hessian(g, share * h)
+
+
+@register
+class CostExponential(BinaryLoss):
+    r"""The loss of CS-AdaBoost and CS-RealBoost: the cost scales the margin.
+
+    .. math::
+
+        L = e^{-c\,yF}, \qquad L' = -c\,y\,e^{-c\,yF}, \qquad L'' = c^2 e^{-c\,yF}, \qquad
+        F^* = \frac{1}{C_1 + C_2} \log \frac{P_+ C_1}{P_- C_2}
+
+    with c = C1 on positives, C2 on negatives, or the row's own cost (Masnadi-Shirazi and
+    Vasconcelos 2007, Eq. 33 and 36). Domain: every real F.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> loss = CostExponential()
+    >>> loss.value(np.array([1.0, -1.0]), np.array([0.0, 0.5]), (5.0, 1.0))
+    array([1.        , 1.64872127])
+    """
+
+    name = "cost_exponential"
+    formula = "e^(−c y F)"
+    kernel = _exponential_kernel
+
+    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """The loss of each row."""
+        return exp(-error_cost(y, C) * y * F)
+
+    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its derivative with respect to ``F``."""
+        c = error_cost(y, C)
+        return -c * y * exp(-c * y * F)
+
+    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its second derivative with respect to ``F``."""
+        c = error_cost(y, C)
+        return c * c * exp(-c * y * F)
+
+    def probability(self, F: Floats, C: CostPair) -> Floats:
+        """The P(+|x) for which ``F`` is the minimiser."""
+        C1, C2 = cost_pair(F, C)
+        return np.asarray(expit((C1 + C2) * F + np.log(C2) - np.log(C1)))
+
+    def minimiser(self, p: Floats, C: CostPair) -> Floats:
+        """The score that minimises the expected loss when P(+|x) = ``p``."""
+        C1, C2 = cost_pair(p, C)
+        return np.asarray((logit(p) + np.log(C1) - np.log(C2)) / (C1 + C2))
+
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
+        """Slopes c y, factors 1."""
+        return y * error_cost(y, C), np.ones_like(y)
+
+
+@register
+class WeightedExponential(BinaryLoss):
+    r"""The loss of AdaBoostC and AsyB: the cost weights the row.
+
+    .. math::
+
+        L = c\,e^{-yF}, \qquad L' = -c\,y\,e^{-yF}, \qquad L'' = c\,e^{-yF}, \qquad
+        F^* = \tfrac12 \log \frac{P_+ C_1}{P_- C_2}
+
+    (Cao et al. 2013, Eq. 1). With C1 = C2 = 1 it is AdaBoost's loss. Domain: every real F.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> loss = WeightedExponential()
+    >>> loss.minimiser(np.array([0.2]), (4.0, 1.0))
+    array([0.])
+    """
+
+    name = "weighted_exponential"
+    formula = "c e^(−y F)"
+    kernel = _exponential_kernel
+
+    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """The loss of each row."""
+        return error_cost(y, C) * exp(-y * F)
+
+    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its derivative with respect to ``F``."""
+        return -error_cost(y, C) * y * exp(-y * F)
+
+    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its second derivative with respect to ``F``."""
+        return error_cost(y, C) * exp(-y * F)
+
+    def probability(self, F: Floats, C: CostPair) -> Floats:
+        """The P(+|x) for which ``F`` is the minimiser."""
+        C1, C2 = cost_pair(F, C)
+        return np.asarray(expit(2.0 * F + np.log(C2) - np.log(C1)))
+
+    def minimiser(self, p: Floats, C: CostPair) -> Floats:
+        """The score that minimises the expected loss when P(+|x) = ``p``."""
+        C1, C2 = cost_pair(p, C)
+        return np.asarray(0.5 * (logit(p) + np.log(C1) - np.log(C2)))
+
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
+        """Slopes y, factors c."""
+        return y, error_cost(y, C)
+
+
+# -- Logistic losses: the costs move the origin of the link, and may set its slope ---------------
+
+
+@compiled(error_model="numpy")
+def _logistic_kernel(
+    a: Floats, b: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: AnyArray
+) -> None:
+    """The loss log(1 + exp(-u)), u = aF + b: q = 1/(1 + exp(u)), L' = -aq, L'' = a² q(1 - q)."""
+    for i in range(F.shape[0]):
+        margin = a[i] * F[i] + b[i]
+        small = fast_exp(-abs(margin))
+        whole = 1.0 / (1.0 + small)
+        q = small * whole if margin > 0.0 else whole
+        g, h = -a[i] * q, a[i] * a[i] * small * whole * whole
+        weight = w[i] if w.size > 1 else w[0]
+        G[i] = weight * g
+        H[i] = weight * usable_hessian(g, h)
+
+
+class ShiftedLogistic(BinaryLoss):
+    r"""Binomial deviance through the link :math:`p_c = 1/(1 + e^{-2(\gamma F + \eta)})`.
+
+    .. math::
+
+        L = \log(1 + e^{-2y(\gamma F + \eta)}), \qquad
+        L' = -2\gamma (y' - p_c), \qquad L'' = 4\gamma^2 p_c (1 - p_c), \qquad
+        \eta = \tfrac12 \log \frac{C_2}{C_1}
+
+    with y' = (y + 1)/2. Subclasses choose the slope :math:`\gamma`. The Newton step at F is
+    :math:`-L'/L'' = z / (2\gamma)` with LogitBoost's response z = (y' - p_c) / (p_c (1 - p_c)).
+    """
+
+    @abstractmethod
+    def slope(self, C1: Floats, C2: Floats) -> Floats:
+        """The slope of the link."""
+
+    def link(self, F: Floats, C1: Floats, C2: Floats) -> Floats:
+        """Half the log-odds of p_c."""
+        return self.slope(C1, C2) * F + 0.5 * (np.log(C2) - np.log(C1))
+
+    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """The loss of each row."""
+        t = -2.0 * y * self.link(F, *cost_pair(y, C))
+        # log(1 + e^t), twice as fast as numpy's logaddexp(0, t).
+        return np.asarray(np.maximum(t, 0.0) + np.log1p(np.exp(-np.abs(t))))
+
+    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its derivative with respect to ``F``."""
+        C1, C2 = cost_pair(y, C)
+        u = 2.0 * self.link(F, C1, C2)
+        # y' - p_c = y * expit(-y u): no cancellation when p_c is near 0 or 1.
+        return np.asarray(-2.0 * self.slope(C1, C2) * y * expit(-y * u))
+
+    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its second derivative with respect to ``F``."""
+        C1, C2 = cost_pair(y, C)
+        u = 2.0 * self.link(F, C1, C2)
+        return np.asarray(4.0 * self.slope(C1, C2) ** 2 * expit(u) * expit(-u))
+
+    def probability(self, F: Floats, C: CostPair) -> Floats:
+        """The P(+|x) for which ``F`` is the minimiser: p_c itself."""
+        return np.asarray(expit(2.0 * self.link(F, *cost_pair(F, C))))
+
+    def minimiser(self, p: Floats, C: CostPair) -> Floats:
+        """The score that minimises the expected loss when P(+|x) = ``p``."""
+        C1, C2 = cost_pair(p, C)
+        return np.asarray(0.5 * (logit(p) + np.log(C1) - np.log(C2)) / self.slope(C1, C2))
+
+    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
+        """Slopes 2 γ y and offsets 2 η y."""
+        C1, C2 = (np.asarray(c, dtype=np.float64) for c in C)
+        with np.errstate(divide="ignore"):  # a free mistake is infinitely far away
+            shift = np.log(C2) - np.log(C1)
+        return 2.0 * y * self.slope(C1, C2), y * shift
+
+
+@register
+class CostLogistic(ShiftedLogistic):
+    r"""The loss of CS-LogitBoost, slope :math:`\gamma = (C_1 + C_2)/2`.
+
+    .. math:: F^* = \frac{1}{C_1 + C_2} \log \frac{P_+ C_1}{P_- C_2}
+
+    (Masnadi-Shirazi and Vasconcelos 2007, Eq. 34 to 36). Domain: every real F.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> CostLogistic().minimiser(np.array([0.5]), (np.e, 1.0)).round(4)
+    array([0.2689])
+    """
+
+    name = "cost_logistic"
+    formula = "log(1 + e^(−2y(γF + η))), γ = (C₁ + C₂)/2, η = ½ log(C₂/C₁)"
+    kernel = _logistic_kernel
+
+    def slope(self, C1: Floats, C2: Floats) -> Floats:
+        """Half the sum of the costs."""
+        return 0.5 * (C1 + C2)
+
+
+@register
+class AsymmetricLogistic(ShiftedLogistic):
+    r"""The loss of AsyBL, slope 1: :math:`p_c = C_2 e^F / (C_1 e^{-F} + C_2 e^F)`.
+
+    .. math:: F^* = \tfrac12 \log \frac{P_+ C_1}{P_- C_2}
+
+    (Cao et al. 2013, Eq. 2). Domain: every real F.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> AsymmetricLogistic().probability(np.array([0.0]), (4.0, 1.0))
+    array([0.2])
+    """
+
+    name = "asymmetric_logistic"
+    formula = "log(1 + e^(−2y(F + η))), η = ½ log(C₂/C₁)"
+    kernel = _logistic_kernel
+
+    def slope(self, C1: Floats, C2: Floats) -> Floats:
+        """One, whatever the costs."""
+        return np.ones_like(C1)
