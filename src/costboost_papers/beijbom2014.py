@@ -1,30 +1,32 @@
-"""Table 2: guess-averse losses against others, with random costs; and what its kind shares."""
+"""Beijbom et al. 2014, “Guess-averse loss functions for cost-sensitive multiclass boosting”."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from costboost._typing import Ints
+from costboost._typing import AnyArray, Ints
 from costboost.algorithms import MCBoostClassifier
 from costboost.costs import Costs
-from costboost.datasets import Dataset
+from costboost.datasets import Dataset, load
 from costboost.metrics import corrected_t_test, mean_cost
-from costboost_papers.beijbom2014.methods import (
-    ALGORITHMS,
-    EVERYTHING,
-    LOSSES,
-    POSTERIOR,
-    Effort,
-    capped,
-    dataset,
+from costboost_papers.costs import from_taxonomy, random_symmetric
+from costboost_papers.item import (
+    SUMMARY_COLUMNS,
+    Conclusion,
+    Item,
+    Mode,
+    Task,
+    cells,
+    graded,
+    mean_and_error,
+    tiered,
+    wide,
 )
-from costboost_papers.beijbom2014.verdicts import judge_losses
-from costboost_papers.costs import random_symmetric
-from costboost_papers.item import SUMMARY_COLUMNS, Conclusion, Item, Mode, Task
-from costboost_papers.layout import cells, mean_and_error, wide
 from costboost_papers.protocol import encode, holdout, quiet
 
 if TYPE_CHECKING:
@@ -33,7 +35,108 @@ if TYPE_CHECKING:
 else:
     from costboost_papers._lazy import pd
 
-__all__ = ["LossStudy", "Table2"]
+
+# --- methods -------------------------------------------------------------------------------------
+
+LOSSES = {"MCBoost": "mc", "GEL": "gel", "GLL": "gll", "Ls": "ls", "Lt": "lt"}
+POSTERIOR = "P-MCBoost"  # MCBoost's fit with the Bayes rule for its decisions
+ALGORITHMS = ("MCBoost", POSTERIOR, "GEL", "GLL", "Ls", "Lt")
+AVERSE, OTHERS = ALGORITHMS[:4], ALGORITHMS[4:]
+LEAST_ROWS = 10  # of a class, where training rows are drawn
+EVERYTHING = "all"  # data set of what is computed over all data sets
+
+TREES: dict[str, Any] = {
+    "satimage": {  # ground cover in satellite images
+        "bare": {"red soil": {1: None}, "grey soil": [3, 4, 7]},  # grey, damp grey, very damp grey
+        "grown over": [2, 5],  # cotton crop, vegetation stubble
+    },
+    "segment": {  # patches of outdoor photographs
+        "built": {"upright": ["BRICKFACE", "WINDOW"], "ground": ["CEMENT", "PATH"]},
+        "plants": ["FOLIAGE", "GRASS"],
+        "sky": {"SKY": None},
+    },
+    "vehicle": {"car": ["opel", "saab"], "large": ["bus", "van"]},  # silhouettes
+}
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much of the protocol a mode runs."""
+
+    rounds: int
+    repeats: int
+    most_rows: int  # training rows
+    repeats_of: dict[str, int] = field(default_factory=dict)  # exceptions
+
+
+@lru_cache(maxsize=2)
+def dataset(name: str) -> Dataset:
+    """The benchmark set, read once by a process."""
+    return load(name)
+
+
+def capped(y: AnyArray, train: Ints, most: int, seed: int) -> Ints:
+    """At most about ``most`` training rows, drawn by class; small classes keep `LEAST_ROWS`."""
+    if len(train) <= most:
+        return train
+    rng = np.random.default_rng(seed)
+    kept = []
+    for label in np.unique(y[train]):
+        rows = train[y[train] == label]
+        size = max(round(most * len(rows) / len(train)), min(len(rows), LEAST_ROWS))
+        kept.append(rng.choice(rows, size, replace=False))
+    return np.sort(np.concatenate(kept))
+
+
+# --- verdicts ------------------------------------------------------------------------------------
+
+
+def judge_losses(summary: pd.DataFrame) -> list[Conclusion]:
+    """Guess-averse losses against Ls and Lt, GLL against all, GEL against MCBoost."""
+    risks = wide(summary, "risk")
+    single, ranks = (_overall(summary, metric) for metric in ("rank", "rank of means"))
+    below = risks[list(AVERSE)].max(axis=1) < risks[list(OTHERS)].min(axis=1)
+    not_below = below.index[~below].get_level_values("dataset").tolist()
+    apart = max(ranks[name] for name in AVERSE) < min(ranks[name] for name in OTHERS)
+    figures = ", ".join(f"{name} {ranks[name]:.2f} ({single[name]:.2f})" for name in ALGORITHMS)
+    rivals = {name: rank for name, rank in ranks.items() if name != "GLL"}
+    rival = min(rivals, key=lambda name: rivals[name])
+    lowest = int((risks["GLL"] == risks.min(axis=1)).sum())
+    firsts = [values["GLL"] == min(values.values()) for values in (ranks, single)]
+    return [
+        Conclusion(
+            "Guess-averse losses rank before Ls and Lt.",
+            graded([apart, len(not_below) < len(risks) / 2]),
+            f"Mean rank of the mean risks (in brackets: of every single repeat): {figures}. "
+            "All four guess-averse methods are below both others "
+            + (f"except on {', '.join(not_below)}." if not_below else "on every set."),
+        ),
+        Conclusion(
+            "GLL ranks first.",
+            graded([*firsts, ranks["GLL"] == min(ranks[name] for name in LOSSES)]),
+            f"GLL {ranks['GLL']:.2f}, the best of the others {rival} {rivals[rival]:.2f}; GLL "
+            f"has the lowest mean risk on {lowest} of {len(risks)} sets.",
+            ""
+            if all(firsts)
+            else "P-MCBoost follows the same costs by the Bayes rule; likely GLL, which is not "
+            "calibrated, gains on it only where its posteriors are poor.",
+        ),
+        Conclusion(
+            "GEL, whose minimiser symmetric costs do not move, is on a par with MCBoost.",
+            tiered(abs(ranks["GEL"] - ranks["MCBoost"]) <= 0.5, in_part=True),
+            f"Ranks {ranks['GEL']:.2f} and {ranks['MCBoost']:.2f}; median ratio of their risks "
+            f"{(risks['GEL'] / risks['MCBoost']).median():.2f}.",
+        ),
+    ]
+
+
+def _overall(summary: pd.DataFrame, metric: str) -> dict[str, float]:
+    """Mean ranks over all data sets, by algorithm."""
+    chosen = summary[(summary["dataset"] == EVERYTHING) & (summary["metric"] == metric)]
+    return dict(zip(chosen["algorithm"], chosen["value"].astype(float), strict=True))
+
+
+# --- tables --------------------------------------------------------------------------------------
 
 
 class LossStudy(Item):
@@ -227,3 +330,59 @@ def _tidy_tests(name: str, risks: pd.DataFrame) -> pd.DataFrame:
         if len(risks) > 1
     }
     return _tidy(name, "risk", "p", pd.Series(tests, dtype=float), len(risks))
+
+
+# --- figures -------------------------------------------------------------------------------------
+
+
+class Taxonomy(LossStudy):
+    """Costs by distance in a tree of classes, in place of the coral images."""
+
+    name = "taxonomy"
+    title = "Risk with costs by distance in a class tree, in place of the Moorea corals (Figure 4)"
+    minutes = 1.0
+    datasets = tuple(TREES)
+    efforts: ClassVar[dict[Mode, Effort]] = {
+        "quick": Effort(20, 3, 1000),
+        "full": Effort(100, 10, 3000),
+    }
+    notes = (
+        "The 400,000 coral annotations and the paper's cost matrix are not at hand. Like them, "
+        "satimage (ground cover: three grey soils, red soil, two covers of plants) and segment "
+        "(patches of photographs: built, plants, sky) are image patches whose classes form a tree; "
+        "vehicle (two cars, bus, van) is a small third. A mistake costs the edges between the two "
+        "classes in the tree: 2 for sisters, up to 6. 10 random splits, two thirds to train on (at "
+        "most 3,000 rows), as in the paper; 100 rounds in place of 500. Support vector machines "
+        "are left out. The paper's figure is a bar chart; its text gives about 0.66 for MCBoost "
+        "and 0.62 for GLL."
+    )
+
+    def split(self, data: Dataset, seed: int) -> tuple[Ints, Ints]:
+        """Two thirds and one third at random."""
+        return holdout(data.y, 1 / 3, seed)
+
+    def costs(self, data: Dataset, seed: int) -> Costs:
+        """The distances in the tree of the data set."""
+        return from_taxonomy(TREES[data.name])
+
+    def figure(self, summary: pd.DataFrame) -> Figure | None:
+        """Bars of the mean risk with its standard error, as in the paper's Figure 4."""
+        from matplotlib import pyplot
+
+        order = list(ALGORITHMS)
+        means, errors = (wide(summary, "risk", kind)[order] for kind in ("mean", "se"))
+        colours = ["C0" if name in AVERSE else "C1" for name in order]
+        figure, panels = pyplot.subplots(
+            1, len(means), figsize=(3.0 * len(means), 2.8), squeeze=False, layout="constrained"
+        )
+        for ax, (name, _), mean, error in zip(
+            panels[0], means.index, means.to_numpy(), errors.fillna(0.0).to_numpy(), strict=True
+        ):
+            ax.bar(order, mean, yerr=error, color=colours, capsize=2)
+            ax.set_title(name)
+            ax.tick_params(axis="x", rotation=60)
+        panels[0, 0].set_ylabel("risk (blue: guess-averse)")
+        return figure
+
+
+ITEMS: list[Item] = [Table2(), Taxonomy()]
