@@ -230,8 +230,11 @@ class StumpTable:
     @classmethod
     def join(cls, stages: Sequence[Stumps], carry: bool = False) -> StumpTable:
         """The table of several stages' stumps, in their order."""
-        columns = zip(*(part[:6] for part in stages), strict=True)
-        joined = Stumps(*map(np.concatenate, columns), level=0.0, shape=stages[0].shape)
+        points, weights, counts, excess, edges, outputs = (
+            np.concatenate(column) for column in zip(*(part[:6] for part in stages), strict=True)
+        )
+        shape = stages[0].shape
+        joined = Stumps(points, weights, counts, excess, edges, outputs, 0.0, shape)
         ends = np.cumsum([len(part.edges) for part in stages])
         return cls(joined, ends, np.array([part.level for part in stages]), carry)
 
