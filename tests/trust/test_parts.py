@@ -19,13 +19,13 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 ROOT = Path(__file__).parents[2]
 
 
-def test_killed_fits_end_in_the_identical_model():
+def test_killed_searches_end_in_the_identical_result():
     from trust.kills import run
 
-    counts, violations = run(1, n_kills=4, scenarios=("fit, LightGBM", "fit_parquet"))
+    counts, violations = run(1, n_kills=2, scenarios=("tune",))
     assert violations == []
-    assert counts["signals in all"] == 4
-    assert counts["fit, LightGBM: completed"] >= 1
+    assert counts["signals in all"] == 2
+    assert counts["tune: completed"] >= 1
 
 
 def test_a_wrong_end_and_a_stray_file_would_be_seen(monkeypatch):
@@ -46,13 +46,6 @@ def test_a_wrong_end_and_a_stray_file_would_be_seen(monkeypatch):
     _, violations = kills.run(2, n_kills=8, scenarios=tuple(planted))
     assert any("resumes wrongly: resumed to another result" in one for one in violations)
     assert any("leaves a file: left ['stray']" in one for one in violations)
-
-
-def test_full_disks():
-    from trust.full_disks import limited_files, unwritable
-
-    assert limited_files(22_000) is None
-    assert unwritable("locked/checkpoint") is None
 
 
 def test_threads_and_forks():
