@@ -71,7 +71,7 @@ def serve(
     console = Console(stderr=True)
     try:
         _check_extras()
-        from costboost.serve.settings import LOOPBACK_NAMES, Settings, is_loopback
+        from costboost.serve import LOOPBACK_NAMES, Settings, is_loopback
         from costboost.serve.workers import listen, run
 
         token = _token(token_file)
@@ -136,7 +136,7 @@ def _token(file: Path | None) -> str | None:
 
 def _check_model(path: Path, trusted: tuple[str, ...]) -> None:
     """Say what is wrong with the file before a process starts."""
-    from costboost.serve.service import load_service
+    from costboost.serve.scoring import load_service
 
     if not path.is_file():
         raise ValueError(
