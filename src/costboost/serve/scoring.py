@@ -17,8 +17,8 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs, scenarios
 from costboost.costs.forms import columns_of, varies
 from costboost.decisions import Allocation, Explanation, allocate, explain
+from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.heads import ProbabilityHead
-from costboost.gbm.prediction import HeadClassifier
 from costboost.serve.columns import Columns, RequestError, Table
 from costboost.serve.requests import LARGEST, Query, Requests
 
@@ -60,7 +60,7 @@ class Service:
         # Trained heads are asked for encoded rows, without building and checking a data frame,
         # which takes longer than the trees of a single row. Other classes have public methods.
         self.is_direct = (
-            isinstance(model, HeadClassifier)
+            isinstance(model, CostBoostClassifier)
             and isinstance(model._first_head, ProbabilityHead)
             and model.risk == "expected"
             and not model._costs_changed()
