@@ -49,6 +49,8 @@ from costboost_papers.vision.haar_stump import HaarEnsemble, boost_together
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+else:
+    from costboost_papers._lazy import pd
 
 
 # --- methods -------------------------------------------------------------------------------------
@@ -599,8 +601,6 @@ class Figure4(Item):
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Means and standard errors over draws; differences from CS-AdaBoost with intervals."""
-        import pandas as pd
-
         parts = rows["metric"].str.split(": ", n=1, expand=True)
         names = parts[1].str.split(_RESAMPLE, n=1, regex=False, expand=True)
         tidy = rows.assign(algorithm=parts[0], metric=names[0], resample=names.get(1))
@@ -626,8 +626,6 @@ class Figure4(Item):
         return pd.concat(found, ignore_index=True)[SUMMARY_COLUMNS]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        import pandas as pd
-
         rows = []
         for setting in settings_of(summary):
             value = lookup(of_setting(summary, setting))
