@@ -1,4 +1,4 @@
-"""CatBoost as an engine, for log loss: it grows symmetric trees, which LightGBM then holds.
+"""CatBoost, for log loss: it grows symmetric trees, which LightGBM then holds.
 
 A symmetric tree asks the same question at every node of a level, so it is an ordinary tree too.
 Boosters are therefore written as models of LightGBM: they predict the same, can be merged with its
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,28 +20,110 @@ import numpy as np
 
 from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.base import ONE_HOT, Engine, Job, Seen, TargetTable, Watch, watched_sets
+from costboost.gbm import lightgbm
 from costboost.gbm.engines.merging import booster_of
 from costboost.gbm.engines.tree_text import TREE_FIELDS
-from costboost.gbm.folds import Fold
+from costboost.gbm.members import Candidate
 from costboost.gbm.models import LightGBMModel
+from costboost.gbm.parameters import ONE_HOT
+from costboost.gbm.rounds import Rounds
+from costboost.gbm.rows import MemoryRows
+from costboost.gbm.targets import Target
 
-__all__ = ["CatBoostEngine", "Columns", "as_lightgbm"]
+__all__ = ["as_lightgbm", "fit"]
 
 # CatBoost's trees are weaker than others of as many leaves, and take larger steps.
 _FASTER = 2.0
 _MOST_DEPTH = 16
 
 
+def fit(
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+) -> LightGBMModel:
+    """Train one booster: trees have the smallest depth with `max_leaves`."""
+    if not target.is_log_loss:
+        raise ValueError(
+            "engine='catboost' trains log loss only. A loss of the library, or more than two "
+            "decisions whose costs are unknown when deciding, need engine='lightgbm'."
+        )
+    if len(np.unique(target.labels)) < 2:  # CatBoost refuses rows of one label
+        alone = Rounds(1, 0, 0, target, {}, **rounds.place)
+        usual = replace(kind, parameters={}, device="cpu")
+        return lightgbm.fit(usual, X, target, alone, threads, table)
+    inputs = _Inputs.of(_dense(table.rows.X), table.columns.categorical)
+
+    def pool(X: Any, known: Target) -> catboost.Pool:
+        return catboost.Pool(inputs(_dense(X)), label=known.labels, weight=known.weights)
+
+    stop_by = rounds.stop_by
+    watched = None
+    if stop_by is not None:
+        watched = pool(rounds.sets[stop_by].X, rounds.targets[stop_by])
+    booster = catboost.CatBoost(_parameters(kind, target, rounds, threads))
+    booster.fit(
+        pool(X, target),
+        eval_set=watched,
+        use_best_model=watched is not None,
+        early_stopping_rounds=rounds.patience if watched is not None else None,
+        callbacks=[_Callback(rounds)],
+    )
+    model = LightGBMModel(as_lightgbm(booster, inputs, X.shape[1]))
+    if stop_by is not None:
+        rounds.best_scores = model.scores(rounds.sets[stop_by].X)  # type: ignore[arg-type]
+    return model
+
+
+def _parameters(kind: Candidate, target: Target, rounds: Rounds, threads: int) -> dict[str, Any]:
+    parameters: dict[str, Any] = {
+        "iterations": rounds.n_rounds,
+        "learning_rate": min(_FASTER * kind.learning_rate, 1.0),
+        "depth": int(np.clip(np.ceil(np.log2(kind.max_leaves)), 1, _MOST_DEPTH)),
+        "l2_leaf_reg": kind.reg_lambda,
+        "rsm": kind.colsample,
+        "bootstrap_type": "Bernoulli",
+        "subsample": kind.subsample,
+        "loss_function": "Logloss" if target.n_scores == 1 else "MultiClass",
+        "random_seed": rounds.seed,
+        "verbose": False,
+        "allow_writing_files": False,  # no folder catboost_info in that of the user
+        "thread_count": threads,
+    }
+    if kind.device in ("gpu", "cuda"):
+        parameters["task_type"] = "GPU"
+        del parameters["rsm"]  # for two classes it is for processors only
+    if target.n_scores > 1:
+        parameters["classes_count"] = target.n_scores
+    return {**parameters, **kind.parameters}
+
+
+class _Callback:
+    """Reports rounds, and stops when it is told to."""
+
+    def __init__(self, rounds: Rounds) -> None:
+        self.rounds = rounds
+
+    def after_iteration(self, info: Any) -> bool:
+        """Whether to go on."""
+        losses = {}
+        if self.rounds.stop_by is not None:
+            values = next(iter(info.metrics["validation"].values()))
+            losses[self.rounds.stop_by] = float(values[-1])
+        return not self.rounds.tell(losses)
+
+
+def _dense(X: Any) -> AnyArray:
+    return np.asarray(X.toarray() if is_sparse(X) else X)
+
+
 @dataclass(frozen=True, eq=False)
-class Columns:
+class _Inputs:
     """The columns that CatBoost sees: numbers, and a column of zeros and ones per category."""
 
     source: Ints
     category: Ints
 
     @classmethod
-    def of(cls, X: AnyArray, categorical: Sequence[int]) -> Columns:
+    def of(cls, X: AnyArray, categorical: Sequence[int]) -> _Inputs:
         """The columns for a table, whose category codes are counted."""
         pairs: list[tuple[int, int]] = []
         for j in range(X.shape[1]):
@@ -62,108 +144,7 @@ class Columns:
         return np.ascontiguousarray(values)
 
 
-class CatBoostEngine(Engine):
-    """Boosters by CatBoost, as models of LightGBM."""
-
-    # Trees have the smallest depth with `max_leaves`; the learning rate is doubled.
-
-    def train(
-        self, table: TargetTable, fold: Fold, job: Job, eval_table: TargetTable | None = None
-    ) -> tuple[LightGBMModel, Floats | None]:
-        """Train one booster."""
-        _check(table, job)
-        columns = Columns.of(_dense(table.X), table.categorical)
-
-        def pool(table: TargetTable, rows: Ints | None) -> catboost.Pool:
-            picked: Any = slice(None) if rows is None else rows
-            X = columns(_dense(table.X[picked]))
-            weights = table.columns.weights[picked]
-            return catboost.Pool(X, label=table.columns.labels[picked], weight=weights)
-
-        train = pool(table, fold.rows)
-        if len(np.unique(np.asarray(train.get_label()))) < 2:
-            return self._constant(table, fold)
-        sets = watched_sets(table, fold, job, eval_table)
-        watch = Watch.over(job, sets)
-        watched = None if watch.stop_by is None else pool(*sets[watch.stop_by])
-        booster = catboost.CatBoost(self._parameters(table, job))
-        booster.fit(
-            train,
-            eval_set=watched,
-            use_best_model=watched is not None,
-            early_stopping_rounds=job.patience if watched is not None else None,
-            callbacks=[_Callback(job, watch.stop_by)],
-        )
-        model = LightGBMModel(as_lightgbm(booster, columns, table.X.shape[1]))
-        if watch.stop_by is None:
-            return model, None
-        other, rows = sets[watch.stop_by]
-        watch.best_scores = model.scores(other.X if rows is None else other.X[rows])
-        return model, watch.scores_for(fold)
-
-    def _constant(self, table: TargetTable, fold: Fold) -> tuple[LightGBMModel, None]:
-        """What rows of one label teach, by LightGBM, since CatBoost refuses them."""
-        from costboost.gbm.engines.lightgbm import LightGBMEngine
-
-        engine = LightGBMEngine(self.growth, self.threads)
-        model, _ = engine.train(table, Fold(fold.rows, None), Job(1, 0, 0))
-        return model, None
-
-    def _parameters(self, table: TargetTable, job: Job) -> dict[str, Any]:
-        growth, target = self.growth, table.target
-        parameters: dict[str, Any] = {
-            "iterations": job.rounds_to_go,
-            "learning_rate": min(_FASTER * growth.learning_rate, 1.0),
-            "depth": int(np.clip(np.ceil(np.log2(growth.max_leaves)), 1, _MOST_DEPTH)),
-            "l2_leaf_reg": growth.reg_lambda,
-            "rsm": growth.colsample,
-            "bootstrap_type": "Bernoulli",
-            "subsample": growth.subsample,
-            "loss_function": "Logloss" if target.n_scores == 1 else "MultiClass",
-            "random_seed": job.fresh_seed,
-            "verbose": False,
-            "allow_writing_files": False,
-        }
-        if self.device in ("gpu", "cuda"):
-            parameters["task_type"] = "GPU"
-            del parameters["rsm"]  # for two classes it is for processors only
-        if target.n_scores > 1:
-            parameters["classes_count"] = target.n_scores
-        if self.threads is not None:
-            parameters["thread_count"] = self.threads
-        return {**parameters, **self.parameters}
-
-
-def _check(table: TargetTable, job: Job) -> None:
-    """Refuse what CatBoost cannot train here."""
-    if not table.target.is_log_loss:
-        raise ValueError(
-            "engine='catboost' trains log loss only. A loss of the library, or more than two "
-            "decisions whose costs are unknown when deciding, need engine='lightgbm'."
-        )
-    if job.start is not None:
-        raise ValueError(
-            "engine='catboost' cannot continue boosters. Set warm_start=False, or use "
-            "engine='lightgbm'."
-        )
-
-
-class _Callback:
-    """Reports rounds, and stops when it is told to."""
-
-    def __init__(self, job: Job, stop_by: str | None) -> None:
-        self.job = job
-        self.stop_by = stop_by
-
-    def after_iteration(self, info: Any) -> bool:
-        """Whether to go on."""
-        losses = {}
-        if self.stop_by is not None:
-            losses[self.stop_by] = float(next(iter(info.metrics["validation"].values()))[-1])
-        return not self.job.tell(Seen(int(info.iteration), losses, {}))
-
-
-def as_lightgbm(booster: catboost.CatBoost, columns: Columns, n_features: int) -> lgb.Booster:
+def as_lightgbm(booster: catboost.CatBoost, columns: _Inputs, n_features: int) -> lgb.Booster:
     """A model of LightGBM with the raw scores of a CatBoost model."""
     with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
         path = Path(folder) / "model.json"
@@ -200,7 +181,7 @@ class _Symmetric:
         questions: list[tuple[int, float]],
         values: Floats,
         weights: Floats,
-        columns: Columns,
+        columns: _Inputs,
     ) -> None:
         if not questions:  # a constant: both sides of any question
             questions, values = [(0, 0.0)], np.repeat(values, 2)
@@ -278,7 +259,3 @@ def _double_border(border: float) -> float:
     if not np.isfinite(middle):
         return float(low)
     return middle if np.float32(middle) <= low else float(np.nextafter(middle, -np.inf))
-
-
-def _dense(X: Any) -> AnyArray:
-    return np.asarray(X.toarray() if is_sparse(X) else X)
