@@ -212,7 +212,7 @@ class Trees:
 
     def picked(self, trees: Ints) -> Trees:
         """Some of the trees, in the order given."""
-        trees, sizes = np.ravel(trees), self._sizes
+        trees, sizes = np.ravel(trees), self.sizes
         of_node, of_leaf = _before(sizes)[trees], _before(sizes + 1)[trees]
         sizes = sizes[trees]
         node, leaf = _before(sizes), _before(sizes + 1)
@@ -229,7 +229,7 @@ class Trees:
         return replace(self, roots=roots, values=values, leaf_cover=cover, **some)
 
     @cached_property
-    def _sizes(self) -> Ints:
+    def sizes(self) -> Ints:
         """Number of nodes of each tree."""
         grown = self.roots >= 0
         sizes = np.zeros(len(self.roots), dtype=np.int64)
@@ -304,7 +304,7 @@ class Trees:
         ends = np.append(starts, len(self.feature))
         if ends[0] != 0 or (np.diff(ends) <= 0).any():
             return False
-        sizes = self._sizes
+        sizes = self.sizes
         first = _before(sizes + 1)
         if (self.roots[~grown] != ~first[~grown]).any():
             return False
@@ -375,8 +375,8 @@ def _moved(places: AnyArray, nodes: Any, leaves: Any) -> AnyArray:
 
 def _writeable(array: AnyArray, dtype: Any) -> AnyArray:
     """The array as the kernel knows it: numba would compile another one for read-only memory."""
-    found = np.ascontiguousarray(array, dtype=dtype)
-    return found if found.flags.writeable else found.copy()
+    found: AnyArray = np.ascontiguousarray(array, dtype=dtype)
+    return found if found.flags.writeable else np.array(found)
 
 
 @cache
@@ -416,7 +416,7 @@ def _kernel() -> Callable[..., None]:
 
 def _texts(trees: Trees) -> list[str]:
     """Each tree in LightGBM's own words, without its number."""
-    sizes = trees._sizes
+    sizes = trees.sizes
     values, k = trees.values.copy(), trees.n_scores
     owner = np.repeat(np.arange(len(sizes)), sizes + 1)
     # The first tree of each score carries its base: the sum is the same to the last bit.
@@ -650,7 +650,8 @@ def from_xgboost(booster: Any) -> Trees:
     # A category of the set goes right there, left here.
     left[is_set], right[is_set] = right[is_set], left[is_set]
     kind = np.where(is_set, CATEGORY + MISSING_LEFT * ~is_left, MISSING_LEFT * is_left)
-    words, categories = np.zeros(len(left), dtype=np.int64), []
+    words = np.zeros(len(left), dtype=np.int64)
+    categories: list[int] = []
     for tree, start in zip(trees, _before(sizes), strict=True):
         places = zip(
             tree["categories_nodes"],
@@ -660,10 +661,10 @@ def from_xgboost(booster: Any) -> Trees:
         )
         for node, begin, size in places:
             codes = np.asarray(tree["categories"][begin : begin + size], dtype=np.int64)
-            found = np.zeros(int(codes.max(initial=0)) // 32 + 1, dtype=np.uint32)
-            np.bitwise_or.at(found, codes // 32, np.uint32(1) << (codes % 32).astype(np.uint32))
-            threshold[start + node], words[start + node] = len(categories), len(found)
-            categories += found.tolist()
+            bits = np.zeros(int(codes.max(initial=0)) // 32 + 1, dtype=np.uint32)
+            np.bitwise_or.at(bits, codes // 32, np.uint32(1) << (codes % 32).astype(np.uint32))
+            threshold[start + node], words[start + node] = len(categories), len(bits)
+            categories += bits.tolist()
     value = condition.astype(np.float64)
     if scales is not None:
         value *= np.repeat(np.asarray(scales, dtype=np.float32).astype(np.float64), sizes)

@@ -4,30 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from costboost.files import boosters
 from costboost.gbm.models import DesignModel
+from costboost.trees import CATEGORY, from_lightgbm, from_xgboost
 
 
 def splits(model):
     """The split values of a booster by feature, and the categories by feature."""
-    engine = boosters.engine_of(model)
-    parsed = boosters.check(engine, boosters.dump(engine, model)[0], "it")
-    numbers, categories = {}, {}
-    for tree in parsed.trees:
-        if engine == "lightgbm":
-            is_category = (tree.decision & 1) == 1
-            inner = np.arange(len(tree.left))
-            thresholds = tree.threshold
-        else:
-            is_category, inner = tree.is_category, np.flatnonzero(tree.left >= 0)
-            thresholds = tree.value
-        for node in inner:
-            feature = int(tree.feature[node])
-            if is_category[node]:
-                categories.setdefault(feature, set())
-            else:
-                numbers.setdefault(feature, set()).add(thresholds[node])
-    return numbers, categories
+    is_lightgbm = type(model).__module__.startswith("lightgbm")
+    trees = (from_lightgbm if is_lightgbm else from_xgboost)(model)
+    is_category = (trees.kind & CATEGORY) > 0
+    numbers = {}
+    for feature, threshold in zip(trees.feature, trees.threshold, strict=True):
+        numbers.setdefault(int(feature), set()).add(float(threshold))
+    categories = set(trees.feature[is_category].tolist())
+    return {j: found for j, found in numbers.items() if j not in categories}, categories
 
 
 def around(value):

@@ -153,7 +153,7 @@ def _head(head: Any) -> None:
 
 def _weighted_models(models: Any, weights: Any) -> None:
     _need(isinstance(models, tuple) and len(models) > 0, "models must be a tuple")
-    _need(all(hasattr(model, "booster") for model in models), "models must have boosters")
+    _need(all(hasattr(model, "n_rounds") for model in models), "models must be trained")
     fine = isinstance(weights, tuple) and len(weights) == len(models)
     _need(fine and all(map(_is_number, weights)), "weights must be a number per model")
 
@@ -271,12 +271,10 @@ def _network_model(model: Any) -> None:
     _need(fine, "tops must be a number per score and unit")
 
 
-def _lightgbm_model(model: Any) -> None:
-    _need(hasattr(model.booster, "num_trees"), "booster must be a LightGBM booster")
-
-
-def _xgboost_model(model: Any) -> None:
-    _need(hasattr(model.booster, "num_boosted_rounds"), "booster must be an XGBoost booster")
+def _tree_model(model: Any) -> None:
+    _need(type(model.trees) is class_of("Trees"), "trees must be Trees")
+    _need(_is_count(model.n_features), "n_features must be a count")
+    model.trees.check(model.n_features)
 
 
 CHECKS: Mapping[str, Callable[[Any], None]] = {
@@ -308,6 +306,5 @@ CHECKS: Mapping[str, Callable[[Any], None]] = {
     "Design": _design,
     "LinearModel": _linear_model,
     "NetworkModel": _network_model,
-    "LightGBMModel": _lightgbm_model,
-    "XGBoostModel": _xgboost_model,
+    "TreeModel": _tree_model,
 }

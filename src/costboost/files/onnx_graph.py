@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import Floats
 from costboost.costs.table import same_labels
 from costboost.files import boosters as engines
 from costboost.files.onnx_nodes import (
@@ -24,8 +23,8 @@ from costboost.files.onnx_nodes import (
     smooth_scores,
     weighted,
 )
-from costboost.files.onnx_trees import Forest, from_lightgbm, from_xgboost
-from costboost.gbm.models import LinearModel, NetworkModel
+from costboost.files.onnx_trees import Forest, from_trees
+from costboost.gbm.models import LinearModel, NetworkModel, TreeModel
 
 __all__ = ["boosters_to_onnx", "forest_of"]
 
@@ -93,21 +92,17 @@ def boosters_to_onnx(
 
 
 def forest_of(booster: Any) -> Forest:
-    """The trees of a booster of LightGBM or XGBoost."""
+    """The trees of a model, or of a booster of LightGBM or XGBoost."""
+    if isinstance(booster, TreeModel):
+        return from_trees(booster.trees, booster.n_features)
     engine = engines.engine_of(booster)
     if engine is None:
         raise ValueError(f"A booster of LightGBM or XGBoost is needed, got {type(booster)}.")
-    if engine == "lightgbm":
-        text = booster.model_to_string()  # up to the best round, as predict does
-        return from_lightgbm(engines.check(engine, text.encode("utf-8"), "The booster"))
-    model = engines.check(engine, bytes(booster.save_raw("ubj")), "The booster")
-    return from_xgboost(model, _margins(model.base_score, model.objective))
-
-
-def _margins(base_score: Floats, objective: str) -> Floats:
-    """Scores before the first tree, in single precision like XGBoost's."""
-    base = base_score.astype(np.float32)
-    if objective.startswith(("binary:logistic", "reg:logistic")):
-        odds = np.float32(1.0) / base - np.float32(1.0)
-        return np.asarray(-np.log(odds.astype(np.float64)).astype(np.float32))
-    return np.asarray(base)
+    if engine == "xgboost":
+        return forest_of(TreeModel.of_xgboost(booster))
+    if "\naverage_output" in booster.model_to_string(0, 1):
+        raise ValueError(
+            "ONNX graphs are made of trees whose sum is the score; this LightGBM model is a random "
+            "forest, which averages."
+        )
+    return forest_of(TreeModel.of_lightgbm(booster))

@@ -99,7 +99,7 @@ def _settings(model: Any, costs: bool) -> dict[str, Any]:
 def _of_heads(model: Any, costs: bool) -> dict[str, Any]:
     owner = type(model).__name__
     head = model._first_head if costs else model._deciding_head
-    boosters = [model.booster for model, _ in head.terms]
+    boosters = [model for model, _ in head.terms]
     if isinstance(head, ProbabilityHead):
         return {
             "boosters": boosters,

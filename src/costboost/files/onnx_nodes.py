@@ -11,8 +11,8 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 from costboost.files.onnx_trees import CategorySet, Forest
-from costboost.gbm.engines.trees import ZERO
 from costboost.gbm.models import MOST, Design, LinearModel, NetworkModel
+from costboost.trees import ZERO
 
 __all__ = [
     "Graph",
@@ -97,39 +97,26 @@ def table_of(graph: Graph, forest: Forest) -> str:
     single, double = graph.onnx.TensorProto.FLOAT, graph.onnx.TensorProto.DOUBLE
     if forest.rounds_inputs:
         X = graph("Cast", graph("Cast", X, to=single), to=double)
-    if forest.flushes:
-        X = _where_zero(graph, X, 0.0)
     columns = [X]
     if forest.zero_missing:
         wanted = graph("Gather", X, graph.constant(forest.zero_missing, np.int64), axis=1)
-        columns.append(_where_zero(graph, wanted, np.nan))
-    is_single = forest.dtype is np.float32
-    columns += _set_columns(graph, forest.ordered_sets(), is_single)
-    table = graph("Concat", *columns, axis=1) if len(columns) > 1 else X
-    return graph("Cast", table, to=single) if is_single else table
+        is_zero = graph("LessOrEqual", graph("Abs", wanted), graph.constant(ZERO))
+        columns.append(graph("Where", is_zero, graph.constant(np.nan), wanted))
+    columns += _set_columns(graph, forest.ordered_sets())
+    return graph("Concat", *columns, axis=1) if len(columns) > 1 else X
 
 
 def scores_of(graph: Graph, forest: Forest, exact: bool) -> str:
     """Scores of one booster in double precision: (n, 1) or (n, k)."""
     table = table_of(graph, forest)
-    if not exact:
-        scores = graph("TreeEnsemble", table, **forest.attributes())
-    else:
-        scores = _sums_in_order(graph, forest, table)
-    if forest.dtype is np.float32:
-        scores = graph("Cast", scores, to=graph.onnx.TensorProto.DOUBLE)
-    return scores
+    if exact:
+        return _sums_in_order(graph, forest, table)
+    return graph("TreeEnsemble", table, **forest.attributes())
 
 
 def outputs_of(graph: Graph, forest: Forest) -> str:
     """The output of every tree of a forest in double precision, (n, trees)."""
     return graph("TreeEnsemble", table_of(graph, forest), **forest.attributes(by_tree=True))
-
-
-def _where_zero(graph: Graph, X: str, value: float) -> str:
-    """X with another value in place of what LightGBM takes for zero."""
-    is_zero = graph("LessOrEqual", graph("Abs", X), graph.constant(ZERO))
-    return graph("Where", is_zero, graph.constant(value), X)
 
 
 def _sums_in_order(graph: Graph, forest: Forest, table: str) -> str:
@@ -144,33 +131,26 @@ def _sums_in_order(graph: Graph, forest: Forest, table: str) -> str:
     return graph("Concat", *sums, axis=1) if len(sums) > 1 else sums[0]
 
 
-def _set_columns(graph: Graph, sets: list[CategorySet], is_single: bool) -> list[str]:
+def _set_columns(graph: Graph, sets: list[CategorySet]) -> list[str]:
     """For every set of categories a column: 0 goes left, 1 goes right, NaN is missing."""
     # A category is looked up once per feature, in a table with a column per set.
     columns = []
     for feature, group in groupby(sets, key=lambda item: item.feature):
         mine = list(group)
-        goes_left = mine[0].goes_left
         x = graph.column("features", feature)
-        if is_single:
-            to = graph.onnx.TensorProto
-            x = graph("Cast", graph("Cast", x, to=to.FLOAT), to=to.DOUBLE)
         size = max(max(item.members, default=0) for item in mine) + 1
-        # LightGBM cuts towards zero, so -0.5 is category 0; to XGBoost it is none.
-        low = graph.constant(-1.0 if goes_left else 0.0)
-        above = graph("Greater" if goes_left else "GreaterOrEqual", x, low)
+        # Cut towards zero, so -0.5 is category 0.
+        above = graph("Greater", x, graph.constant(-1.0))
         inside = graph("And", above, graph("Less", x, graph.constant(float(size))))
         code = graph("Where", inside, x, graph.constant(float(size)))
         rows = graph("Cast", code, to=graph.onnx.TensorProto.INT64)
-        table = np.full((size + 1, len(mine)), goes_left, dtype=np.uint8)
+        table = np.ones((size + 1, len(mine)), dtype=np.uint8)
         for j, item in enumerate(mine):
-            table[list(item.members), j] = not goes_left
+            table[list(item.members), j] = 0
         flat = graph("Squeeze", rows, graph.constant([1], np.int64))
         sides = graph("Gather", graph.constant(table, np.uint8), flat, axis=0)
         side = graph("Cast", sides, to=graph.onnx.TensorProto.DOUBLE)
-        if not goes_left:  # XGBoost sends missing categories where it has learned to
-            side = graph("Where", graph("IsNaN", x), graph.constant(np.nan), side)
-        columns.append(side)
+        columns.append(graph("Where", graph("IsNaN", x), graph.constant(np.nan), side))
     return columns
 
 

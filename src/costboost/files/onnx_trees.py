@@ -1,16 +1,14 @@
 """Boosters as ``TreeEnsemble`` nodes of ONNX, exact at every split value.
 
-LightGBM compares ``x <= t`` in double precision, XGBoost ``x < t`` in single precision; both have
-rules of their own for missing values and categories. A ``TreeEnsemble`` of the ONNX domain for
-machine learning, version 5, compares in either precision and sends NaN where it is told. What it
-does not know becomes a column of its input:
+The table of trees compares ``x <= t`` in double precision. So does a ``TreeEnsemble`` of the ONNX
+domain for machine learning, version 5, which sends NaN where it is told. What it does not know
+becomes a column of its input:
 
-* *zero is missing* (LightGBM): the feature with values around zero replaced by NaN; elsewhere
-  LightGBM takes values within 1e-35 of zero for zero, and so does the graph;
+* *zero is missing* (LightGBM): the feature with values around zero replaced by NaN;
 * *a set of categories*: 0 where the split goes left, 1 where it goes right.
 
-Sums are taken tree by tree in the precision of the engine, so with one thread they are the engine's
-own to the last bit.
+Sums are taken tree by tree in double precision, so with one thread they are the model's own to the
+last bit.
 """
 
 from __future__ import annotations
@@ -21,20 +19,17 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.files.lightgbm_text import TextModel, TextTree
-from costboost.files.xgboost_model import TreeModel, XGBoostTree
-from costboost.gbm.engines.trees import ZERO
+from costboost.trees import CATEGORY, MISSING_LEFT, ZERO_MISSING, Trees
 
-__all__ = ["CategorySet", "Forest", "from_lightgbm", "from_xgboost"]
+__all__ = ["CategorySet", "Forest", "from_sklearn", "from_trees"]
 
 
 @dataclass(frozen=True)
 class CategorySet:
-    """Categories of a feature that go to one side of a split."""
+    """Categories of a feature that go to the left of a split."""
 
     feature: int
     members: tuple[int, ...]
-    goes_left: bool
 
 
 @dataclass(eq=False)
@@ -46,9 +41,6 @@ class Forest:
 
     n_features: int
     n_targets: int
-    dtype: type[np.floating[Any]]
-    mode: int  # 0 is <=, 1 is <
-    flushes: bool = False  # whether tiny numbers must count as zero
     rounds_inputs: bool = False  # whether features are rounded to single precision first
     zero_missing: list[int] = field(default_factory=list)
     sets: dict[CategorySet, int] = field(default_factory=dict)  # and their numbers
@@ -106,9 +98,9 @@ class Forest:
             self.zero_missing.append(feature)
         return "zero", self.zero_missing.index(feature)
 
-    def set_column(self, feature: int, members: Ints, goes_left: bool) -> tuple[str, int]:
+    def set_column(self, feature: int, members: Ints) -> tuple[str, int]:
         """The column of a set of categories."""
-        wanted = CategorySet(feature, tuple(sorted(members.tolist())), goes_left)
+        wanted = CategorySet(feature, tuple(sorted(members.tolist())))
         return "set", self.sets.setdefault(wanted, len(self.sets))
 
     def ordered_sets(self) -> list[CategorySet]:
@@ -139,112 +131,57 @@ class Forest:
             "nodes_featureids": [
                 start[kind] + (place[j] if kind == "set" else j) for kind, j in self.column
             ],
-            "nodes_splits": np.array(self.split, self.dtype),
-            "nodes_modes": np.full(len(self.split), self.mode, np.uint8),
+            "nodes_splits": np.array(self.split, np.float64),
+            "nodes_modes": np.zeros(len(self.split), np.uint8),
             "nodes_truenodeids": left,
             "nodes_trueleafs": [int(leaf) for leaf in left_leaf],
             "nodes_falsenodeids": right,
             "nodes_falseleafs": [int(leaf) for leaf in right_leaf],
             "nodes_missing_value_tracks_true": [int(side) for side in self.missing_left],
             "leaf_targetids": target,
-            "leaf_weights": np.array(self.leaf_value, self.dtype),
+            "leaf_weights": np.array(self.leaf_value, np.float64),
         }
 
 
-def from_lightgbm(model: TextModel) -> Forest:
-    """Trees of LightGBM."""
-    if model.is_average or any(tree.is_linear for tree in model.trees):
-        raise ValueError(
-            "ONNX graphs are made of trees with constant leaves whose sum is the score; this "
-            "LightGBM model is a random forest or has linear leaves."
-        )
-    forest = Forest(model.n_features, model.n_classes, np.float64, mode=0)
-    # LightGBM takes tiny values for zero before it compares; only tiny thresholds can tell.
-    forest.flushes = any(
-        bool(np.any(np.abs(tree.threshold[(tree.decision & 1) == 0]) <= ZERO))
-        for tree in model.trees
-    )
-    for i, tree in enumerate(model.trees):
-        target = i % model.n_classes
-        if len(tree.left):
-            _add_lightgbm(forest, tree, target)
-        else:
-            forest.constant(target, float(tree.leaf_value[0]))
+def from_trees(trees: Trees, n_features: int) -> Forest:
+    """The trees of a table; its thresholds need no rounding and no zeros of their own."""
+    forest = Forest(n_features, trees.n_scores)
+    if trees.base.any():
+        for target, value in enumerate(trees.base.tolist()):
+            forest.constant(target, value)
+    root = first_leaf = 0
+    for t, size in enumerate(trees.sizes.tolist()):
+        target, values = t % trees.n_scores, trees.values[first_leaf : first_leaf + size + 1]
+        if not size:
+            forest.constant(target, float(values[0]))
+            first_leaf += 1
+            continue
+        first, leaves = forest.start(target)
+        for node in range(root, root + size):
+            (left, left_leaf), (right, right_leaf) = (
+                (leaves + ~child - first_leaf, True) if child < 0 else (first + child - root, False)
+                for child in trees.children[node].tolist()
+            )
+            children = (left, left_leaf, right, right_leaf)
+            column, split = _question(forest, trees, node)
+            forest.node(column, split, children, bool(trees.kind[node] & MISSING_LEFT))
+        for value in values.tolist():
+            forest.leaf(value)
+        root, first_leaf = root + size, first_leaf + size + 1
     return forest
 
 
-def _add_lightgbm(forest: Forest, tree: TextTree, target: int) -> None:
-    first, leaves = forest.start(target)
-    for i in range(len(tree.left)):
-        feature, threshold = int(tree.feature[i]), float(tree.threshold[i])
-        decision = int(tree.decision[i])
-        default_left, missing = bool(decision & 2), decision >> 2
-        column, goes_left = ("feature", feature), default_left
-        if decision & 1:
-            members = _bits(tree, int(threshold))
-            column, threshold, goes_left = forest.set_column(feature, members, True), 0.5, False
-        elif missing == 0:
-            goes_left = threshold >= 0.0  # NaN counts as zero
-        elif missing == 1:
-            column = forest.zero_column(feature)
-        children = [
-            (leaves + ~child, True) if child < 0 else (first + child, False)
-            for child in (int(tree.left[i]), int(tree.right[i]))
-        ]
-        forest.node(column, threshold, (*children[0], *children[1]), goes_left)
-    for value in tree.leaf_value:
-        forest.leaf(value)
-
-
-def _bits(tree: TextTree, number: int) -> Ints:
-    """The categories of a set."""
-    words = tree.bits[tree.bounds[number] : tree.bounds[number + 1]].astype("<u4")
-    found: Ints = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
-    return found
-
-
-def from_xgboost(model: TreeModel, margins: Floats) -> Forest:
-    """Trees of XGBoost."""
-    if model.weights is not None:
-        raise ValueError("ONNX graphs are made of gbtree models; this XGBoost model is a dart.")
-    forest = Forest(model.n_features, model.n_groups, np.float32, mode=1)
-    for target in range(model.n_groups):
-        forest.constant(target, float(np.broadcast_to(margins, model.n_groups)[target]))
-    for tree, target in zip(model.trees, model.groups.tolist(), strict=True):
-        _add_xgboost(forest, tree, target)
-    return forest
-
-
-def _add_xgboost(forest: Forest, tree: XGBoostTree, target: int) -> None:
-    if tree.left[0] < 0:
-        forest.constant(target, float(tree.value[0]))
-        return
-    is_leaf: AnyArray = tree.left < 0
-    order = _reachable(tree)
-    inner = [node for node in order if not is_leaf[node]]
-    first, leaves = forest.start(target)
-    place = {node: first + i for i, node in enumerate(inner)}
-    outer = [node for node in order if is_leaf[node]]
-    place.update({node: leaves + i for i, node in enumerate(outer)})
-    for node in inner:
-        feature, threshold = int(tree.feature[node]), float(tree.value[node])
-        column = ("feature", feature)
-        if tree.is_category[node]:
-            column, threshold = forest.set_column(feature, tree.categories[node], False), 0.5
-        left, right = int(tree.left[node]), int(tree.right[node])
-        children = (place[left], bool(is_leaf[left]), place[right], bool(is_leaf[right]))
-        forest.node(column, threshold, children, bool(tree.default_left[node]))
-    for node in outer:
-        forest.leaf(float(tree.value[node]))
-
-
-def _reachable(tree: XGBoostTree) -> list[int]:
-    """Nodes in order from the root down; pruned ones are left out."""
-    order = [0]
-    for node in order:
-        if tree.left[node] >= 0:
-            order += [int(tree.left[node]), int(tree.right[node])]
-    return order
+def _question(forest: Forest, trees: Trees, node: int) -> tuple[tuple[str, int], float]:
+    """The column that a node asks, and where it splits."""
+    feature, kind = int(trees.feature[node]), int(trees.kind[node])
+    if kind & CATEGORY:
+        first = int(trees.threshold[node])
+        words = trees.categories[first : first + int(trees.words[node])].astype("<u4")
+        members = np.flatnonzero(np.unpackbits(words.view(np.uint8), bitorder="little"))
+        return forest.set_column(feature, members), 0.5
+    if kind & ZERO_MISSING:
+        return forest.zero_column(feature), float(trees.threshold[node])
+    return ("feature", feature), float(trees.threshold[node])
 
 
 def from_sklearn(forest: Forest, tree: Any, vote: float, codes: Ints) -> None:

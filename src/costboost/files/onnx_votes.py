@@ -107,7 +107,7 @@ class _Sums:
         """The trees of a sum, with votes in their leaves."""
         if isinstance(part, TreeEnsemble):
             return forest_of(part.booster)
-        forest = Forest(self.n_features, 1, np.float64, mode=0)
+        forest = Forest(self.n_features, 1)
         for vote, rule in zip(part.votes, part.rules, strict=True):
             forest.constant(0, float(vote) * self._constant(rule))
         if not part.rules:
@@ -136,7 +136,7 @@ class _Sums:
 
     def _outputs(self, part: Ensemble) -> str:
         """What each rule of a sum says, without its vote, (n, rounds)."""
-        forest = Forest(self.n_features, 1, np.float64, mode=0)
+        forest = Forest(self.n_features, 1)
         if isinstance(part, TreeEnsemble):
             forest = forest_of(part.booster)
         places = []
@@ -152,7 +152,7 @@ class _Sums:
 
     def _class_votes(self, ensemble: Ensemble, d: int) -> str:
         """Votes of rules that name one decision each, (n, d)."""
-        forest = Forest(self.n_features, d, np.float64, mode=0, rounds_inputs=True)
+        forest = Forest(self.n_features, d, rounds_inputs=True)
         for vote, rule in zip(ensemble.votes, ensemble.rules, strict=True):
             if isinstance(rule, ConstantClass):
                 forest.constant(rule.code, float(vote))

@@ -86,8 +86,8 @@ PARTS: Mapping[str, str] = {
     "Design": "costboost.gbm.models:Design",
     "LinearModel": "costboost.gbm.models:LinearModel",
     "NetworkModel": "costboost.gbm.models:NetworkModel",
-    "LightGBMModel": "costboost.gbm.models:LightGBMModel",
-    "XGBoostModel": "costboost.gbm.models:XGBoostModel",
+    "TreeModel": "costboost.gbm.models:TreeModel",
+    "Trees": "costboost.trees:Trees",
     "Estimate": "costboost.gbm.estimate:Estimate",
     # what a warm start must know
     "LastFit": "costboost.gbm.sources.memory:LastFit",

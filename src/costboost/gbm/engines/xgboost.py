@@ -75,7 +75,7 @@ class XGBoostEngine(Engine):
             self.parameters_for(target, job.fresh_seed),
             train,
             num_boost_round=job.rounds_to_go,
-            xgb_model=None if job.start is None else job.start.booster,
+            xgb_model=None,
             callbacks=[_Callback(watch)],
             **options,
         )
