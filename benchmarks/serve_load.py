@@ -40,8 +40,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pyarrow as pa
-from bench import Bench
-from harness import provenance, write_rows
+from harness import Bench, provenance, write_rows
 
 from costboost import CostBoostClassifier
 from costboost.datasets import make_fraud

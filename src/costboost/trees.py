@@ -631,9 +631,11 @@ def from_xgboost(booster: Any) -> Trees:
             "XGBoost's linear boosters and trees with vectors as leaves are not supported. Leave "
             "booster and multi_strategy out of engine_params."
         )
-    base = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"])).astype(float)
+    base = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
     if learner["objective"]["name"] in ("binary:logistic", "reg:logistic"):
-        base = np.log(base) - np.log1p(-base)
+        # As XGBoost does it, in single precision: near 1 that is another number.
+        one, tiny = np.float32(1.0), np.float32(1e-6)
+        base = -np.log(one / np.clip(base.astype(np.float32), tiny, one - tiny) - one)
     k = max(int(learner["learner_model_param"]["num_class"]), 1)
     base = np.broadcast_to(base, (k,))
 

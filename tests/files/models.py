@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost.costs import interval, samples
-from costboost.files.registry import estimators
+from costboost.files.state import estimators
 from costboost.losses import LOSSES, MC
 from costboost.multiclass import MulticlassBoostingClassifier
 

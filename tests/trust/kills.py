@@ -104,8 +104,7 @@ def tune(folder, checkpoint):
 
 def reproduce(folder, checkpoint):
     """The toy paper, as `costboost reproduce` runs its items."""
-    from costboost_papers.run import run_item
-    from costboost_papers.store import Store
+    from costboost_papers.run import Store, run_item
     from helpers.toy_paper import TOY
 
     os.environ["TOY_SLEEP"] = "0.01"

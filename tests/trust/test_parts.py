@@ -122,7 +122,7 @@ def test_a_part_is_done_once_for_the_same_source_and_sizes(tmp_path, monkeypatch
 
 
 def test_the_page_is_made_of_the_kept_counts(tmp_path, monkeypatch):
-    import generate_promises as page
+    import promises as page
 
     assert page.PAGE.read_text("utf-8") == page.page(json.loads(page.KEPT.read_text("utf-8")))
     monkeypatch.setattr(page, "KEPT", tmp_path / "trust.json")

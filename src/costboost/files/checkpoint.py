@@ -16,9 +16,8 @@ from typing import Any
 
 from costboost.errors import ModelFileError
 from costboost.files import container
-from costboost.files.decoding import Decoder
-from costboost.files.encoding import Encoder
-from costboost.files.model import STATE, reading
+from costboost.files.model import reading
+from costboost.files.state import ARRAYS, STATE, Decoder, Encoder
 
 __all__ = ["Checkpoint", "digest", "versions"]
 
@@ -40,7 +39,8 @@ def versions() -> dict[str, str]:
 def digest(value: Any, where: str) -> str:
     """A hash of anything that a model file can hold."""
     encoder = Encoder()
-    found = hashlib.sha256(container.to_json([encoder.value(value, where), encoder.nodes]))
+    found = hashlib.sha256(container.to_json([encoder.value([value], where), encoder.objects]))
+    found.update(encoder.data)
     for name, data in sorted(encoder.members.items()):
         found.update(name.encode() + hashlib.sha256(data).digest())
     return found.hexdigest()
@@ -69,19 +69,17 @@ class Checkpoint:
 
         def rebuilt() -> Any:
             _, members = container.unpack(self._parts[name])
-            state = container.parse_json(members[STATE], STATE)
-            decoder = Decoder(members, frozenset())
-            decoder.table(state["nodes"])
-            return decoder.value(state["root"], f"The root of part {name}")
+            return Decoder(members, frozenset()).root()[0]
 
         return reading(self.path, rebuilt)
 
     def put(self, name: str, value: Any) -> None:
         """Keep a finished part; it is on disk when this returns."""
         encoder = Encoder()
-        root = encoder.value(value, name)
-        state = container.to_json({"nodes": encoder.nodes, "root": root})
-        self._parts[name] = container.pack({"class": _KIND}, {**encoder.members, STATE: state})
+        items = encoder.value([value], name)
+        encoder.objects.append({"class": "Members", "items": items})
+        members = {STATE: container.to_json({"objects": encoder.objects}), ARRAYS: encoder.data}
+        self._parts[name] = container.pack({"class": _KIND}, {**encoder.members, **members})
         self._write()
 
     def remove(self) -> None:

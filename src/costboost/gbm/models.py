@@ -80,7 +80,7 @@ class TreeModel(Model):
     engine: str
     # Whether scores are log-odds, or logarithms of probabilities.
     is_log_loss: bool = False
-    threads: int | None = None
+    n_threads: int | None = None
 
     @classmethod
     def of_lightgbm(cls, booster: lgb.Booster) -> TreeModel:
@@ -125,15 +125,15 @@ class TreeModel(Model):
 
     def scores(self, X: AnyArray) -> Floats:
         """Raw scores."""
-        return self.trees.scores(X, n_threads(self.threads, X.shape[0]))
+        return self.trees.scores(X, n_threads(self.n_threads, X.shape[0]))
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """Raw scores after each round."""
-        return self.trees.staged_scores(X, n_threads(self.threads, X.shape[0]))
+        return self.trees.staged_scores(X, n_threads(self.n_threads, X.shape[0]))
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values, last the base."""
-        return self.trees.contributions(X, n_threads(self.threads, X.shape[0]))
+        return self.trees.contributions(X, n_threads(self.n_threads, X.shape[0]))
 
     def importances(self, n_features: int) -> Floats:
         """Total gain of each feature."""

@@ -517,7 +517,7 @@ class ParquetSource(Source):
                 columns = target.columns(block.costs, block.weights)
                 yield {"data": block.X, "label": columns.labels, "weight": columns.weights}
 
-        class Batches(xgb.DataIter):  # type: ignore[misc]
+        class Batches(xgb.DataIter):
             """Batches as XGBoost asks for them."""
 
             def next(self, input_data: Callable[..., None]) -> bool:

@@ -62,6 +62,8 @@ class XGBoostEngine(Engine):
     ) -> xgb.Booster:
         """Train a booster on matrices, wherever their rows are."""
         job = watch.job
+        if job.start is not None:
+            raise ValueError("engine='xgboost' cannot continue boosters. Set warm_start=False.")
         options: dict[str, Any] = {}
         if watched:
             options = {
@@ -75,7 +77,6 @@ class XGBoostEngine(Engine):
             self.parameters_for(target, job.fresh_seed),
             train,
             num_boost_round=job.rounds_to_go,
-            xgb_model=None,
             callbacks=[_Callback(watch)],
             **options,
         )
