@@ -123,10 +123,10 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         Factor that calibrates the scores.
     heads_ : dict of str to Head
         ``"probability"``, ``"decision"`` or both, as in `CostBoostClassifier`.
-    boosters_ : list of xgboost.Booster
+    boosters_ : list of lightgbm.Booster
         The boosters of the first head: a list of one.
-    booster_ : xgboost.Booster
-        That booster; of the probabilities if there are two heads.
+    booster_ : lightgbm.Booster
+        That booster, made from XGBoost's trees; of the probabilities if there are two heads.
     feature_importances_ : array of shape (d,)
         Share of each feature in the gain of all splits.
     n_iter_ : int
