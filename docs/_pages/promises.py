@@ -82,10 +82,9 @@ minutes is run by `make trust`; its counts are [below](#the-last-run-of-make-tru
 
 **Faults**
 
-- `fit(…, checkpoint=path)`, `fit_parquet(…, checkpoint=path)` and `costboost compare --checkpoint`
-  keep what is finished; `costboost tune` and `costboost reproduce` do so by themselves. After a
-  kill the same call goes on and ends in the identical result. A checkpoint of other rows, costs,
-  parameters or versions is refused.
+- `costboost compare --checkpoint` keeps what is finished; `costboost tune` and `costboost
+  reproduce` do so by themselves. After a kill the same call goes on and ends in the identical
+  result. A checkpoint of other rows, costs, parameters or versions is refused.
 - A full disk, a path that cannot be written or a missing temporary folder is an `OSError` that says
   what to do. Files are replaced in one step: the old one is whole until the new one is.
 - Processes made by `fork` use one thread, because LightGBM and XGBoost wait for ever there if they

@@ -375,8 +375,8 @@ def _moved(places: AnyArray, nodes: Any, leaves: Any) -> AnyArray:
 
 def _writeable(array: AnyArray, dtype: Any) -> AnyArray:
     """The array as the kernel knows it: numba would compile another one for read-only memory."""
-    found: AnyArray = np.ascontiguousarray(array, dtype=dtype)
-    return found if found.flags.writeable else np.array(found)
+    found: AnyArray = np.require(array, dtype, ["C", "W"])
+    return found
 
 
 @cache
@@ -636,7 +636,7 @@ def from_xgboost(booster: Any) -> Trees:
         # As XGBoost does it, in single precision: near 1 that is another number.
         one, tiny = np.float32(1.0), np.float32(1e-6)
         base = -np.log(one / np.clip(base.astype(np.float32), tiny, one - tiny) - one)
-    k = max(int(learner["learner_model_param"]["num_class"]), 1)
+    k = max(int(learner["learner_model_param"][name]) for name in ("num_class", "num_target"))
     base = np.broadcast_to(base, (k,))
 
     def joined(name: str, dtype: Any = np.int64) -> AnyArray:

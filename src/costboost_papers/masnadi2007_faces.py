@@ -49,6 +49,8 @@ from costboost_papers.vision.haar_stump import HaarEnsemble, boost_together
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+else:
+    from costboost_papers._lazy import pd
 
 
 # --- methods -------------------------------------------------------------------------------------
@@ -555,7 +557,6 @@ class Figure4(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """A draw each: all methods share one pass over the features a round."""
         return [
             Task(self.paper, self.name, DATA[mode], _ALL, setting, split)
             for (kind, setting), n_draws in DRAWS.items()
@@ -600,8 +601,6 @@ class Figure4(Item):
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Means and standard errors over draws; differences from CS-AdaBoost with intervals."""
-        import pandas as pd
-
         parts = rows["metric"].str.split(": ", n=1, expand=True)
         names = parts[1].str.split(_RESAMPLE, n=1, regex=False, expand=True)
         tidy = rows.assign(algorithm=parts[0], metric=names[0], resample=names.get(1))
@@ -627,9 +626,6 @@ class Figure4(Item):
         return pd.concat(found, ignore_index=True)[SUMMARY_COLUMNS]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """A row per test, rounds and method; a column per factor and way to choose."""
-        import pandas as pd
-
         rows = []
         for setting in settings_of(summary):
             value = lookup(of_setting(summary, setting))
@@ -649,7 +645,6 @@ class Figure4(Item):
         return pd.DataFrame(rows)
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        """A row per test. Panel a: CS-AdaBoost by training cost. Panel b: least ε by method."""
         from matplotlib.figure import Figure as Canvas
 
         from costboost_papers.plots import CostFactorDisplay
@@ -684,7 +679,6 @@ class Figure4(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """The paper's five statements about faces."""
         return verdicts(summary)
 
 

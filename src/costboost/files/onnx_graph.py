@@ -17,14 +17,15 @@ from costboost.files.onnx_nodes import (
     label_constant,
     largest,
     named,
+    network_scores,
     probabilities_of,
     scaled,
     scores_of,
-    smooth_scores,
     weighted,
 )
 from costboost.files.onnx_trees import Forest, from_trees
-from costboost.gbm.models import LinearModel, NetworkModel, TreeModel
+from costboost.gbm.models import NetworkModel, TreeModel
+from costboost.trees import from_lightgbm, from_xgboost
 
 __all__ = ["boosters_to_onnx", "forest_of"]
 
@@ -62,8 +63,8 @@ def boosters_to_onnx(
     m = k if probabilities else d  # scores are about classes or about decisions
     scores, n_features = [], 1
     for booster in boosters:
-        if isinstance(booster, LinearModel | NetworkModel):
-            scores.append(smooth_scores(graph, booster))
+        if isinstance(booster, NetworkModel):
+            scores.append(network_scores(graph, booster))
             n_targets, n_features = len(booster.base), booster.design.n_features
         else:
             forest = forest_of(booster)
@@ -99,10 +100,12 @@ def forest_of(booster: Any) -> Forest:
     if engine is None:
         raise ValueError(f"A booster of LightGBM or XGBoost is needed, got {type(booster)}.")
     if engine == "xgboost":
-        return forest_of(TreeModel.of_xgboost(booster))
+        return from_trees(from_xgboost(booster), booster.num_features())
     if "\naverage_output" in booster.model_to_string(0, 1):
         raise ValueError(
             "ONNX graphs are made of trees whose sum is the score; this LightGBM model is a random "
             "forest, which averages."
         )
-    return forest_of(TreeModel.of_lightgbm(booster))
+    best = booster.best_iteration  # up to which predict counts
+    trees = from_lightgbm(booster, best if best > 0 else None)
+    return from_trees(trees, booster.num_feature())

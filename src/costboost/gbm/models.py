@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
@@ -13,27 +11,21 @@ from typing import TYPE_CHECKING, Any, Self
 import lightgbm as lgb
 import numpy as np
 
-from costboost._frames import is_sparse
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.trees import Trees, from_lightgbm, from_xgboost
+from costboost.trees import Trees
 
 if TYPE_CHECKING:
-    import xgboost as xgb
+    pass
 
 __all__ = [
     "MOST",
     "Design",
     "DesignModel",
-    "LightGBMModel",
-    "LinearModel",
     "Model",
     "NetworkModel",
     "TreeModel",
-    "XGBoostModel",
-    "in_single",
     "row_products",
-    "written_out",
 ]
 
 # Standardised values beyond are cut off: a line through an outlier says nothing about the others.
@@ -83,25 +75,6 @@ class TreeModel(Model):
     n_threads: int | None = None
 
     @classmethod
-    def of_lightgbm(cls, booster: lgb.Booster) -> TreeModel:
-        """The rounds of a LightGBM booster that count."""
-        best = booster.best_iteration
-        trees = from_lightgbm(booster, best if best > 0 else None)
-        threads = int(booster.params.get("num_threads", 0))
-        objective = re.search(r"^objective=(.*)$", booster.model_to_string(0, 1), re.MULTILINE)
-        is_log_loss = objective is not None and objective[1].startswith(("binary", "multiclass"))
-        return cls(trees, booster.num_feature(), "lightgbm", is_log_loss, threads or None)
-
-    @classmethod
-    def of_xgboost(cls, booster: xgb.Booster) -> TreeModel:
-        """All rounds of an XGBoost booster."""
-        config = json.loads(booster.save_config())["learner"]
-        is_log_loss = config["objective"]["name"] in ("binary:logistic", "multi:softprob")
-        threads = int(config["generic_param"]["nthread"])
-        trees = from_xgboost(booster)
-        return cls(trees, booster.num_features(), "xgboost", is_log_loss, threads or None)
-
-    @classmethod
     def joined(cls, models: Sequence[Model], weights: Sequence[float]) -> TreeModel:
         """One model with the weighted sum of the scores of others."""
         own = [model for model in models if isinstance(model, TreeModel)]
@@ -141,49 +114,6 @@ class TreeModel(Model):
 
     def __getstate__(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-class LightGBMModel(TreeModel):
-    """`TreeModel.of_lightgbm` under its old name."""
-
-    def __new__(cls, booster: lgb.Booster) -> TreeModel:  # type: ignore[misc]
-        return TreeModel.of_lightgbm(booster)
-
-
-class XGBoostModel(TreeModel):
-    """`TreeModel.of_xgboost` under its old name."""
-
-    def __new__(cls, booster: xgb.Booster, types: Any = None) -> TreeModel:  # type: ignore[misc]
-        return TreeModel.of_xgboost(booster)
-
-
-# Numbers of sparse rows that are written out at a time.
-_DENSE_NUMBERS = 2**21
-
-
-def written_out(X: Any) -> Iterator[AnyArray]:
-    """Arrays as they are; sparse rows written out, a block at a time."""
-    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
-    # as in the array of the same rows.
-    if not is_sparse(X):
-        yield in_single(X)
-        return
-    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
-    for start in range(0, X.shape[0], step):
-        yield in_single(X[start : start + step].toarray())
-
-
-_LARGEST = float(np.finfo(np.float32).max)
-
-
-def in_single(X: AnyArray) -> AnyArray:
-    """Numbers that single precision holds: larger ones, refused by XGBoost, become the largest."""
-    # No threshold is beyond it, so a new row falls into the same leaf.
-    if X.dtype == np.float64 and X.size:
-        largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))
-        if largest > _LARGEST:
-            return np.clip(X, -_LARGEST, _LARGEST)
-    return X
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,39 +252,6 @@ def row_products(rows: Floats, weights: Floats) -> Floats:
     padded[:n] = rows
     found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
     return np.asarray(found.reshape(len(padded), len(weights))[:n])
-
-
-class LinearModel(DesignModel):
-    """A linear score of the inputs."""
-
-    engine = "linear"
-
-    def __init__(self, design: Design, slopes: Floats, base: Floats, centre: Floats) -> None:
-        self.design = design
-        self.slopes = slopes
-        self.base = base
-        self.centre = centre
-
-    @classmethod
-    def mean(cls, models: Sequence[LinearModel]) -> LinearModel:
-        """One model with the mean score of models that share a design."""
-        slopes, base, centre = (
-            np.mean([getattr(model, name) for model in models], axis=0)
-            for name in ("slopes", "base", "centre")
-        )
-        return cls(models[0].design, slopes, base, centre)
-
-    def all_scores(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs, (n, n_scores)."""
-        return np.asarray(row_products(inputs, self.slopes) + self.base)
-
-    def effects(self, inputs: Floats, score: int) -> Floats:
-        """What each input adds to a score of the centre, (n, p)."""
-        return np.asarray((inputs - self.centre) * self.slopes[score])
-
-    def sizes(self) -> Floats:
-        """Sum of the sizes of each input's slopes."""
-        return np.asarray(np.abs(self.slopes).sum(axis=0))
 
 
 class NetworkModel(DesignModel):

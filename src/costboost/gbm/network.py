@@ -1,4 +1,4 @@
-"""A small neural network as an engine: smooth boundaries across several columns, in few rows."""
+"""A small neural network: smooth boundaries across several columns, in few rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,14 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, logsumexp
 
-from costboost._typing import Floats, Ints
-from costboost.gbm.engines.design import DesignEngine, Judge, Sample
-from costboost.gbm.models import NetworkModel
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.gbm.members import Candidate
+from costboost.gbm.models import Design, NetworkModel
+from costboost.gbm.rounds import Rounds
+from costboost.gbm.rows import MemoryRows
+from costboost.gbm.targets import Target
 
-__all__ = ["NetworkEngine", "hidden_units"]
+__all__ = ["NetworkLoss", "fit", "merged"]
 
 # Squared penalties of the weights in rows; the second starts from the best point of the first.
 _PENALTIES = (5.0, 0.5)
@@ -28,47 +31,57 @@ _USUAL_STEPS = 50
 _UNITS, _UNITS_PER_SCORE = 32, 4
 
 
-def hidden_units(n_scores: int) -> int:
-    """The hidden units of a network with so many scores."""
-    return max(_UNITS, _UNITS_PER_SCORE * n_scores)
-
-
-class NetworkEngine(DesignEngine["NetworkModel"]):
+def fit(
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+) -> NetworkModel:
     """A network with one hidden layer and a squared penalty, stopped by held-out rows."""
-
     # It is trained on all rows at a time (L-BFGS): for tables of some thousand rows that takes a
     # few hundred steps, and there is no learning rate to choose. scikit-learn's network cannot be
-    # stopped by given rows, and takes weights only in newer versions.
+    # stopped by given rows, and takes weights only in newer versions. Only for targets that are log
+    # loss, and for tables that are not sparse.
+    #
+    # One design for all folds, so that their models can be put into one.
+    design = Design.of(table.rows.X, table.columns.categorical)  # type: ignore[arg-type]
+    inputs = design(X)
+    centre = inputs.mean(axis=0)
+    loss = NetworkLoss.of(inputs, target)
 
-    def fitted(self, sample: Sample, seed: int) -> NetworkModel:
-        """The model after a usual number of steps."""
-        loss = _Loss.of(sample)
-        point = _descended(loss, loss.start(seed), _PENALTIES[0], _USUAL_STEPS)
-        return loss.model(sample, point)
+    def network(point: Floats) -> NetworkModel:
+        return NetworkModel(design, *loss.parts(point), centre)
 
-    def search(self, sample: Sample, seed: int, judge: Judge[NetworkModel]) -> None:
-        """Descend by one penalty after the other, each from the best point so far."""
-        loss = _Loss.of(sample)
-        best = loss.start(seed)
+    start, stop_by = loss.start(rounds.seed), rounds.stop_by
+    if stop_by is None:
+        return network(_descended(loss, start, _PENALTIES[0], _USUAL_STEPS))
+    held = design(rounds.sets[stop_by].X)  # type: ignore[arg-type]
+    best, model = start, None
 
-        def is_better(point: Floats) -> bool:
-            nonlocal best
-            if not judge.is_better(loss.model(sample, point.copy())):
-                return False
-            best = point.copy()
-            return True
+    def is_better(point: Floats) -> bool:
+        """Whether the held-out loss is smaller than before; if so, keep the network."""
+        nonlocal best, model
+        found = network(point.copy())
+        scores = found.scores_of(held)
+        if not (least := rounds.see(stop_by, scores)) < rounds.best_loss:
+            return False
+        rounds.best_loss, rounds.best_scores = least, scores
+        best, model = point.copy(), found
+        return True
 
-        is_better(best)
-        for penalty in _PENALTIES:
-            _descended(loss, best, penalty, _STEPS, is_better)
+    is_better(best)
+    for penalty in _PENALTIES:
+        _descended(loss, best, penalty, _STEPS, is_better)
+    if model is None:  # no loss is finite
+        model = network(_descended(loss, start, _PENALTIES[0], _USUAL_STEPS))
+        rounds.best_scores = model.scores_of(held)
+    return model
 
-    def together(self, models: Sequence[Any]) -> NetworkModel:
-        """The hidden units of all networks side by side: their mean score is one network."""
-        return NetworkModel.mean(models)
+
+def merged(models: Sequence[Any]) -> NetworkModel:
+    """The hidden units of all networks side by side: their mean score is one network."""
+    return NetworkModel.mean(models)
 
 
 def _descended(
-    loss: _Loss,
+    loss: NetworkLoss,
     start: Floats,
     penalty: float,
     n_steps: int,
@@ -102,7 +115,7 @@ def _descended(
 
 
 @dataclass(frozen=True, eq=False)
-class _Loss:
+class NetworkLoss:
     """Log loss of a network as a function of all its numbers, with its gradient."""
 
     inputs: Floats
@@ -111,22 +124,18 @@ class _Loss:
     n_scores: int
 
     @classmethod
-    def of(cls, sample: Sample) -> _Loss:
-        """The loss of a sample."""
-        shares = sample.weights / sample.weights.sum()
+    def of(cls, inputs: Floats, target: Target) -> NetworkLoss:
+        """The loss of rows."""
+        weights = np.asarray(target.weights, dtype=np.float64)
+        weights = weights / weights.mean() if weights.any() else np.ones(len(weights))
         # An input that is the same on all rows, such as a category not among them, tells nothing.
-        inputs = np.where(np.ptp(sample.inputs, axis=0) > 0, sample.inputs, 0.0)
-        return cls(inputs, sample.labels, shares, sample.n_scores)
-
-    def model(self, sample: Sample, point: Floats) -> NetworkModel:
-        """The network at a point."""
-        slopes, shifts, tops, base = self.parts(point)
-        return NetworkModel(sample.design, slopes, shifts, tops, base, sample.centre)
+        inputs = np.where(np.ptp(inputs, axis=0) > 0, inputs, 0.0)
+        return cls(inputs, target.labels, weights / weights.sum(), target.n_scores)
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], ...]:
         """Shapes of slopes, shifts, tops and base."""
-        units = hidden_units(self.n_scores)
+        units = max(_UNITS, _UNITS_PER_SCORE * self.n_scores)
         return (units, self.inputs.shape[1]), (units,), (self.n_scores, units), (self.n_scores,)
 
     def parts(self, point: Floats) -> list[Floats]:

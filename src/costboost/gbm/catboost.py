@@ -1,0 +1,135 @@
+"""CatBoost, for log loss: it is needed for training only, and its trees are kept like others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import catboost
+import numpy as np
+
+from costboost._frames import is_sparse
+from costboost._typing import AnyArray, Ints
+from costboost.gbm import lightgbm
+from costboost.gbm.members import Candidate
+from costboost.gbm.models import TreeModel
+from costboost.gbm.parameters import ONE_HOT
+from costboost.gbm.rounds import Rounds
+from costboost.gbm.rows import MemoryRows
+from costboost.gbm.targets import Target
+from costboost.trees import from_catboost
+
+__all__ = ["fit"]
+
+# CatBoost's trees are weaker than others of as many leaves, and take larger steps.
+_FASTER = 2.0
+_MOST_DEPTH = 16
+
+
+def fit(
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+) -> TreeModel:
+    """Train one booster: trees have the smallest depth with `max_leaves`."""
+    if not target.is_log_loss:
+        raise ValueError(
+            "engine='catboost' trains log loss only. A loss of the library, or more than two "
+            "decisions whose costs are unknown when deciding, need engine='lightgbm'."
+        )
+    if len(np.unique(target.labels)) < 2:  # CatBoost refuses rows of one label
+        alone = Rounds(1, 0, 0, target, {}, **rounds.place)
+        usual = replace(kind, parameters={}, device="cpu")
+        return lightgbm.fit(usual, X, target, alone, threads, table)
+    inputs = _Inputs.of(_dense(table.rows.X), table.columns.categorical)
+
+    def pool(X: Any, known: Target) -> catboost.Pool:
+        return catboost.Pool(inputs(_dense(X)), label=known.labels, weight=known.weights)
+
+    stop_by = rounds.stop_by
+    watched = None
+    if stop_by is not None:
+        watched = pool(rounds.sets[stop_by].X, rounds.targets[stop_by])
+    booster = catboost.CatBoost(_parameters(kind, target, rounds, threads))
+    booster.fit(
+        pool(X, target),
+        eval_set=watched,
+        use_best_model=watched is not None,
+        early_stopping_rounds=rounds.patience if watched is not None else None,
+        callbacks=[_Callback(rounds)],
+    )
+    trees = from_catboost(booster, inputs.source, inputs.category)
+    model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, threads)
+    if stop_by is not None:
+        rounds.best_scores = model.scores(rounds.sets[stop_by].X)  # type: ignore[arg-type]
+    return model
+
+
+def _parameters(kind: Candidate, target: Target, rounds: Rounds, threads: int) -> dict[str, Any]:
+    parameters: dict[str, Any] = {
+        "iterations": rounds.n_rounds,
+        "learning_rate": min(_FASTER * kind.learning_rate, 1.0),
+        "depth": int(np.clip(np.ceil(np.log2(kind.max_leaves)), 1, _MOST_DEPTH)),
+        "l2_leaf_reg": kind.reg_lambda,
+        "rsm": kind.colsample,
+        "bootstrap_type": "Bernoulli",
+        "subsample": kind.subsample,
+        "loss_function": "Logloss" if target.n_scores == 1 else "MultiClass",
+        "random_seed": rounds.seed,
+        "verbose": False,
+        "allow_writing_files": False,  # no folder catboost_info in that of the user
+        "thread_count": threads,
+    }
+    if kind.device in ("gpu", "cuda"):
+        parameters["task_type"] = "GPU"
+        del parameters["rsm"]  # for two classes it is for processors only
+    if target.n_scores > 1:
+        parameters["classes_count"] = target.n_scores
+    return {**parameters, **kind.parameters}
+
+
+class _Callback:
+    """Reports rounds, and stops when it is told to."""
+
+    def __init__(self, rounds: Rounds) -> None:
+        self.rounds = rounds
+
+    def after_iteration(self, info: Any) -> bool:
+        """Whether to go on."""
+        losses = {}
+        if self.rounds.stop_by is not None:
+            values = next(iter(info.metrics["validation"].values()))
+            losses[self.rounds.stop_by] = float(values[-1])
+        return not self.rounds.tell(losses)
+
+
+def _dense(X: Any) -> AnyArray:
+    return np.asarray(X.toarray() if is_sparse(X) else X)
+
+
+@dataclass(frozen=True, eq=False)
+class _Inputs:
+    """The columns that CatBoost sees: numbers, and a column of zeros and ones per category."""
+
+    source: Ints
+    category: Ints
+
+    @classmethod
+    def of(cls, X: AnyArray, categorical: Sequence[int]) -> _Inputs:
+        """The columns for a table, whose category codes are counted."""
+        pairs: list[tuple[int, int]] = []
+        for j in range(X.shape[1]):
+            known = X[:, j][np.isfinite(X[:, j])] if j in categorical else np.empty(0)
+            size = int(known.max()) + 1 if len(known) else 0
+            if j in categorical and 0 < size <= ONE_HOT:
+                pairs += [(j, code) for code in range(size)]
+            else:
+                pairs.append((j, -1))
+        source, category = np.array(pairs, dtype=np.intp).T
+        return cls(source, category)
+
+    def __call__(self, X: AnyArray) -> AnyArray:
+        """Rows as CatBoost takes them, in single precision."""
+        values = X[:, self.source].astype(np.float32)
+        marks = self.category >= 0
+        values[:, marks] = values[:, marks] == self.category[marks]
+        return np.ascontiguousarray(values)
