@@ -620,8 +620,8 @@ def _trees(trees: Any) -> tuple[int, int]:
 
 
 def _tree_rule(rule: Any) -> tuple[int, int]:
-    n = rule.booster.num_trees()
-    _need(type(rule.index) is int and 0 <= rule.index < n, "index must be a tree of the booster")
+    fine = type(rule.index) is int and 0 <= rule.index < len(rule.trees.roots)
+    _need(fine, "index must be a tree of the table")
     return 0, 0
 
 
