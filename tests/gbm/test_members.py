@@ -16,7 +16,6 @@ from scipy.special import expit, logit
 import costboost
 from costboost import CollapseWarning, CostBoostClassifier, TimeLimitWarning
 from costboost.datasets import make_fraud
-from costboost.gbm.engines.merging import merged_lightgbm
 from costboost.gbm.members import (
     Candidate,
     Member,
@@ -27,11 +26,12 @@ from costboost.gbm.members import (
     mixed,
     trees,
 )
-from costboost.gbm.models import Design, NetworkModel, row_products
+from costboost.gbm.models import Design, NetworkModel, TreeModel, row_products
 from costboost.gbm.network import NetworkLoss
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.targets import ProbabilityTarget, log_loss
 from costboost.gbm.train import Clock, Estimate, Training, savings_of_future_rows
+from costboost.trees import from_catboost
 
 COSTLY = {"fn": 20, "fp": 1}
 
@@ -504,38 +504,14 @@ def test_a_table_that_tells_nothing(X):
     assert (model.predict(X) == 1).all()
 
 
-# --- merged boosters ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("k", [1, 3])
-def test_merged_boosters_sum(k):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(150, 3))
-    X[:, 2] = rng.integers(0, 5, 150)
-    y = np.digitize(X[:, 0] + (X[:, 2] == 1), [0.2] if k == 1 else [-0.4, 0.7])
-    params = {"objective": "binary" if k == 1 else "multiclass", "verbosity": -1, "num_threads": 1}
-    params |= {"num_class": k} if k > 1 else {}
-    boosters = [
-        lgb.train(params | {"num_leaves": 3 + i}, lgb.Dataset(X, y, categorical_feature=[2]), 2 + i)
-        for i in range(3)
-    ]
-    weights = [0.5, 0.3, 0.2]
-    merged = merged_lightgbm(boosters, weights)
-    for kind in ("raw_score", "pred_contrib"):
-        each = [booster.predict(X, **{kind: True}) for booster in boosters]
-        expected = sum(w * s for w, s in zip(weights, each, strict=True))
-        np.testing.assert_allclose(merged.predict(X, **{kind: True}), expected, atol=1e-12)
-    assert merged.current_iteration() == 2 + 3 + 4
-
-
 # --- CatBoost -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_catboost_trees_are_lightgbm_trees(k):
+def test_catboost_trees_are_kept_like_others(k):
     """By its own raw scores, with values on borders, gaps, and columns of few and many codes."""
     catboost = pytest.importorskip("catboost")
-    from costboost.gbm.catboost import _Inputs, as_lightgbm
+    from costboost.gbm.catboost import _Inputs
 
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 5))
@@ -551,10 +527,10 @@ def test_catboost_trees_are_lightgbm_trees(k):
         {"iterations": 12, "depth": 3, "loss_function": loss, "verbose": False, "thread_count": 1,
          "allow_writing_files": False}
     ).fit(catboost.Pool(seen(X), y))  # fmt: skip
-    ours = as_lightgbm(booster, seen, 5)
+    model = TreeModel(from_catboost(booster, seen.source, seen.category), 5, "catboost", True, 1)
     expected = np.asarray(booster.predict(seen(X), "RawFormulaVal")).reshape(300, -1)
-    np.testing.assert_allclose(ours.predict(X, raw_score=True).reshape(300, -1), expected)
-    parts = ours.predict(X, pred_contrib=True).reshape(300, -1, 6).sum(axis=2)
+    np.testing.assert_allclose(model.scores(X).reshape(300, -1), expected)
+    parts = model.contributions(X).reshape(300, -1, 6).sum(axis=2)
     np.testing.assert_allclose(parts, expected, atol=1e-9)
 
 
