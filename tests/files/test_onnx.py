@@ -10,7 +10,7 @@ import pytest
 import xgboost as xgb
 
 from costboost import CostBoostClassifier
-from costboost.algorithms._sampled import SampledClassifier
+from costboost.algorithms._base import SampledClassifier
 from costboost.files.onnx_graph import boosters_to_onnx
 from costboost.files.onnx_model import to_onnx
 from files import onnx_sets

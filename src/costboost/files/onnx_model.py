@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.binary import BinaryBoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.costs.forms import varies
 from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
@@ -17,7 +17,6 @@ from costboost.files.onnx_graph import boosters_to_onnx
 from costboost.files.onnx_votes import votes_to_onnx
 from costboost.gbm.heads import LossHead, ProbabilityHead
 from costboost.gbm.prediction import HeadClassifier
-from costboost.multiclass import MulticlassBoostingClassifier
 
 __all__ = ["to_onnx"]
 
@@ -56,7 +55,8 @@ def to_onnx(
     check_is_fitted(model)
     metadata = _metadata(model)
     _check_costs(model, costs)
-    if isinstance(model, MulticlassBoostingClassifier):
+    is_binary = isinstance(model, BinaryBoostingClassifier)
+    if isinstance(model, BoostingClassifier) and not is_binary:
         made = votes_to_onnx(model, costs=costs, exact=exact, metadata=metadata)
     else:
         settings = _settings(model, costs)

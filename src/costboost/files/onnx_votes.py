@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import softmax
 
 from costboost._typing import Floats, Ints
+from costboost.algorithms._base import TIE, shares
 from costboost.costs.table import same_labels
 from costboost.files.onnx_graph import forest_of
 from costboost.files.onnx_nodes import (
@@ -33,7 +34,6 @@ from costboost.learners.cost_tree import CheapestClassRule
 from costboost.learners.mixture import Mixture, stochastic
 from costboost.learners.pairs import PairEnsemble
 from costboost.learners.tree import TreeEnsemble, TreeRule
-from costboost.multiclass import TIE, shares
 
 __all__ = ["votes_to_onnx"]
 

@@ -429,7 +429,8 @@ class CostBoostClassifier(HeadClassifier):
             fitted = train(source, settings, start, told, store)
             last = LastFit(plan, classes, len(weights), len(block))
             self.adopt(fitted, last, fingerprint(X, y))
-        self._was_given_costs = costs is not None
+        if costs is not None and not prices.is_per_row:
+            self._fitted_costs = (self.cost_matrix, "matrix")
         return self
 
     def fit_parquet(
@@ -622,8 +623,7 @@ class CostBoostClassifier(HeadClassifier):
             "decisions_": fitted.costs.decisions,
             "costs_": fitted.costs,
             "cost_matrix_": fitted.costs.mean,
-            "_needs_costs": fitted.has_row_costs,
-            "_was_given_costs": False,
+            "_fitted_costs": (self.cost_matrix, "rows" if fitted.has_row_costs else "cost_matrix"),
             "heads_": fitted.heads,
             "n_iter_": max(head.n_rounds for head in fitted.heads.values()),
             "n_features_in_": features.n_features,
@@ -646,7 +646,7 @@ class CostBoostClassifier(HeadClassifier):
             if not (name in _PRIVATE_STATE or (name.endswith("_") and not name.startswith("_")))
         }
         known = {name: value for name, value in found.items() if value is not None}
-        state = {"_frame": features.encoder, "_fitted_costs": self.cost_matrix}
+        state = {"_frame": features.encoder}
         self.__dict__ = {**kept, **known, **state}
         try:
             if len(estimates.decisions):
