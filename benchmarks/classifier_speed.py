@@ -8,9 +8,8 @@ classifier, so validation, labels and costs are in our time, binning in both.
 from __future__ import annotations
 
 import numpy as np
-from bench import Bench
 from gbm_speed import ROUNDS, SEED, rows_of
-from harness import paired_seconds, provenance, write_rows
+from harness import Bench, paired_seconds, provenance, write_rows
 from lightgbm import LGBMClassifier
 
 from costboost import CostBoostClassifier

@@ -12,9 +12,8 @@ from typing import Annotated
 import dask.array as da
 import numpy as np
 import typer
-from bench import Bench
 from distributed import Client, LocalCluster, wait
-from harness import paired_seconds, provenance, write_rows
+from harness import Bench, paired_seconds, provenance, write_rows
 
 from costboost import CostBoostClassifier
 from costboost.dask import DaskCostBoostClassifier

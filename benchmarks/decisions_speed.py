@@ -12,8 +12,7 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
-from bench import Bench
-from harness import median_seconds, provenance, write_rows
+from harness import Bench, median_seconds, provenance, write_rows
 
 from costboost.decisions import allocate, capacity_prices, mean_cost_bound
 from costboost.monitor import Monitor, snapshot

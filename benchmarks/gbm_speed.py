@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import lightgbm as lgb
 import numpy as np
-from bench import Bench
-from harness import paired_seconds, provenance, write_rows
+from harness import Bench, paired_seconds, provenance, write_rows
 
 from costboost.gbm import objective
 

@@ -10,8 +10,7 @@ import warnings
 
 import lightgbm as lgb
 import numpy as np
-from bench import Bench
-from harness import median_seconds, peak_megabytes, provenance, write_rows
+from harness import Bench, median_seconds, peak_megabytes, provenance, write_rows
 
 import costboost as cb
 from costboost.datasets import load

@@ -13,8 +13,7 @@ from time import process_time
 
 import lightgbm as lgb
 import numpy as np
-from bench import Bench
-from harness import median_seconds, paired_seconds, peak_megabytes, provenance, write_rows
+from harness import Bench, median_seconds, paired_seconds, peak_megabytes, provenance, write_rows
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 

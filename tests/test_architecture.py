@@ -18,14 +18,14 @@ ROOT = Path(costboost.__file__).parent
 # A module may import from its own layer and from those before it.
 LAYERS = (
     (
-        *("_typing", "errors", "_sums", "_tables", "_threads", "_validation", "_recipe"),
+        *("_typing", "errors", "_sums", "_tables", "_threads", "_numba", "_validation", "_recipe"),
         *("_docstrings", "_state"),
     ),
     ("costs",),
     ("metrics", "columns", "decisions"),
     ("_frames",),
     ("estimator",),
-    ("losses",),
+    ("losses", "trees"),
     ("learners",),
     ("boosting",),
     ("_progress",),
@@ -54,7 +54,6 @@ DEFERRED = {
     ("estimator", "report"): "a method that writes the page; its room is heavy",
     ("estimator", "files"): "save and to_onnx; files know every class",
     ("wrappers/target_rate", "files"): "save, as above",
-    ("gbm/checkpoint", "files"): "boosters in a container; files know every class",
     ("wrappers/target_rate", "algorithms"): "its default estimator; AdaMEC is a MinCostClassifier",
 }
 

@@ -28,7 +28,7 @@ from benchmarks.held_out_cost.problems import (
 )
 from benchmarks.held_out_cost.rivals import FOREST_TREES, PASSES, TIME_LIMIT
 from benchmarks.held_out_cost.run import RIVALS_VERSIONS
-from benchmarks.held_out_cost.statistics import TIE, Duel, duel, mean_ranks, savings_table
+from benchmarks.held_out_cost.statistics import TIE, Duel, duel, method_ranks, savings_table
 from benchmarks.held_out_cost.tables import markdown
 from benchmarks.held_out_cost.targets import full_sizes, sections
 
@@ -149,7 +149,7 @@ def _commits(rows: pd.DataFrame) -> list[str]:
 
 def _summary(parts: dict[str, pd.DataFrame], headline: str) -> Iterable[str]:
     for name, part in parts.items():
-        ranks = mean_ranks(everywhere(savings_table(part)))
+        ranks = method_ranks(everywhere(savings_table(part)))
         if FLAGSHIP not in ranks:
             continue
         place = list(ranks.index).index(FLAGSHIP) + 1
@@ -185,13 +185,13 @@ def everywhere(table: pd.DataFrame) -> pd.DataFrame:
 def _standings(rows: pd.DataFrame) -> str:
     table = savings_table(rows)
     whole = everywhere(table)
-    columns = {"mean savings": whole.mean(), "median": whole.median(), "rank": mean_ranks(whole)}
+    columns = {"mean savings": whole.mean(), "median": whole.median(), "rank": method_ranks(whole)}
     for group, title in GROUPS.items():
         chosen = rows.loc[rows["group"] == group, "problem"].unique()
         if len(chosen):
             part = everywhere(table.loc[chosen])
             columns[f"{title} ({len(chosen)}): mean"] = part.mean()
-            columns[f"{title}: rank"] = mean_ranks(part)
+            columns[f"{title}: rank"] = method_ranks(part)
     own = rows[rows["error"].isna()]
     columns["fit, s"] = own.groupby("method")["fit_seconds"].mean()
     columns["predict, s"] = own.groupby("method")["predict_seconds"].mean()
@@ -337,7 +337,7 @@ def _hidden(rows: pd.DataFrame) -> Iterable[str]:
     table.columns = [name.split(",")[0] for name in table.columns]
     table["mean"] = table.mean(axis=1)
     complete = savings_table(part).dropna(axis=1)
-    table["rank"] = mean_ranks(complete)
+    table["rank"] = method_ranks(complete)
     table = table.sort_values("rank")
     yield from ("## Costs unknown at decision time (all sets)", "")
     yield (

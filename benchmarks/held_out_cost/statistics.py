@@ -6,9 +6,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy.stats import rankdata, t, wilcoxon
+from scipy.stats import rankdata
 
-TEST_TO_TRAIN = 3 / 7  # of 70/30 splits, for the corrected variance
+from costboost.metrics import (
+    corrected_t_interval,
+    corrected_t_test,
+    holm,
+    mean_ranks,
+    wilcoxon_test,
+)
+
 TIE = 0.001  # savings closer than this are called equal
 LEVEL = 0.05
 
@@ -24,61 +31,16 @@ def savings_table(rows: pd.DataFrame) -> pd.DataFrame:
     return means.where(counts.eq(whole, axis=0))
 
 
-def mean_ranks(table: pd.DataFrame) -> pd.Series:
+def method_ranks(table: pd.DataFrame) -> pd.Series:
     """Mean rank of each method, 1 = most savings; the table must have no gaps."""
-    ranks = rankdata(-table.to_numpy(), axis=1)
-    return pd.Series(ranks.mean(axis=0), index=table.columns).sort_values()
+    ranks = mean_ranks(table, lower_is_better=False)
+    return pd.Series(ranks, index=table.columns).sort_values()
 
 
 def set_ranks(table: pd.DataFrame) -> pd.Series:
     """Mean rank of each method over data sets: a set's problems, "set, costs", count as one."""
     ranks = pd.DataFrame(rankdata(-table.to_numpy(), axis=1), table.index, table.columns)
     return ranks.groupby(ranks.index.str.split(", ").str[0]).mean().mean()
-
-
-def corrected_t(differences: np.ndarray, test_to_train: float = TEST_TO_TRAIN) -> float:
-    """Two-sided p of Nadeau and Bengio's t-test for differences over resampled splits.
-
-    Splits share training rows, so the variance of the mean is not s²/J but
-    s² (1/J + n_test / n_train).
-
-    Examples
-    --------
-    >>> round(corrected_t(np.array([0.1, 0.2, 0.3, 0.2, 0.2])), 3)
-    0.023
-    """
-    n = len(differences)
-    if n < 2 or not np.any(differences):
-        return 1.0
-    deviation = float(np.std(differences, ddof=1))
-    if deviation == 0.0:
-        return 0.0
-    statistic = abs(differences.mean()) / (deviation * np.sqrt(1 / n + test_to_train))
-    return float(2 * t.sf(statistic, n - 1))
-
-
-def corrected_error(differences: np.ndarray, test_to_train: float = TEST_TO_TRAIN) -> float:
-    """Half-width of the 95 % interval that belongs to `corrected_t`."""
-    n = len(differences)
-    if n < 2:
-        return 0.0
-    spread = float(np.std(differences, ddof=1)) * np.sqrt(1 / n + test_to_train)
-    return float(t.ppf(1 - LEVEL / 2, n - 1) * spread)
-
-
-def holm(p_values: np.ndarray) -> np.ndarray:
-    """p-values after Holm's correction.
-
-    Examples
-    --------
-    >>> holm(np.array([0.01, 0.04, 0.03])).tolist()
-    [0.03, 0.06, 0.06]
-    """
-    order = np.argsort(p_values)
-    factors = np.arange(len(p_values), 0, -1)
-    adjusted = np.empty(len(p_values))
-    adjusted[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
-    return adjusted
 
 
 def record(differences: pd.Series, tie: float = TIE) -> tuple[int, int, int]:
@@ -135,15 +97,10 @@ def duel(rows: pd.DataFrame, ours: str, theirs: str) -> Duel | None:
     ratios = sizes["n_test"] / sizes["n_train"]
     for (problem, data), part in gaps.groupby(level=["problem", "data"]):
         values, ratio = part.to_numpy(), float(ratios[problem])
-        error, p = corrected_error(values, ratio), corrected_t(values, ratio)
+        error, p = corrected_t_interval(values, ratio), corrected_t_test(values, ratio)
         found.append((problem, data, values.mean(), error, p))
     frame = pd.DataFrame(found, columns=["problem", "data", "difference", "error", "p"])
     frame = frame.set_index("problem")
-    frame["p_holm"] = holm(frame["p"].to_numpy())
+    frame["p_holm"] = holm(frame["p"])
     by_set = frame.groupby("data")["difference"].mean()
-    return Duel(frame, _wilcoxon(by_set), _wilcoxon(frame["difference"]))
-
-
-def _wilcoxon(differences: pd.Series) -> float:
-    values = differences.to_numpy()
-    return float(wilcoxon(values).pvalue) if np.any(values) else 1.0
+    return Duel(frame, wilcoxon_test(by_set), wilcoxon_test(frame["difference"]))

@@ -59,28 +59,12 @@ def made_rows(**savings: list[list[float]]) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def test_corrected_t_is_student_t_with_the_larger_variance() -> None:
-    d = np.array([0.1, 0.2, 0.3, 0.2, 0.2])
-    # mean 0.2, s 0.0707, error s * sqrt(1/5 + 3/7) = 0.05606, t = 3.568 with 4 degrees of freedom
-    assert statistics.corrected_t(d) == pytest.approx(0.0234, abs=2e-4)
-    assert statistics.corrected_t(d, 0.0) == pytest.approx(0.0032, abs=2e-4)
-    assert statistics.corrected_t(np.zeros(5)) == 1.0
-    half = statistics.corrected_error(d)
-    assert half == pytest.approx(2.7764 * 0.05606, rel=1e-3)
-
-
-def test_holm_multiplies_by_what_is_left_and_stays_monotone() -> None:
-    np.testing.assert_allclose(
-        statistics.holm(np.array([0.04, 0.01, 0.03, 0.9])), [0.09, 0.04, 0.09, 0.9]
-    )
-
-
 def test_ranks_share_ties_and_sets_count_once() -> None:
     table = pd.DataFrame(
         {"a": [0.9, 0.5, 0.2], "b": [0.1, 0.5, 0.3]},
         index=["x, ratio 2", "x, ratio 5", "y, ratio 2"],
     )
-    ranks = statistics.mean_ranks(table)
+    ranks = statistics.method_ranks(table)
     assert ranks["a"] == pytest.approx((1 + 1.5 + 2) / 3)
     assert statistics.set_ranks(table)["a"] == pytest.approx(((1 + 1.5) / 2 + 2) / 2)
 

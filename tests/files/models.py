@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import costboost
 from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.costs import interval, samples
-from costboost.files.registry import estimators
+from costboost.files.state import estimators
 from costboost.losses import LOSSES, MC
 
 ESTIMATORS = sorted(estimators())
@@ -224,7 +224,6 @@ CASES = {
     "sigmoid": _with("MinCostClassifier", calibration="sigmoid", cv=2),
     "isotonic": _with("MinCostClassifier", calibration="isotonic", cv=2),
     "a generator as seed": _with("AdaC2Classifier", random_state=np.random.RandomState(3)),
-    "warm start": _with("CostBoostClassifier", warm_start=True),
     "lines": lambda: (
         make("CostBoostClassifier", learning_rate=0.05),
         rows()[0],

@@ -12,8 +12,10 @@ loaded in a process of their own, so that a crash is seen.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import json
+import math
 import os
 import random
 import re
@@ -26,9 +28,12 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
+
 from costboost.errors import ModelFileError
 from costboost.files import container, load
 from costboost.files.model import contents
+from costboost.files.state import ARRAYS, STATE, classes
 from files.models import answers, fitted, same
 
 BASES = (
@@ -45,6 +50,8 @@ BASES = (
     "LpCSB, adjusted, 3 classes",
     "RareBoostClassifier",
     "uncertain costs",
+    "SAMMEC2, classifier",
+    "LpCSB, direct, 3 classes",
 )
 # Seconds of processor time; a load that takes longer should have been refused before.
 SLOW = 1.0
@@ -89,73 +96,60 @@ ACCIDENTS = (flip, cut, lose, append)
 # -- attacks: what is inside ----------------------------------------------------------------------
 
 
-def pick(members, rng, ending=""):
-    return rng.choice([name for name in members if name.endswith(ending)])
+def pick(members, rng):
+    return rng.choice(list(members))
 
 
-def number_in_text(members, rng):
-    """A number of a text member replaced."""
-    names = [name for name in members if name.endswith((".txt", "state.json"))]
-    name = rng.choice(names)
-    text = members[name].decode()
-    found = list(re.finditer(r"-?\d+(\.\d+)?(e[-+]\d+)?", text))
-    place = rng.choice(found)
+def number_in_state(members, rng):
+    """A number of the state replaced."""
+    text = members[STATE].decode()
+    place = rng.choice(list(re.finditer(r"-?\d+(\.\d+)?(e[-+]\d+)?", text)))
     new = rng.choice((*NUMBERS.split(), str(rng.randrange(-20, 20))))
-    members[name] = (text[: place.start()] + new + text[place.end() :]).encode()
+    members[STATE] = (text[: place.start()] + new + text[place.end() :]).encode()
 
 
-def tree_field(members, rng):
-    """A number in a structural line of a tree replaced by another that might pass."""
-    names = [name for name in members if name.endswith(".txt")]
-    if not names:
-        return number_in_text(members, rng)
-    name = rng.choice(names)
-    lines = members[name].decode().split("\n")
-    keys = "left_child right_child split_feature decision_type threshold num_leaves num_cat cat_"
-    places = [i for i, line in enumerate(lines) if line.startswith(tuple(keys.split()))]
-    i = rng.choice(places)
-    key, _, value = lines[i].partition("=")
-    items = value.split(" ")
-    j = rng.randrange(len(items))
-    items[j] = rng.choice((str(rng.randrange(-9, 12)), *NUMBERS.split()))
-    lines[i] = f"{key}={' '.join(items)}"
-    members[name] = "\n".join(lines).encode()
-    if rng.random() < 0.8:
-        members[name] = with_tree_sizes(members[name])
-    return None
+def entry_of_array(members, rng):
+    """An entry of an array replaced by one that is out of range somewhere; trees are arrays too."""
+    nodes = list(walk(json.loads(members[STATE])))
+    arrays = [node for node in nodes if "array" in node and 0 not in node["shape"]]
+    place, wanted = 0, rng.randrange(len(arrays))
+    for node in nodes:
+        if "scalar" in node:
+            place += np.dtype(node["scalar"]).itemsize
+        if "array" not in node:
+            continue
+        dtype, count = np.dtype(node["array"]), math.prod(node["shape"])
+        if node is arrays[wanted]:
+            break
+        place += dtype.itemsize * count
+    data = bytearray(members[ARRAYS])
+    value = rng.choice((-1, -2, 0, 1, 2, 3, 5, 77, 10**6, 2**30, 2**31 - 1, -(2**31), np.nan))
+    some = np.frombuffer(data, dtype, count, place)
+    with contextlib.suppress(ValueError, OverflowError, TypeError):
+        for _ in range(rng.choice((1, 1, 3))):
+            some[rng.randrange(count)] = value
+    members[ARRAYS] = bytes(data)
 
 
-def with_tree_sizes(data):
-    """A LightGBM text whose tree_sizes are right again."""
-    text = data.decode()
-    _, *trees = re.split(r"(?=^Tree=\d+$)", text, flags=re.MULTILINE)
-    if trees:
-        trees[-1] = trees[-1].split("end of trees")[0]
-    sizes = " ".join(str(len(tree.encode())) for tree in trees)
-    return re.sub(r"^tree_sizes=.*$", f"tree_sizes={sizes}", text, flags=re.MULTILINE).encode()
+def walk(value):
+    """All objects of a JSON value, in the order of the text."""
+    if isinstance(value, dict):
+        yield value
+    for item in value.values() if isinstance(value, dict) else value:
+        if isinstance(item, (dict, list)):
+            yield from walk(item)
 
 
-def lines_moved(members, rng):
-    """Lines of a text member deleted, doubled or exchanged."""
-    names = [name for name in members if name.endswith(".txt")]
-    if not names:
-        return state_value(members, rng)
-    name = rng.choice(names)
-    lines = members[name].decode().split("\n")
-    i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
-    action = rng.randrange(4)
-    if action == 0:
-        del lines[i]
-    elif action == 1:
-        lines.insert(j, lines[i])
-    elif action == 2:
-        lines[i], lines[j] = lines[j], lines[i]
-    else:
-        lines = lines[:i]
-    members[name] = "\n".join(lines).encode()
+def shape_or_type(members, rng):
+    """An array that says it has another shape, or other numbers."""
+    state = json.loads(members[STATE])
+    node = rng.choice([node for node in walk(state) if "array" in node])
     if rng.random() < 0.5:
-        members[name] = with_tree_sizes(members[name])
-    return None
+        node["array"] = rng.choice(("<f8", "<f4", "<i8", "<i4", "|b1", "<U3", "|O", "<V8", "f8,f8"))
+    else:
+        shapes = ([2**39, 0], [2**62], [], [-1], [0], [1] * 40, node["shape"][::-1], "x", None)
+        node["shape"] = rng.choice((*shapes, [*node["shape"], 1]))
+    members[STATE] = json.dumps(state).encode()
 
 
 def bytes_of_member(members, rng):
@@ -164,66 +158,22 @@ def bytes_of_member(members, rng):
     members[name] = rng.choice((flip, cut, lose))(members[name], rng) if members[name] else b"x"
 
 
-def numbers_of_arrays(members, rng):
-    """Four bytes of a binary member replaced by an integer that is out of range somewhere."""
-    names = [name for name in members if name.endswith((".ubj", ".npy", ".skops"))]
-    if not names:
-        return number_in_text(members, rng)
-    name = rng.choice(names)
-    data = bytearray(members[name])
-    place = rng.randrange(max(len(data) - 4, 1))
-    value = rng.choice((-1, -2, 0, 1, 5, 77, 10**6, 2**31 - 1, -(2**31)))
-    data[place : place + 4] = value.to_bytes(4, rng.choice(("big", "little")), signed=True)
-    members[name] = bytes(data)
-    return None
-
-
-def xgboost_array(members, rng):
-    """An entry of a structural array of an XGBoost model replaced."""
-    names = [name for name in members if name.endswith(".ubj")]
-    if not names:
-        return tree_field(members, rng)
-    name = rng.choice(names)
-    data = bytearray(members[name])
-    key = rng.choice(
-        b"left_children right_children parents split_indices split_type categories "
-        b"categories_nodes categories_segments categories_sizes".split()
-    )
-    places = [m.end() for m in re.finditer(re.escape(key) + rb"\[\$.#L", bytes(data))]
-    if not places:
-        return None
-    at = rng.choice(places)
-    count = int.from_bytes(data[at : at + 8], "big")
-    width = {ord("l"): 4, ord("L"): 8, ord("U"): 1}.get(data[at - 3], 4)
-    if count and rng.random() < 0.9:
-        entry = at + 8 + width * rng.randrange(count)
-        value = rng.choice((-1, 0, 1, 2, 3, 4, 5, 1000, 2**31 - 1))
-        data[entry : entry + width] = (value % 2 ** (8 * width)).to_bytes(width, "big")
-    else:
-        value = rng.choice((0, 1, count + 1, 2**20, 2**40, 2**62))
-        data[at : at + 8] = value.to_bytes(8, "big")
-    members[name] = bytes(data)
-    return None
-
-
 def state_value(members, rng):
-    """A value anywhere in state.json replaced, or a key renamed."""
-    state = json.loads(members["state.json"])
+    """A value anywhere in the state replaced, moved or removed, or a key renamed."""
+    state = json.loads(members[STATE])
     places = []
     stack = [state]
     while stack:
         item = stack.pop()
-        pairs = item.items() if isinstance(item, dict) else enumerate(item)
-        for key, inner in list(pairs):
+        for key, inner in list(item.items() if isinstance(item, dict) else enumerate(item)):
             places.append((item, key))
             if isinstance(inner, (dict, list)):
                 stack.append(inner)
     item, key = rng.choice(places)
     action = rng.randrange(4)
     if action == 0 and isinstance(item, dict):
-        item[rng.choice(("ref", "predict", "__class__", "object", "n_features_in_"))] = item.pop(
-            key
-        )
+        names = ("object", "predict", "__class__", "class", "n_features_in_", "same")
+        item[rng.choice(names)] = item.pop(key)
     elif action == 1:
         other, place = rng.choice(places)
         item[key] = other[place]
@@ -234,8 +184,16 @@ def state_value(members, rng):
     elif action == 2:
         del item[key]
     else:
-        item[key] = rng.choice((*VALUES, {"ref": rng.randrange(-2, 40)}))
-    members["state.json"] = json.dumps(state).encode()
+        item[key] = rng.choice((*VALUES, {"object": rng.randrange(-2, 40)}))
+    members[STATE] = json.dumps(state).encode()
+
+
+def another_class(members, rng):
+    """An object that says it is of another class."""
+    state = json.loads(members[STATE])
+    node = rng.choice([node for node in state["objects"] if "class" in node])
+    node["class"] = rng.choice((*sorted(classes()), "Popen", "os.system", ""))
+    members[STATE] = json.dumps(state).encode()
 
 
 def swapped(members, rng):
@@ -252,50 +210,61 @@ def renamed(members, rng):
 
 
 ATTACKS = (
-    number_in_text,
-    tree_field,
-    tree_field,
-    lines_moved,
+    number_in_state,
+    number_in_state,
+    entry_of_array,
+    entry_of_array,
+    entry_of_array,
+    entry_of_array,
+    shape_or_type,
     bytes_of_member,
-    numbers_of_arrays,
-    xgboost_array,
-    xgboost_array,
     state_value,
     state_value,
+    another_class,
     swapped,
     renamed,
 )
 
 
+def doubling(kind, n):
+    """Objects that hold the one before several times."""
+    first = {"class": "Members", "items": [1]}
+    items = {"tuple": [{"tuple": [{"object": 0}] * 2}], "list": [[{"object": 0}] * 9]}[kind]
+
+    def at(i):
+        return json.loads(json.dumps(items).replace('"object": 0', f'"object": {i}'))
+
+    return [first, *({"class": "Members", "items": at(i)} for i in range(n))]
+
+
 def bomb(manifest, members, rng):
     """A file that asks for more memory or time than it should get."""
-    buffer = io.BytesIO()
-    kind = rng.randrange(6)
-    if kind == 0:  # zeros
-        members["arrays/bomb.npy"] = bytes(2**22)
-    elif kind == 1:  # an array that says it is huge
-        header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000,), }"
-        raw = b"\x93NUMPY\x01\x00" + (len(header) + 1).to_bytes(2, "little") + header + b"\n"
-        members["arrays/bomb.npy"] = raw
-        state = json.loads(members["state.json"])
-        state["nodes"].insert(0, {"member": "arrays/bomb.npy"})
-        members["state.json"] = json.dumps(state).encode()
-    elif kind == 2:  # deep JSON
-        members["state.json"] = b"[" * 200_000
-    elif kind == 3:  # a node of a node of a node
-        nodes = [{"list": [{"ref": max(i - 1, 0)}] * 9} for i in range(1, 200)]
-        members["state.json"] = json.dumps({"nodes": [{"list": []}, *nodes], "root": 0}).encode()
-    elif kind == 4:  # a long number
-        members["state.json"] = b'{"nodes": [], "root": ' + b"9" * 100_000 + b"}"
-    else:  # many members
-        members.update({f"arrays/m{i}.npy": b"" for i in range(5000)})
-    data = container.pack(manifest, members)
-    if kind == 0:  # packed, as the writer would not
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in container.unpack(data)[1].items():
-                archive.writestr(name, content)
+    kind = rng.randrange(10)
+    state = {
+        0: lambda: b"[" * 200_000,
+        1: lambda: json.dumps({"objects": doubling("tuple", 60)}).encode(),
+        2: lambda: json.dumps({"objects": doubling("list", 200)}).encode(),
+        3: lambda: b'{"objects": [' + b"9" * 100_000 + b"]}",
+        4: lambda: b'{"objects": [' + b"[]," * 3_000_000 + b"[]]}",
+        5: lambda: b'{"objects": [' + b'{"tuple":[]},' * 400_000 + b"[]]}",
+        6: lambda: json.dumps({"objects": [{"class": "Members", "items": [
+            {"array": "<f8", "shape": [10**12]}]}]}).encode(),
+        7: lambda: json.dumps({"objects": [{"class": "Members", "items": [
+            {"pairs": [[i * (2**61 - 1), 0] for i in range(50_000)]}]}]}).encode(),
+    }.get(kind)  # fmt: skip
+    if state is not None:
+        members[STATE] = state()
+    elif kind == 8:  # many members
+        members.update({f"arrays/m{i}.npy": b"" for i in range(900)})
+    else:  # zeros, packed as the writer would not
+        members[ARRAYS] += bytes(2**24)
+        buffer = io.BytesIO()
+        packed = io.BytesIO(container.pack(manifest, members))
+        with zipfile.ZipFile(packed) as old, zipfile.ZipFile(buffer, "w") as new:
+            for entry in old.infolist():
+                new.writestr(zipfile.ZipInfo(entry.filename), old.read(entry), 8)
         return buffer.getvalue()
-    return data
+    return container.pack(manifest, members)
 
 
 def mutated(number, base):
@@ -310,7 +279,7 @@ def mutated(number, base):
     if draw < 0.42:
         return bomb(manifest, members, rng), "bomb", False
     if draw < 0.45:  # the manifest itself
-        key = rng.choice(["class", "format", "members", "kind", "types"])
+        key = rng.choice(["class", "format", "members", "kind", "untrusted"])
         data = container.pack(manifest, members)
         return rewritten_manifest(data, key, rng.choice(VALUES)), "manifest", False
     action = rng.choice(ATTACKS)

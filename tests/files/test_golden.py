@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from costboost.files import FORMAT, load
+from costboost.errors import ModelFileError
+from costboost.files import FORMAT, inspect, load
 from files.golden import FOLDER, GOLDEN, file_name, golden_answers
 from files.models import CASES, ESTIMATORS, frame, rows
 
-FORMATS = sorted(path.name for path in FOLDER.iterdir())
+FORMATS = sorted(path.name for path in FOLDER.iterdir()) if FOLDER.exists() else []
+OLD = FOLDER.parent / "old"
 
 
 def table(case):
@@ -18,7 +20,13 @@ def table(case):
 
 
 def test_every_format_has_golden_files():
-    assert [f"format_{number}" for number in range(1, FORMAT + 1)] == FORMATS
+    assert [f"format_{number}" for number in range(2, FORMAT + 1)] == FORMATS
+
+
+def test_format_1_is_refused_with_the_remedy():
+    for read in (load, inspect):
+        with pytest.raises(ModelFileError, match=r"format 1, .* Fit the model again"):
+            read(OLD / "format_1.costboost")
 
 
 @pytest.mark.parametrize("version", FORMATS)

@@ -12,8 +12,7 @@ from sklearn.linear_model import SGDClassifier
 import costboost
 from costboost.errors import ModelFileError
 from costboost.files import container, load, save
-from costboost.files.decoding import Decoder
-from costboost.files.encoding import Encoder
+from costboost.files.state import ARRAYS, STATE, Decoder, Encoder
 from files.models import CASES, answers, fitted, make, rows, same
 
 
@@ -48,11 +47,11 @@ def test_every_class_of_the_library_can_be_saved():
     assert classes == {name for name in CASES if name in costboost.__all__}
 
 
-def test_shared_parts_stay_shared(path):
+def test_rules_are_written_once(path):
     model, _ = fitted("AdaC2Classifier")
     copy = load(save(model, path))
-    assert copy.estimators_ is copy._ensemble.rules
-    assert all(rule.booster is copy._ensemble.booster for rule in copy.estimators_)
+    rules = zip(copy.estimators_, copy._ensemble.rules, strict=True)
+    assert all(a is b for a, b in rules)
 
 
 VALUES = [
@@ -86,12 +85,9 @@ VALUES = [
 @pytest.mark.parametrize("value", VALUES, ids=lambda v: type(v).__name__ + repr(v)[:20])
 def test_values_keep_type_and_bits(value):
     encoder = Encoder()
-    text = container.to_json([encoder.nodes, encoder.value(value, "value")])
-    root = container.parse_json(text, "value")[1]
-    nodes = container.parse_json(container.to_json(encoder.nodes), "nodes")
-    decoder = Decoder(encoder.members, frozenset())
-    decoder.table(nodes)
-    copy = decoder.value(root, "value")
+    encoder.objects.append({"class": "Members", "items": encoder.value([value], "value")})
+    members = {STATE: container.to_json({"objects": encoder.objects}), ARRAYS: encoder.data}
+    [copy] = Decoder(members, frozenset()).root()
     assert type(copy) is type(value)
     if isinstance(value, np.ndarray):
         assert copy.dtype == value.dtype and copy.shape == value.shape
@@ -129,7 +125,7 @@ def test_types_that_are_not_known_must_be_named(path):
     with pytest.raises(ModelFileError, match="trusted=") as caught:
         load(path)
     assert "sklearn.linear_model._stochastic_gradient.SGDClassifier" in str(caught.value)
-    named = container.read_manifest(path)["types"]
+    named = container.read_manifest(path)["untrusted"]
     copy = load(path, trusted=named)
     assert same(answers(copy, rows()[0]), answers(model, rows()[0]))
 

@@ -12,7 +12,7 @@ from costboost.metrics import savings_score
 pytest.importorskip("xgboost")
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
-distributed = pytest.importorskip("distributed")
+pytest.importorskip("distributed")
 
 from costboost.dask import DaskCostBoostClassifier  # noqa: E402
 
@@ -40,17 +40,6 @@ OPTIONS = {
     "colsample": 1.0,
     "random_state": 0,
 }
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        distributed.Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
 
 
 @pytest.fixture(scope="module")

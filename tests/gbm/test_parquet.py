@@ -12,7 +12,6 @@ import pytest
 
 from costboost import CostBoostClassifier
 from costboost.costs import per_row
-from costboost.gbm.settings import Settings
 
 pytest.importorskip("pyarrow")
 pytest.importorskip("xgboost", minversion="3.0")
@@ -168,11 +167,9 @@ def test_early_stopping_calibrates_and_estimates(tmp_path, scratch):
 
 
 def test_held_out_rows_are_bounded(tmp_path, scratch, monkeypatch):
-    monkeypatch.setattr("costboost.gbm.folds._HELD_OUT_ROWS", 100)
-    settings = Settings.of(small(early_stopping=True))
-    source = ParquetSource(
-        written(tmp_path, table()), "label", None, None, None, 200, None, settings
-    )
+    monkeypatch.setattr("costboost.gbm.rows._HELD_OUT_ROWS", 100)
+    model = small(early_stopping=True)
+    source = ParquetSource(written(tmp_path, table()), "label", None, None, None, 200, None, model)
     assert len(source.held_out()) == pytest.approx(100, abs=2)
     assert source.totals.held_out_rows == len(source.held_out())
     assert source.totals.rows == N
@@ -302,7 +299,6 @@ def _descriptors():
     [
         ({"engine": "lightgbm"}, "engine='xgboost'"),
         ({"ensemble": 5}, "ensemble=1"),
-        ({"warm_start": True}, "warm_start=False"),
         ({"loss": "cost_logistic"}, "loss='auto'"),
         ({"device": "cuda"}, "device='cpu'"),
         ({"patience": 0}, "patience"),

@@ -1,4 +1,4 @@
-"""One small table through all three sources: the same classes, totals, targets and trees."""
+"""The same rows from memory, from Parquet files and on a Dask cluster: the same model."""
 
 from __future__ import annotations
 
@@ -15,16 +15,9 @@ pytest.importorskip("xgboost", minversion="3.0")
 import dask.array as da
 import dask.dataframe as dd
 import xgboost
-from distributed import Client, LocalCluster
 
 from costboost import CostBoostClassifier
 from costboost.dask import DaskCostBoostClassifier
-from costboost.gbm.blocks import Block, Features, Pricing
-from costboost.gbm.parquet import ParquetSource
-from costboost.gbm.settings import Settings
-from costboost.gbm.sources.dask.source import DaskSource
-from costboost.gbm.sources.memory import MemorySource, make_plan
-from costboost.gbm.train import tasks_for, train
 
 # One process of the test run, so that one cluster is started.
 pytestmark = pytest.mark.xdist_group("dask")
@@ -41,18 +34,6 @@ OPTIONS = {
 }
 
 
-@pytest.fixture(scope="module")
-def client():
-    """Workers that are threads: the sources are compared, not the network."""
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield client
-
-
 def table(k):
     """Few distinct values, so that all sources find the same quantiles; some rows weigh nothing."""
     rng = np.random.default_rng(k)
@@ -62,144 +43,74 @@ def table(k):
     codes = np.digitize(score, np.quantile(score, np.arange(1, k) / k))
     frame["label"] = np.array(["high", "low", "mid"])[codes]
     frame["weight"] = np.where(np.arange(N) % 11 == 0, 0, 1 + np.arange(N) % 3)
-    frame["amount"] = np.where(rng.random(N) < 0.8, rng.lognormal(size=N).round(1), 0.0)
+    # Later rows cost more: means of batches differ.
+    amount = rng.lognormal(size=N).round(1) * (1 + np.arange(N) // 200)
+    frame["amount"] = np.where(rng.random(N) < 0.8, amount, 0.0)
     return frame
 
 
-def matrices(frame, k):
-    if k == 2:
-        found = np.zeros((len(frame), 2, 2))
-        found[:, 0, 1], found[:, 1, 0] = 0.5, frame["amount"]
-        return found
-    base = np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])
-    return base * frame["amount"].to_numpy()[:, None, None]
-
-
-FORMS = {
-    "one matrix": lambda frame, k: None,
-    "matrices": matrices,
-    "prices of errors": lambda frame, k: frame["amount"].to_numpy(),
-}
 MATRIX = {2: np.array([[0.0, 1], [5, 0]]), 3: np.array([[0.0, 2, 9], [1, 0, 3], [4, 1, 0]])}
 
 
-class Table:
-    """The same rows and costs for each source."""
-
-    def __init__(self, k, form, folder, client, **options):
-        self.frame = table(k)
-        self.X = self.frame[NAMES].to_numpy()
-        self.k = k
-        self.costs = FORMS[form](self.frame, k)
-        self.form = form
-        self.client = client
-        self.settings = Settings.of(
-            CostBoostClassifier(
-                MATRIX[k], engine="xgboost", ensemble=1, n_jobs=1, **{**OPTIONS, **options}
-            )
-        )
-        for i, part in enumerate(np.array_split(np.arange(N), 3)):
-            self.frame.iloc[part].to_parquet(folder / f"{i}.parquet", row_group_size=70)
-        self.folder = folder
-
-    def memory(self):
-        frame, weights = self.frame, self.frame["weight"].to_numpy(float)
-        classes, codes = np.unique(frame["label"], return_inverse=True)
-        known = Pricing(MATRIX[self.k], classes, "test").resolve(self.costs, None, codes)
-        block = Block(self.X, known, weights).weighted()
-        plan = make_plan(block, weights, self.settings)
-        columns = Features(3, np.asarray(NAMES, dtype=object))
-        return MemorySource(block, columns, plan, has_row_costs=self.costs is not None)
-
-    def parquet(self):
-        costs = {
-            "one matrix": None,
-            "matrices": lambda rows: matrices(rows, self.k),
-            "prices of errors": "amount",
-        }[self.form]
-        return ParquetSource(
-            self.folder, "label", costs, "weight", NAMES, 130, MATRIX[self.k], self.settings
-        )
-
-    def dask(self):
-        frame = dd.from_pandas(self.frame, npartitions=4)
-        costs = None
-        if self.form == "prices of errors":
-            costs = frame["amount"]
-        elif self.form == "matrices":
-            sizes = tuple(len(part) for part in frame.partitions)
-            costs = da.from_array(self.costs, chunks=(sizes, self.k, self.k))
-        return DaskSource(
-            self.client,
-            frame[NAMES],
-            frame["label"],
-            costs,
-            frame["weight"],
-            MATRIX[self.k],
-            self.settings,
-        )
-
-    def sources(self):
-        return {"memory": self.memory(), "parquet": self.parquet(), "dask": self.dask()}
+def matrices(frame, k):
+    return MATRIX[k] * frame["amount"].to_numpy()[:, None, None]
 
 
-def tasks(source, settings):
-    return tasks_for(settings, source.totals, source.classes, has_row_costs=source.has_row_costs)
+def three(frame, k, form, folder, client, **options):
+    """A fit from each source; costs are None, matrices of the rows, or prices of errors."""
+    options = {**OPTIONS, **options}
+    for i, part in enumerate(np.array_split(np.arange(N), 3)):
+        frame.iloc[part].to_parquet(folder / f"{i}.parquet", row_group_size=70)
+    parts = dd.from_pandas(frame, npartitions=4)
+    chunks = tuple(len(part) for part in parts.partitions), k, k
+    forms = {
+        "one matrix": (None, None, None),
+        "prices": (frame["amount"].to_numpy(), "amount", parts["amount"]),
+        "matrices": (
+            matrices(frame, k),
+            lambda rows: matrices(rows, k),
+            da.from_array(matrices(frame, k), chunks=chunks),
+        ),
+    }
+    costs = forms[form]
+    one, files = (
+        CostBoostClassifier(MATRIX[k], engine="xgboost", ensemble=1, n_jobs=1, **options)
+        for _ in range(2)
+    )
+    one.fit(frame[NAMES], frame["label"], frame["weight"], costs=costs[0])
+    files.fit_parquet(folder, "label", costs[1], "weight", NAMES, batch_rows=130)
+    many = DaskCostBoostClassifier(MATRIX[k], client=client, **options)
+    many.fit(parts[NAMES], parts["label"], parts["weight"], costs=costs[2])
+    return one, files, many
 
 
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ["one matrix", "matrices", "prices"])
 def test_sources_agree(tmp_path, client, k, form):
-    rows = Table(k, form, tmp_path, client)
-    sources = rows.sources()
-    one = sources.pop("memory")
-    expected = train(one, rows.settings)
-    held = one.held_out()
-    trained_on = one.block.X[one.plan.folds[0].rows]
-    assert 0.15 * N < len(held) < 0.25 * N
-    for source in sources.values():
-        # classes, columns, seeds
-        np.testing.assert_array_equal(source.classes, one.classes)
-        assert source.features.names.tolist() == NAMES
-        assert source.seeds == one.seeds
-        # held-out rows
-        other = source.held_out()
-        np.testing.assert_array_equal(other.costs.codes, held.costs.codes)
-        np.testing.assert_allclose(other.costs.prices, held.costs.prices)
-        np.testing.assert_array_equal(other.weights, held.weights)
-        # totals
-        assert source.totals.rows == one.totals.rows == np.count_nonzero(rows.frame["weight"])
-        assert source.totals.held_out_rows == len(held)
-        for name in ("weight", "label_weight", "label_gain", "mean_stakes", "mean_costs"):
-            np.testing.assert_allclose(getattr(source.totals, name), getattr(one.totals, name))
-        # targets: the same columns for the same rows
-        for ours, theirs in zip(
-            tasks(source, rows.settings), tasks(one, rows.settings), strict=True
-        ):
-            assert ours.target.name == theirs.target.name
-            found = ours.target.columns(held.costs, held.weights)
-            wanted = theirs.target.columns(held.costs, held.weights)
-            np.testing.assert_array_equal(found.labels, wanted.labels)
-            np.testing.assert_allclose(found.weights, wanted.weights)
-            if wanted.gains is not None:
-                np.testing.assert_allclose(found.gains, wanted.gains)
-        # boosters, calibration, estimates
-        fitted = train(source, rows.settings)
-        np.testing.assert_allclose(fitted.costs.mean, expected.costs.mean)
-        assert list(fitted.heads) == list(expected.heads)
-        for name, head in fitted.heads.items():
-            assert_same_trees(head.boosters, expected.heads[name].boosters, trained_on)
-            assert head.temperature == pytest.approx(expected.heads[name].temperature, rel=1e-3)
-        np.testing.assert_allclose(fitted.estimates.savings, expected.estimates.savings, atol=1e-6)
-        assert fitted.estimates.cost == pytest.approx(expected.estimates.cost)
+    frame = table(k)
+    one, *others = three(frame, k, form, tmp_path, client)
+    X = frame.loc[frame["weight"] > 0, NAMES]
+    for other in others:
+        assert other.classes_.tolist() == one.classes_.tolist()
+        assert other.feature_names_in_.tolist() == NAMES
+        np.testing.assert_allclose(other.cost_matrix_, one.cost_matrix_)
+        np.testing.assert_allclose(other.costs_.high, one.costs_.high)
+        assert list(other.heads_) == list(one.heads_)
+        for name, head in one.heads_.items():
+            assert_same_trees(other.heads_[name].boosters, head.boosters, X)
+            assert other.heads_[name].temperature == pytest.approx(head.temperature, rel=1e-3)
+            losses = [m.evals_result_[name][0]["held_out"]["loss"] for m in (other, one)]
+            np.testing.assert_allclose(*losses, rtol=1e-4)
+        np.testing.assert_allclose(other.estimated_savings_, one.estimated_savings_, atol=1e-6)
+        assert other.estimated_cost_ == pytest.approx(one.estimated_cost_)
 
 
 def assert_same_trees(ours, theirs, X):
-    """As many trees, and every training row falls into the same leaf of each, of the same value.
-
-    Between thresholds that have no training row between them, rounding errors decide.
-    """
-    rows = xgboost.DMatrix(X)
+    """As many trees, and every training row falls into the same leaf of each, of the same value."""
+    # Between thresholds that have no training row between them, rounding errors decide. Columns
+    # have the distinct values that rows with weight have, so no row is left out.
+    rows = xgboost.DMatrix(X.to_numpy())
+    assert isinstance(ours, list)
     for one, other in zip(ours, theirs, strict=True):
         leaves = [booster.predict(rows, pred_leaf=True) for booster in (one, other)]
         np.testing.assert_array_equal(*leaves)
@@ -208,27 +119,15 @@ def assert_same_trees(ours, theirs, X):
 
 
 @pytest.mark.parametrize("k", [2, 3])
-def test_estimators_agree(tmp_path, client, k):
-    """The same through the public classes, all rows trained on."""
+def test_sources_agree_without_held_out_rows(tmp_path, client, k):
     frame = table(k)
-    frame.to_parquet(tmp_path / "all.parquet", row_group_size=100)
-    options = {**OPTIONS, "early_stopping": False}
-    one, files = (
-        CostBoostClassifier(MATRIX[k], engine="xgboost", ensemble=1, n_jobs=1, **options)
-        for _ in range(2)
-    )
-    one.fit(frame[NAMES], frame["label"], frame["weight"])
-    files.fit_parquet(tmp_path, "label", None, "weight", NAMES, batch_rows=200)
-    parts = dd.from_pandas(frame, npartitions=3)
-    many = DaskCostBoostClassifier(MATRIX[k], client=client, **options)
-    many.fit(parts[NAMES], parts["label"], parts["weight"])
-    trained_on = frame.loc[frame["weight"] > 0, NAMES]
-    for other in (files, many.to_local()):
-        assert_same_trees(other.boosters_, one.boosters_, trained_on)
-        assert isinstance(other.boosters_, list)
-        np.testing.assert_allclose(
-            other.predict_proba(trained_on), one.predict_proba(trained_on), atol=1e-5
-        )
+    one, *others = three(frame, k, "matrices", tmp_path, client, early_stopping=False)
+    X = frame.loc[frame["weight"] > 0, NAMES]
+    for other in others:
+        assert other.n_iter_ == one.n_iter_ == 12
+        assert not hasattr(other, "estimated_savings_")
+        for name, head in one.heads_.items():
+            assert_same_trees(other.heads_[name].boosters, head.boosters, X)
 
 
 @pytest.mark.parametrize("source", ["memory", "parquet"])

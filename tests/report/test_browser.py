@@ -9,8 +9,7 @@ import pytest
 
 from costboost.metrics import total_cost
 from costboost.report import report_data, write_report
-from costboost.report.data.operating import factors_of
-from costboost.report.data.packing import bin_rows
+from costboost.report.board import bin_rows, factors_of
 from report.browser import CHROMIUM, Browser
 from report.cases import many_classes, prices_only, two_classes
 
@@ -149,7 +148,7 @@ def test_sliders_match_python_to_the_cent(browser, tmp_path, make):
 
 
 def test_binned_sliders_are_python_on_the_same_bins(browser, tmp_path, monkeypatch):
-    monkeypatch.setattr("costboost.report.data.packing.EXACT_ROWS", 1_000)
+    monkeypatch.setattr("costboost.report.board.EXACT_ROWS", 1_000)
     report = report_data(two_classes(30_000))
     bins = bin_rows(report.case, report.board)
     browser.open(write_report(report, tmp_path / "report.html"))
@@ -159,7 +158,7 @@ def test_binned_sliders_are_python_on_the_same_bins(browser, tmp_path, monkeypat
         cost, _ = shown(browser)
         assert cost == pytest.approx(bins.operating_point(**position).cost, abs=0.02)
         exact = report.board.operating_point(**position).cost
-        assert abs(cost - exact) <= 3 * report.sliders.packed.error.relative * exact + 0.01
+        assert abs(cost - exact) <= 3 * report.sliders.packed.error["relative"] * exact + 0.01
 
 
 def test_curve_over_thresholds_is_python(browser, tmp_path):

@@ -8,12 +8,12 @@ from scipy.stats import binomtest
 
 from costboost.metrics import cost_by_threshold, cost_curve, total_cost
 from costboost.report import make_case, report_data
-from costboost.report.data.curves import calibrations, wilson
-from costboost.report.data.headline import headline, total_intervals
-from costboost.report.data.money import deciles, mistakes, outcomes, segments
-from costboost.report.data.operating import board_of, factors_of, levers_of
-from costboost.report.data.sensitivity import sensitivity
-from costboost.report.data.thresholds import capacity_curve, share_curve, threshold_curve
+from costboost.report.board import board_of, factors_of, levers_of
+from costboost.report.decisions import calibrations, capacity_curve, share_curve, wilson
+from costboost.report.headline import headline, total_intervals
+from costboost.report.money import deciles, mistakes, outcomes, segments
+from costboost.report.what_if import threshold_curve
+from costboost.report.wrong_costs import sensitivity
 from report.cases import CASES, many_classes, two_classes
 
 cases = pytest.mark.parametrize("case", [make() for make in CASES.values()], ids=list(CASES))
@@ -71,8 +71,8 @@ def test_days_are_resampled_if_there_are_enough():
     case = two_classes(n, time=time)
     head = headline(case)
     assert head.unit == "day"
-    assert len(head.daily.days) == 30
-    model = head.daily.costs["The model"]
+    assert len(head.days) == 30
+    model = head.daily["The model"]
     rows = case.paid(case.decided)
     assert model == pytest.approx([rows[20 * d : 20 * d + 20].sum() for d in range(30)])
     assert model.sum() == pytest.approx(head.rule("model").cost.value)
@@ -107,14 +107,14 @@ def test_threshold_curve_is_the_metric(name):
         sample_weight=case.weights,
     )
     found = dict(zip(thresholds.tolist(), costs.tolist(), strict=True))
-    for threshold, cost in zip(curve.thresholds[:-1].tolist(), curve.costs[:-1], strict=True):
+    for threshold, cost in zip(curve["thresholds"][:-1].tolist(), curve["costs"][:-1], strict=True):
         assert cost == pytest.approx(found[threshold])
-    assert curve.costs[-1] == pytest.approx(costs[-1])
-    assert curve.best[1] == pytest.approx(costs.min())
+    assert curve["costs"][-1] == pytest.approx(costs[-1])
+    assert curve["best"][1] == pytest.approx(costs.min())
     if not case.is_per_row:
-        assert curve.stated == pytest.approx(5 / 30)
-        at = board_of(case).operating_point(threshold=curve.stated)
-        assert at.cost == pytest.approx(curve.chosen)
+        assert curve["stated"] == pytest.approx(5 / 30)
+        at = board_of(case).operating_point(threshold=curve["stated"])
+        assert at.cost == pytest.approx(curve["chosen"])
 
 
 @cases
@@ -124,7 +124,7 @@ def test_threshold_curve_is_the_sliders_model(case):
     if curve is None:
         assert len(case.risky) in (0, case.k)
         return
-    for t, cost in list(zip(curve.thresholds, curve.costs, strict=True))[::17]:
+    for t, cost in list(zip(curve["thresholds"], curve["costs"], strict=True))[::17]:
         assert board.operating_point(threshold=t).cost == pytest.approx(cost)
 
 
@@ -133,13 +133,13 @@ def test_capacity_curve_is_the_sliders_model(case):
     board = board_of(case)
     for limited in range(case.d):
         curve = capacity_curve(case, board, limited)
-        assert curve.wanted == pytest.approx(board.operating_point().counts[limited])
-        for place in range(0, len(curve.capacities), 23):
-            point = board.operating_point(capacity=curve.capacities[place], limited=limited)
-            assert point.cost == pytest.approx(curve.costs[place])
-        assert (np.diff(curve.prices) <= 1e-12).all()
-        assert curve.prices[-1] == 0
-        falls = -np.diff(curve.expected)
+        assert curve["wanted"] == pytest.approx(board.operating_point().counts[limited])
+        for place in range(0, len(curve["capacities"]), 23):
+            point = board.operating_point(capacity=curve["capacities"][place], limited=limited)
+            assert point.cost == pytest.approx(curve["costs"][place])
+        assert (np.diff(curve["prices"]) <= 1e-12).all()
+        assert curve["prices"][-1] == 0
+        falls = -np.diff(curve["expected"])
         assert (falls >= -1e-9).all()
 
 
@@ -147,25 +147,25 @@ def test_price_of_one_more_unit_is_what_it_saves():
     case = two_classes(80)
     board = board_of(case)
     curve = capacity_curve(case, board, 0)
-    assert -np.diff(curve.expected) == pytest.approx(curve.prices[:-1])
+    assert -np.diff(curve["expected"]) == pytest.approx(curve["prices"][:-1])
 
 
 @cases
 def test_share_curve_ends_where_it_must(case):
     curve = share_curve(case, board_of(case))
-    assert curve.shares[[0, -1]].tolist() == pytest.approx([0, 1])
-    assert curve.savings[0] == 0
+    assert curve["shares"][[0, -1]].tolist() == pytest.approx([0, 1])
+    assert curve["savings"][0] == 0
     idle = case.total(np.full(case.n, case.nothing))
-    assert curve.chosen[1] == pytest.approx(idle - case.total(case.decided))
-    assert curve.best[1] >= curve.savings.max() - 1e-9
+    assert curve["chosen"][1] == pytest.approx(idle - case.total(case.decided))
+    assert curve["best"][1] >= curve["savings"].max() - 1e-9
 
 
 def test_share_curve_at_the_model_share_is_the_model():
     """Acting where the expected saving is positive is what the model does."""
     case = two_classes(200)
     curve = share_curve(case, board_of(case))
-    at = np.interp(curve.chosen[0], curve.shares, curve.savings)
-    assert at == pytest.approx(curve.chosen[1])
+    at = np.interp(curve["chosen"][0], curve["shares"], curve["savings"])
+    assert at == pytest.approx(curve["chosen"][1])
 
 
 def test_cost_curves_are_the_metric():
@@ -175,8 +175,8 @@ def test_cost_curves_are_the_metric():
     found = report_data(case).cost_curve
     for name, proba in {"The model": case.proba, "other": other}.items():
         pc, cost = cost_curve(case.codes == 0, proba[:, 0], positive=True)
-        assert found.probability_cost == pytest.approx(pc)
-        assert found.costs[name] == pytest.approx(cost)
+        assert found["probability_cost"] == pytest.approx(pc)
+        assert found["costs"][name] == pytest.approx(cost)
 
 
 def test_stated_point_of_the_cost_curve():
@@ -184,7 +184,7 @@ def test_stated_point_of_the_cost_curve():
     case = two_classes(per_row=False)
     share = (case.codes == 0).mean()
     expected = 25 * share / (25 * share + 5 * (1 - share))
-    assert report_data(case).cost_curve.stated == pytest.approx(expected)
+    assert report_data(case).cost_curve["stated"] == pytest.approx(expected)
 
 
 def test_wilson_interval_is_scipys():
@@ -197,14 +197,14 @@ def test_wilson_interval_is_scipys():
 @cases
 def test_calibration_counts_every_row_once(case):
     for curve in calibrations(case):
-        j = [str(label) for label in case.classes].index(curve.label)
-        assert curve.rows.sum() == pytest.approx(case.weights.sum())
-        hits = (curve.observed * curve.rows).sum()
+        j = [str(label) for label in case.classes].index(curve["label"])
+        assert curve["rows"].sum() == pytest.approx(case.weights.sum())
+        hits = (curve["observed"] * curve["rows"]).sum()
         assert hits == pytest.approx(case.weights[case.codes == j].sum())
-        mean = (curve.predicted * curve.rows).sum()
+        mean = (curve["predicted"] * curve["rows"]).sum()
         assert mean == pytest.approx((case.weights * case.proba[:, j]).sum())
-        assert (curve.low <= curve.observed).all()
-        assert (curve.observed <= curve.high).all()
+        assert (curve["low"] <= curve["observed"]).all()
+        assert (curve["observed"] <= curve["high"]).all()
 
 
 # -- if the costs are wrong -----------------------------------------------------------------------
@@ -217,19 +217,19 @@ def test_regret_by_hand(case):
     stated = board.operating_point().decided
     for place, lever in enumerate(levers):
         values = np.ones(len(levers))
-        for at, factor in enumerate(found.factors):
+        for at, factor in enumerate(found["factors"]):
             values[place] = factor
             factors = factors_of(levers, values, board.shape)
             own = case.weights * case.prices[np.arange(case.n), stated]
             kept = (own * factors[case.codes, stated]).sum()
             regret = kept - board.operating_point(factors).cost
-            assert found.lines[lever.label][at] == pytest.approx(regret, abs=1e-9)
-    assert found.factors[5] == 1
-    assert all(line[5] == 0 for line in found.lines.values())
+            assert found["lines"][lever.label][at] == pytest.approx(regret, abs=1e-9)
+    assert found["factors"][5] == 1
+    assert all(line[5] == 0 for line in found["lines"].values())
     if len(levers) == 2:
         first, second = levers
-        assert found.grid[:, 5] == pytest.approx(found.lines[first.label])
-        assert found.grid[5] == pytest.approx(found.lines[second.label])
+        assert found["grid"][:, 5] == pytest.approx(found["lines"][first.label])
+        assert found["grid"][5] == pytest.approx(found["lines"][second.label])
 
 
 @cases
@@ -243,16 +243,17 @@ def test_break_even_is_where_the_saving_changes_sign(case):
         constants = [board.account(np.full(case.n, e), factors).cost for e in range(case.d)]
         return min(constants) - board.account(case.decided, factors).cost
 
-    for place, even in enumerate(sensitivity(case, board, levers).break_even):
-        if np.isnan(even.low):
+    found = sensitivity(case, board, levers)["break_even"]
+    for place, (low, high) in enumerate(found.values()):
+        if np.isnan(low):
             assert all(saving(place, f) < 0 for f in np.geomspace(0.01, 100, 60))
             continue
-        inside = even.low + 1 if np.isinf(even.high) else (even.low + even.high) / 2
+        inside = low + 1 if np.isinf(high) else (low + high) / 2
         assert saving(place, inside) >= 0
-        if even.low > 0:
-            assert saving(place, 0.999 * even.low) < 0
-        if np.isfinite(even.high):
-            assert saving(place, 1.001 * even.high) < 0
+        if low > 0:
+            assert saving(place, 0.999 * low) < 0
+        if np.isfinite(high):
+            assert saving(place, 1.001 * high) < 0
 
 
 # -- where the money goes -----------------------------------------------------------------------
@@ -266,12 +267,12 @@ def test_mistakes_are_the_rows_of_largest_avoidable_cost(case):
         for i in range(case.n)
     ]
     ranked = sorted(range(case.n), key=lambda i: -avoidable[i])[:10]
-    assert [m.avoidable for m in found] == pytest.approx([avoidable[i] for i in ranked])
+    assert [m["avoidable"] for m in found] == pytest.approx([avoidable[i] for i in ranked])
     for mistake in found:
-        i = int(mistake.row)
-        assert mistake.truth == str(case.classes[case.codes[i]])
-        assert mistake.decided == str(case.decisions[case.decided[i]])
-        assert mistake.probability == case.proba[i, case.codes[i]]
+        i = int(mistake["row"])
+        assert mistake["truth"] == str(case.classes[case.codes[i]])
+        assert mistake["decided"] == str(case.decisions[case.decided[i]])
+        assert mistake["probability"] == case.proba[i, case.codes[i]]
 
 
 def test_reasons_are_the_largest_parts():
@@ -286,22 +287,22 @@ def test_reasons_are_the_largest_parts():
 
     for source in (parts, explain):
         for mistake in mistakes(two_classes(explain=source, features=values), most=5):
-            i = int(mistake.row)
+            i = int(mistake["row"])
             best = np.argsort(-np.abs(parts[i]))[:3]
-            assert [name for name, _, _ in mistake.reasons] == [f"f{j}" for j in best]
-            assert [part for _, _, part in mistake.reasons] == parts[i, best].tolist()
+            assert [name for name, _, _ in mistake["reasons"]] == [f"f{j}" for j in best]
+            assert [part for _, _, part in mistake["reasons"]] == parts[i, best].tolist()
     assert asked == [5]  # only the rows shown
 
 
 @cases
 def test_outcomes_add_up(case):
     found = outcomes(case)
-    assert found.rows.sum() == pytest.approx(case.weights.sum())
-    assert found.paid.sum() == pytest.approx(case.total(case.decided))
+    assert found["rows"].sum() == pytest.approx(case.weights.sum())
+    assert found["paid"].sum() == pytest.approx(case.total(case.decided))
     best = (case.prices.min(axis=1) * case.weights).sum()
-    assert (found.paid - found.avoidable).sum() == pytest.approx(best)
+    assert (found["paid"] - found["avoidable"]).sum() == pytest.approx(best)
     inside = (case.codes == 0) & (case.decided == 1)
-    assert found.paid[0, 1] == pytest.approx((case.prices[:, 1] * case.weights)[inside].sum())
+    assert found["paid"][0, 1] == pytest.approx((case.prices[:, 1] * case.weights)[inside].sum())
 
 
 def test_groups_add_up():
@@ -320,14 +321,14 @@ def test_groups_add_up():
     parts = {"amount": deciles(case), **segments(case)}
     assert len(parts["amount"]) == 10
     assert len(parts["word"]) == 12
-    assert parts["word"][-1].label == "8 others"
-    assert [g.label for g in sorted(parts["few"], key=lambda g: g.label)] == ["0", "1", "2"]
-    assert parts["gaps"][-1].label == "missing"
+    assert parts["word"][-1]["label"] == "8 others"
+    assert [g["label"] for g in sorted(parts["few"], key=lambda g: g["label"])] == ["0", "1", "2"]
+    assert parts["gaps"][-1]["label"] == "missing"
     for groups in parts.values():
-        assert sum(g.rows for g in groups) == pytest.approx(case.weights.sum())
-        assert sum(g.model for g in groups) == pytest.approx(case.total(case.decided))
+        assert sum(g["rows"] for g in groups) == pytest.approx(case.weights.sum())
+        assert sum(g["model"] for g in groups) == pytest.approx(case.total(case.decided))
         idle = case.total(np.full(n, case.nothing))
-        assert sum(g.nothing for g in groups) == pytest.approx(idle)
+        assert sum(g["nothing"] for g in groups) == pytest.approx(idle)
 
 
 def test_features_by_money():
@@ -337,12 +338,12 @@ def test_features_by_money():
     values = {"a": rng.normal(size=n), "b": rng.choice(["x", "y"], n), "c": np.zeros(n)}
     case = two_classes(n, explain=parts, features=values)
     found = report_data(case).features
-    assert found.names == ["b", "a", "c"]
-    assert found.money == pytest.approx(np.abs(parts).mean(axis=0)[[1, 0, 2]])
-    assert [effect.name for effect in found.effects] == ["b", "a"]
+    assert found["names"] == ["b", "a", "c"]
+    assert found["money"] == pytest.approx(np.abs(parts).mean(axis=0)[[1, 0, 2]])
+    assert [effect["name"] for effect in found["effects"]] == ["b", "a"]
     for_acting = np.where(case.decided == case.nothing, -1, 1) * parts[:, 1]
-    effect = found.effects[0]
-    for label, mean in zip(effect.labels, effect.mean, strict=True):
+    effect = found["effects"][0]
+    for label, mean in zip(effect["labels"], effect["mean"], strict=True):
         assert mean == pytest.approx(for_acting[values["b"] == label].mean())
 
 
@@ -360,20 +361,20 @@ def test_weight_two_is_the_row_twice():
         positive="fraud",
     )
     a, b = report_data(once), report_data(twice)
-    assert a.outcomes.paid == pytest.approx(b.outcomes.paid)
-    assert a.thresholds.best == pytest.approx(b.thresholds.best)
-    assert a.shares.best == pytest.approx(b.shares.best)
+    assert a.outcomes["paid"] == pytest.approx(b.outcomes["paid"])
+    assert a.thresholds["best"] == pytest.approx(b.thresholds["best"])
+    assert a.shares["best"] == pytest.approx(b.shares["best"])
     for x, y in zip(a.headline.rules, b.headline.rules, strict=True):
         assert x.cost.value == pytest.approx(y.cost.value)
-    for x, y in zip(a.sensitivity.break_even, b.sensitivity.break_even, strict=True):
-        assert (x.low, x.high) == pytest.approx((y.low, y.high))
+    for lever, span in a.sensitivity["break_even"].items():
+        assert span == pytest.approx(b.sensitivity["break_even"][lever])
 
 
 def test_costs_in_words():
-    words = report_data(two_classes(per_row=False, unit="€")).about.costs
+    words = report_data(two_classes(per_row=False, unit="€")).about["costs"]
     assert "Deciding ok when the truth is fraud costs €30." in words
     assert not [sentence for sentence in words if "ok when the truth is ok" in sentence]
-    many = report_data(many_classes(per_row=True)).about.costs
+    many = report_data(many_classes(per_row=True)).about["costs"]
     assert len(many) == 12
     assert all("on average" in sentence for sentence in many)
 

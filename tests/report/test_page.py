@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from costboost.report import make_case, report_data, write_report
+from costboost.report.charts import money, percent
 from costboost.report.page import render
-from costboost.report.page.words import money, percent
 from report.cases import CASES, two_classes
 
 pytest.importorskip("plotly")

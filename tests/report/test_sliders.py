@@ -9,9 +9,8 @@ import pytest
 
 from costboost.metrics import total_cost
 from costboost.report import report_data
-from costboost.report.data.operating import board_of, factors_of, levers_of
-from costboost.report.data.packing import bin_rows, pack, stated_error
-from costboost.report.data.sliders import FACTORS, capacities, sliders, thresholds
+from costboost.report.board import bin_rows, board_of, factors_of, levers_of, pack, stated_error
+from costboost.report.what_if import FACTORS, capacities, sliders, thresholds
 from report.cases import CASES, many_classes, two_classes
 
 cases = pytest.mark.parametrize("case", [make() for make in CASES.values()], ids=list(CASES))
@@ -209,9 +208,9 @@ def test_bins_are_exact_at_the_stated_costs_and_close_elsewhere(per_row):
     assert binned.cost == pytest.approx(exact.cost, rel=1e-6)
     assert binned.rows == pytest.approx(exact.rows)
     error = stated_error(board, bins, levers)
-    assert 0 < error.relative < 0.04
+    assert 0 < error["relative"] < 0.04
     fewer = stated_error(board, bin_rows(case, board, most=60), levers)
-    assert fewer.relative > error.relative
+    assert fewer["relative"] > error["relative"]
 
 
 def test_bins_of_many_classes():
@@ -219,13 +218,13 @@ def test_bins_of_many_classes():
     board = board_of(case)
     bins = bin_rows(case, board, most=3_000)
     assert bins.operating_point().cost == pytest.approx(board.operating_point().cost, rel=1e-6)
-    assert stated_error(board, bins, levers_of(case)).relative < 0.1
+    assert stated_error(board, bins, levers_of(case))["relative"] < 0.1
 
 
 def test_more_rows_than_the_page_takes_are_binned(monkeypatch):
-    monkeypatch.setattr("costboost.report.data.packing.EXACT_ROWS", 1_000)
+    monkeypatch.setattr("costboost.report.board.EXACT_ROWS", 1_000)
     case = two_classes(3_000)
     moves = sliders(case, board_of(case))
     assert not moves.packed.header["exact"]
-    assert moves.packed.error.positions == 40
+    assert moves.packed.error["positions"] == 40
     assert moves.packed.header["rows"] == moves.packed.header["truth"]["length"]

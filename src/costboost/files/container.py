@@ -1,8 +1,8 @@
-"""The container of a model file: a zip with a manifest that names, measures and hashes its members.
+"""The container of a model file: a zip whose manifest names, measures and hashes its members.
 
 Nothing here knows what a model is. `write` makes the same bytes from the same members and replaces
-a file in one step. `read` trusts nothing: it reads no more than the file may hold, and returns
-members only if the file has exactly those that the manifest declares, byte for byte.
+a file in one step. `read` believes nothing: sizes are bounded before a byte is unpacked, and values
+of JSON are counted before they are parsed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import struct
 import tempfile
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,19 +24,7 @@ from typing import Any
 
 from costboost.errors import ModelFileError
 
-__all__ = [
-    "FORMAT",
-    "Limits",
-    "parse_json",
-    "read",
-    "read_manifest",
-    "to_json",
-    "write",
-    "write_bytes",
-]
-
-# Files of this number and of all smaller ones can be read.
-FORMAT = 1
+FORMAT = 2
 KIND = "costboost model"
 MANIFEST = "manifest.json"
 
@@ -48,14 +35,17 @@ _DATE = (1980, 1, 1, 0, 0, 0)  # the oldest that a zip can hold: bytes must not 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a file may ask of memory before anything in it is believed.
+    """What a file may ask of memory and time before anything in it is believed.
 
     Attributes
     ----------
     total : int
         Bytes of the file, and of all members together once they are unpacked.
-    manifest : int
-        Bytes of the manifest.
+    json : int
+        Bytes of a member in JSON.
+    values : int
+        Values in a member in JSON; and values of the state if each object were written out wherever
+        it is used, in tens.
     members : int
         Number of members.
     ratio : int
@@ -65,9 +55,10 @@ class Limits:
     """
 
     total: int = 2**31
-    manifest: int = 2**24
-    members: int = 20_000
-    ratio: int = 200
+    json: int = 2**24
+    values: int = 500_000
+    members: int = 1000
+    ratio: int = 8
     free: int = 2**20
 
 
@@ -75,13 +66,19 @@ LIMITS = Limits()
 
 
 def to_json(value: Any) -> bytes:
-    """A value as canonical JSON: sorted keys, no NaN, ASCII only."""
-    text = json.dumps(value, sort_keys=True, indent=1, allow_nan=False, ensure_ascii=True)
-    return text.encode("ascii")
+    """A value as JSON of one form: no NaN, ASCII only."""
+    return json.dumps(value, indent=1, allow_nan=False, ensure_ascii=True).encode("ascii")
 
 
-def parse_json(data: bytes, where: str) -> Any:
-    """Strict JSON: no NaN, no key twice; a fault is a `ModelFileError` that names the member."""
+def parse_json(data: bytes, where: str, limits: Limits = LIMITS) -> Any:
+    """Strict JSON of bounded size: no NaN, no key twice."""
+    # Every value but the first follows a bracket, a comma or a colon, so this counts at least all.
+    count = sum(data.count(sign) for sign in (b",", b"[", b"{"))
+    if len(data) > limits.json or count > limits.values:
+        raise ModelFileError(
+            f"{where} has {len(data)} bytes and about {count} values; at most {limits.json} and "
+            f"{limits.values} are allowed."
+        )
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(items)
@@ -116,12 +113,23 @@ def write_bytes(path: Path, data: bytes) -> Path:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
         raise
-    _sync_folder(path.parent)
+    try:  # make the renaming last; folders cannot be synchronised everywhere
+        folder = os.open(path.parent, os.O_RDONLY)
+    except OSError:
+        return path
+    try:
+        os.fsync(folder)
+    except OSError:
+        pass
+    finally:
+        os.close(folder)
     return path
 
 
@@ -132,10 +140,10 @@ def pack(manifest: Mapping[str, Any], members: Mapping[str, bytes]) -> bytes:
         for name, data in sorted(members.items())
     }
     head = to_json({**manifest, "kind": KIND, "format": FORMAT, "members": table})
-    if len(head) > LIMITS.manifest or len(table) > LIMITS.members:
+    if len(head) > LIMITS.json or len(table) > LIMITS.members:
         raise ModelFileError(
             f"The model needs {len(table)} members and a manifest of {len(head)} bytes; a model "
-            f"file may have {LIMITS.members} and {LIMITS.manifest}."
+            f"file may have {LIMITS.members} and {LIMITS.json}."
         )
     if len(head) + sum(len(data) for data in members.values()) > LIMITS.total:
         raise ModelFileError(f"The model is larger than {LIMITS.total} bytes, which a file may be.")
@@ -150,26 +158,6 @@ def pack(manifest: Mapping[str, Any], members: Mapping[str, bytes]) -> bytes:
                 info.compress_type = zipfile.ZIP_STORED  # packed, it would look like a bomb
             archive.writestr(info, data, compresslevel=6)
     return buffer.getvalue()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the renaming last; folders cannot be synchronised everywhere."""
-    try:
-        handle = os.open(folder, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass
-    finally:
-        os.close(handle)
 
 
 # -- reading ------------------------------------------------------------------------------------
@@ -188,6 +176,18 @@ def read_manifest(path: str | os.PathLike[str], limits: Limits = LIMITS) -> dict
         return _manifest(archive, limits)
 
 
+def _bytes_of(path: str | os.PathLike[str], limits: Limits) -> bytes:
+    with open(path, "rb") as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            raise ModelFileError("This is not a regular file.")
+        if status.st_size > limits.total:
+            raise ModelFileError(
+                f"The file has {status.st_size} bytes; {limits.total} are allowed."
+            )
+        return file.read(status.st_size)
+
+
 def unpack(data: bytes, limits: Limits = LIMITS) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest and all members of a container in memory."""
     with _archive(data, limits) as archive:
@@ -203,18 +203,6 @@ def unpack(data: bytes, limits: Limits = LIMITS) -> tuple[dict[str, Any], dict[s
                 )
             members[name] = content
         return manifest, members
-
-
-def _bytes_of(path: str | os.PathLike[str], limits: Limits) -> bytes:
-    with open(path, "rb") as file:
-        status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise ModelFileError("This is not a regular file.")
-        if status.st_size > limits.total:
-            raise ModelFileError(
-                f"The file has {status.st_size} bytes; {limits.total} are allowed."
-            )
-        return file.read(status.st_size)
 
 
 def _archive(data: bytes, limits: Limits) -> zipfile.ZipFile:
@@ -241,27 +229,26 @@ def _archive(data: bytes, limits: Limits) -> zipfile.ZipFile:
 
 
 def _check_directory(entries: list[zipfile.ZipInfo], file_size: int, limits: Limits) -> None:
-    names = [entry.filename for entry in entries]
-    for name in names:
+    seen = set()
+    for entry in entries:
+        name = entry.filename
         if not _NAME.fullmatch(name):
             raise ModelFileError(
                 f"Member {name!r} has a name that is not allowed: small letters, digits and "
                 "underscores, folders by a slash, one ending; no absolute or parent path."
             )
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise ModelFileError(f"Member {name} occurs {times} times.")
-    for entry in entries:
+        if name in seen:
+            raise ModelFileError(f"Member {name} occurs twice.")
+        seen.add(name)
         if entry.flag_bits or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             raise ModelFileError(
-                f"Member {entry.filename} is packed in a way that is not allowed: plain or "
-                "deflated, not encrypted."
+                f"Member {name} is packed in a way that is not allowed: plain or deflated, not "
+                "encrypted."
             )
-        large = entry.file_size > limits.free and entry.compress_type == zipfile.ZIP_DEFLATED
-        if large and entry.file_size > limits.ratio * entry.compress_size:
+        if entry.file_size > max(limits.ratio * entry.compress_size, limits.free):
             raise ModelFileError(
-                f"Member {entry.filename} would grow from {entry.compress_size} to "
-                f"{entry.file_size} bytes; more than {limits.ratio} times is not allowed."
+                f"Member {name} would grow from {entry.compress_size} to {entry.file_size} bytes; "
+                f"more than {limits.ratio} times is not allowed."
             )
     unpacked = sum(entry.file_size for entry in entries)
     if unpacked > limits.total:
@@ -287,18 +274,23 @@ def _member(archive: zipfile.ZipFile, name: str, size: int) -> bytes:
 
 
 def _manifest(archive: zipfile.ZipFile, limits: Limits) -> dict[str, Any]:
-    names = set(archive.namelist())
-    if MANIFEST not in names:
+    sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+    if MANIFEST not in sizes:
         raise ModelFileError(f"This is not a costboost model file: it has no {MANIFEST}.")
-    size = archive.getinfo(MANIFEST).file_size
-    if size > limits.manifest:
-        raise ModelFileError(f"{MANIFEST} has {size} bytes; the limit is {limits.manifest}.")
-    manifest = parse_json(_member(archive, MANIFEST, size), MANIFEST)
+    size = sizes.pop(MANIFEST)
+    if size > limits.json:
+        raise ModelFileError(f"{MANIFEST} has {size} bytes; the limit is {limits.json}.")
+    manifest = parse_json(_member(archive, MANIFEST, size), MANIFEST, limits)
     if not isinstance(manifest, dict) or manifest.get("kind") != KIND:
         raise ModelFileError(f"This is not a costboost model file: {MANIFEST} does not say so.")
     number = manifest.get("format")
     if type(number) is not int or number < 1:
         raise ModelFileError(f"The format number in {MANIFEST} must be 1 or more; got {number!r}.")
+    if number < FORMAT:
+        raise ModelFileError(
+            f"The file has format {number}, which this version of costboost does not read: it "
+            f"reads format {FORMAT}. Fit the model again and save it."
+        )
     if number > FORMAT:
         raise ModelFileError(
             f"The file has format {number}, and this version of costboost reads formats up to "
@@ -308,29 +300,20 @@ def _manifest(archive: zipfile.ZipFile, limits: Limits) -> dict[str, Any]:
     if not isinstance(table, dict):
         raise ModelFileError(f"{MANIFEST} has no table of members.")
     for name, declared in table.items():
-        _check_declaration(name, declared)
-    missing, unexpected = sorted(set(table) - names), sorted(names - set(table) - {MANIFEST})
+        fine = isinstance(declared, dict) and set(declared) == {"bytes", "sha256"}
+        if not fine or type(declared["bytes"]) is not int or type(declared["sha256"]) is not str:
+            raise ModelFileError(
+                f"{MANIFEST} must declare bytes and SHA-256 of member {name}; got "
+                f"{declared!r:.100}."
+            )
+    missing, unexpected = sorted(set(table) - set(sizes)), sorted(set(sizes) - set(table))
     if missing or unexpected:
         what = f"lacks {missing[0]}" if missing else f"has the unexpected member {unexpected[0]}"
         raise ModelFileError(f"The file {what}: its members are not those that it declares.")
     for name, declared in table.items():
-        if archive.getinfo(name).file_size != declared["bytes"]:
+        if sizes[name] != declared["bytes"]:
             raise ModelFileError(
-                f"Member {name} has {archive.getinfo(name).file_size} bytes, but the manifest "
-                f"declares {declared['bytes']}."
+                f"Member {name} has {sizes[name]} bytes, but the manifest declares "
+                f"{declared['bytes']}."
             )
     return manifest
-
-
-def _check_declaration(name: str, declared: Any) -> None:
-    fine = (
-        isinstance(declared, dict)
-        and set(declared) == {"bytes", "sha256"}
-        and type(declared["bytes"]) is int
-        and declared["bytes"] >= 0
-        and isinstance(declared["sha256"], str)
-    )
-    if not fine:
-        raise ModelFileError(
-            f"{MANIFEST} must declare bytes and SHA-256 of member {name}; got {declared!r:.100}."
-        )

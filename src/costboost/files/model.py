@@ -1,30 +1,31 @@
-"""Save an estimator to a file, and load it without running code."""
+"""Save a classifier to a file, load it without running code, and say what is inside a file."""
 
 from __future__ import annotations
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.costs.forms import columns_of
+from costboost.costs.forms import columns_of, varies
+from costboost.costs.table import same_labels
 from costboost.errors import ModelFileError
 from costboost.files import container
-from costboost.files.decoding import Decoder
-from costboost.files.encoding import Encoder
-from costboost.files.registry import is_estimator, name_of
-from costboost.files.trial import check_answers
+from costboost.files.state import ARRAYS, STATE, Decoder, Encoder, estimators, name_of
 
-__all__ = ["contents", "describe_features", "load", "reading", "save"]
+if TYPE_CHECKING:
+    from rich.console import Console
 
-STATE = "state.json"
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # the same model must give the same bytes
 _PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
+# Columns of a frame that is made to try a model; making it takes time for each.
+_FRAME_COLUMNS = 10_000
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
@@ -65,7 +66,7 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
 def contents(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     """The manifest and the members of a model's file."""
     name = name_of(type(model))
-    if name is None or not is_estimator(name):
+    if name not in estimators():
         remedy = " Save what its to_local() returns." if hasattr(model, "to_local") else ""
         raise ModelFileError(
             f"A model file holds a fitted classifier of costboost; got {type(model).__name__}."
@@ -73,10 +74,17 @@ def contents(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         )
     check_is_fitted(model)
     encoder = Encoder()
-    root = encoder.value(model, name)
-    state = container.to_json({"nodes": encoder.nodes, "root": root})
-    manifest = {"class": name, "versions": _versions(), "types": sorted(encoder.types)}
-    return {**manifest, **_summary(model)}, {**encoder.members, STATE: state}
+    encoder.object(model, type(model).__name__)
+    state = container.to_json({"objects": encoder.objects})
+    container.parse_json(state, "The state of the model")  # a file that is written can be read
+    manifest = {
+        "class": name,
+        "versions": versions(),
+        "untrusted": sorted(encoder.types),
+        "boosters": encoder.boosters,
+        **_summary(model),
+    }
+    return manifest, {**encoder.members, STATE: state, ARRAYS: encoder.data}
 
 
 def load(
@@ -116,19 +124,12 @@ def load(
 def _load(path: Any, trusted: frozenset[str], limits: container.Limits) -> Any:
     manifest, members = container.read(path, limits)
     name = manifest.get("class")
-    if not isinstance(name, str) or not is_estimator(name):
+    if not isinstance(name, str) or name not in estimators():
         raise ModelFileError(f"The file holds {name!r:.60}, not a classifier of costboost.")
-    if STATE not in members:
-        raise ModelFileError(f"The file has no {STATE}.")
-    state = container.parse_json(members[STATE], STATE)
-    if not isinstance(state, dict) or set(state) != {"nodes", "root"}:
-        raise ModelFileError(f"{STATE} must have nodes and a root.")
-    decoder = Decoder(members, trusted)
-    decoder.table(state["nodes"])
-    model = decoder.value(state["root"], f"The root of {STATE}")
+    model = Decoder(members, trusted, limits).root()
     if name_of(type(model)) != name:
-        raise ModelFileError(f"The root of {STATE} is not a {name}, as the manifest says.")
-    check_answers(model)
+        raise ModelFileError(f"The last object of {STATE} is not a {name}, as the manifest says.")
+    _check_answers(model)
     return model
 
 
@@ -144,7 +145,8 @@ def reading(path: Any, action: Callable[[], Any]) -> Any:
         raise ModelFileError(f"{os.fspath(path)}: it asks for too much: {error!r}") from error
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Versions of the packages that results depend on."""
     found = {}
     for package in _PACKAGES:
         try:
@@ -152,6 +154,71 @@ def _versions() -> dict[str, str]:
         except PackageNotFoundError:
             continue
     return found
+
+
+def _check_answers(model: Any) -> None:
+    """Let a loaded model decide a row of zeros: parts may be sound and still not fit together."""
+    classes = getattr(model, "classes_", None)
+    n = getattr(model, "n_features_in_", None)
+    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
+        raise ModelFileError("The model must have two classes or more.")
+    reads_tables = hasattr(model, "_frame")  # wrappers hand rows on to an estimator
+    if reads_tables and not isinstance(n, int):
+        raise ModelFileError(f"The model must have a number of features, got {n!r:.40}.")
+    matrix = getattr(model, "cost_matrix_", None)
+    shape = (len(classes), len(getattr(model, "decisions_", classes)))
+    if matrix is not None and not _is_matrix(matrix, shape):
+        raise ModelFileError(f"The model must have costs of the shape {shape}.")
+    if not reads_tables:
+        return  # the row goes to an estimator, which may want any kind of table
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            row = _row(model, model.n_features_in_)
+            if row is None:
+                return
+            for method in _methods(model):
+                answer = getattr(model, method)(row)
+                if len(answer) != 1:
+                    raise ValueError(f"{method} gives {len(answer)} answers for one row")
+    except Exception as error:  # whatever parts that do not fit make of it
+        raise ModelFileError(
+            f"The model cannot decide on a row of zeros: {error!r:.300}"
+        ) from error
+
+
+def _methods(model: Any) -> list[str]:
+    """What to ask: if columns tell the costs, only what needs no costs."""
+    # Votes for decisions tell no probabilities of classes.
+    knows_classes = hasattr(model, "heads_") or same_labels(model.decisions_, model.classes_)
+    proba = ["predict_proba"] if knows_classes and hasattr(model, "predict_proba") else []
+    if varies(model.cost_matrix):
+        return proba or ["decision_function"]
+    return ["predict", *proba, "decision_function"]
+
+
+def _is_matrix(value: Any, shape: tuple[int, int]) -> bool:
+    fine = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
+    return fine and bool(np.isfinite(value).all())
+
+
+def _row(model: Any, n: int) -> Any:
+    """A row of zeros, in a frame if the model knows categories; None if that is too much."""
+    frame = model._frame
+    row = np.zeros((1, n))
+    if frame is None:
+        return row
+    if n > _FRAME_COLUMNS:
+        return None
+    try:
+        import pandas as pd
+    except ImportError:
+        return None
+    names = getattr(model, "feature_names_in_", range(n))
+    columns: dict[Any, Any] = {name: row[:, j] for j, name in enumerate(names)}
+    for place, values in zip(frame.categorical, frame.categories, strict=True):
+        columns[list(columns)[place]] = np.array(values[:1], dtype=object)
+    return pd.DataFrame(columns)
 
 
 # -- what people want to know of a model --------------------------------------------------------
@@ -234,3 +301,126 @@ def _readable(value: Any, depth: int = 0) -> Any:
     if depth < 6 and isinstance(value, (list, tuple)):
         return [_readable(item, depth + 1) for item in value]
     return _ADDRESS.sub("", repr(value))[:1000]
+
+
+def inspect(
+    path: str | os.PathLike[str], limits: container.Limits = container.LIMITS
+) -> dict[str, Any]:
+    """What a model file says of itself, after its hashes were checked; nothing is loaded.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    limits : Limits, optional
+        What the file may ask of memory.
+
+    Returns
+    -------
+    dict
+        The manifest (``docs/files.md``): what the model is, ``boosters`` with the engine, trees
+        and scores of each, and ``untrusted``, the types that `load` must be told to trust.
+
+    Raises
+    ------
+    ModelFileError
+        If anything is wrong with the container.
+    """
+    return dict(reading(path, lambda: _inspect(path, limits)))
+
+
+def _inspect(path: Any, limits: container.Limits) -> dict[str, Any]:
+    manifest, _ = container.read(path, limits)
+    for name in ("boosters", "untrusted"):
+        if not isinstance(manifest.setdefault(name, []), list):
+            raise ModelFileError(f"{container.MANIFEST} must have a list of {name}.")
+    return manifest
+
+
+def show(path: str | os.PathLike[str], console: Console | None = None) -> None:
+    """Print what `inspect` found, as tables.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    console : rich.console.Console, optional
+        Where to print.
+    """
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    found = inspect(path)
+    console = console or Console()
+
+    def cell(value: Any) -> str:
+        return escape(_short(value))
+
+    about = Table(title=escape(os.fspath(path)), show_header=False, title_justify="left")
+    for key, value in _about(found).items():
+        about.add_row(key, cell(value))
+    console.print(about)
+    parameters = found.get("parameters")
+    if isinstance(parameters, dict):
+        table = Table("parameter", "value", title="Parameters", title_justify="left")
+        for key, value in parameters.items():
+            table.add_row(cell(key), cell(value))
+        console.print(table)
+    boosters = [booster for booster in found["boosters"] if isinstance(booster, dict)]
+    if boosters:
+        table = Table(*map(cell, boosters[0]), title="Boosters", title_justify="left")
+        for booster in boosters:
+            table.add_row(*(cell(booster.get(key)) for key in boosters[0]))
+        console.print(table)
+    if found["untrusted"]:
+        console.print(f"To load this file you must trust these types: {cell(found['untrusted'])}")
+
+
+def _about(found: dict[str, Any]) -> dict[str, Any]:
+    """The rows of the first table: what is known, in plain words."""
+    features = found.get("features")
+    features = features if isinstance(features, dict) else {}
+    calibration = found.get("calibration")
+    calibration = calibration if isinstance(calibration, dict) else {}
+    estimates = found.get("estimates")
+    members = found["members"]
+    rows = {
+        "class": found.get("class"),
+        "format": found.get("format"),
+        "versions": found.get("versions"),
+        "classes": found.get("classes"),
+        "decisions": found.get("decisions"),
+        "costs": found.get("costs"),
+        "cost matrix": found.get("cost_matrix"),
+        "columns for costs": features.get("cost_columns"),
+        "features": features.get("number"),
+        "feature names": features.get("names"),
+        "feature kinds": features.get("kinds"),
+        "categories": features.get("categories"),
+        "calibration": calibration.get("method"),
+        "temperature": calibration.get("temperature"),
+        **(estimates if isinstance(estimates, dict) else {}),
+        "trained": found.get("trained"),
+        "training data": found.get("data"),
+        "members": f"{len(members)}, {sum(m['bytes'] for m in members.values()):,} bytes",
+    }
+    return {key: value for key, value in rows.items() if value not in (None, {}, [])}
+
+
+def _short(value: Any) -> str:
+    """A value as one line."""
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return _cut(", ".join(f"{key}: {_short(item)}" for key, item in value.items()))
+    if isinstance(value, list):
+        if value and isinstance(value[0], list):
+            return _cut("; ".join(_short(item) for item in value))
+        return _cut(", ".join(_short(item) for item in value))
+    return _cut(str(value))
+
+
+def _cut(text: str) -> str:
+    printable = "".join(c if c.isprintable() else "?" for c in text)
+    return printable if len(printable) <= 300 else printable[:297] + "..."

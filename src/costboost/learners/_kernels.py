@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from costboost._numba import jit
 from costboost._typing import AnyArray, Floats
 
 __all__ = ["assign_bins", "compiled_step", "histograms", "joint_steps"]
@@ -21,9 +22,7 @@ _LARGEST_STEP = 350.0
 
 @cache
 def _compiled() -> dict[str, Callable[..., Any]]:
-    from numba import njit  # imported here: most recipes never need it
-
-    @njit(cache=True, nogil=True)
+    @jit
     def assign(column, edges, out):  # type: ignore[no-untyped-def]
         last = edges.shape[0]
         for i in range(column.shape[0]):
@@ -40,14 +39,14 @@ def _compiled() -> dict[str, Callable[..., Any]]:
                     low = middle + 1
             out[i] = low
 
-    @njit(cache=True, nogil=True)
+    @jit
     def accumulate(bins, first, second, out):  # type: ignore[no-untyped-def]
         for i in range(bins.shape[0]):
             b = bins[i]
             out[b, 0] += first[i]
             out[b, 1] += second[i]
 
-    @njit(cache=True, nogil=True)
+    @jit
     def solve(right_p, wrong_p, right_n, wrong_n, ratio_p, ratio_n):  # type: ignore[no-untyped-def]
         """Newton on the derivative of the loss, costs scaled into (0, 1]; safeguarded."""
         descent = ratio_p * (right_p - wrong_p) + ratio_n * (right_n - wrong_n)
@@ -82,7 +81,7 @@ def _compiled() -> dict[str, Callable[..., Any]]:
                     break
         return -step if swapped else step
 
-    @njit(cache=True, nogil=True)
+    @jit
     def joint(wrong_p, wrong_n, right_p, right_n, ratio_p, ratio_n, steps, losses):  # type: ignore[no-untyped-def]
         for i in range(steps.shape[0]):
             u = solve(right_p[i], wrong_p[i], right_n[i], wrong_n[i], ratio_p, ratio_n)

@@ -26,12 +26,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
 
 import numpy as np
 
+from costboost._numba import jit
 from costboost._typing import AnyArray, Floats, Ints
 
 __all__ = [
@@ -82,8 +82,6 @@ class Compiled:
     @cached_property
     def dispatcher(self) -> Any:
         """The function as numba sees it; made, not yet compiled, at first use."""
-        from numba import njit
-
         plain = self.function
         code = plain.__code__
         # numba looks names up in the globals of the function, and must find its own kind there.
@@ -100,10 +98,7 @@ class Compiled:
             plain.__defaults__,
             cells or None,
         )
-        # numba keeps compiled code beside a source file; a function typed in at a prompt has none.
-        source = Path(code.co_filename)
-        is_in_file = source.suffix == ".py" and source.is_file()
-        return njit(nogil=True, cache=is_in_file, **self.options)(twin)
+        return jit(twin, **self.options)
 
     def __getstate__(self) -> dict[str, Any]:
         # Compiled code stays in its process: another one compiles for itself.

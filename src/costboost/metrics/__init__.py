@@ -13,6 +13,9 @@ Calling every row a fraud would have cost 3, so this classifier loses money agai
 
 >>> savings_score(truth, decided, cost_matrix=prices)
 -1.0
+
+Whether one method is better than another, over splits or over data sets, is asked by the tests of
+`costboost.metrics.statistics`.
 """
 
 from __future__ import annotations
@@ -21,16 +24,32 @@ from costboost.metrics.curves import cost_by_threshold, cost_curve
 from costboost.metrics.money import epsilon, g_mean, mean_cost, savings_score, total_cost
 from costboost.metrics.scorer import make_cost_scorer
 from costboost.metrics.segments import CostBySegment, cost_by
+from costboost.metrics.statistics import (
+    corrected_t_interval,
+    corrected_t_test,
+    critical_difference,
+    friedman_test,
+    holm,
+    mean_ranks,
+    wilcoxon_test,
+)
 
 __all__ = [
     "CostBySegment",
+    "corrected_t_interval",
+    "corrected_t_test",
     "cost_by",
     "cost_by_threshold",
     "cost_curve",
+    "critical_difference",
     "epsilon",
+    "friedman_test",
     "g_mean",
+    "holm",
     "make_cost_scorer",
     "mean_cost",
+    "mean_ranks",
     "savings_score",
     "total_cost",
+    "wilcoxon_test",
 ]

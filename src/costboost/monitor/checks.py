@@ -10,6 +10,7 @@ from scipy.stats import chi2_contingency, ks_2samp, norm, pearson3
 
 from costboost._tables import is_missing
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.metrics import statistics
 from costboost.monitor.snapshot import Snapshot
 
 __all__ = ["Check"]
@@ -100,11 +101,7 @@ def labelled(reference: Snapshot, new: Snapshot) -> list[Check]:
 
 def holm(checks: list[Check], rate: float) -> list[Check]:
     """Adjust p-values so that the probability of any false alarm is at most the rate."""
-    p = np.array([check.p_value for check in checks])
-    order = np.argsort(p, kind="stable")
-    steps = np.maximum.accumulate(p[order] * (len(p) - np.arange(len(p))))
-    adjusted = np.empty(len(p))
-    adjusted[order] = np.minimum(steps, 1.0)
+    adjusted = statistics.holm([check.p_value for check in checks])
     return [
         Check(one.name, one.kind, one.reference, one.new, one.p_value, float(a), bool(a <= rate))
         for one, a in zip(checks, adjusted, strict=True)

@@ -19,9 +19,7 @@ and `write_report` draws them:
 
 from __future__ import annotations
 
-from costboost.report.case import Case, Rival
-from costboost.report.data import ReportData, report_data
-from costboost.report.making import make_case
-from costboost.report.page import write_report
+from costboost.report.case import Case, Rival, make_case
+from costboost.report.page import ReportData, report_data, write_report
 
 __all__ = ["Case", "ReportData", "Rival", "make_case", "report_data", "write_report"]

@@ -1,4 +1,4 @@
-"""What a report is about: rows with a known truth, probabilities, costs and decisions."""
+"""What a report is about: rows with a known truth, probabilities, costs and decisions, checked."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.decisions import expected_cost
 
-__all__ = ["Case", "Rival"]
+# Names that the report gives to its own rules.
+OWN_NAMES = ("The model", "Threshold 0.5", "Most likely class")
 
+# Maps row numbers to (rows, features): each feature's part, in money, of what the decision taken
+# is expected to save against the next-best one. Positive parts speak for the decision taken.
 Explain = Callable[[Ints], Floats]
-"""Maps row numbers to (rows, features): each feature's part, in money, of what the decision taken
-is expected to save against the next-best one. Positive parts speak for the decision taken."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,3 +176,250 @@ def sums(place: Ints, values: Floats, size: int = 0) -> Floats:
 def texts(labels: Sequence[Any]) -> list[str]:
     """Labels as a page shows them."""
     return [str(label) for label in labels]
+
+
+def make_case(
+    y: ArrayLike,
+    proba: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    decisions: ArrayLike | None = None,
+    costs: ArrayLike | None = None,
+    prices: ArrayLike | None = None,
+    decided: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    nothing: Any = None,
+    positive: Any = None,
+    time: Any = None,
+    amount: tuple[str, ArrayLike] | None = None,
+    segments: Any = None,
+    features: Any = None,
+    explain: Explain | ArrayLike | None = None,
+    rounds: Mapping[str, ArrayLike] | None = None,
+    rivals: Mapping[str, Any] | None = None,
+    ids: ArrayLike | None = None,
+    title: str = "Cost report",
+    unit: str = "",
+    settings: Mapping[str, Any] | None = None,
+) -> Case:
+    """Check the arrays of a report and complete them.
+
+    Parameters
+    ----------
+    y : array of shape (n,)
+        True labels.
+    proba : array of shape (n, k)
+        Probabilities of the classes.
+    classes : array of shape (k,), optional
+        Labels, in the order of the columns of `proba`; by default the sorted labels of `y`.
+    decisions : array of shape (d,), optional
+        Labels of the decisions; by default the classes.
+    costs : array of shape (k, d) or (n, k, d), optional
+        Truth by decision, as known when deciding. None: every mistake costs 1.
+    prices : array of shape (n, d), optional
+        What each decision costs on the row, if only that is known. The mean prices of each class
+        then stand for the costs known when deciding.
+    decided : array of shape (n,), optional
+        Labels of the model's decisions; by default the cheapest by `proba` and `costs`.
+    sample_weight : array of shape (n,), optional
+        How often each row counts.
+    nothing : label, optional
+        The decision that means doing nothing. By default the right one of the class that is not
+        `positive` (two classes), else of the most frequent class.
+    positive : label, optional
+        With two classes, the one that calls for action; by default the last.
+    time : array of shape (n,), optional
+        When each row happened; anything that numpy converts to datetime64.
+    amount : (str, array of shape (n,)), optional
+        Name and values of the column to show by deciles.
+    segments, features : frame or mapping of name to array of shape (n,), optional
+        Columns to break the costs down by; values of the features.
+    explain : callable or array of shape (n, features), optional
+        Each feature's part, in money, of what the decision taken is expected to save against the
+        next-best one; a callable takes row numbers, and only the rows shown are explained.
+    rounds : mapping of name to array, optional
+        Mean cost after each boosting round, for example ``{"held-out rows": [...]}``.
+    rivals : mapping of name to array, optional
+        Probabilities (n, k), decided by the same costs; or labels of decisions (n,).
+    ids : array of shape (n,), optional
+        Names of the rows in the table of mistakes; by default their numbers.
+    title, unit : str
+        Heading of the page; sign of the currency.
+    settings : mapping, optional
+        Settings of the model, shown as text.
+
+    Returns
+    -------
+    Case
+        The checked arrays.
+
+    Examples
+    --------
+    >>> case = make_case(["ok", "fraud"], [[0.1, 0.9], [0.3, 0.7]], costs=[[0, 80], [5, 0]])
+    >>> case.decisions[case.nothing], [case.classes[j] for j in case.risky]
+    ('fraud', ['ok'])
+    >>> make_case(
+    ...     ["ok", "fraud"], [[0.1, 0.9], [0.3, 0.7]], costs=[[0, 80], [5, 0]], positive="fraud"
+    ... ).decided.tolist()
+    [0, 0]
+    """
+    truth = np.asarray(y)
+    labels = np.unique(truth) if classes is None else np.asarray(classes)
+    named = labels if decisions is None else np.asarray(decisions)
+    n, k, d = len(truth), len(labels), len(named)
+    if n < 2 or k < 2 or d < 2:
+        raise ValueError(
+            "make_case needs at least two rows, two classes and two decisions, got "
+            f"{n} rows, {k} classes and {d} decisions."
+        )
+    p = _table(proba, (n, k), "proba")
+    codes = _coded(truth, labels, "y")
+    weights = np.ones(n) if sample_weight is None else _table(sample_weight, (n,), "sample_weight")
+    if (weights < 0).any() or not weights.any():
+        raise ValueError(
+            "The 'sample_weight' parameter of make_case must be >= 0 and not all 0, got values "
+            f"from {weights.min()} to {weights.max()}."
+        )
+    matrix, paid = _costs(costs, prices, codes, weights, (n, k, d))
+    taken = [name for name in rivals or {} if name in OWN_NAMES]
+    if taken:
+        raise ValueError(
+            f"The 'rivals' parameter of make_case must not use the names of the report's own "
+            f"rules, got {taken}. Choose other names."
+        )
+
+    def decide(given: Any, name: str) -> Rival:
+        """Labels of decisions as they are; probabilities by the smallest expected cost."""
+        if np.ndim(given) != 2:
+            return Rival(_coded(_column(given, n, name), named, name), None)
+        own = _table(given, (n, k), name)
+        return Rival(expected_cost(own, matrix).argmin(axis=1), own)
+
+    if nothing is not None:
+        idle = int(_coded(np.asarray([nothing]), named, "nothing")[0])
+    else:
+        average = matrix if matrix.ndim == 2 else np.tensordot(weights, matrix, axes=1)
+        usual = int(np.bincount(codes, weights, minlength=k).argmax())
+        if k == 2:
+            calls = labels[1:] if positive is None else np.asarray([positive])
+            usual = 1 - int(_coded(calls, labels, "positive")[0])
+        idle = int(average[usual].argmin())
+    return Case(
+        classes=tuple(labels.tolist()),
+        decisions=tuple(named.tolist()),
+        codes=codes,
+        proba=p,
+        matrix=matrix,
+        prices=paid,
+        weights=weights,
+        decided=decide(p if decided is None else decided, "decided").decided,
+        nothing=idle,
+        time=None if time is None else _time(time, n),
+        amount=None if amount is None else (amount[0], _table(amount[1], (n,), "amount")),
+        segments=_columns(segments, n, "segments"),
+        features=_columns(features, n, "features"),
+        explain=_explainer(explain, n),
+        rounds={name: np.asarray(cost, dtype=float) for name, cost in (rounds or {}).items()},
+        rivals={name: decide(one, f"rivals[{name!r}]") for name, one in (rivals or {}).items()},
+        ids=None if ids is None else _column(ids, n, "ids"),
+        title=title,
+        unit=unit,
+        settings={str(name): str(value) for name, value in (settings or {}).items()},
+    )
+
+
+def _table(values: ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
+    array = np.ascontiguousarray(values, dtype=np.float64)
+    if array.shape != shape:
+        raise ValueError(
+            f"The {name!r} parameter of make_case must have shape {shape}, got {array.shape}."
+        )
+    if not np.isfinite(array).all():
+        raise ValueError(
+            f"The {name!r} parameter of make_case must be finite, got NaN or infinity. Drop those "
+            "rows."
+        )
+    return array
+
+
+def _column(values: Any, n: int, name: str) -> AnyArray:
+    array = np.asarray(values)
+    if array.shape != (n,):
+        raise ValueError(
+            f"The {name!r} parameter of make_case must have one value per row, {n}, got shape "
+            f"{array.shape}."
+        )
+    return array
+
+
+def _columns(table: Any, n: int, name: str) -> dict[str, AnyArray]:
+    if table is None:
+        return {}
+    return {str(key): _column(values, n, f"{name}[{key!r}]") for key, values in table.items()}
+
+
+def _coded(values: AnyArray, labels: AnyArray, name: str) -> Ints:
+    known = {label: code for code, label in enumerate(labels.tolist())}
+    distinct, inverse = np.unique(values, return_inverse=True)
+    unknown = [label for label in distinct.tolist() if label not in known]
+    if unknown:
+        raise ValueError(
+            f"The {name!r} parameter of make_case must hold only {list(known)}, got {unknown[:5]}."
+        )
+    return np.array([known[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
+
+
+def _costs(
+    costs: ArrayLike | None,
+    prices: ArrayLike | None,
+    codes: Ints,
+    weights: Floats,
+    shape: tuple[int, int, int],
+) -> tuple[Floats, Floats]:
+    """Costs known when deciding, and the price of each decision given the truth."""
+    n, k, d = shape
+    if costs is not None:
+        form = shape if np.ndim(costs) == 3 else (k, d)
+        matrix = _table(costs, form, "costs")
+        own = matrix[codes] if matrix.ndim == 2 else matrix[np.arange(n), codes]
+        return matrix, own if prices is None else _table(prices, (n, d), "prices")
+    if prices is None:
+        if k != d:
+            raise ValueError(
+                "make_case needs costs= or prices= where the decisions are not the classes, got "
+                f"{k} classes and {d} decisions."
+            )
+        matrix = 1.0 - np.eye(k)
+        return matrix, matrix[codes]
+    own = _table(prices, (n, d), "prices")
+    matrix = np.empty((k, d))
+    for j in range(k):
+        w = np.where(codes == j, weights, 0.0)
+        matrix[j] = (w if w.any() else weights) @ own / (w.sum() or weights.sum())
+    return matrix, own
+
+
+def _time(time: Any, n: int) -> AnyArray:
+    moments = _column(time, n, "time")
+    try:
+        moments = moments.astype("datetime64[s]")
+    except ValueError as error:
+        raise ValueError(
+            f"The 'time' parameter of make_case must hold dates, got {moments[0]!r} ({error}). "
+            "Convert it with pandas.to_datetime."
+        ) from error
+    if np.isnat(moments).any():
+        raise ValueError("The 'time' parameter of make_case must not have missing dates.")
+    return moments
+
+
+def _explainer(explain: Any, n: int) -> Explain | None:
+    if explain is None or callable(explain):
+        return explain  # type: ignore[no-any-return]
+    parts = np.asarray(explain, dtype=np.float64)
+    if parts.ndim != 2 or len(parts) != n:
+        raise ValueError(
+            f"The 'explain' parameter of make_case must have shape ({n}, features), got "
+            f"{parts.shape}."
+        )
+    return lambda rows: parts[rows]

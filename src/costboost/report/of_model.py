@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import KnownCosts
+from costboost.costs import Costs
 from costboost.costs.forms import is_short
 from costboost.costs.labels import positive_code
 from costboost.estimator import CostSensitiveClassifier, column_of
-from costboost.report.case import Case
-from costboost.report.making import make_case
-
-__all__ = ["case_of"]
+from costboost.report.case import Case, make_case
 
 
 def case_of(
@@ -29,14 +26,11 @@ def case_of(
     time: Any = None,
     amount: Any = None,
     segments: Any = None,
-    nothing: Any = None,
     positive: Any = None,
-    rivals: Mapping[str, Any] | None = None,
     ids: Any = None,
-    title: str = "Cost report",
-    unit: str = "",
+    **options: Any,
 ) -> Case:
-    """Gather what a report needs from a fitted classifier."""
+    """Gather what a report needs from a fitted classifier; `options` are those of `make_case`."""
     proba, known, decided = model.judged(X, y, costs=costs)
     form = model.cost_matrix if costs is None else costs
     owner = f"{type(model).__name__}.report"
@@ -49,23 +43,20 @@ def case_of(
         prices=known.prices if known.matrix is None else None,
         decided=decided,
         sample_weight=sample_weight,
-        nothing=nothing,
         positive=_positive(positive, form, known),
         time=column_of(time, X, "time", owner),
         amount=_named(amount, X, "amount", owner),
         segments=_segments(segments, X, owner),
         features=X if hasattr(X, "columns") else None,
         explain=_explainer(model, X, costs, known, decided),
-        rivals=rivals,
         rounds=_rounds(model),
         ids=column_of(ids, X, "ids", owner),
-        title=title,
-        unit=unit,
         settings=model.get_params(deep=False),
+        **options,
     )
 
 
-def _positive(given: Any, form: Any, known: KnownCosts) -> Any:
+def _positive(given: Any, form: Any, known: Costs) -> Any:
     """The class that calls for action: named, usual, or the rarer one."""
     named = form.get("positive") if is_short(form) else getattr(form, "positive", None)
     if given is not None or named is not None or len(known.classes) != 2:
@@ -94,7 +85,7 @@ def _segments(segments: Any, X: Any, owner: str) -> Any:
     return segments
 
 
-def _explainer(model: Any, X: Any, costs: Any, known: KnownCosts, decided: AnyArray) -> Any:
+def _explainer(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray) -> Any:
     """From row numbers to parts in money; None if the model does not explain itself."""
     if not hasattr(model, "explain") or not hasattr(X, "columns"):
         return None

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from costboost._numba import jit
 from costboost.learners._kernels import compiled_step
 
 __all__ = ["LANES", "compiled"]
@@ -23,11 +24,9 @@ LANES = 8
 @cache
 def compiled() -> dict[str, Callable[..., Any]]:
     """All kernels by name."""
-    from numba import njit  # imported here: most of the library never needs it
-
     solve = compiled_step()
 
-    @njit(cache=True, nogil=True)
+    @jit
     def fill(  # type: ignore[no-untyped-def]
         sums, image, tops, lefts, points, weights, counts, excess, means, scales, columns, into, out
     ):
@@ -41,7 +40,7 @@ def compiled() -> dict[str, Callable[..., Any]]:
                     value += weights[j, p] * table[top + points[j, p, 0], left + points[j, p, 1]]
                 out[i, into[k]] = (value - means[i] * excess[j]) * scales[i]
 
-    @njit(cache=True, nogil=True)
+    @jit
     def bin_features(sums, points, weights, counts, stride, bins, edges, n_edges):  # type: ignore[no-untyped-def]
         """Bins of features; ``sums`` holds the corner points of all windows, (points, n)."""
         n = sums.shape[1]
@@ -71,13 +70,13 @@ def compiled() -> dict[str, Callable[..., Any]]:
                 for i in range(n):
                     row[i] += values[i] > edge
 
-    @njit(cache=True, nogil=True)
+    @jit
     def histogram(bins, weights, start, stop, out):  # type: ignore[no-untyped-def]
         """Add the weights of some rows to their bins."""
         for i in range(start, stop):
             out[bins[i]] += weights[i]
 
-    @njit(cache=True, nogil=True)
+    @jit
     def histograms(bins, weights, start, stop, out):  # type: ignore[no-untyped-def]
         """The same for several weights at once: (n, lanes) -> (bins, lanes)."""
         lanes = weights.shape[1]
@@ -86,7 +85,7 @@ def compiled() -> dict[str, Callable[..., Any]]:
             for k in range(lanes):
                 into[k] += row[k]
 
-    @njit(cache=True, nogil=True)
+    @jit
     def joint_loss(b, d, total_p, total_n, ratio_p, ratio_n):  # type: ignore[no-untyped-def]
         """The loss at the best step of a stump with these wrong weights."""
         right_p, right_n = max(total_p - b, 0.0), max(total_n - d, 0.0)
@@ -94,7 +93,7 @@ def compiled() -> dict[str, Callable[..., Any]]:
         up_p, up_n = np.exp(ratio_p * u), np.exp(ratio_n * u)
         return b * up_p + right_p / up_p + d * up_n + right_n / up_n, u
 
-    @njit(cache=True, nogil=True)
+    @jit
     def bound_table(knots, total_p, total_n, ratio_p, ratio_n, table):  # type: ignore[no-untyped-def]
         """`joint_loss` on a grid of wrong shares."""
         for u in range(knots.shape[0]):
@@ -102,7 +101,7 @@ def compiled() -> dict[str, Callable[..., Any]]:
                 b, d = knots[u] * total_p, knots[v] * total_n
                 table[u, v], _ = joint_loss(b, d, total_p, total_n, ratio_p, ratio_n)
 
-    @njit(cache=True, nogil=True)
+    @jit
     def cell(x, knots, guide):  # type: ignore[no-untyped-def]
         """The knot at or below a share in [0, 1], and where between it and the next."""
         x = min(max(x, 0.0), 1.0)
@@ -111,7 +110,7 @@ def compiled() -> dict[str, Callable[..., Any]]:
             u += 1
         return u, (x - knots[u]) / (knots[u + 1] - knots[u])
 
-    @njit(cache=True, nogil=True)
+    @jit
     def scan_votes(feature, sums, n_edges, totals, left, right, losses, places, signs):  # type: ignore[no-untyped-def]
         """Improve the best stump of every lane by one feature: least weight of the wrong rows."""
         lanes = losses.shape[0]
@@ -131,7 +130,7 @@ def compiled() -> dict[str, Callable[..., Any]]:
                     places[k, 1] = t
                     signs[k] = 1.0 if upward <= downward else -1.0
 
-    @njit(cache=True, nogil=True)
+    @jit
     def scan_joint(  # type: ignore[no-untyped-def]
         feature, sums, n_edges, k, totals, ratios, knots, guide, table, losses, places, signs
     ):
@@ -157,7 +156,7 @@ def compiled() -> dict[str, Callable[..., Any]]:
                     places[k, 1] = t
                     signs[k] = 1.0 if step >= 0.0 else -1.0
 
-    @njit(cache=True, nogil=True)
+    @jit
     def search(  # type: ignore[no-untyped-def]
         bins, n_edges, first, weights, n_positive, totals, n_votes, ratios, knots, guide, tables,
         losses, places, signs,
@@ -185,7 +184,7 @@ def compiled() -> dict[str, Callable[..., Any]]:
                     losses, places, signs,
                 )  # fmt: skip
 
-    @njit(cache=True, nogil=True)
+    @jit
     def cascade(  # type: ignore[no-untyped-def]
         sums, squares, image, tops, lefts, width, box, flat_share, ends, levels, carry, places,
         weights, counts, excess, edges, outputs, scores, stages,

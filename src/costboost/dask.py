@@ -1,0 +1,947 @@
+# mypy: disable-error-code="no-untyped-call"
+"""`CostBoostClassifier` on many machines: XGBoost on a Dask cluster.
+
+The module needs Dask and XGBoost: ``pip install "costboost[dask]"``. Rows stay on the workers,
+which turn partitions into blocks; sums over blocks and held-out rows come to the client, and the
+training is that of a table in memory, with another matrix.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from functools import reduce
+from importlib.util import find_spec
+from operator import add
+from typing import Any, ClassVar, Literal, Self, TypeVar
+
+for _name in ("dask", "distributed", "pandas", "xgboost"):
+    if find_spec(_name) is None:
+        raise ImportError(
+            f'costboost.dask needs {_name}, which is not installed: pip install "costboost[dask]"'
+        )
+
+# ruff: noqa: E402 - after the check
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import xgboost as xgb
+from dask.delayed import delayed
+from distributed import Client, KilledWorker, get_client, get_worker
+from rich.console import Console
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+from xgboost import collective
+from xgboost import dask as xgb_dask
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost._validation import Constraint, check_parameters, check_weights, number
+from costboost.columns.frames import FrameEncoder, categorical_columns
+from costboost.costs import savings
+from costboost.gbm.classifier import CostBoostClassifier
+from costboost.gbm.members import Candidate
+from costboost.gbm.models import Model, XGBoostModel
+from costboost.gbm.parameters import RULES, canonical
+from costboost.gbm.rounds import Rounds, to_scores
+from costboost.gbm.rows import (
+    LARGEST_SEED,
+    Columns,
+    HoldOut,
+    Pricing,
+    Rows,
+    Totals,
+    TrainingRows,
+    check_classes,
+    hold_out_rule,
+    strata,
+)
+from costboost.gbm.targets import Target
+from costboost.gbm.train import train
+from costboost.gbm.xgboost import feature_types, matrix_options, parameters_for
+
+__all__ = ["DaskCostBoostClassifier", "WorkerLostError"]
+
+# Seconds between two looks at the workers, and how long a failed run waits for the news that a
+# worker has died.
+_LOOK = 0.5
+_NEWS = 3.0
+
+T = TypeVar("T")
+
+
+class WorkerLostError(RuntimeError):
+    """A worker of the cluster died or fell silent while it was needed; the fit was given up."""
+
+
+class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
+    """Gradient boosting that takes the decisions of least expected cost, on many machines.
+
+    `costboost.CostBoostClassifier` with ``engine="xgboost", ensemble=1``, trained by the workers of
+    a Dask cluster: no process ever holds all rows. There is one booster per head, not one per
+    fold, so that the cluster trains once, not five times.
+
+    Parameters
+    ----------
+    cost_matrix, loss, decision, risk, n_estimators, learning_rate, max_leaves
+        As in `costboost.CostBoostClassifier`. A loss other than ``"auto"`` takes one cost matrix
+        for all rows. A callable ``cost_matrix`` is called with one partition at a time.
+    min_samples_leaf, reg_lambda, colsample, early_stopping, patience
+        As there.
+    subsample : float, default=1.0
+        Share of the rows that a round sees. Each worker draws from its own rows, so a share below 1
+        does not repeat, and is refused together with a ``random_state``.
+    validation_fraction : float, default=0.2
+        Share of rows held out to stop early, calibrate and estimate savings: one in
+        ``round(1 / validation_fraction)`` of every class, but at most about a million rows. Which
+        ones depends on ``random_state`` and the order of the rows, not on partitions or workers.
+    calibration : {"temperature", None}, default="temperature"
+        How scores are calibrated on held-out rows.
+    engine_params : dict, optional
+        Parameters of XGBoost; they override the ones above.
+    device : str, default="cpu"
+        ``"cuda"`` trains on the workers' GPUs.
+    random_state : int, RandomState or None, default=None
+        Seed of held-out rows and samples of columns.
+    verbose : int, default=0
+        1 prints what is being done, 2 lets workers print the held-out loss of every round.
+    worker_timeout : float, default=300
+        Seconds that a worker may be silent, or take no work because its memory is full; then
+        ``fit`` and ``score`` give up with a `WorkerLostError`. A worker that died is noticed at
+        once.
+    client : distributed.Client, optional
+        The cluster; by default the client in use.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+        The classes.
+    cost_matrix_ : array of shape (k, k)
+        The costs, averaged over the rows where they differ.
+    estimated_savings_, estimated_savings_without_costs_ : Estimate
+        Savings on held-out rows, as in `CostBoostClassifier`.
+    estimated_cost_ : float
+        Mean cost of a held-out row.
+    temperature_ : float
+        Factor that calibrates the scores.
+    heads_ : dict of str to Head
+        ``"probability"``, ``"decision"`` or both, as in `CostBoostClassifier`.
+    boosters_ : list of xgboost.Booster
+        The boosters of the first head: a list of one.
+    booster_ : xgboost.Booster
+        That booster; of the probabilities if there are two heads.
+    feature_importances_ : array of shape (d,)
+        Share of each feature in the gain of all splits.
+    n_iter_ : int
+        Rounds of the longer booster.
+
+    See Also
+    --------
+    costboost.CostBoostClassifier : On one machine.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from costboost.costs import per_row
+    >>> from costboost.dask import DaskCostBoostClassifier
+    >>> from costboost.datasets import make_fraud
+    >>> from distributed import Client
+    >>> data = make_fraud(4000, random_state=0)
+    >>> X, y, costs = (
+    ...     da.from_array(part, chunks=(1000, *part.shape[1:]))
+    ...     for part in (data.X, data.y, per_row(fn=data.amount, fp=5))
+    ... )
+    >>> with Client(n_workers=2, threads_per_worker=1) as client:  # doctest: +SKIP
+    ...     model = DaskCostBoostClassifier(client=client, random_state=0).fit(X, y, costs=costs)
+    ...     print(model.score(X, y, costs=costs) > 0.2)
+    True
+    """
+
+    _rules: ClassVar[Mapping[str, Constraint]] = {**RULES, "worker_timeout": number(1)}
+    _local: CostBoostClassifier
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        *,
+        loss: Any = "auto",
+        decision: Literal["auto", "bayes", "learned"] = "auto",
+        risk: Literal["expected", "worst"] = "expected",
+        n_estimators: int = 1000,
+        learning_rate: float | Literal["auto"] = "auto",
+        max_leaves: int | Literal["auto"] = "auto",
+        min_samples_leaf: int | Literal["auto"] = "auto",
+        reg_lambda: float = 5.0,
+        subsample: float = 1.0,
+        colsample: float = 0.8,
+        early_stopping: bool = True,
+        patience: int = 50,
+        validation_fraction: float = 0.2,
+        calibration: Literal["temperature"] | None = "temperature",
+        engine_params: dict[str, Any] | None = None,
+        device: str = "cpu",
+        random_state: Any = None,
+        verbose: int = 0,
+        worker_timeout: float = 300.0,
+        client: Any = None,
+    ) -> None:
+        self.cost_matrix = cost_matrix
+        self.loss = loss
+        self.decision = decision
+        self.risk = risk
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.max_leaves = max_leaves
+        self.min_samples_leaf = min_samples_leaf
+        self.reg_lambda = reg_lambda
+        self.subsample = subsample
+        self.colsample = colsample
+        self.early_stopping = early_stopping
+        self.patience = patience
+        self.validation_fraction = validation_fraction
+        self.calibration = calibration
+        self.engine_params = engine_params
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+        self.worker_timeout = worker_timeout
+        self.client = client
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> Self:
+        """Fit the boosters.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, d) or dask DataFrame
+            The rows. NaN is a missing value; columns of text must be categories known to all
+            partitions (``X.categorize()``).
+        y : dask array or Series of shape (n,)
+            Their true classes.
+        sample_weight : dask array or Series of shape (n,), optional
+            Weights of the rows.
+        costs : dask array of shape (n, k, k), (n, k) or (n,), optional
+            Costs of the rows, as in `CostBoostClassifier.fit`.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Raises
+        ------
+        WorkerLostError
+            If a worker died during the training, or one was silent for ``worker_timeout`` seconds.
+
+        Notes
+        -----
+        ``y``, ``costs`` and ``sample_weight`` must have the partitions of ``X``. Arrays of known
+        chunks are brought into them; arrays in memory too, if the chunks of ``X`` are known.
+        """
+        check_parameters(self)
+        owner, cluster = type(self).__name__, _Cluster(self)
+        share = canonical(self.engine_params or {}, "xgboost").get("subsample", self.subsample)
+        if share < 1 and self.random_state is not None:
+            raise ValueError(
+                f"The 'subsample' parameter of {owner} must be 1 with a random_state, got "
+                f"{share}: each worker draws from the rows it happens to hold, so the seed would "
+                "not repeat. Set subsample=1, or random_state=None."
+            )
+        arguments = self.get_params(deep=False)
+        del arguments["client"], arguments["worker_timeout"]
+        local = CostBoostClassifier(engine="xgboost", ensemble=1, **arguments)
+        source = DaskSource(cluster, X, y, costs, sample_weight, local, owner)
+        local._take_over(*train(source, local))
+        self._local = local
+        return self
+
+    def predict(self, X: Any, costs: Any = None) -> Any:
+        """The decision of smallest expected cost for each row, computed when asked for.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, d) or dask DataFrame
+            The rows.
+        costs : dask array of shape (n, k, k), optional
+            The rows' own cost matrices, where they are known; as in `CostBoostClassifier.predict`.
+
+        Returns
+        -------
+        dask array or Series of shape (n,)
+            Labels of ``decisions_``; a Series with the index of X if X is a DataFrame.
+        """
+        return self._lazy(X, costs, proba=False)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Calibrated class probabilities, computed when asked for.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, d) or dask DataFrame
+            The rows.
+
+        Returns
+        -------
+        dask array or DataFrame of shape (n, k)
+            A column per class, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        if not hasattr(self._local, "predict_proba"):
+            raise AttributeError(
+                f"{type(self).__name__}(decision='learned') knows no probabilities. Use "
+                "decision='auto'."
+            )
+        return self._lazy(X, None, proba=True)
+
+    def _lazy(self, X: Any, costs: Any, proba: bool) -> Any:
+        """The answer for each partition, as a collection like X."""
+        check_is_fitted(self)
+        table = _as_table(X, type(self).__name__)
+        model = delayed(self._local)
+        partitions = zip(*_aligned(table, type(self).__name__, costs=costs), strict=True)
+        parts = [delayed(_answer)(model, *partition, proba) for partition in partitions]
+        example = _answer(self._local, table._meta, None, proba)
+        if isinstance(table, dd.DataFrame):
+            divisions = table.divisions
+            return dd.from_delayed(parts, meta=example, divisions=divisions, verify_meta=False)
+        arrays = [
+            da.from_delayed(part, (size, *example.shape[1:]), example.dtype)
+            for part, size in zip(parts, table.chunks[0], strict=True)
+        ]
+        return da.concatenate(arrays, axis=0, allow_unknown_chunksizes=True)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> float:
+        """Savings: 1 - cost / cost of the best constant decision.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, d) or dask DataFrame
+            The rows.
+        y : dask array or Series of shape (n,)
+            Their true classes, all of them among ``classes_``.
+        costs : dask array of shape (n, k, k), (n, k) or (n,), optional
+            Costs of the rows. Of shape (n, k, k) they are known at decision time, so the
+            decisions use them too, unless they were learned; the other forms only price them.
+        sample_weight : dask array or Series of shape (n,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            1 if nothing was paid, 0 if as much as for the best constant decision, below 0 if more.
+        """
+        check_is_fitted(self)
+        owner = type(self).__name__
+        if costs is None and self._local._fitted_costs[1] == "rows":
+            raise ValueError(
+                f"{owner} was fitted with costs of single rows, so score needs the costs of these "
+                "rows: pass costs=."
+            )
+        parts = _aligned(_as_table(X, owner), owner, y=y, costs=costs, sample_weight=sample_weight)
+        model = delayed(self._local)
+        paid = [delayed(_costs_paid)(model, *part) for part in zip(*parts, strict=True)]
+        cost, *constants = np.sum(_Cluster(self).gather(paid, "adding up the costs"), axis=0)
+        return savings(float(cost), np.asarray(constants))
+
+    def to_local(self) -> CostBoostClassifier:
+        """The fitted classifier for data in memory, which needs no cluster and no Dask.
+
+        Returns
+        -------
+        CostBoostClassifier
+            The same boosters, costs and calibration.
+        """
+        check_is_fitted(self)
+        return copy.deepcopy(self._local)
+
+    def __getattr__(self, name: str) -> Any:
+        # What a fit has found are attributes of the classifier in memory that it made.
+        is_result = name.endswith("_") and not name.startswith("_")
+        if is_result and self.__sklearn_is_fitted__():
+            return getattr(self._local, name)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_local" in self.__dict__
+
+    def __sklearn_clone__(self) -> DaskCostBoostClassifier:
+        """A copy that is not fitted, on the same cluster: a client cannot be copied."""
+        arguments = self.get_params(deep=False)
+        client = arguments.pop("client")
+        return type(self)(
+            **{name: clone(value, safe=False) for name, value in arguments.items()}, client=client
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "client": None}
+
+
+# --- what a worker does with a partition when a fitted classifier is used -------------------------
+
+
+def _threads() -> Any:
+    """XGBoost with as many threads as the Dask worker that asks has; 1 elsewhere."""
+    try:
+        return xgb.config_context(nthread=int(get_worker().state.nthreads))
+    except ValueError:
+        return xgb.config_context(nthread=1)
+
+
+def _answer(model: CostBoostClassifier, X: Any, costs: Any, proba: bool) -> Any:
+    """Probabilities or decisions, a frame or a series if X is a frame."""
+    found = np.empty((0, len(model.classes_))) if proba else model.decisions_[:0]
+    if len(X):
+        with _threads():
+            found = model.predict_proba(X) if proba else model.predict(X, costs=costs)
+    if not isinstance(X, pd.DataFrame):
+        return found
+    return (
+        pd.DataFrame(found, X.index, model.classes_.tolist())
+        if proba
+        else pd.Series(found, X.index)
+    )
+
+
+def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) -> Floats:
+    """What the decisions on a partition cost, and what every constant decision would."""
+    if not len(X):
+        return np.zeros(1 + len(model.decisions_))
+    truth = np.asarray(y)
+    strange = np.setdiff1d(truth, model.classes_)
+    if len(strange):
+        raise ValueError(
+            f"y holds the classes {strange.tolist()}, which the training rows lacked. Drop these "
+            f"rows; the classes are {model.classes_.tolist()}."
+        )
+    # Boosters that learned decisions cannot use costs.
+    is_known = costs is not None and np.ndim(costs) == 3 and hasattr(model, "predict_proba")
+    labels = np.asarray(_answer(model, X, costs if is_known else None, proba=False))
+    order = np.argsort(model.decisions_)
+    taken = order[np.searchsorted(model.decisions_, labels, sorter=order)]
+    codes = np.searchsorted(model.classes_, truth)
+    pricing = Pricing(model.cost_matrix, model.classes_, type(model).__name__)
+    w = None if weights is None else np.asarray(weights, dtype=np.float64)
+    total, constants = pricing.resolve(costs, X, codes).regret_totals(taken, w)
+    return np.array([total, *constants])
+
+
+# --- collections as lists of partitions that belong together --------------------------------------
+
+
+def _as_table(X: Any, owner: str) -> Any:
+    """The rows as a Dask array of one column block or a Dask frame, columns checked."""
+    if isinstance(X, dd.DataFrame):
+        meta = X._meta
+        unknown = [
+            name
+            for name in (meta.columns[j] for j in categorical_columns(meta))
+            if not isinstance(meta[name].dtype, pd.CategoricalDtype) or not X[name].cat.known
+        ]
+        if unknown:
+            raise ValueError(
+                f"The columns {unknown} of X hold text, or categories that differ from partition "
+                f"to partition. Use X = X.categorize(columns={unknown}), which finds the "
+                "categories of all rows."
+            )
+        return X
+    if isinstance(X, da.Array) and X.ndim == 2:
+        return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
+    given = f"{X.ndim}-D dask array" if isinstance(X, da.Array) else type(X).__name__
+    raise TypeError(
+        f"X of {owner} must be a 2-D dask array or a dask DataFrame, got a {given}. Use "
+        "dask.array.from_array(X, chunks=(rows, -1)) or dask.dataframe.from_pandas(X, "
+        "npartitions=...), or CostBoostClassifier (after fit: to_local()) for data in memory."
+    )
+
+
+def _columns_of(X: Any) -> Columns:
+    """The columns of a table, with the categories that all partitions know."""
+    if isinstance(X, da.Array):
+        return Columns(X.shape[1])
+    meta = X._meta
+    has_names = all(isinstance(name, str) for name in meta.columns)
+    names = np.asarray(meta.columns, dtype=object) if has_names else None
+    categorical = categorical_columns(meta)
+    if not categorical:
+        return Columns(meta.shape[1], names)
+    # A small frame with the types of all columns, and all categories of each.
+    sets = {meta.columns[j]: meta.iloc[:, j].cat.categories for j in categorical}
+    n = max(2, *map(len, sets.values()))
+    columns = {
+        name: pd.Series(np.resize(sets[name], n) if len(sets[name]) else [None] * n, dtype=dtype)
+        if name in sets
+        else pd.Series(np.zeros(n)).astype(dtype)
+        for name, dtype in meta.dtypes.items()
+    }
+    return Columns(meta.shape[1], names, FrameEncoder(pd.DataFrame(columns), categorical))
+
+
+def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
+    """Delayed partitions of the rows and of what belongs to them; None for what is not given."""
+    rows = list(np.ravel(X.to_delayed()))
+    found = [rows]
+    sizes = X.chunks[0] if isinstance(X, da.Array) else (np.nan,)
+    is_known = not np.isnan(sum(sizes))
+    for name, other in others.items():
+        if other is None:
+            found.append([None] * len(rows))
+            continue
+        if not isinstance(other, da.Array | dd.DataFrame | dd.Series):
+            if not is_known:
+                raise TypeError(
+                    f"{name} of {owner} must be a dask collection with the partitions of X, "
+                    f"because the sizes of those are unknown; got {type(other).__name__}. Use "
+                    "X.compute_chunk_sizes() on an array, or make it a column of the frame."
+                )
+            other = da.from_array(np.asarray(other))
+        if is_known and isinstance(other, da.Array) and not np.isnan(other.shape[0]):
+            if other.shape[0] != sum(sizes):
+                raise ValueError(
+                    f"{name} of {owner} must have an entry for each of the {sum(sizes)} rows of X; "
+                    f"got {other.shape[0]}."
+                )
+            other = other.rechunk((sizes, *(-1,) * (other.ndim - 1)))
+        elif isinstance(other, da.Array) and other.ndim > 1:
+            other = other.rechunk({axis: -1 for axis in range(1, other.ndim)})
+        found.append(list(np.ravel(other.to_delayed())))
+        if len(found[-1]) != len(rows):
+            raise ValueError(
+                f"{name} of {owner} must have the partitions of X, {len(rows)}, because their "
+                f"sizes are unknown; got {len(found[-1])}. Make it a column of the same frame, "
+                "repartition both alike, or use compute_chunk_sizes() on arrays."
+            )
+    return found
+
+
+# --- training -------------------------------------------------------------------------------------
+
+
+def _labels(y: Any) -> AnyArray:
+    """Labels that occur in a partition."""
+    labels = np.asarray(y)
+    if labels.ndim != 1:
+        raise ValueError(f"y must have shape (n,), one label per row of X; got {labels.shape}.")
+    if pd.isna(labels).any():
+        raise ValueError("y holds missing labels. Drop these rows of X and y.")
+    return np.unique(labels)
+
+
+def _block(
+    place: int,
+    X: Any,
+    y: Any,
+    costs: Any,
+    weights: Any,
+    pricing: Pricing,
+    features: Columns | None = None,
+) -> Rows:
+    """The rows of a partition that have weight; their features too if these are given."""
+    n = len(y)
+    for name, other in (("X", X), ("costs", costs), ("sample_weight", weights)):
+        if other is not None and len(other) != n:
+            raise ValueError(
+                f"y, costs and sample_weight must have the partitions of X: partition {place} of y "
+                f"has {n} rows, that of {name} {len(other)}. Make it a column of the same frame, "
+                "or repartition."
+            )
+    if not n:  # whatever the costs are, they are none
+        width = 0 if features is None else features.n_features
+        return Rows(np.empty((0, width), dtype=np.float32), pricing.nothing(), np.empty(0))
+    w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
+    if w.any():  # a partition may weigh nothing, all together may not
+        w = check_weights(w, n, pricing.owner)
+    known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, np.asarray(y)))
+    matrix = None if features is None else np.asarray(features.read(X), dtype=np.float32)
+    return Rows(matrix, known, w).weighted()
+
+
+def _group_counts(*part: Any) -> Ints:
+    """How many rows of a partition each group has (see `costboost.gbm.rows.strata`)."""
+    costs = _block(*part).costs
+    return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
+
+
+def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Rows, Rows, Totals | None]:
+    """Training and held-out rows of a partition, and the sums over both."""
+    block = _block(*part)
+    held = rule.mask(strata(block.costs), before)
+    totals = Totals.of(block, int(held.sum())) if len(block) else None
+    return block.take(~held).with_prices(), block.take(held), totals
+
+
+def _summary(shard: tuple[Rows, Rows, Totals | None]) -> tuple[Rows, Totals | None]:
+    """What the client needs of a partition: small enough to travel."""
+    return shard[1].without_features(), shard[2]
+
+
+def _columns(shard: Any, held_out: bool, target: Target) -> tuple[AnyArray, ...]:
+    """Features, labels (or gains) and weights of some rows, as XGBoost carries them."""
+    rows = shard[held_out]
+    known = target.on(rows.costs, rows.weights)
+    labels = known.values if target.learns_gains else known.labels
+    return rows.X, labels.astype(np.float32), known.weights.astype(np.float32)
+
+
+def _scores(shard: Any, model: Model) -> Floats:
+    """Scores of the held-out rows of a partition."""
+    with _threads():
+        return model.scores(shard[1].X)
+
+
+class WorkerTarget:
+    """A target on the rows of a worker's matrix, as XGBoost's custom objective and metric."""
+
+    # What the rows are is read from the matrix in the first round and kept, by identity; the matrix
+    # is kept too, or another one could get its number. Workers that are threads of one process
+    # share this object, so it keeps a part per matrix.
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+        self._parts: dict[int, tuple[xgb.DMatrix, Target]] = {}
+
+    def _part(self, data: xgb.DMatrix) -> Target:
+        if id(data) not in self._parts:
+            labels = data.get_label()
+            if self.target.learns_gains:
+                labels = labels.reshape(data.num_row(), self.target.n_scores)
+            self._parts[id(data)] = data, self.target.carried(labels, data.get_weight())
+        return self._parts[id(data)][1]
+
+    def derivatives(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
+        """Gradient and Hessian, for a target other than log loss."""
+        if not data.num_row():  # XGBoost's scores have lost the number of classes there
+            k = self.target.n_scores
+            nothing = np.zeros((0, k) if k > 1 else 0, dtype=np.float32)
+            return nothing, nothing
+        return self._part(data).derivatives(scores)
+
+    def mean_loss(self, outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
+        """Name and value of the mean loss over the rows of all workers, the same on each."""
+        sums = np.zeros(2)
+        if data.num_row() and self._part(data).weight > 0:
+            # With an objective of its own XGBoost hands over probabilities, else raw scores.
+            is_probability = self.target.is_log_loss
+            scores = to_scores(outputs) if is_probability else np.asarray(outputs, np.float64)
+            weight = float(data.get_weight().sum(dtype=np.float64))
+            sums[:] = weight * self._part(data).loss(scores), weight
+        total: Any = collective.allreduce(sums, collective.Op.SUM)
+        # The order of a sum must not decide when to stop.
+        return "loss", float(f"{total[0] / total[1]:.12g}")
+
+
+class DaskSource(TrainingRows):
+    """Training rows in the memory of a cluster; no process holds all of them."""
+
+    is_local = False
+
+    def __init__(
+        self,
+        cluster: _Cluster,
+        X: Any,
+        y: Any,
+        costs: Any,
+        sample_weight: Any,
+        model: CostBoostClassifier,
+        owner: str,
+    ) -> None:
+        self.cluster, self.model, self.owner = cluster, model, owner
+        cost_matrix = model.cost_matrix
+        table = _as_table(X, owner)
+        if y is None:
+            raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
+        if model.loss != "auto" and (costs is not None or callable(cost_matrix)):
+            raise ValueError(
+                f"The 'loss' parameter of {owner}, {model.loss!r}, takes one cost matrix for "
+                "all rows, and the rows have costs of their own. Use loss='auto'."
+            )
+        parts = _aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
+        labels = cluster.gather([delayed(_labels)(part) for part in parts[1]], "reading y")
+        self.classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
+        check_classification_targets(self.classes)
+        check_classes(self.classes, owner)
+        self.columns = _columns_of(table)
+        self.has_row_costs = costs is not None
+        pricing = Pricing(cost_matrix, self.classes, owner, model.loss != "auto")
+        if costs is None and not pricing.needs_columns:
+            # A mistake in the matrix is found here, not by the workers.
+            pricing.resolve(None, None, np.empty(0, dtype=np.intp))
+        rng = check_random_state(model.random_state)
+        partitions = list(zip(range(len(parts[0])), *parts, strict=True))
+        shared = delayed(pricing, traverse=False)
+        before = np.zeros((len(partitions) + 1, 2 * len(self.classes)), dtype=np.intp)
+        if model.early_stopping:  # rows of each group before each partition
+            counts = [
+                delayed(_group_counts)(i, X if pricing.needs_columns else None, *others, shared)
+                for i, X, *others in partitions
+            ]
+            before[1:] = np.cumsum(cluster.gather(counts, "reading the costs"), axis=0)
+        rule = hold_out_rule(model, int(before[-1].sum()), len(self.classes), rng)
+        self.seeds = [int(rng.randint(LARGEST_SEED))]
+        columns = delayed(self.columns, traverse=False)
+        self.shards = cluster.client.persist(
+            [delayed(_split)(rule, before[i], i, *part, shared, columns) for i, *part in partitions]
+        )
+        found = cluster.gather([delayed(_summary)(s) for s in self.shards], "reading the rows")
+        known = [totals for _, totals in found if totals is not None]
+        if not known:
+            raise ValueError(
+                f"sample_weight of {owner} must not be zero on all rows, and it is. Leave it out "
+                "to weigh all rows alike."
+            )
+        self.totals = reduce(add, known)
+        # Training and held-out rows of each partition.
+        self.sizes = [(t.train_rows, t.held_out_rows) if t else (0, 0) for _, t in found]
+        held = [block for block, _ in found if len(block)]
+        self._held_out = Rows.joined(held) if held else None
+
+    def held_out(self, number: int | None = None) -> Rows | None:
+        """Costs and weights of the held-out rows."""
+        return self._held_out
+
+    def fit(
+        self,
+        kind: Candidate,
+        target: Target,
+        number: int | None,
+        rounds: Rounds,
+        threads: int | None,
+    ) -> tuple[Model, Floats | None]:
+        """Train on the cluster."""
+        doing = f"training the {target.name} booster"
+        n_rows, n_parts = self.totals.train_rows, len(self.shards)
+        self._say(f"{doing} on {n_rows} rows in {n_parts} partitions")
+        model: Model = self.cluster.guarded(
+            lambda needed: self._train(kind, target, rounds, needed), doing
+        )
+        self._say(f"{model.n_rounds} rounds")
+        if self._held_out is None:
+            return model, None
+        shared = delayed(model, traverse=False)
+        parts = [
+            delayed(_scores)(shard, shared)
+            for shard, (_, n) in zip(self.shards, self.sizes, strict=True)
+            if n
+        ]
+        return model, np.concatenate(self.cluster.gather(parts, "scoring held-out rows"))
+
+    async def _train(
+        self, kind: Candidate, target: Target, rounds: Rounds, needed: set[str]
+    ) -> XGBoostModel:
+        """One training; tells which workers it needs as soon as that is known."""
+        types = feature_types(self.columns.n_features, self.columns.categorical)
+        data = await self._matrix(kind, target, types)
+        needed |= set(data.worker_map)
+        options: dict[str, Any] = {}
+        # There may be no held-out row on which errors cost anything.
+        if rounds.stop_by is not None:
+            watched = await self._matrix(kind, target, types, ref=data)
+            needed |= set(watched.worker_map)
+            options = {
+                "evals": [(watched, "held_out")],
+                "early_stopping_rounds": rounds.patience,
+                "custom_metric": WorkerTarget(target).mean_loss,
+            }
+        if not target.is_log_loss:
+            options["obj"] = WorkerTarget(target).derivatives
+        parameters = parameters_for(kind, target, rounds.seed, None)
+        if target.learns_gains:
+            # Labels of d columns make d scores, and XGBoost wants no classes beside them.
+            parameters.pop("num_class")
+            parameters.setdefault("objective", "reg:squarederror")
+        result = await xgb_dask.train(
+            self.cluster.client,
+            parameters,
+            data,
+            num_boost_round=rounds.n_rounds,
+            verbose_eval=self.model.verbose > 1,
+            **options,
+        )
+        booster = result["booster"]
+        if "evals" in options:
+            for loss in result["history"]["held_out"]["loss"]:
+                rounds.tell({"held_out": float(loss)})
+            booster = booster[: booster.best_iteration + 1]
+        return XGBoostModel(booster, types)
+
+    async def _matrix(
+        self, kind: Candidate, target: Target, types: list[str] | None, ref: Any = None
+    ) -> Any:
+        """Rows binned by the workers that hold them; held-out ones by a reference."""
+        held_out = ref is not None
+        shared = delayed(target, traverse=False)
+        used = [
+            (delayed(_columns, nout=3)(shard, held_out, shared), sizes[held_out])
+            for shard, sizes in zip(self.shards, self.sizes, strict=True)
+            if sizes[held_out]
+        ]
+
+        def column(i: int, *width: int) -> Any:
+            arrays = [da.from_delayed(part[i], (n, *width), np.float32) for part, n in used]
+            return da.concatenate(arrays)
+
+        return await xgb_dask.DaskQuantileDMatrix(
+            self.cluster.client,
+            column(0, self.columns.n_features),
+            column(1, *((target.n_scores,) if target.learns_gains else ())),
+            weight=column(2),
+            ref=ref,
+            **matrix_options(kind, types),
+        )
+
+    def _say(self, what: str) -> None:
+        if self.model.verbose:
+            Console().print(f"{self.owner}: {what}")
+
+
+# --- waiting for a cluster without hanging --------------------------------------------------------
+
+
+class _Cluster:
+    """The cluster of a classifier, and how long its workers may be silent."""
+
+    def __init__(self, model: DaskCostBoostClassifier) -> None:
+        self.owner, self.seconds = type(model).__name__, model.worker_timeout
+        try:
+            self.client: Client = get_client() if model.client is None else model.client
+        except ValueError:
+            raise RuntimeError(
+                f"{self.owner} found no Dask client. Start one, client = distributed.Client(...), "
+                "or pass client=."
+            ) from None
+        if self.client.asynchronous:
+            raise TypeError(
+                f"The 'client' parameter of {self.owner} must be a client that waits for its "
+                "results. Got an asynchronous one; use distributed.Client(..., asynchronous=False)."
+            )
+
+    def gather(self, parts: list[Any], doing: str) -> list[Any]:
+        """Results of delayed objects, or an error if the workers are gone."""
+
+        async def run(_: set[str]) -> list[Any]:
+            return list(await self.client.gather(self.client.compute(parts)))
+
+        return self.guarded(run, doing)
+
+    def guarded(self, run: Callable[[set[str]], Awaitable[T]], doing: str) -> T:
+        """Run a coroutine on the cluster; give up when a worker that it needs dies or is silent."""
+        # XGBoost's workers wait for each other in every round, so the loss of one ends a training:
+        # by an error of the others in most cases, but by nothing at all if no worker is left to
+        # fail. The coroutine adds the workers that it cannot do without to the set it is given.
+
+        async def watch() -> T:
+            needed: set[str] = set()
+            signs: dict[tuple[str, str], tuple[Any, float]] = {}
+            known = before = _folders(await self._workers(doing))
+            task = asyncio.ensure_future(run(needed))
+            try:
+                while not (await asyncio.wait({task}, timeout=_LOOK))[0]:
+                    workers = await self._workers(doing)
+                    silent = silent_workers(workers, needed, signs, time.monotonic(), self.seconds)
+                    if silent:
+                        words = ", ".join(f"{a} {what}" for a, what in sorted(silent.items()))
+                        raise self._error(
+                            doing,
+                            f"for {self.seconds:g} seconds the worker {words}. Restart it "
+                            "(client.restart()), give workers more memory, or raise "
+                            "worker_timeout, and call fit again",
+                        )
+                    now = _folders(workers)
+                    known = {**now, **known} if needed else now
+                    # Dask repeats the work of a lost worker elsewhere, if there is an elsewhere.
+                    lost = _gone(needed, known, now) if now else needed or set(before)
+                    if lost:
+                        raise self._lost(doing, lost)
+            except WorkerLostError:
+                task.cancel()
+                await asyncio.wait({task}, timeout=_NEWS)
+                raise
+            try:
+                return task.result()
+            except KilledWorker as error:
+                raise self._lost(doing, {str(error.last_worker.address)}) from error
+            except Exception as error:
+                # The others may fail before the scheduler hears of the loss. Dask itself makes up
+                # for a loss, so an error outside a training has most likely another cause.
+                for _ in range(round(_NEWS / _LOOK) if needed else 1):
+                    now = _folders(await self._workers(doing))
+                    lost = _gone(needed or set(before), {**before, **known}, now)
+                    if lost:
+                        raise self._lost(doing, lost) from error
+                    await asyncio.sleep(_LOOK if needed else 0.0)
+                raise
+
+        with self.client.as_current():
+            return self.client.sync(watch)  # type: ignore[no-any-return]
+
+    async def _workers(self, doing: str) -> dict[str, Any]:
+        """What the scheduler knows of each worker, by address."""
+        try:
+            scheduler: Any = self.client.scheduler
+            found = await asyncio.wait_for(scheduler.identity(), max(self.seconds, _NEWS))
+        except (TimeoutError, OSError) as error:
+            why = f" ({error})" if str(error) else ""
+            raise self._error(
+                doing,
+                f"the scheduler of the cluster does not answer{why}. Start the cluster anew and "
+                "call fit again",
+            ) from error
+        return dict(found["workers"])
+
+    def _lost(self, doing: str, lost: set[str]) -> WorkerLostError:
+        return self._error(
+            doing,
+            f"it lost the worker {', '.join(sorted(lost))}. Call fit again: it uses the workers "
+            "that are left, or restarted. If the worker ran out of memory (see its log), give "
+            "workers more memory or use more of them",
+        )
+
+    def _error(self, doing: str, what: str) -> WorkerLostError:
+        return WorkerLostError(f"{self.owner} gave up while {doing}, no model was made: {what}.")
+
+
+def silent_workers(
+    workers: Mapping[str, Mapping[str, Any]],
+    needed: set[str],
+    signs: dict[tuple[str, str], tuple[Any, float]],
+    now: float,
+    seconds: float,
+) -> dict[str, str]:
+    """Workers that are silent or stuck for so many seconds, and what is wrong with each."""
+    # `signs` keeps the last sign of life of each worker, and when it changed by the clock of this
+    # process: clocks of other machines do not matter.
+
+    def is_old(worker: str, kind: str, sign: Any) -> bool:
+        if signs.get((worker, kind), (None, now))[0] != sign:
+            signs[worker, kind] = sign, now
+        return now - signs[worker, kind][1] > seconds
+
+    silent = {a for a, worker in workers.items() if is_old(a, "seen", worker["last_seen"])}
+    # A worker whose memory is nearly full is paused: what it does goes on, but nothing begins. It
+    # is stuck if it does nothing. One that is stuck holds up a training that needs it, and all else
+    # only if the others are stuck too.
+    stuck = set()
+    for address, worker in workers.items():
+        counts = worker.get("metrics", {}).get("task_counts", {})
+        is_busy = counts.get("executing") or counts.get("long-running")
+        is_idle = worker.get("status") == "paused" and not is_busy
+        if is_old(address, "idle", "idle" if is_idle else now):
+            stuck.add(address)
+    if not stuck & needed and stuck != set(workers):
+        stuck = set()
+    return {
+        **dict.fromkeys(stuck, "has no memory left to begin its work"),
+        **dict.fromkeys(silent, "does not answer"),
+    }
+
+
+def _gone(addresses: set[str], known: Mapping[str, str], now: Mapping[str, str]) -> set[str]:
+    """Workers that have left, or that others of the same address have replaced."""
+    return {a for a in addresses if a not in now or now[a] != known.get(a, now[a])}
+
+
+def _folders(workers: Mapping[str, Any]) -> dict[str, str]:
+    """Working folders by address: a process that is started anew has a new one."""
+    return {address: str(worker["local_directory"]) for address, worker in workers.items()}

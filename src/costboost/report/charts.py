@@ -1,0 +1,234 @@
+"""What the page is made of: amounts in words, tables, charts and sections.
+
+``report.js`` writes money in the same way. Colours are names with an "@", which it replaces by
+those of the light or dark style.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+
+SERIES = ("@accent", "@amber", "@violet", "@grey", "@green", "@rose")
+Trace = dict[str, Any]
+# A text, or a number: what is shown, and what the table is sorted by.
+Cell = str | tuple[str, float]
+
+
+# -- words --------------------------------------------------------------------------------------
+
+
+def money(value: float, unit: str, cents: bool | None = None) -> str:
+    """An amount with its sign and separators; without cents from 10,000 on, unless asked for."""
+    with_cents = abs(value) < 10_000 if cents is None else cents
+    text = f"{abs(value):,.2f}" if with_cents else f"{abs(value):,.0f}"
+    is_zero = not text.strip("0.,")
+    gap = " " if len(unit) > 1 else ""
+    return f"{'−' if value < 0 and not is_zero else ''}{unit}{gap}{text}"
+
+
+def span(low: float, high: float, unit: str) -> str:
+    """Two amounts, both with cents or both without."""
+    cents = max(abs(low), abs(high)) < 10_000
+    return f"{money(low, unit, cents)} to {money(high, unit, cents)}"
+
+
+def count(value: float) -> str:
+    """A number of rows; with a decimal only if it is not whole, as weights may make it."""
+    return f"{value:,.0f}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
+
+
+def percent(share: float) -> str:
+    """A share in percent, with one decimal; below 0.1 % with two significant digits."""
+    if 0 < abs(share) < 0.001:
+        return f"{100 * share:.2g}\u00a0%"
+    return f"{100 * share:.1f}\u00a0%"
+
+
+def short(text: str, most: int = 18) -> str:
+    """Text cut to a length."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+# -- tables -------------------------------------------------------------------------------------
+
+
+def amounts(values: Any, unit: str) -> list[Cell]:
+    """A column of money, to the cent."""
+    return [(money(v, unit, cents=True), v) for v in np.asarray(values).tolist()]
+
+
+def figures(values: Any, form: str, unit: str = "") -> list[Cell]:
+    """A column of numbers in the format `form`."""
+    return [(f"{unit}{v:{form}}", v) for v in np.asarray(values).tolist()]
+
+
+def counts(values: Any) -> list[Cell]:
+    """A column of numbers of rows."""
+    return [(count(v), v) for v in np.asarray(values).tolist()]
+
+
+def table(caption: str, *columns: tuple[str, Sequence[Cell]], sortable: bool = False) -> str:
+    """A table from its columns, in a frame that scrolls if the page is narrow."""
+
+    def element(cell: Cell, tag: str, scope: str = "") -> str:
+        text, number = (cell, "") if isinstance(cell, str) else (cell[0], _sorted_by(cell[1]))
+        return f"<{tag}{scope}{number}>{escape(text)}</{tag}>"
+
+    def heading(name: str, cells: Sequence[Cell]) -> str:
+        number = ' class="number"' if cells and not isinstance(cells[0], str) else ""
+        if not sortable:
+            return f'<th scope="col"{number}>{escape(name)}</th>'
+        button = f'<button type="button">{escape(name)}</button>'
+        return f'<th scope="col"{number} aria-sort="none">{button}</th>'
+
+    head = "".join(heading(*column) for column in columns)
+    rows = [
+        element(first, "th", ' scope="row"') + "".join(element(cell, "td") for cell in others)
+        for first, *others in zip(*(cells for _, cells in columns), strict=True)
+    ]
+    kind = ' class="sortable"' if sortable else ""
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{escape(caption)}">'
+        f"<table{kind}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table></div>"
+    )
+
+
+def _sorted_by(value: float) -> str:
+    return f' class="number" data-value="{value!r}"'
+
+
+# -- charts -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A chart for plotly with its text, and the table of its numbers."""
+
+    name: str
+    title: str
+    read: str
+    data: list[Trace]
+    layout: dict[str, Any]
+    table: str
+    wide: bool = False
+
+    def html(self) -> str:
+        """The element that the page's script draws into."""
+        title, read = escape(self.title), escape(self.read)
+        kind = "chart wide" if self.wide else "chart"
+        return (
+            f'<figure class="{kind}" id="figure-{self.name}">'
+            f'<h3>{title}</h3><div class="plot" id="plot-{self.name}" data-figure="{self.name}" '
+            f'role="img" aria-label="Chart: {title}. {read}"></div><figcaption>{read}</figcaption>'
+            f"<details><summary>Numbers behind this chart</summary>{self.table}</details></figure>"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A part of the page with a heading."""
+
+    name: str
+    menu: str
+    title: str
+    figures: Sequence[Figure | None] = ()  # None: a chart that these rows do not have
+    lead: str = ""
+    before: str = ""
+    after: str = ""
+
+    @property
+    def drawn(self) -> list[Figure]:
+        """The charts that there are."""
+        return [figure for figure in self.figures if figure is not None]
+
+    def html(self) -> str:
+        """The section as HTML."""
+        charts = "".join(figure.html() for figure in self.drawn)
+        return (
+            f'<section id="{self.name}" aria-labelledby="{self.name}-title">'
+            f'<h2 id="{self.name}-title">{escape(self.title)}</h2>'
+            + (f'<p class="lead">{self.lead}</p>' if self.lead else "")
+            + self.before
+            + (f'<div class="charts">{charts}</div>' if charts else "")
+            + f"{self.after}</section>"
+        )
+
+
+def numbers(values: Any) -> list[float | None]:
+    """Numbers with six digits, short in JSON; what is not finite becomes a gap."""
+    array = np.asarray(values, dtype=np.float64)
+    return [float(f"{v:.6g}") if np.isfinite(v) else None for v in array.tolist()]
+
+
+def axis(title: str, unit: str = "", **more: Any) -> dict[str, Any]:
+    """An axis with a title, and the unit of money in it."""
+    return {"title": {"text": f"{title} ({unit})" if unit else title}, **more}
+
+
+def named_axis(labels: list[str], most: int = 18) -> dict[str, Any]:
+    """An axis of the places 0, 1, 2, ... with a label each, slanted if they are long."""
+    shown = [short(label, most) for label in labels]
+    angle = -40 if sum(len(label) for label in shown) > 30 else 0
+    places = list(range(len(labels)))
+    return {"tickvals": places, "ticktext": shown, "tickangle": angle, "automargin": True}
+
+
+def line(name: str, x: Any, y: Any, color: str, dash: str | None = None, **more: Any) -> Trace:
+    """A line of plotly; a dashed one is thinner."""
+    style = {"color": color, "width": 2.5} | ({"dash": dash, "width": 1.5} if dash else {})
+    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, "line": style, **more}
+
+
+def point(name: str, x: float, y: float, color: str) -> Trace:
+    """A point of plotly, ringed."""
+    ring = {"color": "@card", "width": 2}
+    marker = {"color": color, "size": 12, "symbol": "circle", "line": ring}
+    place = {"x": [float(x)], "y": [float(y)]}
+    return {"type": "scatter", "mode": "markers", "name": name, **place, "marker": marker}
+
+
+def bars(labels: list[str], values: Any, color: Any, hover: str, **more: Any) -> Trace:
+    """Horizontal bars of plotly."""
+    return {
+        "type": "bar",
+        "orientation": "h",
+        "x": numbers(values),
+        "y": labels,
+        "marker": {"color": color},
+        "showlegend": False,
+        "hovertemplate": f"%{{y}}<br>%{{x:{hover}}}<extra></extra>",
+        **more,
+    }
+
+
+def heat(x: list[str], y: list[str], z: Any, title: str, zmin: float, **more: Any) -> Trace:
+    """A heat map of plotly."""
+    return {
+        "type": "heatmap",
+        "x": x,
+        "y": y,
+        "z": [numbers(row) for row in z],
+        "colorscale": "@scale",
+        "zmin": zmin,
+        "colorbar": {"title": {"text": title}, "thickness": 12, "outlinewidth": 0},
+        **more,
+    }
+
+
+def whiskers(low: Any, value: Any, high: Any, thickness: float, **more: Any) -> dict[str, Any]:
+    """Error bars of plotly from an interval."""
+    value = np.asarray(value)
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": numbers(np.asarray(high) - value),
+        "arrayminus": numbers(value - np.asarray(low)),
+        "thickness": thickness,
+        **more,
+    }

@@ -1,0 +1,332 @@
+"""How good are the decisions? Share acted upon, capacity, cost curve, calibration, rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from costboost._typing import Floats
+from costboost.metrics import cost_curve
+from costboost.report import charts
+from costboost.report.board import Board, by_saving, cheapest_but
+from costboost.report.case import Case, sum_columns, sums
+from costboost.report.charts import Figure, Section, count, percent
+from costboost.report.what_if import evenly
+
+BINS = 10
+MOST_CLASSES = 6
+Z = 1.959964
+
+
+def decisions_section(
+    case: Case,
+    shares: dict[str, Any],
+    capacities: Sequence[dict[str, Any]],
+    curve: dict[str, Any] | None,
+    calibrated: Sequence[dict[str, Any]],
+) -> Section:
+    """All curves about the decisions."""
+    limits = [found for found in capacities if found["wanted"] > 0][:4]
+    charts = [
+        _share_chart(shares, case.unit),
+        *(_capacity_chart(case, found) for found in limits),
+        None if curve is None else _cost_curve_chart(curve),
+        _calibration_chart(calibrated),
+        _rounds_chart(case.rounds, case.unit) if case.rounds else None,
+    ]
+    return Section("decisions", "Decisions", "How good are the decisions?", charts)
+
+
+# -- share acted upon ---------------------------------------------------------------------------
+
+
+def share_curve(case: Case, board: Board) -> dict[str, Any]:
+    """What is saved against doing nothing, acting on the largest expected savings first."""
+    expected = board.expected(np.ones(board.shape))
+    act = cheapest_but(expected, case.nothing)
+    rows = np.arange(case.n)
+    order = np.argsort(expected[rows, act] - expected[:, case.nothing], kind="stable")
+    saved = ((case.prices[:, case.nothing] - case.paid(act)) * case.weights)[order]
+    total = case.weights.sum()
+    shares = np.concatenate([[0.0], np.cumsum(case.weights[order])]) / total
+    savings = np.concatenate([[0.0], np.cumsum(saved)])
+    idle = case.total(np.full(case.n, case.nothing))
+    acted = float(case.weights[case.decided != case.nothing].sum() / total)
+    highest = int(savings.argmax())
+    shown = evenly(len(shares), highest)
+    return {
+        "shares": shares[shown],
+        "savings": savings[shown],
+        "random": float(savings[-1]),
+        "chosen": (acted, idle - case.total(case.decided)),
+        "best": (float(shares[highest]), float(savings[highest])),
+    }
+
+
+def _share_chart(curve: dict[str, Any], unit: str) -> Figure:
+    share, saved = curve["chosen"]
+    return Figure(
+        "share",
+        "Money saved by the share of rows acted upon",
+        "Rows are acted upon in the order of their expected saving. Right of the peak, acting "
+        f"costs more than it saves; the peak on these rows is at {percent(curve['best'][0])}.",
+        [
+            charts.line("Random order", [0, 100], [0, curve["random"]], "@grey", "dot"),
+            charts.line(
+                "The model's order",
+                charts.numbers(100 * curve["shares"]),
+                charts.numbers(curve["savings"]),
+                "@accent",
+            ),
+            charts.point("The model's decisions", 100 * share, saved, "@accent"),
+        ],
+        {
+            "xaxis": charts.axis("Share of rows acted upon (%)"),
+            "yaxis": charts.axis("Saved against doing nothing", unit),
+        },
+        charts.table(
+            "Saving by share of rows acted upon",
+            ("Share", [percent(share) for share in curve["shares"][::12]]),
+            ("Saved", charts.amounts(curve["savings"][::12], unit)),
+        ),
+    )
+
+
+# -- capacity -----------------------------------------------------------------------------------
+
+
+def capacity_curve(case: Case, board: Board, limited: int) -> dict[str, Any]:
+    """Total cost if one decision can be taken on a limited number of rows, at the stated costs."""
+    # One limit is a sort by regret, as in `costboost.decisions.allocate`; here for every capacity
+    # at once, and with weights.
+    expected = board.expected(np.ones(board.shape))
+    decided = board.decide(expected)
+    rows, other, saved = by_saving(expected, decided, limited)
+    w = case.weights[rows]
+    fallback = decided.copy()
+    fallback[rows] = other
+    real = (case.prices[rows, other] - case.prices[rows, limited]) * w
+    start = float((expected[np.arange(case.n), fallback] * case.weights).sum())
+    shown = evenly(len(rows) + 1)
+
+    def added(values: Floats) -> Floats:
+        return np.concatenate([[0.0], np.cumsum(values)])[shown]
+
+    return {
+        "decision": limited,
+        "capacities": added(w),
+        "costs": case.total(fallback) - added(real),
+        "expected": start - added(saved * w),
+        "prices": np.append(saved, 0.0)[shown],
+        "wanted": float(w.sum()),
+    }
+
+
+def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
+    name, unit = str(case.decisions[curve["decision"]]), case.unit
+    x = charts.numbers(curve["capacities"])
+    some = slice(None, None, max(1, len(x) // 25))
+    return Figure(
+        f"capacity-{curve['decision']}",
+        f"If only a limited number of rows can get “{name}”",
+        f"Above: total cost by how many rows may get “{name}”, the most profitable first. Below: "
+        "what one more would save. Pay for more capacity while it costs less than that. Without "
+        f"a limit {count(curve['wanted'])} rows get it.",
+        [
+            charts.line("Cost on these rows", x, charts.numbers(curve["costs"]), "@accent"),
+            charts.line(
+                "Cost the model expected", x, charts.numbers(curve["expected"]), "@grey", "dash"
+            ),
+            charts.line(
+                "Price of one more", x, charts.numbers(curve["prices"]), "@amber", yaxis="y2"
+            ),
+        ],
+        {
+            "xaxis": charts.axis(f"Largest number of rows decided “{name}”", anchor="y2"),
+            "yaxis": charts.axis("Total cost", unit, domain=[0.46, 1]),
+            "yaxis2": charts.axis("One more saves", unit, domain=[0, 0.34]),
+            "height": 460,
+        },
+        charts.table(
+            "Cost by capacity",
+            ("Capacity", charts.counts(curve["capacities"][some])),
+            ("Total cost", charts.amounts(curve["costs"][some], unit)),
+            ("One more saves", charts.amounts(curve["prices"][some], unit)),
+        ),
+    )
+
+
+# -- cost curve ---------------------------------------------------------------------------------
+
+
+def whole_cost_curve(case: Case) -> dict[str, Any] | None:
+    """Least cost over all thresholds, for every ratio of costs."""
+    # None if acting, or not acting, is never right.
+    risky, weights = np.isin(case.codes, case.risky), case.weights
+    if not (weights[risky].any() and weights[~risky].any()):
+        return None
+    known = {"The model": case.proba}
+    known |= {name: rival.proba for name, rival in case.rivals.items() if rival.proba is not None}
+    costs, pc = {}, np.linspace(0.0, 1.0, 101)
+    for name, proba in known.items():
+        risk = sum_columns(proba, case.risky)
+        pc, costs[name] = cost_curve(risky, risk, positive=True, sample_weight=weights)
+    # Share of missed cases in the cost of getting every row wrong (its cheapest wrong action).
+    gain = np.delete(case.prices, case.nothing, axis=1).min(axis=1) - case.prices[:, case.nothing]
+    missed = float((np.maximum(-gain, 0.0) * weights)[risky].sum())
+    alarmed = float((np.maximum(gain, 0.0) * weights)[~risky].sum())
+    stated = missed / (missed + alarmed) if missed + alarmed > 0 else None
+    return {"probability_cost": pc, "costs": costs, "stated": stated}
+
+
+def _cost_curve_chart(curve: dict[str, Any]) -> Figure:
+    weight, stated = curve["probability_cost"], curve["stated"]
+    pc = charts.numbers(weight)
+    layout: dict[str, Any] = {
+        "xaxis": charts.axis("Weight of missed cases", range=[0, 1]),
+        "yaxis": charts.axis("Share of the largest cost", rangemode="tozero"),
+    }
+    if stated is not None:
+        upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
+        dashed = {"color": "@ink", "width": 1.2, "dash": "dash"}
+        layout["shapes"] = [{**upright, "x0": stated, "x1": stated, "line": dashed}]
+        note = {"x": stated, "y": 1, "yref": "paper", "yanchor": "top", "showarrow": False}
+        side = "right" if stated > 0.7 else "left"
+        layout["annotations"] = [{**note, "text": " stated costs ", "xanchor": side}]
+    return Figure(
+        "cost-curve",
+        "If missed cases weighed more or less",
+        "Lower is better. To the right, missed cases make up more of the possible cost. Each point "
+        "uses the best threshold for its ratio of costs: the curve judges the ranking of the rows.",
+        [
+            charts.line(
+                "Always or never acting",
+                pc,
+                charts.numbers(np.minimum(weight, 1 - weight)),
+                "@grey",
+                "dot",
+            ),
+            *(
+                charts.line(
+                    name, pc, charts.numbers(cost), charts.SERIES[place % len(charts.SERIES)]
+                )
+                for place, (name, cost) in enumerate(curve["costs"].items())
+            ),
+        ],
+        layout,
+        charts.table(
+            "Normalised cost by weight of missed cases",
+            ("Weight", [f"{x:.2f}" for x in weight[::5]]),
+            *((name, [f"{c:.4f}" for c in cost[::5]]) for name, cost in curve["costs"].items()),
+        ),
+    )
+
+
+# -- calibration --------------------------------------------------------------------------------
+
+
+def calibrations(case: Case) -> list[dict[str, Any]]:
+    """Predicted and observed frequency of the class that calls for action, or of several."""
+    if case.k == 2:
+        shown = case.risky.tolist() if len(case.risky) == 1 else [1]
+    else:
+        frequency = sums(case.codes, case.weights, case.k)
+        shown = sorted(np.argsort(-frequency, kind="stable")[:MOST_CLASSES].tolist())
+    return [_calibration(case, j) for j in shown]
+
+
+def _calibration(case: Case, j: int) -> dict[str, Any]:
+    p, w = case.proba[:, j], case.weights
+    edges = np.unique(np.quantile(p, np.linspace(0, 1, BINS + 1)[1:-1]))
+    place = np.searchsorted(edges, p, side="right")
+    rows, squares, mass, hits = (
+        sums(place, values, len(edges) + 1) for values in (w, w**2, w * p, w * (case.codes == j))
+    )
+    used = rows > 0
+    observed = hits[used] / rows[used]
+    low, high = wilson(observed, rows[used] ** 2 / squares[used])
+    return {
+        "label": str(case.classes[j]),
+        "predicted": mass[used] / rows[used],
+        "observed": observed,
+        "low": low,
+        "high": high,
+        "rows": rows[used],
+    }
+
+
+def wilson(share: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """95 % interval of a share observed on n rows."""
+    middle = (share + Z**2 / (2 * n)) / (1 + Z**2 / n)
+    half = Z / (1 + Z**2 / n) * np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2))
+    return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)
+
+
+def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
+    def joined(key: str) -> Floats:
+        return np.concatenate([c[key] for c in found])
+
+    traces = [charts.line("Perfect", [0, 1], [0, 1], "@grey", "dot")]
+    for place, c in enumerate(found):
+        trace = charts.line(
+            f"Class {c['label']}",
+            charts.numbers(c["predicted"]),
+            charts.numbers(c["observed"]),
+            charts.SERIES[place % len(charts.SERIES)],
+            mode="lines+markers",
+            marker={"size": 7},
+            error_y=charts.whiskers(c["low"], c["observed"], c["high"], 1.2),
+        )
+        trace["line"]["width"] = 2
+        traces.append(trace)
+    spans = zip(joined("low"), joined("high"), strict=True)
+    return Figure(
+        "calibration",
+        "Do the probabilities mean what they say?",
+        "Points on the dotted line: of rows given 30 %, 30 % turn out to be of the class. The bars "
+        "are 95 % intervals; a point above the line was underestimated.",
+        traces,
+        {
+            "xaxis": charts.axis("Predicted probability", range=[-0.02, 1.02]),
+            "yaxis": charts.axis("Observed share", range=[-0.02, 1.02]),
+        },
+        charts.table(
+            "Predicted and observed frequency by bin",
+            ("Class", [c["label"] for c in found for _ in c["rows"]]),
+            ("Predicted", charts.figures(joined("predicted"), ".4f")),
+            ("Observed", charts.figures(joined("observed"), ".4f")),
+            ("95 % interval", [f"{low:.4f} to {high:.4f}" for low, high in spans]),
+            ("Rows", charts.counts(joined("rows"))),
+        ),
+    )
+
+
+# -- boosting rounds ----------------------------------------------------------------------------
+
+
+def _rounds_chart(rounds: Mapping[str, Floats], unit: str) -> Figure:
+    best = [int(costs.argmin()) + 1 for costs in rounds.values()]
+    lowest = [float(costs.min()) for costs in rounds.values()]
+    traces = []
+    for place, (name, costs) in enumerate(rounds.items()):
+        color = charts.SERIES[place % len(charts.SERIES)]
+        traces += [
+            charts.line(name, list(range(1, len(costs) + 1)), charts.numbers(costs), color),
+            charts.point(f"Lowest: round {best[place]}", best[place], lowest[place], color),
+        ]
+    return Figure(
+        "rounds",
+        "Cost after each boosting round",
+        "The curve should flatten before it ends. If it still falls, more rounds would save more; "
+        "if it rises, fewer would.",
+        traces,
+        {"xaxis": charts.axis("Round"), "yaxis": charts.axis("Mean cost of a row", unit)},
+        charts.table(
+            "Round of lowest mean cost",
+            ("Rows", list(rounds)),
+            ("Round", charts.figures(best, ",")),
+            ("Mean cost", charts.amounts(lowest, unit)),
+        ),
+    )

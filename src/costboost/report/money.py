@@ -1,0 +1,297 @@
+"""Where the money goes: outcomes, deciles of the amount, segments, the costliest mistakes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.report import charts
+from costboost.report.case import Case, sums, texts
+from costboost.report.charts import Figure, Section, count, money
+
+MOST_MISTAKES = 100
+MOST_GROUPS = 12
+REASONS = 3
+
+
+def mistakes(case: Case, most: int = MOST_MISTAKES) -> list[dict[str, Any]]:
+    """The rows with the largest avoidable cost, largest first."""
+    paid = case.paid(case.decided) * case.weights
+    avoidable = paid - case.prices.min(axis=1) * case.weights
+    wrong = np.flatnonzero(avoidable > 0)
+    rows = wrong[np.argsort(-avoidable[wrong], kind="stable")[:most]]
+    parts = None if case.explain is None or not len(rows) else case.explain(rows)
+    names = list(case.features)
+
+    def reasons(place: int, row: int) -> list[tuple[str, str, float]]:
+        if parts is None:
+            return []
+        largest = np.argsort(-np.abs(parts[place]), kind="stable")[:REASONS]
+        return [
+            (names[f], shown(case.features[names[f]][row]), float(parts[place, f]))
+            for f in largest
+            if parts[place, f] != 0
+        ]
+
+    return [
+        {
+            "row": str(row if case.ids is None else case.ids[row]),
+            "truth": str(case.classes[case.codes[row]]),
+            "decided": str(case.decisions[case.decided[row]]),
+            "cheapest": str(case.decisions[case.prices[row].argmin()]),
+            "paid": float(paid[row]),
+            "avoidable": float(avoidable[row]),
+            "probability": float(case.proba[row, case.codes[row]]),
+            "reasons": reasons(place, row),
+        }
+        for place, row in enumerate(rows.tolist())
+    ]
+
+
+def outcomes(case: Case) -> dict[str, Floats]:
+    """Rows, their cost, and its avoidable part, by truth and decision (k, d)."""
+    cell = case.codes * case.d + case.decided
+    paid = case.paid(case.decided) * case.weights
+    avoidable = paid - case.prices.min(axis=1) * case.weights
+    return {
+        name: sums(cell, values, case.k * case.d).reshape(case.k, case.d)
+        for name, values in (("rows", case.weights), ("paid", paid), ("avoidable", avoidable))
+    }
+
+
+# -- groups of rows -----------------------------------------------------------------------------
+
+
+def deciles(case: Case) -> list[dict[str, Any]]:
+    """Costs by decile of the amount; empty without an amount."""
+    return [] if case.amount is None else _groups(case, *parts_of(case.amount[1], 10))
+
+
+def segments(case: Case) -> dict[str, list[dict[str, Any]]]:
+    """Costs by the values of each segment column, the costliest first; numbers by fifths."""
+    return {name: _segment(case, values) for name, values in case.segments.items()}
+
+
+def _segment(case: Case, values: AnyArray) -> list[dict[str, Any]]:
+    if values.dtype.kind in "iuf" and len(np.unique(values)) > MOST_GROUPS:
+        return _groups(case, *parts_of(values.astype(np.float64), 5))
+    cost = case.paid(case.decided) * case.weights
+    names, place = ranked_words(values, cost, MOST_GROUPS, "{} others")
+    return _groups(case, names, place)
+
+
+def _groups(case: Case, labels: list[str], place: Ints) -> list[dict[str, Any]]:
+    paid = {
+        "rows": np.ones(case.n),
+        "nothing": case.prices[:, case.nothing],
+        "model": case.paid(case.decided),
+        "perfect": case.prices.min(axis=1),
+    }
+    parts = {
+        name: sums(place, values * case.weights, len(labels)).tolist()
+        for name, values in paid.items()
+    }
+    return [
+        {"label": label, **{name: part[i] for name, part in parts.items()}}
+        for i, label in enumerate(labels)
+    ]
+
+
+def shown(value: Any) -> str:
+    """A feature's value as text."""
+    if isinstance(value, (float, np.floating)):
+        return "missing" if np.isnan(value) else f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"
+    return str(value)
+
+
+def ranked_words(
+    values: AnyArray, weight: Floats, most: int, others: str
+) -> tuple[list[str], Ints]:
+    """Values as words, those of the largest weight first, the last ones joined."""
+    words = values.astype(str)
+    words = np.where(np.isin(words, ["nan", "None", "<NA>", "NaT"]), "missing", words)
+    distinct, place = np.unique(words, return_inverse=True)
+    order = np.argsort(-sums(place, weight), kind="stable")
+    rank = np.argsort(order, kind="stable")
+    labels = distinct[order].tolist()
+    if len(labels) > most:
+        labels = [*labels[: most - 1], others.format(len(labels) - most + 1)]
+    return labels, np.minimum(rank[place], len(labels) - 1)
+
+
+def places_of(values: Floats, parts: int) -> Ints:
+    """Number of the part of each value: parts of equal size, those of equal values joined."""
+    # Missing values are a part of their own, the last one.
+    missing = np.isnan(values)
+    if missing.all():
+        return np.zeros(len(values), dtype=np.intp)
+    # Edges are values that occur: no arithmetic, so infinite ones do no harm.
+    marks = np.linspace(0, 1, parts + 1)[1:-1]
+    edges = np.unique(np.quantile(values[~missing], marks, method="lower"))
+    place = np.searchsorted(edges, values, side="right")
+    return np.unique(np.where(missing, len(edges) + 1, place), return_inverse=True)[1]
+
+
+def parts_of(values: Floats, parts: int) -> tuple[list[str], Ints]:
+    """Parts of equal size by value, each with its span, and the part of each value."""
+    place = places_of(values, parts)
+    labels = []
+    for code in range(int(place.max()) + 1):
+        inside = values[place == code]
+        low, high = inside.min(), inside.max()
+        same = low == high or np.isnan(low)
+        labels.append(shown(low) if same else f"{shown(low)} to {shown(high)}")
+    return labels, place
+
+
+# -- the section --------------------------------------------------------------------------------
+
+
+def money_section(
+    case: Case,
+    cells: dict[str, Floats],
+    tenths: list[dict[str, Any]],
+    parts: dict[str, list[dict[str, Any]]],
+    worst: list[dict[str, Any]],
+) -> Section:
+    """Heat map of outcomes, bars of groups, and the table of mistakes."""
+    charts = [_outcomes_chart(case, cells)]
+    if case.amount is not None:
+        title = f"Cost by {case.amount[0]}, tenths of the rows"
+        read = (
+            "Each group has about a tenth of the rows. The model saves most where its bar is "
+            "much shorter."
+        )
+        charts.append(_groups_chart("deciles", title, read, tenths, case.unit))
+    read = (
+        "Groups in which the model's bar is as long as the other one are where better data "
+        "would pay first."
+    )
+    charts += [
+        _groups_chart(f"segment-{place}", f"Cost by {name}", read, groups, case.unit)
+        for place, (name, groups) in enumerate(parts.items())
+    ]
+    after = _mistakes_table(worst, case.unit)
+    return Section("money", "Where money goes", "Where the money goes", charts, after=after)
+
+
+def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
+    classes, decisions = texts(case.classes), texts(case.decisions)
+    rows, paid, avoidable, unit = cells["rows"], cells["paid"], cells["avoidable"], case.unit
+    label = [
+        [
+            f"{money(cost, unit)}<br>{count(n)} rows" if n > 0 else ""
+            for cost, n in zip(*row, strict=True)
+        ]
+        for row in zip(paid.tolist(), rows.tolist(), strict=True)
+    ]
+    squares = charts.heat(
+        [f"decided {e}" for e in decisions],
+        [f"truth {j}" for j in classes],
+        avoidable,
+        "Avoidable",
+        0.0,
+        text=label,
+        xgap=3,
+        ygap=3,
+        hovertemplate="%{y}, %{x}<br>%{text}<br>avoidable %{z:,.2f}<extra></extra>",
+        **({"texttemplate": "%{text}"} if case.k * case.d <= 64 else {}),
+    )
+    j, e = used = np.nonzero(rows > 0)
+    return Figure(
+        "outcomes",
+        "Truth and decision, in money",
+        "Each square shows what its rows cost. The stronger the colour, the more of that the right "
+        "decisions would have avoided.",
+        [squares],
+        {
+            "yaxis": {"autorange": "reversed", "automargin": True},
+            "xaxis": {"side": "top", "automargin": True},
+            "height": 190 + 62 * min(case.k, 10),
+        },
+        charts.table(
+            "Rows and cost by truth and decision",
+            ("Truth", [classes[one] for one in j]),
+            ("Decision", [decisions[one] for one in e]),
+            ("Rows", charts.counts(rows[used])),
+            ("Cost", charts.amounts(paid[used], unit)),
+            ("Avoidable", charts.amounts(avoidable[used], unit)),
+        ),
+    )
+
+
+def _groups_chart(
+    name: str, title: str, read: str, groups: list[dict[str, Any]], unit: str
+) -> Figure:
+    labels = [group["label"] for group in groups]
+    rows, idle, model, perfect = np.transpose(
+        [[group[key] for key in ("rows", "nothing", "model", "perfect")] for group in groups]
+    )
+    traces = [
+        {
+            "type": "bar",
+            "name": text,
+            "x": list(range(len(labels))),
+            "y": charts.numbers(cost),
+            "customdata": labels,
+            "marker": {"color": color},
+            "hovertemplate": "%{customdata}<br>%{y:,.2f}<extra>%{fullData.name}</extra>",
+        }
+        for text, cost, color in (("Doing nothing", idle, "@grey"), ("The model", model, "@accent"))
+    ]
+    layout = {
+        "barmode": "group",
+        "xaxis": charts.named_axis(labels),
+        "yaxis": charts.axis("Total cost", unit),
+    }
+    numbers_ = charts.table(
+        title,
+        ("Group", labels),
+        ("Rows", charts.counts(rows)),
+        ("Doing nothing", charts.amounts(idle, unit)),
+        ("The model", charts.amounts(model, unit)),
+        ("Saved", charts.amounts(idle - model, unit)),
+        ("Still avoidable", charts.amounts(model - perfect, unit)),
+        sortable=True,
+    )
+    return Figure(name, title, read, traces, layout, numbers_)
+
+
+def _mistakes_table(worst: list[dict[str, Any]], unit: str) -> str:
+    if not worst:
+        return "<h3>The most expensive mistakes</h3><p>There are none.</p>"
+
+    def of(key: str) -> list[Any]:
+        return [mistake[key] for mistake in worst]
+
+    columns: list[tuple[str, list[charts.Cell]]] = [
+        ("Row", of("row")),
+        ("Truth", of("truth")),
+        ("Decided", of("decided")),
+        ("Cheapest", of("cheapest")),
+        ("Cost", charts.amounts(of("paid"), unit)),
+        ("Avoidable", charts.amounts(of("avoidable"), unit)),
+        ("Probability of the truth", charts.figures(of("probability"), ".4f")),
+    ]
+    note = ""
+    if any(of("reasons")):
+        note = (
+            "<p>Reasons are the features that moved the expected saving most: + spoke for the "
+            "decision taken, − against it.</p>"
+        )
+        reasons: list[charts.Cell] = [
+            "\n".join(
+                f"{name} = {value} ({'+' if part > 0 else ''}{money(part, unit)})"
+                for name, value, part in found
+            )
+            for found in of("reasons")
+        ]
+        columns.append(("Reasons", reasons))
+    caption = f"The {len(worst)} rows with the largest cost beyond their cheapest decision"
+    return (
+        '<h3 id="mistakes">The most expensive mistakes</h3>'
+        f'<p class="hint">Press a heading to sort.</p>{note}'
+        f'<div class="tall">{charts.table(caption, *columns, sortable=True)}</div>'
+    )

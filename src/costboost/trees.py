@@ -1,0 +1,818 @@
+"""One table of trees: what is kept of any engine's trees after training.
+
+A tree asks `x <= threshold` in double precision at each node. Engines that compare in single
+precision have their thresholds moved once, here, so that every double goes to the same leaf.
+Numbers within `ZERO` of zero count as zero, as in LightGBM. Leaves are added in double, tree after
+tree: scores are those of LightGBM to the last bit, whatever the batch and the number of threads.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, fields, replace
+from functools import cache, cached_property
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+
+from costboost._frames import is_sparse
+from costboost._numba import jit
+from costboost._threads import usable_threads
+from costboost._typing import AnyArray, Floats, Ints
+
+__all__ = [
+    "CATEGORY",
+    "MISSING_LEFT",
+    "ZERO",
+    "ZERO_MISSING",
+    "Trees",
+    "from_catboost",
+    "from_lightgbm",
+    "from_sklearn",
+    "from_xgboost",
+]
+
+# Bits of a node's kind: it asks whether the category is in a set; missing values go left; zeros
+# are missing.
+CATEGORY, MISSING_LEFT, ZERO_MISSING = 1, 2, 4
+# What LightGBM takes for zero, a number of single precision.
+ZERO = float(np.float32(1e-35))
+
+# Rows times trees, and nodes, below which LightGBM answers sooner than numba is loaded.
+_WORK, _NODES = 1_000_000, 20_000
+# Bytes of the rows that go through a tree together: they stay in the processor's cache.
+_BLOCK_BYTES = 2**15
+# Rows that a thread takes at a time, and numbers of sparse rows that are written out at a time.
+_CHUNK_ROWS, _DENSE_NUMBERS = 4096, 2**21
+# Depth of a tree in a file, at most: LightGBM's SHAP values need its square in memory.
+_DEPTH = 1000
+# Words of all sets of categories in a file, at most.
+_WORDS = 2**24
+# Whole numbers that stand for the covers of leaves where these are no counts: of all rows.
+_COUNTS = 2.0**28
+
+_DTYPES = {
+    "base": np.float64,
+    "roots": np.int32,
+    "feature": np.int32,
+    "threshold": np.float64,
+    "kind": np.int8,
+    "words": np.int32,
+    "children": np.int32,
+    "values": np.float64,
+    "categories": np.uint32,
+    "gain": np.float64,
+    "leaf_cover": np.float64,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Trees:
+    """All trees of a model, node after node and leaf after leaf; tree t adds to score t % k."""
+
+    # A child, or a root, that is negative is the leaf of that complement. Nodes of a tree stand
+    # together, parents before children; so do its leaves, one more than nodes.
+
+    n_scores: int
+    base: Floats  # (n_scores,) scores before the first tree
+    roots: AnyArray  # (n_trees,)
+    feature: AnyArray  # (n_nodes,)
+    threshold: Floats  # (n_nodes,) of a category: its first word in `categories`
+    kind: AnyArray  # (n_nodes,) bits, see above
+    words: AnyArray  # (n_nodes,) words of 32 categories in its set; those go left
+    children: AnyArray  # (n_nodes, 2) left, right
+    values: Floats  # (n_leaves,)
+    categories: AnyArray  # words of all sets, a bit per category
+    gain: Floats  # (n_nodes,)
+    leaf_cover: Floats  # (n_leaves,) rows, or sums of Hessians
+
+    @property
+    def n_rounds(self) -> int:
+        """Number of trees per score."""
+        return len(self.roots) // self.n_scores
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is made on the way, such as LightGBM's twin, is made again elsewhere.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    # --- scores -----------------------------------------------------------------------------------
+
+    def scores(self, X: AnyArray, threads: int = 1) -> Floats:
+        """Raw scores of rows, (n,) or (n, n_scores)."""
+        n, threads = X.shape[0], usable_threads(threads)
+        is_small = n * len(self.roots) < _WORK and len(self.feature) < _NODES
+        if is_sparse(X) or (is_small and not _kernel.cache_info().currsize):
+            options = {"raw_score": True, "num_threads": threads}
+            return np.asarray(self._predicted(X, **options), dtype=np.float64)
+        total = np.tile(self.base, (n, 1))
+        self._add(X, total, threads, self.roots)
+        return total[:, 0] if self.n_scores == 1 else total
+
+    def staged_scores(self, X: AnyArray, threads: int = 1) -> Iterator[Floats]:
+        """Raw scores after each round."""
+        total = np.tile(self.base, (X.shape[0], 1))
+        for roots in self.roots.reshape(-1, self.n_scores):
+            self._add(X, total, usable_threads(threads), roots)
+            yield total[:, 0].copy() if self.n_scores == 1 else total.copy()
+
+    def leaves(self, X: AnyArray, tree: int | None = None) -> Ints:
+        """The leaf of each row in every tree or in one, (n, n_trees), counted tree by tree."""
+        roots = self.roots if tree is None else self.roots[tree : tree + 1]
+        first = _before(self._sizes + 1)
+        total = np.zeros((X.shape[0], len(roots)))
+        self._add(X, total, 1, roots, np.arange(len(self.values), dtype=np.float64))
+        return total.astype(np.int64) - (first if tree is None else first[tree])
+
+    def _add(
+        self,
+        X: AnyArray,
+        total: Floats,
+        threads: int,
+        roots: AnyArray,
+        values: Floats | None = None,
+    ) -> None:
+        """Add the leaves of some trees to the scores, a few rows at a time."""
+        # Each row through all trees, as LightGBM does it, would fetch the trees into the cache
+        # again and again.
+        add, arrays = _kernel(), self._arrays
+        if values is not None:
+            arrays = (*arrays[:5], values, *arrays[6:])
+        n, width = X.shape[0], max(X.shape[1], 1)
+        block = max(_BLOCK_BYTES // (8 * width), 8)
+        chunk = min(_CHUNK_ROWS, max(_DENSE_NUMBERS // width, 1)) if is_sparse(X) else _CHUNK_ROWS
+
+        def score(start: int) -> None:
+            some: Any = X[start : start + chunk]
+            rows = _writeable(some.toarray() if is_sparse(some) else some, np.float64)
+            add(rows, total[start : start + chunk], block, _writeable(roots, np.int32), *arrays)
+
+        starts = range(0, n, chunk)
+        if min(threads, len(starts)) <= 1:
+            for start in starts:
+                score(start)
+        else:
+            with ThreadPoolExecutor(min(threads, len(starts))) as pool:
+                list(pool.map(score, starts))
+
+    @cached_property
+    def _arrays(self) -> tuple[AnyArray, ...]:
+        names = ("feature", "threshold", "kind", "words", "children", "values", "categories")
+        return tuple(_writeable(getattr(self, name), _DTYPES[name]) for name in names)
+
+    def contributions(self, X: AnyArray, threads: int = 1) -> Floats:
+        """SHAP values, (n, d + 1) or (n, n_scores, d + 1), summing to the scores; last the base."""
+        found: Any = self._predicted(X, pred_contrib=True, num_threads=usable_threads(threads))
+        if isinstance(found, list):  # of sparse rows: a sparse matrix per score
+            return np.stack([part.toarray() for part in found], axis=1)
+        values = np.asarray(found.toarray() if is_sparse(found) else found)
+        width = X.shape[1] + 1
+        return values if values.shape[1] == width else values.reshape(len(values), -1, width)
+
+    def importances(self, n_features: int) -> Floats:
+        """Total gain of each feature."""
+        gains = np.maximum(self.gain, 0.0)
+        return np.asarray(np.bincount(self.feature, gains, minlength=n_features), dtype=np.float64)
+
+    # --- tables from tables -----------------------------------------------------------------------
+
+    def scaled(self, factor: float, shift: float = 0.0) -> Trees:
+        """A table whose scores are a linear function of these."""
+        return replace(self, base=factor * self.base + shift, values=factor * self.values)
+
+    @classmethod
+    def joined(cls, tables: Sequence[Trees], weights: Sequence[float]) -> Trees:
+        """One table whose scores are the weighted sum of those of others."""
+        if len({table.n_scores for table in tables}) != 1:
+            raise ValueError("Trees can be joined only if they have the same number of scores.")
+        parts = [table.scaled(weight) for table, weight in zip(tables, weights, strict=True)]
+        nodes, leaves, words = (
+            _before(np.array([len(getattr(part, name)) for part in parts]))
+            for name in ("feature", "values", "categories")
+        )
+
+        def joined(name: str) -> AnyArray:
+            return np.concatenate([getattr(part, name) for part in parts])
+
+        def moved(name: str) -> AnyArray:
+            return np.concatenate(
+                [
+                    _moved(getattr(part, name), node, leaf)
+                    for part, node, leaf in zip(parts, nodes, leaves, strict=True)
+                ]
+            )
+
+        first = np.repeat(words, [len(part.feature) for part in parts])
+        kind, threshold = joined("kind"), joined("threshold")
+        return cls(
+            parts[0].n_scores,
+            np.sum([part.base for part in parts], axis=0),
+            moved("roots"),
+            joined("feature"),
+            np.where(kind & CATEGORY, threshold + first, threshold),
+            kind,
+            joined("words"),
+            moved("children"),
+            *map(joined, ("values", "categories", "gain", "leaf_cover")),
+        )
+
+    @classmethod
+    def side_by_side(cls, tables: Sequence[Trees]) -> Trees:
+        """One table with the scores of several that have as many trees, a score each."""
+        k, n_trees = len(tables), len(tables[0].roots)
+        together = cls.joined(tables, [1.0] * k).picked(np.arange(k * n_trees).reshape(k, -1).T)
+        return replace(together, n_scores=k, base=np.concatenate([table.base for table in tables]))
+
+    def picked(self, trees: Ints) -> Trees:
+        """Some of the trees, in the order given."""
+        trees, sizes = np.ravel(trees), self._sizes
+        of_node, of_leaf = _before(sizes)[trees], _before(sizes + 1)[trees]
+        sizes = sizes[trees]
+        node, leaf = _before(sizes), _before(sizes + 1)
+        nodes = np.arange(sizes.sum()) + np.repeat(of_node - node, sizes)
+        leaves = np.arange((sizes + 1).sum()) + np.repeat(of_leaf - leaf, sizes + 1)
+        moves = (
+            np.repeat(node - of_node, sizes)[:, None],
+            np.repeat(leaf - of_leaf, sizes)[:, None],
+        )
+        some = {name: getattr(self, name)[nodes] for name in _OF_NODES}
+        some["children"] = _moved(self.children[nodes], *moves)
+        roots = np.where(sizes > 0, node, ~leaf).astype(np.int32)
+        values, cover = self.values[leaves], self.leaf_cover[leaves]
+        return replace(self, roots=roots, values=values, leaf_cover=cover, **some)
+
+    @cached_property
+    def _sizes(self) -> Ints:
+        """Number of nodes of each tree."""
+        grown = self.roots >= 0
+        sizes = np.zeros(len(self.roots), dtype=np.int64)
+        sizes[grown] = np.diff(np.append(self.roots[grown], len(self.feature)))
+        return sizes
+
+    def _levels(self) -> Iterator[AnyArray]:
+        """Nodes of all trees by depth."""
+        level = self.roots[self.roots >= 0]
+        while len(level):
+            yield level
+            below = self.children[level].ravel()
+            level = below[below >= 0]
+
+    # --- soundness --------------------------------------------------------------------------------
+
+    def check(self, n_features: int) -> None:
+        """Raise a ValueError unless any row of so many features can be scored and explained."""
+        for name, dtype in _DTYPES.items():
+            array = getattr(self, name)
+            if not isinstance(array, np.ndarray) or array.dtype != dtype:
+                raise ValueError(f"Trees: {name} must be an array of {np.dtype(dtype).name}.")
+        if type(self.n_scores) is not int or self.n_scores < 1:
+            raise ValueError(f"Trees: n_scores must be at least 1, got {self.n_scores!r}.")
+        n_nodes, n_leaves, n_trees = len(self.feature), self.values.size, self.roots.size
+        shapes = dict.fromkeys(_OF_NODES, (n_nodes,)) | {
+            "base": (self.n_scores,),
+            "roots": (n_trees,),
+            "children": (n_nodes, 2),
+            "values": (n_nodes + n_trees,),
+            "leaf_cover": (n_nodes + n_trees,),
+            "categories": (self.categories.size,),
+        }
+        for name, shape in shapes.items():
+            if getattr(self, name).shape != shape:
+                raise ValueError(
+                    f"Trees: {name} must have the shape {shape}, got {getattr(self, name).shape}."
+                )
+        rules = {
+            "the same number of trees for each score": n_trees % self.n_scores == 0,
+            "finite numbers": all(
+                np.isfinite(array).all() for array in (self.base, self.values, self.gain)
+            ),
+            "thresholds that are numbers": not np.isnan(self.threshold).any(),
+            "covers that are finite and not negative": bool(
+                (np.isfinite(self.leaf_cover) & (self.leaf_cover >= 0)).all()
+            ),
+            f"features below {n_features}": bool(
+                ((self.feature >= 0) & (self.feature < n_features)).all()
+            ),
+            "known kinds of nodes": bool(((self.kind >= 0) & (self.kind < 8)).all()),
+            "sets of categories within the table": self._has_sound_sets(),
+            "one parent for each node, and no circles": n_leaves == n_nodes + n_trees
+            and self._is_forest(),
+        }
+        for rule, holds in rules.items():
+            if not holds:
+                raise ValueError(f"Trees must have {rule}.")
+        if next(islice(self._levels(), _DEPTH, None), None) is not None:
+            raise ValueError(f"Trees must have a depth of at most {_DEPTH}.")
+
+    def _has_sound_sets(self) -> bool:
+        chosen = (self.kind & CATEGORY) > 0
+        first, size = self.threshold[chosen], self.words[chosen].astype(np.float64)
+        fine = (first >= 0) & (first == np.floor(first)) & (size >= 0)
+        fine &= first + size <= len(self.categories)
+        # LightGBM's twin writes each set out, and those that hold missing values up to the longest.
+        longest = int(size.max(initial=0))
+        written = size.sum() + longest * np.count_nonzero(self.kind[chosen] & MISSING_LEFT)
+        return bool(fine.all() and not self.words[~chosen].any() and written <= _WORDS)
+
+    def _is_forest(self) -> bool:
+        """Whether each tree has its own nodes and leaves, each met once, parents first."""
+        grown = self.roots >= 0
+        starts = self.roots[grown].astype(np.int64)
+        ends = np.append(starts, len(self.feature))
+        if ends[0] != 0 or (np.diff(ends) <= 0).any():
+            return False
+        sizes = self._sizes
+        first = _before(sizes + 1)
+        if (self.roots[~grown] != ~first[~grown]).any():
+            return False
+        tree = np.repeat(np.arange(len(sizes)), sizes)[:, None]
+        child, leaf = self.children.astype(np.int64), ~self.children.astype(np.int64)
+        node_end = (_before(sizes) + sizes)[tree]
+        is_node = (child > np.arange(len(child))[:, None]) & (child < node_end)
+        is_leaf = (leaf >= first[tree]) & (leaf <= first[tree] + sizes[tree])
+        # A tree of m nodes has 2 m children: m - 1 nodes and m + 1 leaves, if each comes once.
+        return bool((is_node | is_leaf).all() and len(np.unique(child)) == child.size)
+
+    # --- LightGBM's twin --------------------------------------------------------------------------
+
+    def to_lightgbm(self, n_features: int, *, is_log_loss: bool = False) -> lgb.Booster:
+        """An ordinary booster with the same raw scores; covers become whole counts."""
+        # A missing category goes right there, always: see `_predicted`.
+        k = self.n_scores
+        trees = _texts(self) or [
+            f"num_leaves=1\nnum_cat=0\nleaf_value={b!r}\n" for b in self.base.tolist()
+        ]
+        texts = [f"Tree={t}\n{text}is_linear=0\nshrinkage=1\n\n\n" for t, text in enumerate(trees)]
+        objective = "binary sigmoid:1" if k == 1 else f"multiclass num_class:{k}"
+        head = (
+            f"tree\nversion=v4\nnum_class={k}\nnum_tree_per_iteration={k}\nlabel_index=0\n"
+            f"max_feature_idx={n_features - 1}\n"
+            + (f"objective={objective}\n" if is_log_loss else "")
+            + f"feature_names={' '.join(f'Column_{j}' for j in range(n_features))}\n"
+            f"feature_infos={' '.join(['none'] * n_features)}\n"
+            f"tree_sizes={' '.join(str(len(text)) for text in texts)}\n\n"
+        )
+        tail = "end of trees\n\nfeature_importances:\n\npandas_categorical:null\n"
+        return lgb.Booster(model_str=head + "".join(texts) + tail)
+
+    def _predicted(self, X: Any, **options: Any) -> Any:
+        """The answer of LightGBM's twin."""
+        twins = self.__dict__.setdefault("_twins", {})
+        if (twin := twins.get(X.shape[1])) is None:
+            twin = twins[X.shape[1]] = self.to_lightgbm(X.shape[1])
+        lost = np.unique(self.feature[(self.kind & (CATEGORY | MISSING_LEFT)) == 3])
+        if len(lost):
+            # XGBoost may send a missing category to either side, LightGBM only right: a code that
+            # no row has stands for it.
+            X = np.array(X.toarray() if is_sparse(X) else X, dtype=np.float64)
+            codes, missing = X[:, lost], self._missing_code
+            codes[codes >= missing] = -1.0
+            X[:, lost] = np.where(np.isnan(codes), missing, codes)
+        return twin.predict(X, **options)
+
+    @property
+    def _missing_code(self) -> int:
+        """A code beyond all categories."""
+        return 32 * int(self.words.max(initial=0))
+
+
+# Arrays with an entry per node, beside the children.
+_OF_NODES = ("feature", "threshold", "kind", "words", "gain")
+
+
+def _before(sizes: Ints) -> Ints:
+    """Sum of the sizes before each."""
+    return np.asarray(np.cumsum(sizes) - sizes, dtype=np.int64)
+
+
+def _moved(places: AnyArray, nodes: Any, leaves: Any) -> AnyArray:
+    """Nodes and leaves so many places further on."""
+    return np.where(places >= 0, places + nodes, places - leaves).astype(np.int32)
+
+
+def _writeable(array: AnyArray, dtype: Any) -> AnyArray:
+    """The array as the kernel knows it: numba would compile another one for read-only memory."""
+    found = np.ascontiguousarray(array, dtype=dtype)
+    return found if found.flags.writeable else found.copy()
+
+
+@cache
+def _kernel() -> Callable[..., None]:
+    def add(  # type: ignore[no-untyped-def]
+        X, total, block, roots, feature, threshold, kind, words, children, values, categories
+    ):
+        n, n_scores = total.shape
+        for start in range(0, n, block):
+            end = min(start + block, n)
+            for t in range(roots.shape[0]):
+                score = t % n_scores
+                root = roots[t]
+                for i in range(start, end):
+                    node = root
+                    while node >= 0:
+                        x = X[i, feature[node]]
+                        bits = kind[node]
+                        if np.isnan(x):
+                            right = 1 - ((bits >> 1) & 1)
+                        elif bits & 1:  # codes of -1 and below are in no set
+                            right = 1
+                            if x > -1.0 and x < 32.0 * words[node]:
+                                code = np.int64(x)
+                                word = categories[np.int64(threshold[node]) + (code >> 5)]
+                                right = 1 - ((word >> np.uint32(code & 31)) & 1)
+                        elif bits & 4 and -ZERO <= x <= ZERO:
+                            right = 1 - ((bits >> 1) & 1)
+                        else:
+                            right = 0 if x <= threshold[node] else 1
+                        node = children[node, right]
+                    total[i, score] += values[~node]
+
+    compiled: Callable[..., None] = jit(add)
+    return compiled
+
+
+def _texts(trees: Trees) -> list[str]:
+    """Each tree in LightGBM's own words, without its number."""
+    sizes = trees._sizes
+    values, k = trees.values.copy(), trees.n_scores
+    owner = np.repeat(np.arange(len(sizes)), sizes + 1)
+    # The first tree of each score carries its base: the sum is the same to the last bit.
+    values[owner < k] += trees.base[owner[owner < k]]
+    leaf_count = trees.leaf_cover
+    if (leaf_count < 1).any() or (leaf_count != np.round(leaf_count)).any():
+        largest = np.bincount(owner, leaf_count).max()
+        # Without a row a leaf still has one, or SHAP values would divide by zero.
+        leaf_count = np.maximum(np.round(leaf_count * (_COUNTS / max(largest, 1e-300))), 1.0)
+    count, mean = np.zeros(len(trees.feature)), np.zeros(len(trees.feature))
+    for level in reversed(list(trees._levels())):
+        child = trees.children[level]
+        is_leaf = child < 0
+        counts = np.where(is_leaf, leaf_count[~child * is_leaf], count[child * ~is_leaf])
+        means = np.where(is_leaf, values[~child * is_leaf], mean[child * ~is_leaf])
+        count[level] = counts.sum(axis=1)
+        mean[level] = (counts * means).sum(axis=1) / count[level]
+
+    bits = trees.kind.astype(np.int64)
+    is_set = (bits & CATEGORY) > 0
+    missing = np.where(bits & ZERO_MISSING, 4, 8)
+    node, leaf = _before(sizes), _before(sizes + 1)
+    children = _moved(
+        trees.children, -np.repeat(node, sizes)[:, None], -np.repeat(leaf, sizes)[:, None]
+    )
+    number = np.cumsum(is_set) - np.repeat(np.append(0, np.cumsum(is_set))[node], sizes) - 1
+    of_nodes = {
+        "split_feature": trees.feature,
+        "split_gain": trees.gain,
+        "threshold": trees.threshold,
+        "decision_type": np.where(is_set, CATEGORY, (bits & MISSING_LEFT) | missing),
+        "left_child": children[:, 0],
+        "right_child": children[:, 1],
+        "internal_value": mean,
+        "internal_weight": count,
+        "internal_count": count.astype(np.int64),
+    }
+    of_leaves = {
+        "leaf_value": values,
+        "leaf_weight": leaf_count,
+        "leaf_count": leaf_count.astype(np.int64),
+    }
+    nodes = {name: list(map(repr, array.tolist())) for name, array in of_nodes.items()}
+    leaves = {name: list(map(repr, array.tolist())) for name, array in of_leaves.items()}
+    for place in np.flatnonzero(is_set):
+        nodes["threshold"][place] = str(number[place])
+    texts = []
+    for t, size in enumerate(sizes.tolist()):
+        sets = _sets(trees, node[t] + np.flatnonzero(is_set[node[t] : node[t] + size]))
+        lines = [f"num_leaves={size + 1}", f"num_cat={len(sets)}"]
+        for found, first, length in ((nodes, node[t], size), (leaves, leaf[t], size + 1)):
+            lines += [
+                f"{name}={' '.join(words[first : first + length])}" for name, words in found.items()
+            ]
+        if sets:
+            bounds = np.append(0, np.cumsum([len(words) for words in sets]))
+            lines.append(f"cat_boundaries={' '.join(map(str, bounds))}")
+            lines.append(f"cat_threshold={' '.join(str(word) for words in sets for word in words)}")
+        texts.append("\n".join(lines) + "\n")
+    return texts
+
+
+def _sets(trees: Trees, nodes: Ints) -> list[list[int]]:
+    """Words of the sets of categories of some nodes."""
+    last = int(trees.words.max(initial=0))
+    sets = []
+    for node in nodes:
+        first = int(trees.threshold[node])
+        words = trees.categories[first : first + int(trees.words[node])].tolist()
+        if trees.kind[node] & MISSING_LEFT:  # the code that stands for a missing category
+            words += [0] * (last - len(words)) + [1]
+        sets.append(words or [0])
+    return sets
+
+
+# --- from the engines -----------------------------------------------------------------------------
+
+
+def _largest_double(border: AnyArray) -> Floats:
+    """The largest double that single precision does not round above a number of its own."""
+    low = np.asarray(border, dtype=np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):
+        above = np.nextafter(low, np.float32(np.inf)).astype(np.float64)
+        middle = 0.5 * (low.astype(np.float64) + above)
+        is_low = middle.astype(np.float32) <= low
+    found = np.where(is_low, middle, np.nextafter(middle, -np.inf))
+    return np.where(np.isfinite(middle), found, low)
+
+
+def _with_zeros(threshold: Floats) -> Floats:
+    """Thresholds that treat all that counts as zero alike."""
+    low = np.nextafter(-ZERO, -np.inf)
+    moved = np.where((threshold >= -ZERO) & (threshold < 0), low, threshold)
+    return np.where((threshold >= 0) & (threshold < ZERO), ZERO, moved)
+
+
+def _made(n_scores: int, base: Any, roots: AnyArray, **arrays: AnyArray) -> Trees:
+    """A table with arrays of the right types."""
+    found = {"base": base, "roots": roots, **arrays}
+    return Trees(
+        n_scores,
+        **{name: np.ascontiguousarray(found[name], dtype=_DTYPES[name]) for name in _DTYPES},
+    )
+
+
+def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
+    """The trees of a LightGBM booster's first rounds."""
+    text = booster.model_to_string(num_iteration=-1 if n_rounds is None else n_rounds)
+    body = text.partition("\nTree=0\n")[2].partition("\nend of trees")[0]
+    if "\nis_linear=1" in body:
+        raise ValueError(
+            "Trees with linear leaves are not supported. Leave linear_tree out of engine_params."
+        )
+
+    def numbers(name: str, dtype: Any = np.int64) -> AnyArray:
+        found = re.findall(rf"^{name}=(.*)$", body, re.MULTILINE)
+        return np.array(" ".join(found).split(), dtype=dtype)
+
+    k = booster.num_model_per_iteration()
+    leaves = numbers("num_leaves")
+    sizes = leaves - 1
+    first, first_leaf = _before(sizes), _before(leaves)
+    children = np.stack([numbers("left_child"), numbers("right_child")], axis=1)
+    decision = numbers("decision_type")
+    is_set = (decision & 1) > 0
+    threshold = _with_zeros(numbers("threshold", np.float64))
+    missing = decision >> 2
+    # Where nothing was missing in training, NaN counts as zero.
+    left = np.where(missing == 0, threshold >= 0, (decision & 2) > 0)
+    kind = np.where(is_set, CATEGORY, MISSING_LEFT * left + ZERO_MISSING * (missing == 1))
+    words = np.zeros(len(kind), dtype=np.int64)
+    if is_set.any():
+        # A tree with sets has one bound more than sets; trees without have none.
+        counts, bounds = numbers("num_cat"), numbers("cat_boundaries")
+        rows = np.where(counts > 0, counts + 1, 0)
+        ends = np.where(counts > 0, bounds[np.maximum(np.cumsum(rows) - 1, 0)], 0)
+        tree = np.repeat(np.arange(len(sizes)), sizes)[is_set]
+        place = _before(rows)[tree] + numbers("threshold", np.float64)[is_set].astype(np.int64)
+        words[is_set] = bounds[place + 1] - bounds[place]
+        threshold[is_set] = _before(ends)[tree] + bounds[place]
+    values = numbers("leaf_value", np.float64)
+    cover = numbers("leaf_count", np.float64)
+    return _made(
+        k,
+        np.zeros(k),
+        np.where(sizes > 0, first, ~first_leaf),
+        feature=numbers("split_feature"),
+        threshold=threshold,
+        kind=kind,
+        words=words,
+        children=_moved(
+            children, np.repeat(first, sizes)[:, None], np.repeat(first_leaf, sizes)[:, None]
+        ),
+        values=values,
+        categories=numbers("cat_threshold"),
+        gain=numbers("split_gain", np.float64),
+        # A tree that is a constant has no count in the text.
+        leaf_cover=cover if len(cover) == len(values) else _spread(cover, leaves),
+    )
+
+
+def _spread(cover: Floats, leaves: Ints) -> Floats:
+    """Covers of all leaves where those of constant trees are left out."""
+    found = np.ones(leaves.sum())
+    found[np.repeat(leaves > 1, leaves)] = cover[: leaves[leaves > 1].sum()]
+    return found
+
+
+def _numbered(
+    n_scores: int,
+    base: Any,
+    sizes: Ints,
+    left: Ints,
+    right: Ints,
+    value: Floats,
+    cover: Floats,
+    **nodes: AnyArray,
+) -> Trees:
+    """A table of trees that count nodes and leaves together; a leaf's left child is -1."""
+    offset = np.repeat(_before(sizes), sizes)
+    is_leaf = left < 0
+    grown = ~is_leaf
+    children = np.stack([left, right], axis=1)[grown] + offset[grown, None]
+    roots = _before(sizes)
+    # A node that was pruned away stays in XGBoost's arrays, without a parent.
+    is_kept = np.zeros(len(left), dtype=bool)
+    is_kept[children] = is_kept[roots] = True
+    is_leaf &= is_kept
+    place = np.where(is_leaf, ~(np.cumsum(is_leaf) - 1), np.cumsum(grown) - 1)
+    categories = nodes.pop("categories", np.zeros(0))
+    return _made(
+        n_scores,
+        base,
+        place[roots],
+        children=place[children],
+        values=value[is_leaf],
+        leaf_cover=cover[is_leaf],
+        categories=categories,
+        **{name: array[grown] for name, array in nodes.items()},
+    )
+
+
+def from_xgboost(booster: Any) -> Trees:
+    """The trees of an XGBoost booster."""
+    learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+    model, scales = learner["gradient_booster"], None
+    if model["name"] == "dart":
+        scales, model = model["weight_drop"], model["gbtree"]
+    trees = model["model"]["trees"] if "model" in model and "trees" in model["model"] else None
+    if trees is None or any(int(t["tree_param"].get("size_leaf_vector", 1)) > 1 for t in trees):
+        raise ValueError(
+            "XGBoost's linear boosters and trees with vectors as leaves are not supported. Leave "
+            "booster and multi_strategy out of engine_params."
+        )
+    base = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"])).astype(float)
+    if learner["objective"]["name"] in ("binary:logistic", "reg:logistic"):
+        base = np.log(base) - np.log1p(-base)
+    k = max(int(learner["learner_model_param"]["num_class"]), 1)
+    base = np.broadcast_to(base, (k,))
+
+    def joined(name: str, dtype: Any = np.int64) -> AnyArray:
+        return np.concatenate([np.asarray(tree[name], dtype=dtype) for tree in trees])
+
+    sizes = np.array([len(tree["left_children"]) for tree in trees])
+    left, right = joined("left_children"), joined("right_children")
+    # `x < t` in single precision.
+    condition = joined("split_conditions", np.float32)
+    threshold = _with_zeros(_largest_double(np.nextafter(condition, np.float32(-np.inf))))
+    is_left = joined("default_left", bool)
+    is_set = (joined("split_type") == 1) & (left >= 0)
+    # A category of the set goes right there, left here.
+    left[is_set], right[is_set] = right[is_set], left[is_set]
+    kind = np.where(is_set, CATEGORY + MISSING_LEFT * ~is_left, MISSING_LEFT * is_left)
+    words, categories = np.zeros(len(left), dtype=np.int64), []
+    for tree, start in zip(trees, _before(sizes), strict=True):
+        places = zip(
+            tree["categories_nodes"],
+            tree["categories_segments"],
+            tree["categories_sizes"],
+            strict=True,
+        )
+        for node, begin, size in places:
+            codes = np.asarray(tree["categories"][begin : begin + size], dtype=np.int64)
+            found = np.zeros(int(codes.max(initial=0)) // 32 + 1, dtype=np.uint32)
+            np.bitwise_or.at(found, codes // 32, np.uint32(1) << (codes % 32).astype(np.uint32))
+            threshold[start + node], words[start + node] = len(categories), len(found)
+            categories += found.tolist()
+    value = condition.astype(np.float64)
+    if scales is not None:
+        value *= np.repeat(np.asarray(scales, dtype=np.float32).astype(np.float64), sizes)
+    found = _numbered(
+        k,
+        base,
+        sizes,
+        left,
+        right,
+        value,
+        joined("sum_hessian", np.float64),
+        feature=joined("split_indices"),
+        threshold=threshold,
+        kind=kind,
+        words=words,
+        gain=joined("loss_changes", np.float64),
+        categories=np.array(categories, dtype=np.uint32),
+    )
+    # With parallel trees, those of a score follow each other.
+    groups = np.asarray(model["model"]["tree_info"])
+    order = np.stack([np.flatnonzero(groups == group) for group in range(k)], axis=1).ravel()
+    return found if (order == np.arange(len(order))).all() else found.picked(order)
+
+
+def from_sklearn(tree: Any, values: Floats) -> Trees:
+    """A tree inside a scikit-learn estimator with an output per node, (n,), or several, (n, k)."""
+    values = np.asarray(values, dtype=np.float64)
+    if values.ndim == 2:
+        return Trees.side_by_side([from_sklearn(tree, column) for column in values.T])
+    # `x <= t` with x in single precision; t is double.
+    low = tree.threshold.astype(np.float32)
+    low = np.where(low > tree.threshold, np.nextafter(low, np.float32(-np.inf)), low)
+    rows = tree.weighted_n_node_samples
+    loss = tree.impurity * rows
+    left, right = tree.children_left.astype(np.int64), tree.children_right.astype(np.int64)
+    return _numbered(
+        1,
+        np.zeros(1),
+        np.array([tree.node_count]),
+        left,
+        right,
+        values,
+        rows,
+        feature=tree.feature,
+        threshold=_with_zeros(_largest_double(low)),
+        kind=MISSING_LEFT * (np.asarray(tree.missing_go_to_left) > 0),
+        words=np.zeros(len(left)),
+        gain=loss - loss[left] - loss[right],
+    )
+
+
+def from_catboost(booster: Any, source: Ints, category: Ints) -> Trees:
+    """The symmetric trees of a CatBoost model, whose columns are categories (or -1) of others."""
+    with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
+        path = Path(folder) / "model.json"
+        booster.save_model(str(path), format="json")
+        model = json.loads(path.read_text())
+    if "oblivious_trees" not in model:
+        raise ValueError(
+            "engine='catboost' takes symmetric trees only. Leave grow_policy out of engine_params."
+        )
+    scale, bias = model["scale_and_bias"]
+    bias = np.atleast_1d(np.asarray(bias, dtype=np.float64))
+    trees = []
+    for tree in model["oblivious_trees"]:
+        outputs = scale * np.asarray(tree["leaf_values"], dtype=np.float64).reshape(-1, len(bias))
+        splits = tree.get("splits") or []
+        columns = np.array([split["float_feature_index"] for split in splits], dtype=np.intp)
+        borders = np.array([split["border"] for split in splits], dtype=np.float64)
+        weights = np.asarray(tree["leaf_weights"], dtype=np.float64)
+        for values in outputs.T:
+            trees.append(_symmetric(source[columns], category[columns], borders, values, weights))
+    table = Trees.joined(trees, [1.0] * len(trees))
+    return replace(table, n_scores=len(bias), base=bias)
+
+
+def _symmetric(
+    feature: Ints, category: Ints, borders: Floats, values: Floats, weights: Floats
+) -> Trees:
+    """A symmetric tree, which asks one question per level, as an ordinary one."""
+    depth = len(feature)
+    level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
+    path = np.arange(len(level)) + 1 - 2**level
+    # The first question is the lowest bit of the number of a leaf.
+    below = np.where(level + 1 < depth, 2 ** (level + 1) - 1, 2**depth - 1)
+    no, yes = below + path, below + path + 2**level
+    is_set = np.append(category[level] >= 0, np.zeros(2**depth, dtype=bool))
+    leaves = np.full(2**depth, -1)
+    codes = np.maximum(category[level], 0)
+    words = np.where(category[level] >= 0, codes // 32 + 1, 0)
+    # Left if the category is in the set; if the number is not larger, or missing.
+    left = np.where(category[level] >= 0, yes, no)
+    right = np.where(category[level] >= 0, no, yes)
+    categories = np.zeros(words.sum(), dtype=np.uint32)
+    last = np.cumsum(words) - 1
+    categories[last[words > 0]] = np.uint32(1) << (codes % 32).astype(np.uint32)[words > 0]
+    threshold = np.where(
+        category[level] >= 0, _before(words), _with_zeros(_largest_double(borders))[level]
+    )
+    counts = np.maximum(np.round(weights), 1.0)
+    gain = np.zeros(len(level))
+    totals, sums = counts, counts * values
+    for at in reversed(range(depth)):
+        half = 2**at
+        (low, high), (low_sum, high_sum) = (
+            (totals[:half], totals[half:]),
+            (sums[:half], sums[half:]),
+        )
+        totals, sums = low + high, low_sum + high_sum
+        mean = sums / totals
+        gain[half - 1 : 2 * half - 1] = (
+            low * (low_sum / low - mean) ** 2 + high * (high_sum / high - mean) ** 2
+        )
+    zeros = np.zeros(2**depth)
+    return _numbered(
+        1,
+        np.zeros(1),
+        np.array([2 ** (depth + 1) - 1]),
+        np.append(left, leaves),
+        np.append(right, leaves),
+        np.append(np.zeros(len(level)), values),
+        np.append(np.zeros(len(level)), counts),
+        feature=np.append(feature[level], zeros),
+        threshold=np.append(threshold, zeros),
+        kind=np.where(is_set, CATEGORY, MISSING_LEFT),
+        words=np.append(words, zeros),
+        gain=np.append(gain, zeros),
+        categories=categories,
+    )

@@ -1,0 +1,386 @@
+"""The table of trees: scores of the engines, and tables from files that are refused."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import fields, replace
+
+import lightgbm as lgb
+import numpy as np
+import pytest
+import xgboost as xgb
+from scipy import sparse
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from costboost import trees as module
+from costboost.trees import ZERO, Trees, from_lightgbm, from_sklearn, from_xgboost
+
+CATEGORICAL = [0, 1]
+
+
+def table(n=600):
+    rng = np.random.RandomState(0)
+    X = rng.randn(n, 5)
+    X[:, 0] = rng.randint(0, 70, n)  # categories, more than a word of bits holds
+    X[:, 1] = rng.randint(0, 4, n)
+    X[rng.rand(n, 5) < 0.1] = np.nan
+    y = (np.nan_to_num(X[:, 0]) % 3 + np.nan_to_num(X[:, 2]) + rng.randn(n) > 1).astype(int)
+    return X, y + (np.nan_to_num(X[:, 3]) > 1)
+
+
+def strange_rows():
+    X = table()[0]
+    edges = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-36, 5e-324, -ZERO, ZERO, -0.5]
+    edges += [31.0, 32.0, 63.9, 64.0, 1e9, -1e9, 1e300, -1e300]
+    return np.vstack([X, -X, np.repeat(np.array(edges)[:, None], X.shape[1], axis=1)])
+
+
+def lightgbm_booster(objective="binary", categories=CATEGORICAL, rounds=15, **parameters):
+    X, y = table()
+    if objective == "multiclass":
+        parameters["num_class"] = 3
+    else:
+        y = np.minimum(y, 1)
+    chosen = {"objective": objective, "verbosity": -1, "num_threads": 1, "min_data_in_leaf": 5}
+    rows = lgb.Dataset(X, y, categorical_feature=list(categories))
+    return lgb.train({**chosen, **parameters}, rows, rounds)
+
+
+def xgboost_matrix(X, y=None):
+    types = ["c", "c", "q", "q", "q"]
+    return xgb.DMatrix(X, y, feature_types=types, enable_categorical=True)
+
+
+def xgboost_booster(k=2, rounds=10, **parameters):
+    X, y = table()
+    chosen = {"objective": "binary:logistic", "nthread": 1, "max_depth": 4, "tree_method": "hist"}
+    if k > 2:
+        chosen |= {"objective": "multi:softprob", "num_class": k}
+    return xgb.train({**chosen, **parameters}, xgboost_matrix(X, np.minimum(y, k - 1)), rounds)
+
+
+@pytest.fixture
+def cold(monkeypatch):
+    """The kernel is not compiled yet: LightGBM's twin answers for few rows."""
+    module._kernel.cache_clear()
+
+
+@pytest.fixture
+def warm():
+    module._kernel()
+
+
+LIGHTGBM = [
+    {},
+    {"categories": ()},
+    {"objective": "multiclass"},
+    {"max_cat_to_onehot": 100},
+    {"max_cat_to_onehot": 1, "min_data_per_group": 2, "cat_smooth": 1.0},
+    {"use_missing": False},
+    {"zero_as_missing": True},
+    {"extra_trees": True, "bagging_fraction": 0.5, "bagging_freq": 1},
+    {"boosting": "rf", "bagging_fraction": 0.5, "bagging_freq": 1},  # the sum
+    {"min_data_in_leaf": 10_000},  # constants
+    {"objective": "multiclass", "min_gain_to_split": 5.0},  # some trees are
+]
+
+
+@pytest.mark.parametrize("options", LIGHTGBM, ids=str)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_scores_are_those_of_lightgbm_to_the_last_bit(options, dtype, monkeypatch):
+    monkeypatch.setattr(module, "_CHUNK_ROWS", 100)
+    booster = lightgbm_booster(**options)
+    with np.errstate(over="ignore"):
+        rows = strange_rows().astype(dtype)
+    found = from_lightgbm(booster)
+    found.check(5)
+    expected = booster.predict(rows, raw_score=True)
+    module._kernel.cache_clear()
+    np.testing.assert_array_equal(found.scores(rows), expected)  # by LightGBM's twin
+    module._kernel()
+    np.testing.assert_array_equal(found.scores(rows), expected)
+    np.testing.assert_array_equal(found.scores(rows[::2], threads=3), expected[::2])
+    np.testing.assert_array_equal(found.scores(rows[7:8]), expected[7:8])
+    *_, last = found.staged_scores(rows)
+    np.testing.assert_array_equal(last, expected)
+
+
+@pytest.mark.parametrize("options", LIGHTGBM[:5], ids=str)
+def test_contributions_and_importances_are_those_of_lightgbm(options):
+    booster, X = lightgbm_booster(**options), table()[0]
+    found = from_lightgbm(booster)
+    expected = np.asarray(booster.predict(X, pred_contrib=True))
+    np.testing.assert_allclose(
+        found.contributions(X), expected.reshape(found.contributions(X).shape), atol=1e-9
+    )
+    gains = booster.feature_importance("gain")
+    np.testing.assert_allclose(found.importances(5), gains, rtol=1e-4)
+
+
+def test_the_first_rounds():
+    booster, rows = lightgbm_booster("multiclass"), strange_rows()
+    expected = booster.predict(rows, raw_score=True, num_iteration=4)
+    np.testing.assert_array_equal(from_lightgbm(booster, 4).scores(rows), expected)
+    stages = list(from_lightgbm(booster).staged_scores(rows))
+    assert len(stages) == from_lightgbm(booster).n_rounds == 15
+    np.testing.assert_array_equal(stages[3], expected)
+
+
+def xgboost_rows():
+    X, rng = table()[0], np.random.RandomState(1)
+    edges = X[:, 2:].astype(np.float32).astype(np.float64)
+    rows = [X, X.astype(np.float32), np.nextafter(X, np.inf)]
+    for step in (-np.inf, np.inf):  # halfway between two numbers of single precision
+        beside = np.nextafter(edges.astype(np.float32), np.float32(step)).astype(np.float64)
+        rows.append(np.hstack([X[:, :2], 0.5 * (edges + beside)]))
+    rows.append(np.hstack([X[:, :2], rng.choice([0.0, -0.0, 1e30, -1e30, 1e-30], (len(X), 3))]))
+    rows.append(np.hstack([rng.choice([np.nan, 3.0, 69.0, 70.0, 500.0], (len(X), 2)), X[:, 2:]]))
+    return np.vstack(rows)
+
+
+XGBOOST = [
+    {},
+    {"k": 3},
+    {"max_cat_to_onehot": 100},
+    {"max_cat_to_onehot": 1},
+    {"booster": "dart", "rate_drop": 0.5},
+    {"num_parallel_tree": 2, "subsample": 0.5, "k": 3},
+    {"tree_method": "exact", "gamma": 5.0, "max_cat_to_onehot": 100},
+    {"base_score": 0.02},
+    {"objective": "reg:squarederror", "base_score": 0.0},
+]
+
+
+@pytest.mark.parametrize("options", XGBOOST, ids=str)
+def test_scores_are_those_of_xgboost(options):
+    if options.get("tree_method") == "exact":
+        X, y = table()
+        X = X[:, 2:]
+        booster = xgb.train(
+            {"objective": "binary:logistic", "tree_method": "exact", "gamma": 5.0, "nthread": 1},
+            xgb.DMatrix(X, np.minimum(y, 1)),
+            10,
+        )
+        rows = xgboost_rows()[:, 2:]
+        matrix = xgb.DMatrix(rows)
+    else:
+        booster, rows = xgboost_booster(**options), xgboost_rows()
+        matrix = xgboost_matrix(rows)
+    expected = booster.predict(matrix, output_margin=True)
+    found = from_xgboost(booster)
+    found.check(rows.shape[1])
+    module._kernel()
+    scores = found.scores(rows)
+    np.testing.assert_allclose(scores, expected, atol=3e-6)
+    np.testing.assert_allclose(found.contributions(rows).sum(axis=-1), scores, atol=1e-9)
+    module._kernel.cache_clear()
+    np.testing.assert_array_equal(found.scores(rows), scores)  # by LightGBM's twin
+
+
+def test_contributions_and_importances_are_those_of_xgboost():
+    booster, X = xgboost_booster(), table()[0]
+    found = from_xgboost(booster)
+    expected = booster.predict(xgboost_matrix(X), pred_contribs=True)
+    np.testing.assert_allclose(found.contributions(X), expected, atol=1e-4)
+    gains = booster.get_score(importance_type="total_gain")
+    expected = [gains.get(f"f{j}", 0.0) for j in range(5)]
+    np.testing.assert_allclose(found.importances(5), expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "options", [{"booster": "gblinear"}, {"multi_strategy": "multi_output_tree", "k": 3}]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_no_tree_is_refused(options):
+    X, y = table()
+    X = np.nan_to_num(X)
+    k = options.pop("k", 2)
+    more = {"objective": "multi:softprob", "num_class": 3} if k == 3 else {}
+    booster = xgb.train({**options, **more, "nthread": 1}, xgb.DMatrix(X, np.minimum(y, k - 1)), 2)
+    with pytest.raises(ValueError, match="engine_params"):
+        from_xgboost(booster)
+    with pytest.raises(ValueError, match="linear_tree"):
+        from_lightgbm(lightgbm_booster(linear_tree=True, categories=()))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+def test_scores_are_those_of_scikit_learn(missing):
+    X, y = table()
+    X = X if missing else np.nan_to_num(X)
+    rows = xgboost_rows() if missing else np.nan_to_num(xgboost_rows())
+    classifier = DecisionTreeClassifier(max_depth=6, random_state=0).fit(X, y)
+    share = classifier.tree_.value[:, 0] / classifier.tree_.value[:, 0].sum(axis=1, keepdims=True)
+    found = from_sklearn(classifier.tree_, share)
+    found.check(5)
+    np.testing.assert_allclose(found.scores(rows), classifier.predict_proba(rows), atol=1e-12)
+    importances = found.importances(5)
+    np.testing.assert_allclose(
+        importances / importances.sum(), classifier.feature_importances_, atol=1e-12
+    )
+    regressor = DecisionTreeRegressor(max_leaf_nodes=7, random_state=0).fit(X, y)
+    found = from_sklearn(regressor.tree_, regressor.tree_.value[:, 0, 0])
+    found.check(5)
+    np.testing.assert_array_equal(found.scores(rows), regressor.predict(rows))
+
+
+def test_sparse_rows_are_those_of_the_array(monkeypatch):
+    monkeypatch.setattr(module, "_DENSE_NUMBERS", 500)
+    X = table()[0]
+    X[np.abs(X) < 0.5] = 0.0
+    for found in (from_lightgbm(lightgbm_booster()), from_xgboost(xgboost_booster())):
+        rows = sparse.csr_matrix(X)
+        np.testing.assert_array_equal(found.scores(rows), found.scores(X))
+        np.testing.assert_array_equal(list(found.staged_scores(rows)), list(found.staged_scores(X)))
+        np.testing.assert_allclose(found.contributions(rows), found.contributions(X), atol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_joined_tables_are_the_weighted_sum(k):
+    objective = "binary" if k == 2 else "multiclass"
+    parts = [
+        from_lightgbm(lightgbm_booster(objective, rounds=3)),
+        from_xgboost(xgboost_booster(k, rounds=4)),
+        from_lightgbm(lightgbm_booster(objective, rounds=5, min_gain_to_split=5.0)),
+    ]
+    weights, rows = [0.5, 0.2, -0.7], xgboost_rows()
+    joined = Trees.joined(parts, weights)
+    joined.check(5)
+    expected = sum(w * part.scores(rows) for part, w in zip(parts, weights, strict=True))
+    np.testing.assert_allclose(joined.scores(rows), expected, atol=1e-12)
+    assert joined.n_rounds == 3 + 4 + 5
+    known = np.isfinite(rows[:, :2]).all(axis=1)
+    booster = joined.to_lightgbm(5)
+    np.testing.assert_allclose(
+        booster.predict(rows[known], raw_score=True), expected[known], atol=1e-12
+    )
+    with pytest.raises(ValueError, match="same number of scores"):
+        Trees.joined(
+            [parts[0], from_lightgbm(lightgbm_booster("multiclass" if k == 2 else "binary"))],
+            [1, 1],
+        )
+
+
+def test_the_twin_is_an_ordinary_booster(tmp_path):
+    found = from_lightgbm(lightgbm_booster("multiclass"))
+    booster = found.to_lightgbm(5, is_log_loss=True)
+    X = table()[0]
+    proba = booster.predict(X)
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    assert booster.num_trees() == len(found.roots)
+    assert booster.trees_to_dataframe()["tree_index"].nunique() == len(found.roots)
+    booster.save_model(tmp_path / "model.txt")
+    again = from_lightgbm(lgb.Booster(model_file=tmp_path / "model.txt"))
+    for field in fields(found):
+        first, second = getattr(found, field.name), getattr(again, field.name)
+        np.testing.assert_allclose(first, second, err_msg=field.name)
+
+
+def test_a_copy_has_the_arrays_alone():
+    found, X = from_lightgbm(lightgbm_booster()), table()[0]
+    before = pickle.dumps(found)
+    module._kernel.cache_clear()
+    scores = found.scores(X)
+    module._kernel()
+    found.scores(X)
+    assert pickle.dumps(found) == before
+    again = pickle.loads(before)
+    np.testing.assert_array_equal(again.scores(X), scores)
+    for field in fields(again):
+        if isinstance(array := getattr(again, field.name), np.ndarray):
+            array.flags.writeable = False  # as those of a file may be
+    X.flags.writeable = False
+    np.testing.assert_array_equal(again.scores(X), scores)
+
+
+def put(name, place, value):
+    def change(trees):
+        array = getattr(trees, name).copy()
+        array[place] = value
+        return replace(trees, **{name: array})
+
+    return change
+
+
+HOSTILE = {
+    "feature too large": (put("feature", 0, 2**30), "features below 5"),
+    "feature of another table": (put("feature", 0, 5), "features below 5"),
+    "feature negative": (put("feature", 3, -1), "features below 5"),
+    "circle": (put("children", (3, 0), 3), "one parent"),
+    "to the root": (put("children", (3, 1), 0), "one parent"),
+    "node of another tree": (put("children", (3, 0), 60), "one parent"),
+    "node beyond": (put("children", (3, 0), 2**30), "one parent"),
+    "leaf beyond": (put("children", (3, 0), -(2**30)), "one parent"),
+    "root elsewhere": (put("roots", 1, 1), "one parent"),
+    "root beyond": (put("roots", -1, 2**30), "one parent"),
+    "no root": (put("roots", 0, -1), "one parent"),
+    "set beyond": (lambda t: put("words", np.flatnonzero(t.kind & 1)[0], 2**30)(t), "categories"),
+    "set before": (lambda t: put("threshold", np.flatnonzero(t.kind & 1)[0], -1)(t), "categories"),
+    "set between": (lambda t: put("threshold", np.flatnonzero(t.kind & 1)[0], 0.5)(t), "categor"),
+    "set of no size": (lambda t: put("words", np.flatnonzero(t.kind & 1)[0], -1)(t), "categories"),
+    "no number": (put("values", 0, np.nan), "finite"),
+    "no threshold": (put("threshold", 0, np.nan), "thresholds"),
+    "cover negative": (put("leaf_cover", 0, -1.0), "covers"),
+    "kind": (put("kind", 0, 8), "kinds"),
+    "kind negative": (put("kind", 0, -1), "kinds"),
+    "nodes missing": (lambda t: replace(t, gain=t.gain[1:]), "gain must have the shape"),
+    "leaves missing": (lambda t: replace(t, values=t.values[1:]), "values must have the shape"),
+    "flat children": (lambda t: replace(t, children=t.children.ravel()), "children must have"),
+    "other numbers": (lambda t: replace(t, roots=t.roots.astype(float)), "roots must be an array"),
+    "a list": (lambda t: replace(t, values=[1.0]), "values must be an array"),
+    "scores": (lambda t: replace(t, n_scores=0), "n_scores"),
+    "scores and trees": (lambda t: replace(t, n_scores=2, base=np.zeros(2)), "each score"),
+    "base": (lambda t: replace(t, base=np.zeros(3)), "base must have the shape"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_table_is_refused(name):
+    found = from_lightgbm(lightgbm_booster())
+    found.check(5)
+    change, words = HOSTILE[name]
+    with pytest.raises(ValueError, match=words):
+        change(found).check(5)
+
+
+def test_any_damage_is_refused_or_harmless():
+    found, rows = from_lightgbm(lightgbm_booster(rounds=3)), strange_rows()
+    rng = np.random.RandomState(0)
+    refused = 0
+    for _ in range(300):
+        name = rng.choice([field.name for field in fields(found)][1:])
+        array = getattr(found, name).copy()
+        if not array.size:
+            continue
+        place = rng.randint(array.size)
+        array.ravel()[place] = np.array(rng.choice([-1, 0, 1, 2, 7, 100, 2**20])).astype(
+            array.dtype
+        )
+        other = replace(found, **{name: array})
+        try:
+            other.check(5)
+        except ValueError:
+            refused += 1
+            continue
+        assert np.isfinite(other.scores(rows)).all()
+    assert refused > 50
+
+
+def test_a_tree_that_is_too_deep_is_refused():
+    n = 1500
+    children = np.stack([np.append(np.arange(1, n), ~n), ~np.arange(n)], axis=1).astype(np.int32)
+    chain = Trees(
+        1,
+        np.zeros(1),
+        np.zeros(1, np.int32),
+        np.zeros(n, np.int32),
+        np.arange(n, dtype=np.float64),
+        np.zeros(n, np.int8),
+        np.zeros(n, np.int32),
+        children,
+        np.zeros(n + 1),
+        np.zeros(0, np.uint32),
+        np.zeros(n),
+        np.ones(n + 1),
+    )
+    with pytest.raises(ValueError, match="depth of at most 1000"):
+        chain.check(1)
