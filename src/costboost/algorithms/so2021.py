@@ -93,6 +93,7 @@ class SAMMEC2Classifier(BoostingClassifier):
         vote=lambda D, c, wrong, k: samme_vote(D, wrong, k),
         factor=lambda c, wrong, alpha: c * two_valued(wrong, math.exp(-alpha), 1.0),
     )
+    _default_init: ClassVar[Init] = "uniform"
     _rules: ClassVar[Mapping[str, Constraint]] = {"init": one_of(None, "cost", "uniform")}
 
     def __init__(
@@ -127,7 +128,7 @@ class SAMMEC2Classifier(BoostingClassifier):
     def _scheme(
         self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
     ) -> Scheme:
-        return ClassVotes(self._rule, problem, from_costs=self.init == "cost")
+        return ClassVotes(self._rule, problem, from_costs=(self.init or self._default_init) == "cost")
 
     def _probabilities(self, scores: Floats) -> Floats:
         return np.asarray(softmax(scores, axis=1))

@@ -448,7 +448,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         vars(self).update(attributes)
         if len(held_out_decisions):
             remedy = "give the boosters more rows or rounds"
-            self._warn_if_collapsed(held_out_decisions, remedy, stacklevel=5)
+            self._warn_if_collapsed(held_out_decisions, remedy)
 
     def fit_parquet(
         self,
