@@ -128,7 +128,9 @@ class SAMMEC2Classifier(BoostingClassifier):
     def _scheme(
         self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
     ) -> Scheme:
-        return ClassVotes(self._rule, problem, from_costs=(self.init or self._default_init) == "cost")
+        return ClassVotes(
+            self._rule, problem, from_costs=(self.init or self._default_init) == "cost"
+        )
 
     def _probabilities(self, scores: Floats) -> Floats:
         return np.asarray(softmax(scores, axis=1))
