@@ -6,12 +6,11 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -46,7 +45,6 @@ from costboost.cli.options import (
 from costboost.cli.problem import Problem, Rows, folds
 from costboost.cli.show import money, note, print_json, wrote
 from costboost.columns import TableError, check_output, need
-from costboost.columns.frames import FrameEncoder, categorical_columns
 
 GROUPS = "Ways with the same group number are not distinguishable from its cheapest."
 ROUNDS = 200
@@ -115,7 +113,7 @@ def compare(
     }  # fmt: skip
     kept = _Finished(checkpoint, question)
     found = _measured(console, problem, contenders, pairs, seed, kept)
-    standings = rank(found.paid)
+    standings, n = rank(found.paid), sum(len(test) for _, test in pairs)
     if plot is not None:
         _draw(standings, plot)
     kept.remove()
@@ -123,9 +121,9 @@ def compare(
         kinds = {one.name: one.kind for one in contenders}
         print_json(
             {
-                "rows": found.n,
+                "rows": n,
                 "folds": n_folds,
-                "standings": [{**asdict(one), "kind": kinds[one.name]} for one in standings],
+                "standings": [{**one._asdict(), "kind": kinds[one.name]} for one in standings],
                 "left_out": found.left_out,
                 "not_installed": missing,
             }
@@ -133,7 +131,7 @@ def compare(
         return
     out = Console()
     _show(
-        out, found, f"Total cost of {found.n:,} held-out rows, {n_folds}-fold cross-validation",
+        out, found, f"Total cost of {n:,} held-out rows, {n_folds}-fold cross-validation",
         f"{GROUPS} Intervals: 95 % for all lines at once, row by row on the same rows.",
     )  # fmt: skip
     if missing:
@@ -181,8 +179,7 @@ def demo(
 # --- ways to decide ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Fold:
+class Fold(NamedTuple):
     """Training rows and test rows, with what decisions cost on them."""
 
     train: Rows
@@ -193,14 +190,15 @@ class Fold:
 
     def numbers(self) -> tuple[Floats, Floats]:
         """Features of training and test rows as float matrices; categories as codes."""
+        from costboost.columns.frames import FrameEncoder, categorical_columns
+
         if not hasattr(self.train.X, "columns"):
             return self.train.X, self.test.X
         encoder = FrameEncoder(self.train.X, categorical_columns(self.train.X))
         return encoder.transform(self.train.X), encoder.transform(self.test.X)
 
 
-@dataclass(frozen=True)
-class Contender:
+class Contender(NamedTuple):
     """One way to decide: from a fold to the codes of the decisions on its test rows."""
 
     name: str
@@ -367,15 +365,13 @@ class _Finished:
             self.path.unlink(missing_ok=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What each contender paid on each of n held-out rows, saved, and how long it took."""
+class Measured(NamedTuple):
+    """By contender: what it paid on each held-out row, what it saved, and in how many seconds."""
 
     paid: dict[str, Floats]
-    seconds: dict[str, float]
     savings: dict[str, float]
+    seconds: dict[str, float]
     left_out: dict[str, str]
-    n: int
 
 
 def _measured(
@@ -388,10 +384,7 @@ def _measured(
     tested = np.concatenate([test for _, test in pairs])
     costs = known.take(tested)
     weights = np.ones(len(tested)) if rows.weights is None else rows.weights[tested]
-    paid: dict[str, Floats] = {}
-    seconds: dict[str, float] = {}
-    savings: dict[str, float] = {}
-    left_out: dict[str, str] = {}
+    paid, savings, seconds, left_out = found = Measured({}, {}, {}, {})
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as bar, collected_warnings():
         task = bar.add_task("", total=len(contenders) * len(pairs))
@@ -423,7 +416,7 @@ def _measured(
             "No way to decide could be measured: "
             + "; ".join(f"{name}: {why}" for name, why in left_out.items())
         )
-    return Measured(paid, seconds, savings, left_out, len(tested))
+    return found
 
 
 def check_codes(codes: Any, n: int, d: int) -> Ints:
@@ -434,8 +427,7 @@ def check_codes(codes: Any, n: int, d: int) -> Ints:
     return found
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """One line of a comparison."""
 
     name: str
