@@ -54,7 +54,7 @@ def boost(
     train: xgb.DMatrix,
     watched: Mapping[str, xgb.DMatrix],
     rounds: Rounds,
-    threads: int,
+    threads: int | None,
 ) -> xgb.Booster:
     """Train a booster on matrices, wherever their rows are; the target is on the training rows."""
     names = {id(data): name for name, data in watched.items()}
