@@ -48,7 +48,7 @@ types: $(VENV)/.installed-dev ## Check types
 trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise and write docs/promises.md
 	PYTHONPATH=src:tests $(BIN)/python -m trust $(ARGS)
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py
-	$(BIN)/python docs/generate_promises.py
+	$(BIN)/python docs/build.py promises
 
 trust-onnx: $(VENV)/.installed-dev ## Count ONNX decisions on all data sets
 	PYTHONPATH=src:tests $(BIN)/python -m files.onnx_sets $(ARGS)
@@ -79,7 +79,7 @@ bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memor
 	$(FREE_THREADS) $(BIN)/python benchmarks/dask_speed.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/out_of_core.py
 	$(FREE_THREADS) $(BIN)/python benchmarks/scale.py
-	$(BIN)/python docs/generate_scale.py
+	$(BIN)/python docs/build.py scale
 
 docs: $(VENV)/.installed-dev ## Build the documentation into build/site; warnings are errors
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
@@ -88,14 +88,7 @@ docs-serve: $(VENV)/.installed-dev ## Show the documentation on localhost while 
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
 docs-pages: $(VENV)/.installed-dev ## Write the generated pages, figures and tables anew
-	$(BIN)/python docs/generate_algorithms.py
-	$(BIN)/python docs/generate_choosing.py
-	$(BIN)/python docs/generate_money.py
-	$(BIN)/python docs/generate_losses.py
-	$(BIN)/python docs/generate_scale.py
-	$(BIN)/python docs/generate_papers.py
-	$(BIN)/python docs/generate_gallery.py
-	$(BIN)/python docs/generate_outputs.py
+	$(BIN)/python docs/build.py $(ARGS)
 
 bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, beside a bare handler
 	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py

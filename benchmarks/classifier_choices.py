@@ -25,14 +25,11 @@ from costboost import CostBoostClassifier
 from costboost._frames import FrameEncoder, categorical_columns
 from costboost.costs import Costs
 from costboost.datasets import load
-from costboost.gbm.blocks import Block
-from costboost.gbm.engines.base import Job, TargetTable
-from costboost.gbm.folds import folds
 from costboost.gbm.heads import temperature, to_proba
-from costboost.gbm.members import Recipe
-from costboost.gbm.settings import Settings
+from costboost.gbm.members import trees
+from costboost.gbm.rounds import Rounds
+from costboost.gbm.rows import Columns, MemoryRows, Rows, make_folds
 from costboost.gbm.targets import ProbabilityTarget
-from costboost.gbm.totals import Totals
 from costboost.metrics import savings_score
 from costboost_papers.costs import class_frequency
 
@@ -44,8 +41,8 @@ SEEDS, MOST_ROWS, ROUNDS, EVERY, RATIO = range(3), 4000, 400, 10, 5.0
 NODES = norm.ppf((np.arange(9) + 0.5) / 9)
 
 
-def problem(name: str, seed: int) -> tuple[np.ndarray, list[int], Costs]:
-    """Rows, columns of categories, costs with truths."""
+def problem(name: str, seed: int) -> tuple[np.ndarray, Columns, Costs]:
+    """Rows, their columns, costs with truths."""
     data = load(name)
     y = np.asarray(data.y != 1) if name == "page-blocks" else data.y
     rows = np.arange(len(y))
@@ -63,8 +60,9 @@ def problem(name: str, seed: int) -> tuple[np.ndarray, list[int], Costs]:
         matrix, None if data.costs is None else data.costs[rows], classes=classes, codes=codes
     )
     categorical = categorical_columns(X)
-    table = FrameEncoder(X, categorical).transform(X) if categorical else X.to_numpy(float)
-    return table, categorical, costs
+    encoder = FrameEncoder(X, categorical) if categorical else None
+    table = X.to_numpy(float) if encoder is None else encoder.transform(X)
+    return table, Columns(X.shape[1], None, encoder), costs
 
 
 def log_loss(scores: np.ndarray, costs: Costs) -> float:
@@ -108,7 +106,7 @@ CRITERIA: dict[str, Callable[[np.ndarray, Costs], float]] = {
 
 
 def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
-    X, categorical, costs = problem(name, seed)
+    X, columns, costs = problem(name, seed)
     counts = np.bincount(costs.codes)
     train, test = train_test_split(
         np.arange(len(X)),
@@ -117,16 +115,17 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
         random_state=seed,
     )
     known, asked = costs.take(train), costs.take(test)
-    settings = Settings.of(CostBoostClassifier(n_jobs=1, n_estimators=ROUNDS))
-    ones = np.ones(len(train))
-    target = ProbabilityTarget(Totals.of(Block(None, known, ones)))
-    recipe = Recipe("15 leaves", settings.engine, settings.growth(target.n_scores))
-    engine = settings.make_engine(recipe, len(train))
-    table = TargetTable(X[train], categorical, target, target.columns(known, ones))
+    model = CostBoostClassifier(n_jobs=1, n_estimators=ROUNDS, random_state=seed)
+    rows = Rows(X[train], known, np.ones(len(train)))
+    parts, seeds = make_folds(rows, rows.weights, model, "", n_folds=5, has_eval_set=False)
+    table = MemoryRows(rows, columns, parts, seeds, "", has_row_costs=False)
+    target = ProbabilityTarget(table.totals)
     boosters, curves = [], []
-    parts = folds(known.codes, 5, np.random.RandomState(seed))
     for number, part in enumerate(parts):
-        booster, _ = engine.train(table, part, Job(ROUNDS, 0, number))
+        place = {"head": target.name, "booster": number + 1, "n_boosters": 5}
+        rounds = Rounds(ROUNDS, 0, number, target, {}, **place)
+        kind = trees(model, target.n_scores)
+        booster, _ = table.fit(kind, target, number, rounds, 1)
         boosters.append(booster.booster)
         stages = enumerate(booster.staged_scores(X[train][part.held_out]), 1)
         curves.append({t: scores.copy() for t, scores in stages if t % EVERY == 0})

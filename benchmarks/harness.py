@@ -16,7 +16,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from costboost_papers.provenance import source_commit
+from costboost_papers.run import source_commit
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (

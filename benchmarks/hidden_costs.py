@@ -27,13 +27,9 @@ from rich.table import Table
 import costboost as cb
 from costboost.costs import Costs
 from costboost.datasets import make_fraud
-from costboost.gbm.blocks import Block
-from costboost.gbm.casting import Clock, Training
-from costboost.gbm.members import blend
-from costboost.gbm.settings import Settings
-from costboost.gbm.sources.memory import MemorySource, make_plan
-from costboost.gbm.stakes import stakes_for
-from costboost.gbm.train import tasks_for
+from costboost.gbm.heads import ProbabilityHead, temperature
+from costboost.gbm.members import blend, candidates_for
+from costboost.gbm.train import Clock, Training, prices_for, tasks_for
 
 SEED = 500  # the defaults were chosen on these splits; held_out_cost has others
 
@@ -110,42 +106,41 @@ def cases(seed: int, rows: int) -> Iterator[Case]:
 def candidates(case: Case, effort: str, seed: int) -> dict[str, float]:
     """Savings on the test rows of every way to decide."""
     model = cb.CostBoostClassifier(effort=effort, random_state=seed, n_jobs=1)
-    settings = Settings.of(model)
-    X, y, features = model._read_table(case.X[0], case.y[0])
-    known, asked = (
-        Costs([0, 1], costs, codes=y) for y, costs in zip(case.y, case.costs, strict=True)
-    )
-    block = Block(X, known, np.ones(len(y)))
-    plan = make_plan(block, block.weights, settings)
-    source = MemorySource(block, features, plan, has_row_costs=True)
-    tasks = tasks_for(settings, source.totals, source.classes, has_row_costs=True)
-    stakes = stakes_for(settings, source)
-    held_out, test = source.held_out(), features.read_as_trained(case.X[1], "hidden_costs")
+    rows = model._read_rows(case.X[0], case.y[0], None, case.costs[0], None, False)
+    asked = Costs([0, 1], case.costs[1], codes=case.y[1])
+    tasks, prices = tasks_for(model, rows), prices_for(model, rows)
+    held_out, test = rows.held_out(), rows.columns.read_as_trained(case.X[1], "hidden_costs")
 
-    def trained(task, settings: Settings) -> tuple[np.ndarray, np.ndarray]:
+    def scores_of(found, factor: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         """Scores of the held-out and of the test rows."""
-        cast = Training(source, settings, task, [], lambda *_: None).cast(None, Clock(None))
-        head = task.head.trained(cast.models, cast.weights)
-        head = head.calibrated(cast.scores, held_out.costs.codes, held_out.weights)
-        average = sum(w * m.scores(test) for m, w in zip(head.models, head.weights, strict=True))
-        return head.temperature * cast.scores, head.temperature * average
+        average = sum(w * m.scores(test) for m, w in zip(found.models, found.weights, strict=True))
+        return factor * found.scores, factor * average
 
-    odds, direct = (trained(task, settings) for task in tasks)
-    odds = tuple(stakes.signs[1] * part for part in odds)
-    guessed = tuple(part + stakes.base for part in odds)
-    for truth, task in stakes.tasks.items():
-        found = trained(task, stakes.settings)
-        guessed = tuple(a + stakes.signs[truth] * b for a, b in zip(guessed, found, strict=True))
+    with Training.of(rows, model, ()) as training:
+        found = []
+        for target, head in tasks:
+            kinds = candidates_for(model, target, rows)
+            trained = training.train_members(kinds, target, None, Clock(None))
+            factor = 1.0
+            if isinstance(head, ProbabilityHead):
+                factor = temperature(trained.scores, held_out.costs.codes, held_out.weights)
+            found.append(scores_of(trained, factor))
+        odds, direct = found
+        prices.train(training, model, Clock(None))
+    target = tasks[1][0].on(held_out.costs, held_out.weights)
+    odds = tuple(prices.signs[1] * part for part in odds)
+    guessed = tuple(part + prices.base for part in odds)
+    for truth, trained in prices.trained.items():
+        pairs = zip(guessed, scores_of(trained), strict=True)
+        guessed = tuple(a + prices.signs[truth] * b for a, b in pairs)
     ways = {
         "learned": direct,
-        "Bayes, mean costs": tuple(part + stakes.base for part in odds),
+        "Bayes, mean costs": tuple(part + prices.base for part in odds),
         "Bayes, guessed costs": guessed,
         "mean score": tuple((a + b) / 2 for a, b in zip(direct, guessed, strict=True)),
     }
     first = ["learned", "Bayes, guessed costs"]
-    target = tasks[-1].target
-    loss = target.part(target.columns(held_out.costs, held_out.weights)).loss
-    shares = blend([ways[name][0] for name in first], loss)
+    shares = blend([ways[name][0] for name in first], target.loss)
     ways["weights by held-out loss"] = tuple(
         sum(w * ways[name][i] for w, name in zip(shares, first, strict=True)) for i in (0, 1)
     )

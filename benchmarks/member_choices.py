@@ -24,21 +24,16 @@ from held_out_cost import problems
 
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
-from costboost.gbm.blocks import Block
-from costboost.gbm.engines.base import Job, TargetTable
-from costboost.gbm.folds import folds
 from costboost.gbm.heads import temperature, to_proba
-from costboost.gbm.members import blend, mixed
-from costboost.gbm.portfolio import Shape, recipes_for
-from costboost.gbm.settings import Settings
-from costboost.gbm.targets import Columns, LogLossPart, ProbabilityTarget
-from costboost.gbm.totals import Totals
+from costboost.gbm.members import blend, candidates_for, mixed
+from costboost.gbm.rounds import Rounds
+from costboost.gbm.targets import ProbabilityTarget, log_loss
 from costboost.metrics import savings_score
 
 KEPT = Path(__file__).resolve().parents[1] / "build" / "member_choices"
 FIRST, MOST_ROWS, FOLDS = 500, 5_000, 5
 # Ways to combine: the first letters of the names of kinds.
-BALANCED = ("31 leaves", "15 leaves, random splits", "linear", "network", "forest")
+BALANCED = ("31 leaves", "15 leaves, random splits", "network", "forest")
 WAYS = {
     "balanced": BALANCED,
     **{f"without {kind}": tuple(b for b in BALANCED if b != kind) for kind in BALANCED},
@@ -53,40 +48,31 @@ def split_of(data: str, seed: int) -> problems.Split:
     return problems.draw(problems.table(data), seed)
 
 
-def encoded(model: CostBoostClassifier, split: problems.Split) -> tuple:
-    """Numbers of the training and test rows, and which columns are categories."""
-    X, _, features = model._read_table(split.X_train, split.y_train)
-    test = split.X_test if features.encoder is None else features.encoder.transform(split.X_test)
-    return X, np.asarray(test, dtype=np.float64), features.categorical
-
-
 def keep(data: str, seed: int) -> None:
     """Train what is not kept yet: held-out and test scores, seconds of processor time."""
     split = split_of(data, seed)
-    model = CostBoostClassifier(effort="high", n_jobs=1)
-    X, X_test, categorical = encoded(model, split)
-    costs = Costs(np.arange(split.k), 1.0 - np.eye(split.k)).known(split.y_train)
-    target = ProbabilityTarget(Totals.of(Block(X, costs, np.ones(len(X)))))
-    table = TargetTable(X, categorical, target, Columns(split.y_train, np.ones(len(X))))
-    settings = Settings.of(model)
-    inputs = X.shape[1] + sum(int(np.nanmax(X[:, j])) for j in categorical)
-    parts = folds(split.y_train, FOLDS, np.random.RandomState(seed))
-    for recipe in recipes_for(settings, target, Shape(len(X), inputs)):
-        path = KEPT / f"{data}-{seed}-{recipe.name}.npz"
+    model = CostBoostClassifier(effort="high", ensemble=FOLDS, n_jobs=1, random_state=seed)
+    table = model._read_rows(split.X_train, split.y_train, None, None, None, False)
+    n, X_test = len(table.rows), table.columns.read_as_trained(split.X_test, "member_choices")
+    target = ProbabilityTarget(table.totals)
+    for kind in candidates_for(model, target, table):
+        path = KEPT / f"{data}-{seed}-{kind.name}.npz"
         if path.exists():
             continue
-        engine = settings.make_engine(recipe, len(X))
         shape = () if target.n_scores == 1 else (target.n_scores,)
-        held, test = np.zeros((len(X), *shape)), np.zeros((len(X_test), *shape))
+        held, test = np.zeros((n, *shape)), np.zeros((len(X_test), *shape))
         start = time.process_time()
-        for i, fold in enumerate(parts):
-            job = Job(settings.n_estimators, settings.stopping_patience, seed + i)
-            trained, held[fold.held_out] = engine.train(table, fold, job)
+        for i, fold in enumerate(table.folds):
+            rounds = Rounds(
+                model.n_estimators, model.patience, seed + i, target, table.watched(i),
+                head=target.name, booster=i + 1, n_boosters=FOLDS,
+            )  # fmt: skip
+            trained, held[fold.held_out] = table.fit(kind, target, i, rounds, 1)
             test += trained.scores(X_test) / FOLDS
         seconds = time.process_time() - start
         np.savez_compressed(path, held=held, test=test, seconds=seconds)
-        loss = LogLossPart(split.y_train, np.ones(len(X))).loss(held)
-        print(f"{data:16s} {seed}  {recipe.name:28s} {loss:.4f}  {seconds:.1f} s", flush=True)
+        loss = log_loss(held, split.y_train, np.ones(n))
+        print(f"{data:16s} {seed}  {kind.name:28s} {loss:.4f}  {seconds:.1f} s", flush=True)
 
 
 def judged(data: str, seed: int) -> list[dict]:
@@ -94,12 +80,17 @@ def judged(data: str, seed: int) -> list[dict]:
     split = split_of(data, seed)
     found = {path.stem.split(f"{data}-{seed}-")[1]: np.load(path)
              for path in sorted(KEPT.glob(f"{data}-{seed}-*.npz"))}  # fmt: skip
-    ones = np.ones(len(split.y_train))
-    part, test = (LogLossPart(y, np.ones(len(y))) for y in (split.y_train, split.y_test))
+    ones, even = np.ones(len(split.y_train)), np.ones(len(split.y_test))
+
+    def held_out_loss(scores: np.ndarray) -> float:
+        return log_loss(scores, split.y_train, ones)
+
     rows = []
     for way, wanted in WAYS.items():
         kinds = [kind for kind in found if wanted is None or kind in wanted]
-        weights = blend([found[kind]["held"] for kind in kinds], part.loss)
+        weights = blend(
+            [found[kind]["held"] for kind in kinds], lambda s: log_loss(s, split.y_train, ones)
+        )
         held = mixed([found[kind]["held"] for kind in kinds], weights)
         scores = mixed([found[kind]["test"] for kind in kinds], weights)
         scores = temperature(held, split.y_train, ones) * scores
@@ -115,7 +106,7 @@ def judged(data: str, seed: int) -> list[dict]:
             rows.append({
                 "data": data, "costs": problem.costs, "seed": seed, "way": way,
                 "savings": savings_score(split.y_test, decisions, labels=range(split.k), **priced),
-                "loss": test.loss(scores), "seconds": seconds,
+                "loss": log_loss(scores, split.y_test, even), "seconds": seconds,
             })  # fmt: skip
     return rows
 

@@ -62,7 +62,6 @@ DEFERRED = {
         "files",
     ): "save and to_onnx; files know every class",
     ("wrappers/target_rate", "files"): "save, as above",
-    ("gbm/checkpoint", "files"): "boosters in a container; files know every class",
     ("wrappers/target_rate", "algorithms"): "its default estimator; AdaMEC is a MinCostClassifier",
 }
 

@@ -43,19 +43,26 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import Constraint, check_parameters, check_weights, number
 from costboost.columns.frames import FrameEncoder, categorical_columns
 from costboost.costs import savings
-from costboost.gbm.blocks import Block, Features, Pricing, check_classes, joined
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.gbm.engines.base import Engine, Job, Seen, to_scores
-from costboost.gbm.engines.xgboost import XGBoostEngine, feature_types
-from costboost.gbm.folds import HoldOut, strata
-from costboost.gbm.members import Recipe
+from costboost.gbm.members import Candidate
 from costboost.gbm.models import Model, XGBoostModel
-from costboost.gbm.names import canonical
-from costboost.gbm.settings import RULES, Settings
-from costboost.gbm.sources.base import Source, Trainer, hold_out_rule
-from costboost.gbm.targets import Part, Target
-from costboost.gbm.totals import Totals
+from costboost.gbm.parameters import RULES, canonical
+from costboost.gbm.rounds import Rounds, to_scores
+from costboost.gbm.rows import (
+    LARGEST_SEED,
+    Columns,
+    HoldOut,
+    Pricing,
+    Rows,
+    Totals,
+    TrainingRows,
+    check_classes,
+    hold_out_rule,
+    strata,
+)
+from costboost.gbm.targets import Target
 from costboost.gbm.train import train
+from costboost.gbm.xgboost import feature_types, matrix_options, parameters_for
 
 __all__ = ["DaskCostBoostClassifier", "WorkerLostError"]
 
@@ -235,20 +242,20 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         chunks are brought into them; arrays in memory too, if the chunks of ``X`` are known.
         """
         check_parameters(self)
-        settings = Settings.of(self)
-        cluster = _Cluster(self)
+        owner, cluster = type(self).__name__, _Cluster(self)
         share = canonical(self.engine_params or {}, "xgboost").get("subsample", self.subsample)
         if share < 1 and self.random_state is not None:
             raise ValueError(
-                f"The 'subsample' parameter of {settings.owner} must be 1 with a random_state, got "
+                f"The 'subsample' parameter of {owner} must be 1 with a random_state, got "
                 f"{share}: each worker draws from the rows it happens to hold, so the seed would "
                 "not repeat. Set subsample=1, or random_state=None."
             )
-        source = DaskSource(cluster, X, y, costs, sample_weight, self.cost_matrix, settings)
         arguments = self.get_params(deep=False)
         del arguments["client"], arguments["worker_timeout"]
         local = CostBoostClassifier(engine="xgboost", ensemble=1, **arguments)
-        self._local = local.adopt(train(source, settings))
+        source = DaskSource(cluster, X, y, costs, sample_weight, local, owner)
+        local._take_over(*train(source, local))
+        self._local = local
         return self
 
     def predict(self, X: Any, costs: Any = None) -> Any:
@@ -450,16 +457,16 @@ def _as_table(X: Any, owner: str) -> Any:
     )
 
 
-def _features(X: Any) -> Features:
+def _columns_of(X: Any) -> Columns:
     """The columns of a table, with the categories that all partitions know."""
     if isinstance(X, da.Array):
-        return Features(X.shape[1])
+        return Columns(X.shape[1])
     meta = X._meta
     has_names = all(isinstance(name, str) for name in meta.columns)
     names = np.asarray(meta.columns, dtype=object) if has_names else None
     categorical = categorical_columns(meta)
     if not categorical:
-        return Features(meta.shape[1], names)
+        return Columns(meta.shape[1], names)
     # A small frame with the types of all columns, and all categories of each.
     sets = {meta.columns[j]: meta.iloc[:, j].cat.categories for j in categorical}
     n = max(2, *map(len, sets.values()))
@@ -469,7 +476,7 @@ def _features(X: Any) -> Features:
         else pd.Series(np.zeros(n)).astype(dtype)
         for name, dtype in meta.dtypes.items()
     }
-    return Features(meta.shape[1], names, FrameEncoder(pd.DataFrame(columns), categorical))
+    return Columns(meta.shape[1], names, FrameEncoder(pd.DataFrame(columns), categorical))
 
 
 def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
@@ -529,8 +536,8 @@ def _block(
     costs: Any,
     weights: Any,
     pricing: Pricing,
-    features: Features | None = None,
-) -> Block:
+    features: Columns | None = None,
+) -> Rows:
     """The rows of a partition that have weight; their features too if these are given."""
     n = len(y)
     for name, other in (("X", X), ("costs", costs), ("sample_weight", weights)):
@@ -542,22 +549,22 @@ def _block(
             )
     if not n:  # whatever the costs are, they are none
         width = 0 if features is None else features.n_features
-        return Block(np.empty((0, width), dtype=np.float32), pricing.nothing(), np.empty(0))
+        return Rows(np.empty((0, width), dtype=np.float32), pricing.nothing(), np.empty(0))
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     if w.any():  # a partition may weigh nothing, all together may not
         w = check_weights(w, n, pricing.owner)
     known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, np.asarray(y)))
     matrix = None if features is None else np.asarray(features.read(X), dtype=np.float32)
-    return Block(matrix, known, w).weighted()
+    return Rows(matrix, known, w).weighted()
 
 
 def _group_counts(*part: Any) -> Ints:
-    """How many rows of a partition each group has (see `costboost.gbm.folds.strata`)."""
+    """How many rows of a partition each group has (see `costboost.gbm.rows.strata`)."""
     costs = _block(*part).costs
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
 
-def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Block, Block, Totals | None]:
+def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Rows, Rows, Totals | None]:
     """Training and held-out rows of a partition, and the sums over both."""
     block = _block(*part)
     held = rule.mask(strata(block.costs), before)
@@ -565,7 +572,7 @@ def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Block, Block, Total
     return block.take(~held).with_prices(), block.take(held), totals
 
 
-def _summary(shard: tuple[Block, Block, Totals | None]) -> tuple[Block, Totals | None]:
+def _summary(shard: tuple[Rows, Rows, Totals | None]) -> tuple[Rows, Totals | None]:
     """What the client needs of a partition: small enough to travel."""
     return shard[1].without_features(), shard[2]
 
@@ -573,9 +580,9 @@ def _summary(shard: tuple[Block, Block, Totals | None]) -> tuple[Block, Totals |
 def _columns(shard: Any, held_out: bool, target: Target) -> tuple[AnyArray, ...]:
     """Features, labels (or gains) and weights of some rows, as XGBoost carries them."""
     rows = shard[held_out]
-    columns = target.columns(rows.costs, rows.weights)
-    labels = columns.labels if columns.gains is None else columns.gains
-    return rows.X, labels.astype(np.float32), columns.weights.astype(np.float32)
+    known = target.on(rows.costs, rows.weights)
+    labels = known.values if target.learns_gains else known.labels
+    return rows.X, labels.astype(np.float32), known.weights.astype(np.float32)
 
 
 def _scores(shard: Any, model: Model) -> Floats:
@@ -593,15 +600,14 @@ class WorkerTarget:
 
     def __init__(self, target: Target) -> None:
         self.target = target
-        self._parts: dict[int, tuple[xgb.DMatrix, Part]] = {}
+        self._parts: dict[int, tuple[xgb.DMatrix, Target]] = {}
 
-    def _part(self, data: xgb.DMatrix) -> Part:
+    def _part(self, data: xgb.DMatrix) -> Target:
         if id(data) not in self._parts:
             labels = data.get_label()
             if self.target.learns_gains:
                 labels = labels.reshape(data.num_row(), self.target.n_scores)
-            columns = self.target.carried(labels, data.get_weight())
-            self._parts[id(data)] = data, self.target.part(columns)
+            self._parts[id(data)] = data, self.target.carried(labels, data.get_weight())
         return self._parts[id(data)][1]
 
     def derivatives(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
@@ -626,10 +632,10 @@ class WorkerTarget:
         return "loss", float(f"{total[0] / total[1]:.12g}")
 
 
-class DaskSource(Source):
+class DaskSource(TrainingRows):
     """Training rows in the memory of a cluster; no process holds all of them."""
 
-    tells_rounds = False
+    is_local = False
 
     def __init__(
         self,
@@ -638,17 +644,17 @@ class DaskSource(Source):
         y: Any,
         costs: Any,
         sample_weight: Any,
-        cost_matrix: Any,
-        settings: Settings,
+        model: CostBoostClassifier,
+        owner: str,
     ) -> None:
-        self.cluster, self.settings = cluster, settings
-        owner = settings.owner
+        self.cluster, self.model, self.owner = cluster, model, owner
+        cost_matrix = model.cost_matrix
         table = _as_table(X, owner)
         if y is None:
             raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
-        if settings.loss != "auto" and (costs is not None or callable(cost_matrix)):
+        if model.loss != "auto" and (costs is not None or callable(cost_matrix)):
             raise ValueError(
-                f"The 'loss' parameter of {owner}, {settings.loss!r}, takes one cost matrix for "
+                f"The 'loss' parameter of {owner}, {model.loss!r}, takes one cost matrix for "
                 "all rows, and the rows have costs of their own. Use loss='auto'."
             )
         parts = _aligned(table, owner, y=y, costs=costs, sample_weight=sample_weight)
@@ -656,25 +662,25 @@ class DaskSource(Source):
         self.classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
         check_classification_targets(self.classes)
         check_classes(self.classes, owner)
-        self.features = _features(table)
+        self.columns = _columns_of(table)
         self.has_row_costs = costs is not None
-        pricing = Pricing(cost_matrix, self.classes, owner, settings.loss != "auto")
+        pricing = Pricing(cost_matrix, self.classes, owner, model.loss != "auto")
         if costs is None and not pricing.needs_columns:
             # A mistake in the matrix is found here, not by the workers.
             pricing.resolve(None, None, np.empty(0, dtype=np.intp))
-        rng = check_random_state(settings.random_state)
+        rng = check_random_state(model.random_state)
         partitions = list(zip(range(len(parts[0])), *parts, strict=True))
         shared = delayed(pricing, traverse=False)
         before = np.zeros((len(partitions) + 1, 2 * len(self.classes)), dtype=np.intp)
-        if settings.early_stopping:  # rows of each group before each partition
+        if model.early_stopping:  # rows of each group before each partition
             counts = [
                 delayed(_group_counts)(i, X if pricing.needs_columns else None, *others, shared)
                 for i, X, *others in partitions
             ]
             before[1:] = np.cumsum(cluster.gather(counts, "reading the costs"), axis=0)
-        rule = hold_out_rule(settings, int(before[-1].sum()), len(self.classes), rng)
-        self.seeds = [int(rng.randint(Settings.largest_seed))]
-        columns = delayed(self.features, traverse=False)
+        rule = hold_out_rule(model, int(before[-1].sum()), len(self.classes), rng)
+        self.seeds = [int(rng.randint(LARGEST_SEED))]
+        columns = delayed(self.columns, traverse=False)
         self.shards = cluster.client.persist(
             [delayed(_split)(rule, before[i], i, *part, shared, columns) for i, *part in partitions]
         )
@@ -689,62 +695,58 @@ class DaskSource(Source):
         # Training and held-out rows of each partition.
         self.sizes = [(t.train_rows, t.held_out_rows) if t else (0, 0) for _, t in found]
         held = [block for block, _ in found if len(block)]
-        self._held_out = joined(held) if held else None
+        self._held_out = Rows.joined(held) if held else None
 
-    def engine(self, settings: Settings, recipe: Recipe) -> Engine:
-        """XGBoost, with the threads of the workers."""
-        return settings.make_engine(recipe, self.totals.rows, own_threads=False)
-
-    def held_out(self, number: int | None = None) -> Block | None:
+    def held_out(self, number: int | None = None) -> Rows | None:
         """Costs and weights of the held-out rows."""
         return self._held_out
 
-    def trainer(self, engine: Engine, target: Target) -> Trainer:
-        """Trains on the cluster."""
-        assert isinstance(engine, XGBoostEngine)
+    def fit(
+        self,
+        kind: Candidate,
+        target: Target,
+        number: int | None,
+        rounds: Rounds,
+        threads: int | None,
+    ) -> tuple[Model, Floats | None]:
+        """Train on the cluster."""
         doing = f"training the {target.name} booster"
-        held = self._held_out
-
-        def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
-            n_rows, n_parts = self.totals.train_rows, len(self.shards)
-            self._say(f"{doing} on {n_rows} rows in {n_parts} partitions")
-            model: Model = self.cluster.guarded(
-                lambda needed: self._train(engine, target, job, needed), doing
-            )
-            self._say(f"{model.n_rounds} rounds")
-            if held is None:
-                return model, None
-            shared = delayed(model, traverse=False)
-            parts = [
-                delayed(_scores)(shard, shared)
-                for shard, (_, n) in zip(self.shards, self.sizes, strict=True)
-                if n
-            ]
-            return model, np.concatenate(self.cluster.gather(parts, "scoring held-out rows"))
-
-        return train
+        n_rows, n_parts = self.totals.train_rows, len(self.shards)
+        self._say(f"{doing} on {n_rows} rows in {n_parts} partitions")
+        model: Model = self.cluster.guarded(
+            lambda needed: self._train(kind, target, rounds, needed), doing
+        )
+        self._say(f"{model.n_rounds} rounds")
+        if self._held_out is None:
+            return model, None
+        shared = delayed(model, traverse=False)
+        parts = [
+            delayed(_scores)(shard, shared)
+            for shard, (_, n) in zip(self.shards, self.sizes, strict=True)
+            if n
+        ]
+        return model, np.concatenate(self.cluster.gather(parts, "scoring held-out rows"))
 
     async def _train(
-        self, engine: XGBoostEngine, target: Target, job: Job, needed: set[str]
+        self, kind: Candidate, target: Target, rounds: Rounds, needed: set[str]
     ) -> XGBoostModel:
         """One training; tells which workers it needs as soon as that is known."""
-        types = feature_types(self.features.n_features, self.features.categorical)
-        data = await self._matrix(engine, target, types)
+        types = feature_types(self.columns.n_features, self.columns.categorical)
+        data = await self._matrix(kind, target, types)
         needed |= set(data.worker_map)
         options: dict[str, Any] = {}
         # There may be no held-out row on which errors cost anything.
-        held = self._held_out if job.patience else None
-        if held is not None and target.part(target.columns(held.costs, held.weights)).weight > 0:
-            watched = await self._matrix(engine, target, types, ref=data)
+        if rounds.stop_by is not None:
+            watched = await self._matrix(kind, target, types, ref=data)
             needed |= set(watched.worker_map)
             options = {
                 "evals": [(watched, "held_out")],
-                "early_stopping_rounds": job.patience,
+                "early_stopping_rounds": rounds.patience,
                 "custom_metric": WorkerTarget(target).mean_loss,
             }
         if not target.is_log_loss:
             options["obj"] = WorkerTarget(target).derivatives
-        parameters = engine.parameters_for(target, job.fresh_seed)
+        parameters = parameters_for(kind, target, rounds.seed, None)
         if target.learns_gains:
             # Labels of d columns make d scores, and XGBoost wants no classes beside them.
             parameters.pop("num_class")
@@ -753,19 +755,19 @@ class DaskSource(Source):
             self.cluster.client,
             parameters,
             data,
-            num_boost_round=job.n_estimators,
-            verbose_eval=self.settings.verbose > 1,
+            num_boost_round=rounds.n_rounds,
+            verbose_eval=self.model.verbose > 1,
             **options,
         )
         booster = result["booster"]
         if "evals" in options:
-            for t, loss in enumerate(result["history"]["held_out"]["loss"], start=1):
-                job.tell(Seen(t, {"held_out": float(loss)}, {}))
+            for loss in result["history"]["held_out"]["loss"]:
+                rounds.tell({"held_out": float(loss)})
             booster = booster[: booster.best_iteration + 1]
         return XGBoostModel(booster, types)
 
     async def _matrix(
-        self, engine: XGBoostEngine, target: Target, types: list[str] | None, ref: Any = None
+        self, kind: Candidate, target: Target, types: list[str] | None, ref: Any = None
     ) -> Any:
         """Rows binned by the workers that hold them; held-out ones by a reference."""
         held_out = ref is not None
@@ -782,16 +784,16 @@ class DaskSource(Source):
 
         return await xgb_dask.DaskQuantileDMatrix(
             self.cluster.client,
-            column(0, self.features.n_features),
+            column(0, self.columns.n_features),
             column(1, *((target.n_scores,) if target.learns_gains else ())),
             weight=column(2),
             ref=ref,
-            **engine.matrix_options(types),
+            **matrix_options(kind, types),
         )
 
     def _say(self, what: str) -> None:
-        if self.settings.verbose:
-            Console().print(f"{self.settings.owner}: {what}")
+        if self.model.verbose:
+            Console().print(f"{self.owner}: {what}")
 
 
 # --- waiting for a cluster without hanging --------------------------------------------------------

@@ -15,8 +15,7 @@ from rich.table import Table
 from costboost_papers import registry
 from costboost_papers.item import Conclusion, Item, Mode
 from costboost_papers.registry import owner
-from costboost_papers.run import CannotRunError, Tally, failures_path, progress_bar, run_item
-from costboost_papers.store import Store
+from costboost_papers.run import CannotRunError, Store, Tally, failures_path, progress_bar, run_item
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,8 +135,7 @@ def _tell(console: Console, conclusions: Sequence[Conclusion]) -> None:
 
 def _show(console: Console, item: Item, mode: Mode, output: Path) -> pd.DataFrame | None:
     """Summarise one item's rows, keep summary and picture beside them, print table and verdicts."""
-    from costboost_papers.pages import save_figure, tau_line
-    from costboost_papers.summary import ordering, summarise, write_summary
+    from costboost_papers.pages import ordering, save_figure, summarise, tau_line, write_summary
 
     source = owner(item)
     rows = Store(output, source, mode).rows_of(source.tasks(mode))

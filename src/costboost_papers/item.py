@@ -9,15 +9,20 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from math import isnan
 from typing import TYPE_CHECKING, Literal, get_args
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+else:
+    from costboost_papers._lazy import pd
 
-__all__ = ["Conclusion", "Item", "Mode", "Task", "Verdict"]
+
+# --- item ----------------------------------------------------------------------------------------
 
 Mode = Literal["quick", "full"]
 Verdict = Literal["holds", "holds in part", "does not hold"]
@@ -96,10 +101,10 @@ class Item(ABC):
 
     def printed(self) -> pd.DataFrame:
         """The paper's numbers: dataset, algorithm, setting, metric, value."""
-        # Read from ``printed.csv`` in the paper's folder; empty if the paper prints none.
+        # Read from ``printed``; empty if the paper prints none.
         import pandas as pd
 
-        source = files("costboost_papers") / self.paper / "printed.csv"
+        source = files("costboost_papers") / "printed" / f"{self.paper}.csv"
         if not source.is_file():
             return pd.DataFrame(columns=PRINTED_COLUMNS)
         with source.open(encoding="utf-8") as stream:
@@ -135,3 +140,84 @@ class Item(ABC):
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
         """What the paper states about this item, checked on our figures."""
         return []
+
+
+# --- grading -------------------------------------------------------------------------------------
+
+
+def tiered(holds: bool, in_part: bool) -> Verdict:
+    """Whether the whole statement is borne out, else whether a weaker form of it is."""
+    return "holds" if holds else "holds in part" if in_part else "does not hold"
+
+
+def graded(signs: Iterable[bool]) -> Verdict:
+    """Holds if all signs are good, in part if some are."""
+    found = list(signs)
+    return tiered(all(found), any(found))
+
+
+def counted(right: int, of: int) -> Verdict:
+    """Holds if all cases are right, in part if some are."""
+    return tiered(right == of, right > 0)
+
+
+def together(verdicts: Iterable[Verdict]) -> Verdict:
+    """What several verdicts on the parts of one statement come to: theirs if they agree."""
+    found = set(verdicts)
+    return found.pop() if len(found) == 1 else "holds in part"
+
+
+# --- layout --------------------------------------------------------------------------------------
+
+
+def mean_and_error(rows: pd.DataFrame, metrics: Iterable[str]) -> pd.DataFrame:
+    """Mean and standard error (statistic ``se``) of raw rows, for some metrics only."""
+    group = ["dataset", "algorithm", "setting", "metric"]
+    values = rows[rows["metric"].isin(list(metrics))].groupby(group, sort=False)["value"]
+    found = values.agg(mean="mean", se="sem", n="count").reset_index()
+    tidy = found.melt(
+        id_vars=[*group, "n"],
+        value_vars=["mean", "se"],
+        var_name="statistic",
+        value_name="value",
+    )
+    return tidy[SUMMARY_COLUMNS]
+
+
+def wide(summary: pd.DataFrame, metric: str, statistic: str = "mean") -> pd.DataFrame:
+    """One statistic of one metric: index (dataset, setting), a column per algorithm."""
+    # Rows and columns keep the order in which they come.
+    chosen = summary[(summary["metric"] == metric) & (summary["statistic"] == statistic)]
+    table = chosen.pivot(index=["dataset", "setting"], columns="algorithm", values="value")
+    order = pd.MultiIndex.from_frame(chosen[["dataset", "setting"]].drop_duplicates())
+    return table.reindex(index=order, columns=chosen["algorithm"].unique())
+
+
+def plus_minus(value: float, error: float, digits: int, sign: str = "") -> str:
+    """Mean and error as one cell; empty if there is no mean, without an error if there is none."""
+    # ``sign="+"`` writes the sign of positive numbers too.
+    if isnan(value):
+        return ""
+    return f"{value:{sign}.{digits}f}" + ("" if isnan(error) else f" ± {error:.{digits}f}")
+
+
+def cells(
+    means: pd.DataFrame,
+    errors: pd.DataFrame,
+    place: tuple[str, str],
+    columns: Sequence[str],
+    digits: int,
+) -> list[str]:
+    """The cells of one data set and setting; empty where there is no such number."""
+    row = pd.MultiIndex.from_tuples([place])
+    values, spread = (
+        table.reindex(index=row, columns=list(columns)).to_numpy(dtype=float)[0]
+        for table in (means, errors)
+    )
+    return [plus_minus(value, error, digits) for value, error in zip(values, spread, strict=True)]
+
+
+def compact(summary: pd.DataFrame, spread_of: str) -> pd.DataFrame:
+    """The means, and all statistics of one metric."""
+    kept = (summary["statistic"] == "mean") | (summary["metric"] == spread_of)
+    return summary[kept].reset_index(drop=True)

@@ -21,7 +21,7 @@ PAPERS = sorted(
 
 
 def generator():
-    path = ROOT / "docs" / "generate_algorithms.py"
+    path = ROOT / "docs" / "_pages" / "algorithms.py"
     spec = importlib.util.spec_from_file_location("generate_algorithms", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -29,7 +29,7 @@ def generator():
 
 
 def test_the_readme_and_the_stub_are_up_to_date():
-    """After a new recipe: python docs/generate_algorithms.py."""
+    """After a new recipe: python docs/build.py algorithms."""
     generate = generator()
     text = generate.README.read_text(encoding="utf-8")
     assert generate.readme(text) == text

@@ -10,8 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import costboost
-from costboost.cli import COMMANDS, app
-from costboost.cli.lazy import Command
+from costboost.cli import COMMANDS, Command, app
 
 runner = CliRunner()
 HEAVY = (

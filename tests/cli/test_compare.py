@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from cli.conftest import COSTS, World, run
 from costboost.cli.compare import rank
-from costboost.cli.split import folds
+from costboost.cli.problem import Rows, folds
 
 
 def test_intervals_are_paired_and_widened() -> None:
@@ -76,8 +76,6 @@ def test_the_constant_decision_costs_what_it_must(world: World) -> None:
     frame = pd.read_csv(world.train)
     is_fraud = frame["fraud"] == "yes"
     always = {"no": ((frame["amount"] + 15) * is_fraud), "yes": 5.0 * ~is_fraud}
-    from costboost.cli.problem import Rows
-
     total = 0.0
     for train, test in folds(Rows(frame, frame["fraud"].to_numpy(str)), 2, 0):
         best = min(always, key=lambda name: always[name].iloc[train].sum())
@@ -95,13 +93,13 @@ def test_the_table_fits_a_terminal(world: World, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) -> None:
-    from costboost.cli import contenders
+    from costboost.cli import compare
 
     path = tmp_path / "c"
     arguments = ("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "AdaC2",
                  "--only-ours", "--set", "n_estimators=3", "--json")  # fmt: skip
     whole = run(*arguments).stdout
-    check, calls = contenders.check_codes, []
+    check, calls = compare.check_codes, []
 
     def counted(codes, n, d):
         calls.append(n)
@@ -109,11 +107,11 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
             raise MemoryError("killed")
         return check(codes, n, d)
 
-    monkeypatch.setattr(contenders, "check_codes", counted)
+    monkeypatch.setattr(compare, "check_codes", counted)
     run(*arguments, "--checkpoint", path, code=2)
     assert path.exists()
     said = " ".join(run(*arguments, "--seed", 1, "--checkpoint", path, code=2).stderr.split())
     assert "of another fit: other seed. Delete the file" in said
-    monkeypatch.setattr(contenders, "check_codes", check)
+    monkeypatch.setattr(compare, "check_codes", check)
     assert run(*arguments, "--checkpoint", path).stdout == whole
     assert not path.exists()

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from costboost.cli.costs import columns_in, read_costs, typed_costs
+from costboost.cli.problem import columns_in, read_costs, typed_costs
 from costboost.columns import TableError, TableRecipe
 from costboost.costs import Costs
 

@@ -235,9 +235,9 @@ def test_explain_and_monitor(world: World, tmp_path: Path) -> None:
 
 
 def test_serve_names_what_to_install(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    from costboost.cli import serve
+    from costboost.columns import files
 
-    monkeypatch.setattr(serve, "find_spec", lambda name: None)
+    monkeypatch.setattr(files, "find_spec", lambda name: None)
     said = run("serve", world.model, code=2).stderr
     assert 'pip install "costboost[serve]"' in " ".join(said.split())
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from cli.conftest import COSTS, SMALL, World, payments, run
 from costboost import CostBoostClassifier
-from costboost.cli import large
+from costboost.cli import fit as fitting
 from costboost.files import load
 
 FEATURES = (
@@ -263,7 +263,7 @@ def test_a_file_larger_than_memory(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("xgboost")
-    monkeypatch.setattr(large, "free_memory", lambda: 1000.0)
+    monkeypatch.setattr(fitting, "free_memory", lambda: 1000.0)
     model, out = tmp_path / "m.costboost", tmp_path / "out.csv"
     result = run("fit", world.train, *COSTS, "--set", "n_estimators=10", "--set", "n_jobs=1",
                  "-o", model, "--json")  # fmt: skip
@@ -271,7 +271,7 @@ def test_a_file_larger_than_memory(
     assert found["rows"] == 700
     assert 80 < found["held_out"]["rows"] < 210
     assert found["held_out"]["measured_rows"] == found["held_out"]["rows"]
-    monkeypatch.setattr(large, "MOST_TEST_ROWS", 50)
+    monkeypatch.setattr(fitting, "MOST_TEST_ROWS", 50)
     result = run("fit", world.train, *COSTS, "--set", "n_estimators=10", "--set", "n_jobs=1",
                  "-o", tmp_path / "few.costboost", "--json")  # fmt: skip
     few = json.loads(result.stdout)["held_out"]
@@ -287,7 +287,7 @@ def test_large_files_are_noticed(world: World, monkeypatch: pytest.MonkeyPatch) 
     from costboost.columns import open_source
 
     source = open_source(world.train)
-    monkeypatch.setattr(large, "free_memory", lambda: 100.0 * source.size)
-    assert not large.is_too_large(source)
-    monkeypatch.setattr(large, "free_memory", lambda: 2.0 * source.size)
-    assert large.is_too_large(source)
+    monkeypatch.setattr(fitting, "free_memory", lambda: 100.0 * source.size)
+    assert not fitting.is_too_large(source)
+    monkeypatch.setattr(fitting, "free_memory", lambda: 2.0 * source.size)
+    assert fitting.is_too_large(source)

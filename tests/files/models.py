@@ -221,7 +221,6 @@ CASES = {
     "sigmoid": _with("MinCostClassifier", calibration="sigmoid", cv=2),
     "isotonic": _with("MinCostClassifier", calibration="isotonic", cv=2),
     "a generator as seed": _with("AdaC2Classifier", random_state=np.random.RandomState(3)),
-    "warm start": _with("CostBoostClassifier", warm_start=True),
     "lines": lambda: (
         make("CostBoostClassifier", learning_rate=0.05),
         rows()[0],

@@ -7,17 +7,17 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
+from costboost.gbm.blocks import Block, Features
+from costboost.gbm.settings import Settings
+from costboost.gbm.sources.memory import MemorySource, make_plan
+from costboost.gbm.stakes import StakePart, Stakes, error_prices, share_of_expected, stakes_for
+from costboost.gbm.totals import Totals
 
 from costboost import CostBoostClassifier
 from costboost.costs import Costs, per_row
 from costboost.files import load, save
-from costboost.gbm.blocks import Block, Features
 from costboost.gbm.heads import JointHead, PriceHead
-from costboost.gbm.settings import Settings
-from costboost.gbm.sources.memory import MemorySource, make_plan
-from costboost.gbm.stakes import StakePart, Stakes, error_prices, share_of_expected, stakes_for
 from costboost.gbm.targets import PriceTarget
-from costboost.gbm.totals import Totals
 from costboost.metrics import savings_score
 
 OPTIONS = {"effort": "fast", "ensemble": 2, "n_estimators": 60, "random_state": 0, "n_jobs": 1}

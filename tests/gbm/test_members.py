@@ -9,6 +9,15 @@ import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+from costboost.gbm.casting import Clock, Training
+from costboost.gbm.engines.base import Growth, Job, TargetTable
+from costboost.gbm.engines.forest import ForestEngine
+from costboost.gbm.engines.linear import LinearEngine
+from costboost.gbm.estimate import Estimate, estimate_savings, savings_of_future_rows
+from costboost.gbm.folds import Fold
+from costboost.gbm.portfolio import Shape, recipes_for
+from costboost.gbm.settings import Settings
+from costboost.gbm.trials import Trial
 from scipy.special import expit, logit
 from sklearn.linear_model import LogisticRegression
 
@@ -16,19 +25,10 @@ import costboost
 from costboost import CostBoostClassifier, TimeLimitWarning
 from costboost.costs import Costs
 from costboost.datasets import make_fraud
-from costboost.gbm.casting import Clock, Training
-from costboost.gbm.engines.base import Growth, Job, TargetTable
-from costboost.gbm.engines.forest import ForestEngine
-from costboost.gbm.engines.linear import LinearEngine
 from costboost.gbm.engines.merging import merged_lightgbm
-from costboost.gbm.estimate import Estimate, estimate_savings, savings_of_future_rows
-from costboost.gbm.folds import Fold
 from costboost.gbm.members import Member, Members, Recipe, blend, mixed
 from costboost.gbm.models import Design, LinearModel
-from costboost.gbm.portfolio import Shape, recipes_for
-from costboost.gbm.settings import Settings
 from costboost.gbm.targets import Columns, LogLossPart
-from costboost.gbm.trials import Trial
 
 GROWTH = Growth(0.1, 15, 5, 5.0, 0.8, 0.8)
 COSTLY = {"fn": 20, "fp": 1}

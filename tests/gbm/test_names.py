@@ -11,7 +11,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from costboost import CostBoostClassifier, MinCostClassifier
-from costboost.gbm.names import ENGINE_ALIASES, canonical
+from costboost.gbm.parameters import ALIASES, canonical
 
 ROWS = np.random.default_rng(0).normal(size=(300, 3))
 LABELS = (ROWS[:, 0] + ROWS[:, 1] > 0).astype(int)
@@ -53,10 +53,10 @@ def test_the_signature_stays():
 def test_aliases_are_those_of_lightgbm():
     """LightGBM's own table names them all, so that none is ignored in silence."""
     known = lightgbm.basic._ConfigAliases.get
-    for alias, name in ENGINE_ALIASES["lightgbm"].items():
+    for alias, name in ALIASES["lightgbm"].items():
         assert alias in known(name), (alias, name)
-    for name in set(ENGINE_ALIASES["lightgbm"].values()):
-        missing = known(name) - {name} - set(ENGINE_ALIASES["lightgbm"])
+    for name in set(ALIASES["lightgbm"].values()):
+        missing = known(name) - {name} - set(ALIASES["lightgbm"])
         assert not missing, (name, missing)
 
 

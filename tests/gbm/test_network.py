@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.optimize import check_grad
-
-from costboost import CostBoostClassifier
-from costboost.errors import CollapseWarning
 from costboost.gbm.engines.base import Growth, Job, TargetTable
 from costboost.gbm.engines.linear import LinearEngine
 from costboost.gbm.engines.network import NetworkEngine, _Loss, hidden_units
 from costboost.gbm.folds import Fold
+from scipy.optimize import check_grad
+
+from costboost import CostBoostClassifier
+from costboost.errors import CollapseWarning
 from costboost.gbm.models import Design, NetworkModel, row_products
 from costboost.gbm.targets import Columns, LogLossPart
 

@@ -138,9 +138,7 @@ def test_early_stopping_calibrates_and_estimates(tmp_path):
 
 
 def test_held_out_rows_are_bounded(tmp_path, monkeypatch):
-    from costboost.gbm import folds
-
-    monkeypatch.setattr(folds, "_HELD_OUT_ROWS", 40)
+    monkeypatch.setattr("costboost.gbm.rows._HELD_OUT_ROWS", 40)
     model = small(early_stopping=True).fit_parquet(written(tmp_path, table()), "label")
     assert model._estimated_rows == pytest.approx(40, abs=2)
 
@@ -283,7 +281,7 @@ def test_folders_of_killed_processes_go_and_those_of_living_ones_stay(tmp_path, 
     [
         ({"engine": "lightgbm"}, "engine='xgboost'"),
         ({"ensemble": 5}, "ensemble=1"),
-        ({"warm_start": True}, "warm_start=False"),
+        ({"effort": "high"}, "effort='balanced'"),
         ({"loss": "cost_logistic"}, "loss='auto'"),
         ({"device": "cuda"}, "device='cpu'"),
         ({"patience": 0}, "patience"),
@@ -358,50 +356,49 @@ def test_a_class_of_a_later_file_counts(tmp_path):
         small().fit_parquet(tmp_path, "label", costs={"fn": "amount", "fp": 1})
 
 
-def test_errors_of_paths(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nothing matches .*\*\.parquet"):
-        small().fit_parquet(f"{tmp_path}/*.parquet", "label")
-    with pytest.raises(FileNotFoundError, match="nothing matches"):
-        small().fit_parquet(tmp_path, "label")
-    with pytest.raises(FileNotFoundError, match="there is no"):
-        small().fit_parquet(tmp_path / "x.parquet", "label")
-    with pytest.raises(ValueError, match="empty list"):
-        small().fit_parquet([], "label")
-    with pytest.raises(TypeError, match="a pattern, a folder"):
-        small().fit_parquet(3, "label")
-    (tmp_path / "x.parquet").write_bytes(b"")
-    with pytest.raises(ValueError, match="no readable Parquet file"):
-        small().fit_parquet([tmp_path / "x.parquet"], "label")
+@pytest.mark.parametrize(
+    ("paths", "kind", "says"),
+    [
+        ("{}/*.parquet", FileNotFoundError, r"nothing matches .*\*\.parquet"),
+        ("{}", FileNotFoundError, "nothing matches"),
+        ("{}/x.parquet", FileNotFoundError, "there is no"),
+        ([], ValueError, "empty list"),
+        (3, TypeError, "a pattern, a folder"),
+        (["{}/empty"], ValueError, "no readable Parquet file"),
+    ],
+    ids=str,
+)
+def test_errors_of_paths(tmp_path, paths, kind, says):
+    (tmp_path / "empty").write_bytes(b"")
+    if isinstance(paths, str):
+        paths = paths.format(tmp_path)
+    elif isinstance(paths, list):
+        paths = [path.format(tmp_path) for path in paths]
+    with pytest.raises(kind, match=says):
+        small().fit_parquet(paths, "label")
 
 
-# --- predict_parquet ------------------------------------------------------------------------
+# --- predict_parquet ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ["xgboost", "lightgbm"])
 def test_predict_parquet(tmp_path, engine):
-    frame = table(900)
+    frame = table()
     frame["label"] = np.where(frame["label"], "yes", "no")
     X = frame.drop(columns="label")
     costs = per_row(fn=frame["amount"], fp=5, positive="yes")
     model = small(engine=engine).fit(X, frame["label"], costs=costs)
     paths = written(tmp_path, frame.assign(key=frame.index))
     output = tmp_path / "decisions.out"
-    found = model.predict_parquet(
-        paths,
-        output,
-        costs={"fn": "amount", "fp": 5, "positive": "yes"},
-        proba=True,
-        keep=["key"],
-        batch_rows=250,
-    )
-    assert found == output
+    prices = {"fn": "amount", "fp": 5, "positive": "yes"}
+    options = {"costs": prices, "proba": True, "keep": ["key"], "batch_rows": 250}
+    assert model.predict_parquet(paths, output, **options) == output
     result = pd.read_parquet(output)
     assert list(result.columns) == ["key", "decision", "probability_no", "probability_yes"]
     assert result["key"].tolist() == frame.index.tolist()
     assert result["decision"].tolist() == model.predict(X, costs=costs).tolist()
-    np.testing.assert_allclose(
-        result[["probability_no", "probability_yes"]], model.predict_proba(X), atol=1e-12
-    )
+    found = result[["probability_no", "probability_yes"]]
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-12)
     model.predict_parquet(paths, output)
     assert pd.read_parquet(output)["decision"].tolist() == model.predict(X).tolist()
 
@@ -411,39 +408,29 @@ def test_errors_of_predict_parquet(tmp_path):
     paths = written(tmp_path, frame)
     output = tmp_path / "out"
     model = small(n_estimators=2).fit_parquet(paths, "label", features=["a", "amount"])
-    with pytest.raises(ValueError, match="another file than those read"):
-        model.predict_parquet(paths, tmp_path / "0.parquet")
-    with pytest.raises(ValueError, match="needs the column 'nokey'"):
-        model.predict_parquet(paths, output, keep=["nokey"])
-    with pytest.raises(TypeError, match="a list of columns"):
-        model.predict_parquet(paths, output, keep="key")
-    with pytest.raises(ValueError, match=r"must not name \['decision'\]"):
-        model.predict_parquet(paths, output, keep=["decision"])
-    with pytest.raises(ValueError, match="integer >= 1, got -1"):
-        model.predict_parquet(paths, output, batch_rows=-1)
     frame.drop(columns="a").to_parquet(tmp_path / "other")
-    with pytest.raises(ValueError, match="needs the column 'a'"):
-        model.predict_parquet(tmp_path / "other", output)
-    with pytest.raises(ValueError, match="without names"):
-        small(n_estimators=2).fit(frame[["a"]].to_numpy(), frame["label"]).predict_parquet(
-            paths, output
-        )
+    nameless = small(n_estimators=2).fit(frame[["a"]].to_numpy(), frame["label"])
     learned = small(decision="learned", n_estimators=2).fit(frame[["a"]], frame["label"])
-    with pytest.raises(ValueError, match="knows no probabilities"):
-        learned.predict_parquet(paths, output, proba=True)
-    # A failure in the middle leaves no file.
-    with pytest.raises(RuntimeError, match="stop"):
-        model.predict_parquet(paths, output, costs=_fails_on_the_second_batch(), batch_rows=100)
-    assert not list(tmp_path.glob("out*"))
 
-
-def _fails_on_the_second_batch():
-    seen = []
-
-    def costs(rows):
-        seen.append(len(rows))
-        if len(seen) > 1:
+    def fails(rows):  # on the second batch
+        if seen:
             raise RuntimeError("stop")
+        seen.append(rows)
         return per_row(fn=rows["amount"], fp=1)
 
-    return costs
+    seen = []
+    for estimator, arguments, kind, says in (
+        (model, {"output": tmp_path / "0.parquet"}, ValueError, "another file than those read"),
+        (model, {"keep": ["nokey"]}, ValueError, "needs the column 'nokey'"),
+        (model, {"keep": "key"}, TypeError, "a list of columns"),
+        (model, {"keep": ["decision"]}, ValueError, r"must not name \['decision'\]"),
+        (model, {"batch_rows": -1}, ValueError, "integer >= 1, got -1"),
+        (model, {"paths": tmp_path / "other"}, ValueError, "needs the column 'a'"),
+        (nameless, {}, ValueError, "without names"),
+        (learned, {"proba": True}, ValueError, "knows no probabilities"),
+        (model, {"costs": fails, "batch_rows": 100}, RuntimeError, "stop"),
+    ):
+        with pytest.raises(kind, match=says):
+            estimator.predict_parquet(**{"paths": paths, "output": output, **arguments})
+    assert len(seen) == 1
+    assert not list(tmp_path.glob("out*"))  # a failure in the middle leaves no file

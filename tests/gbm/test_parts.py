@@ -6,6 +6,15 @@ import re
 
 import numpy as np
 import pytest
+from costboost.gbm.blocks import Block, Features, joined
+from costboost.gbm.engines.base import Growth, Job, TargetTable, Watch, to_scores, watched_sets
+from costboost.gbm.engines.lightgbm import LightGBMEngine
+from costboost.gbm.engines.xgboost import XGBoostEngine
+from costboost.gbm.estimate import Estimate, estimate_savings
+from costboost.gbm.folds import Fold, HoldOut, folds, strata
+from costboost.gbm.settings import Settings
+from costboost.gbm.sources.memory import MemorySource, Plan, make_plan
+from costboost.gbm.totals import Totals
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 from sklearn.metrics import log_loss
@@ -13,17 +22,8 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import LOSSES
-from costboost.gbm.blocks import Block, Features, joined
-from costboost.gbm.engines.base import Growth, Job, TargetTable, Watch, to_scores, watched_sets
-from costboost.gbm.engines.lightgbm import LightGBMEngine
-from costboost.gbm.engines.xgboost import XGBoostEngine
-from costboost.gbm.estimate import Estimate, estimate_savings
-from costboost.gbm.folds import Fold, HoldOut, folds, strata
 from costboost.gbm.heads import PriceHead, ProbabilityHead, temperature, to_proba
-from costboost.gbm.settings import Settings
-from costboost.gbm.sources.memory import MemorySource, Plan, make_plan
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget
-from costboost.gbm.totals import Totals
 from costboost.losses import BinaryLoss
 
 ENGINES = {"lightgbm": LightGBMEngine, "xgboost": XGBoostEngine}

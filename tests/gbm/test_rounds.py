@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import pickle
 import re
 from dataclasses import fields
 
@@ -104,18 +103,6 @@ def test_training_rows_change_no_booster():
     X, y = rows()
     plain, watched = (make(COSTLY).fit(X, y, eval_train=flag) for flag in (False, True))
     np.testing.assert_array_equal(plain.predict_proba(X), watched.predict_proba(X))
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_warm_start_goes_on_with_the_values(engine):
-    X, y = rows()
-    model = make(COSTLY, engine=engine, warm_start=True, n_estimators=4, early_stopping=False)
-    first = model.fit(X, y).evals_result_["probability"]
-    second = model.set_params(n_estimators=9).fit(X, y).evals_result_["probability"]
-    for before, after in zip(first, second, strict=True):
-        assert len(after["held_out"]["loss"]) == 9
-        np.testing.assert_array_equal(after["held_out"]["cost"][:4], before["held_out"]["cost"])
-    assert pickle.loads(pickle.dumps(model)).evals_result_.keys() == {"probability"}
 
 
 # --- callbacks ----------------------------------------------------------------------------------

@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from costboost.gbm.engines.lightgbm import LightGBMEngine
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from costboost import CostBoostClassifier, _threads
 from costboost.costs import per_row
 from costboost.datasets import make_fraud
 from costboost.gbm import casting
-from costboost.gbm.engines.lightgbm import LightGBMEngine
 from costboost.gbm.sources import memory
 
 COSTLY = {"fn": 20, "fp": 1}

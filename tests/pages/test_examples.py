@@ -13,7 +13,7 @@ import pytest
 from helpers.pages import same_output
 
 ROOT = Path(__file__).resolve().parents[2]
-GALLERY = runpy.run_path(str(ROOT / "docs" / "generate_gallery.py"))
+GALLERY = runpy.run_path(str(ROOT / "docs" / "_pages" / "gallery.py"))
 # Which have a cluster, and so run in one process of the test run with the others that have.
 CLUSTER = {"dask_cluster": pytest.mark.xdist_group("dask")}
 # What these print changes with the machine: seconds, or the size of a file.

@@ -12,17 +12,17 @@ import costboost
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-MONEY = runpy.run_path(str(DOCS / "generate_money.py"))
-CHOOSING = runpy.run_path(str(DOCS / "generate_choosing.py"))
-PAPERS = runpy.run_path(str(DOCS / "generate_papers.py"))
-DRAWN = runpy.run_path(str(DOCS / "draw_papers.py"))
-GALLERY = runpy.run_path(str(DOCS / "generate_gallery.py"))
+MONEY = runpy.run_path(str(DOCS / "_pages" / "money.py"))
+CHOOSING = runpy.run_path(str(DOCS / "_pages" / "choosing.py"))
+PAPERS = runpy.run_path(str(DOCS / "_pages" / "papers.py"))
+DRAWN = runpy.run_path(str(DOCS / "_pages" / "pictures.py"))
+GALLERY = runpy.run_path(str(DOCS / "_pages" / "gallery.py"))
 
 
 @pytest.mark.parametrize("page", MONEY["PAGES"], ids=lambda page: page.name)
 def test_money_is_up_to_date(page):
     text = page.read_text("utf-8")
-    assert text == MONEY["filled"](text, MONEY["PAGES"][page]), "run python docs/generate_money.py"
+    assert text == MONEY["filled"](text, MONEY["PAGES"][page]), "run python docs/build.py money"
 
 
 def test_money_follows_from_the_rows(tmp_path, monkeypatch):
@@ -51,7 +51,7 @@ def test_money_follows_from_the_rows(tmp_path, monkeypatch):
 
 def test_choosing_is_up_to_date():
     page = (DOCS / "choosing.md").read_text("utf-8")
-    assert page == CHOOSING["page"](), "run python docs/generate_choosing.py"
+    assert page == CHOOSING["page"](), "run python docs/build.py choosing"
 
 
 def test_choosing_names_every_class():
@@ -64,9 +64,9 @@ def test_choosing_names_every_class():
 @pytest.mark.parametrize("path", PAPERS["pages"](), ids=lambda path: path.name)
 def test_pages_of_papers_are_up_to_date(path):
     text = PAPERS["pages"]()[path]
-    assert path.read_text("utf-8") == text, "run python docs/generate_papers.py --no-pictures"
+    assert path.read_text("utf-8") == text, "run python docs/build.py papers --keep"
     for picture in re.findall(r"\((\.\./pictures/[^)]+)\)", text):
-        assert (path.parent / picture).exists(), "run python docs/generate_papers.py"
+        assert (path.parent / picture).exists(), "run python docs/build.py papers"
 
 
 @pytest.mark.parametrize("paper", PAPERS["papers"]())
@@ -98,7 +98,7 @@ def test_no_page_of_a_paper_is_left_over():
 def test_pages_of_examples_are_up_to_date(example):
     """The code is the file's; what it prints is compared by test_examples.py."""
     page = (DOCS / "gallery" / f"{example.name}.md").read_text("utf-8")
-    stale = "run python docs/generate_gallery.py --keep-output"
+    stale = "run python docs/build.py gallery --keep"
     assert page == GALLERY["page"](example, *GALLERY["shown"](example)), stale
 
 

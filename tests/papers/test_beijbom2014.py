@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from costboost.datasets import Dataset, load
-from costboost_papers.beijbom2014 import ITEMS, methods, tables
+from costboost_papers import beijbom2014
+from costboost_papers.beijbom2014 import ITEMS
 from costboost_papers.costs import from_taxonomy
-from costboost_papers.layout import wide
-from costboost_papers.summary import ordering, summarise
+from costboost_papers.item import wide
+from costboost_papers.pages import ordering, summarise
 from helpers.blobs import blobs
 from helpers.rows import rows_of_values
 
@@ -47,9 +48,9 @@ def test_printed_ranks_follow_from_the_printed_risks():
 def tiny_beijbom(monkeypatch):
     X, y = blobs()
     data = Dataset("made", X.drop(columns="w"), y, np.unique(y), None, None, None, None, "", "")
-    monkeypatch.setattr(tables, "dataset", lambda name: data)
-    monkeypatch.setitem(methods.TREES, "made", {"near": ["a", "b"], "far": {"c": None}})
-    effort = methods.Effort(rounds=3, repeats=2, most_rows=40)
+    monkeypatch.setattr(beijbom2014, "dataset", lambda name: data)
+    monkeypatch.setitem(beijbom2014.TREES, "made", {"near": ["a", "b"], "far": {"c": None}})
+    effort = beijbom2014.Effort(rounds=3, repeats=2, most_rows=40)
     for item in (UCI, TAXONOMY):
         monkeypatch.setattr(type(item), "efforts", {"quick": effort, "full": effort})
 
@@ -67,7 +68,7 @@ def test_from_tasks_to_conclusions(item, tiny_beijbom):
         for metric, value in found.items():
             values[task.dataset, task.algorithm, "", task.split, metric] = value
     summary = summarise(item, rows_of_values(item, values))
-    assert set(summary["algorithm"]) == set(methods.ALGORITHMS)
+    assert set(summary["algorithm"]) == set(beijbom2014.ALGORITHMS)
     assert item.table(summary).iloc[0, 0] == name
     assert len(item.conclusions(summary)) == 3
     figure = item.figure(summary)
@@ -85,15 +86,15 @@ def test_published_parts_are_kept():
 def test_drawn_training_rows_keep_small_classes():
     y = np.repeat([0, 1, 2], [900, 95, 5])
     train = np.arange(1000)
-    kept = methods.capped(y, train, 100, seed=1)
+    kept = beijbom2014.capped(y, train, 100, seed=1)
     assert np.bincount(y[kept]).tolist() == [90, 10, 5]
     assert len(np.unique(kept)) == len(kept)
-    assert methods.capped(y, train, 1000, seed=1) is train
+    assert beijbom2014.capped(y, train, 1000, seed=1) is train
 
 
-@pytest.mark.parametrize("name", methods.TREES)
+@pytest.mark.parametrize("name", beijbom2014.TREES)
 def test_class_trees_hold_the_classes_of_their_sets(name, data_dir):
-    costs = from_taxonomy(methods.TREES[name])
+    costs = from_taxonomy(beijbom2014.TREES[name])
     assert costs.classes.tolist() == load(name).classes.tolist()
     assert costs.matrix.max() <= 6
 

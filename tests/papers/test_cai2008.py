@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost_papers.cai2008 import ITEMS, methods, tables
-from costboost_papers.item import SUMMARY_COLUMNS
-from costboost_papers.layout import wide
+from costboost_papers import cai2008
+from costboost_papers.cai2008 import ITEMS
+from costboost_papers.item import SUMMARY_COLUMNS, wide
+from costboost_papers.pages import ordering, summarise
 from costboost_papers.protocol import BinaryData, holdout
-from costboost_papers.summary import ordering, summarise
 
 (TABLE3,) = ITEMS
 
@@ -22,25 +22,25 @@ def tiny(monkeypatch):
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [80, 40])
     data = BinaryData(pd.DataFrame({"u": y + rng.normal(size=120), "v": rng.normal(size=120)}), y)
-    monkeypatch.setattr(tables, "binary_data", lambda name: data)
-    effort = methods.Effort(splits=2, costs=(0.1, 0.9), leaves=("grown",), rounds=2)
-    monkeypatch.setattr(tables, "EFFORTS", {"quick": effort, "full": effort})
+    monkeypatch.setattr(cai2008, "binary_data", lambda name: data)
+    effort = cai2008.Effort(splits=2, costs=(0.1, 0.9), leaves=("grown",), rounds=2)
+    monkeypatch.setattr(cai2008, "EFFORTS", {"quick": effort, "full": effort})
 
 
 def made_rows(f_of, splits=4):
     """Rows of all data sets and trees with F from (algorithm, cost); None for no cost."""
     rows = []
-    for name in methods.DATASETS:
-        for setting in methods.LEAVES:
+    for name in cai2008.DATASETS:
+        for setting in cai2008.LEAVES:
             for split in range(splits):
                 place = {"dataset": name, "setting": setting, "split": split}
                 noise = float(split)
-                for algorithm in methods.BLIND:
+                for algorithm in cai2008.BLIND:
                     value = f_of(algorithm, None) + noise
                     rows.append({**place, "algorithm": algorithm, "metric": "f", "value": value})
-                for algorithm in methods.SWEPT:
-                    found = {f"f@{c}": f_of(algorithm, c) + noise for c in methods.COSTS}
-                    if algorithm in methods.NESTED:
+                for algorithm in cai2008.SWEPT:
+                    found = {f"f@{c}": f_of(algorithm, c) + noise for c in cai2008.COSTS}
+                    if algorithm in cai2008.NESTED:
                         found["nested f"] = found["f@0.3"]
                     rows += [
                         {**place, "algorithm": algorithm, "metric": metric, "value": value}
@@ -59,7 +59,7 @@ def test_plan_and_printed():
     quick, full = (TABLE3.tasks(mode) for mode in ("quick", "full"))
     assert len({task.key for task in full}) == len(full) == 4 * 20 * 2 * 6
     assert len(quick) < len(full)
-    assert methods.COSTS == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+    assert cai2008.COSTS == (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
     printed = wide(TABLE3.printed().assign(statistic="mean"), "best f")
     assert printed.shape == (8, 4)
     assert printed.loc[("pima", "grown"), "Gradient"] == 69.84
@@ -69,11 +69,11 @@ def test_every_algorithm_runs(tiny):
     for task in TABLE3.tasks("full")[:6]:
         found = TABLE3.run(task, "full")
         assert all(0 <= value <= 100 for value in found.values())
-        if task.algorithm in methods.BLIND:
+        if task.algorithm in cai2008.BLIND:
             assert set(found) == {"f"}
         else:
             assert {"f@0.1", "f@0.9"} <= set(found)
-        assert ("nested f" in found) == (task.algorithm in methods.NESTED)
+        assert ("nested f" in found) == (task.algorithm in cai2008.NESTED)
         if "nested f" in found:
             assert found["nested f"] in (found["f@0.1"], found["f@0.9"])
     assert found == TABLE3.run(task, "full")
@@ -86,9 +86,9 @@ def test_tree_sizes_and_costs_see_the_same_rows(tiny, monkeypatch):
         seen.append((share, seed))
         return holdout(y, share, seed)
 
-    monkeypatch.setattr(tables, "holdout", record)
+    monkeypatch.setattr(cai2008, "holdout", record)
     task = next(task for task in TABLE3.tasks("full") if task.algorithm == "AdaC1")
-    for setting in methods.LEAVES:
+    for setting in cai2008.LEAVES:
         TABLE3.run(replace(task, setting=setting), "full")
     assert len(seen) == 2 and seen[0] == seen[1]
 
@@ -108,7 +108,7 @@ def test_the_best_cost_is_that_of_the_highest_mean():
 def test_table_has_the_paper_s_row_below_ours():
     table = TABLE3.table(summarise(TABLE3, made_rows(papers_order)))
     assert table["tree"].tolist() == ["8 leaves", "grown", "paper"] * 4
-    assert list(table.columns[2:6]) == list(methods.PRINTED)
+    assert list(table.columns[2:6]) == list(cai2008.PRINTED)
     assert table.iloc[2]["Gradient"] == "53.68"
     assert table.iloc[0]["Gradient, nested"].startswith("56.5 ±")
     assert table.iloc[2]["Gradient, nested"] == ""
@@ -138,6 +138,6 @@ def test_figure_has_a_panel_per_data_set():
     from matplotlib import pyplot
 
     figure = TABLE3.figure(summarise(TABLE3, made_rows(papers_order)))
-    assert [ax.get_title() for ax in figure.axes] == list(methods.DATASETS)
+    assert [ax.get_title() for ax in figure.axes] == list(cai2008.DATASETS)
     assert len(figure.axes[0].lines) == 8
     pyplot.close(figure)

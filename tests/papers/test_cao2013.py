@@ -8,9 +8,8 @@ import pytest
 
 from costboost.datasets import bayes_decision
 from costboost_papers import Task, cao2013
-from costboost_papers.cao2013 import figures, methods, tables
+from costboost_papers.pages import ordering, summarise
 from costboost_papers.protocol import BinaryData, binary_data
-from costboost_papers.summary import ordering, summarise
 from helpers.rows import rows_of_tasks
 
 ITEMS = {item.name: item for item in cao2013.ITEMS}
@@ -21,7 +20,7 @@ TABLES = [f"table{k}" for k in range(1, 6)]
 def test_printed_tables_are_whole_and_consistent(name):
     printed = ITEMS[name].printed()
     wide = printed.pivot(index="algorithm", columns="metric", values="value")
-    assert set(wide.index) == set(methods.ALGORITHMS) - {methods.SHRUNK}
+    assert set(wide.index) == set(cao2013.ALGORITHMS) - {cao2013.SHRUNK}
     assert wide.notna().all(axis=None)
     # F is that of precision and recall, up to rounding and averaging over the folds.
     f = 2 * wide["precision"] * wide["recall"] / (wide["precision"] + wide["recall"])
@@ -43,14 +42,14 @@ def test_a_table_from_fit_to_verdict(data_dir):
     tasks = [task for task in item.tasks("quick") if task.split == 0]
     rows = rows_of_tasks(item, tasks)
     last = rows[rows["metric"] == "test cost@50"].set_index("algorithm")["value"]
-    main = rows[(rows["metric"] == "cost") & (rows["setting"] == methods.SETTING)]
+    main = rows[(rows["metric"] == "cost") & (rows["setting"] == cao2013.SETTING)]
     pd.testing.assert_series_equal(
         last, main.set_index("algorithm")["value"], check_names=False
     )  # the curve ends where the table is
     summary = summarise(item, rows)
     assert len(summary) < 400
     table = item.table(summary)
-    assert list(table["algorithm"]) == list(methods.ALGORITHMS)
+    assert list(table["algorithm"]) == list(cao2013.ALGORITHMS)
     assert "[92.0 ± 8.9]" in table.loc[0, "cost"]
     assert "[" not in table.iloc[-1]["cost"]  # the added one is not in the paper
     cheaper, plain, collapse = item.conclusions(summary)
@@ -67,7 +66,7 @@ def test_all_algorithms_and_tree_sizes_see_the_same_rows(data_dir):
     found = {
         (found["fn"] / (1 - found["recall"]))
         for algorithm in ("AdaC1", "AsyBL")
-        for setting in methods.LEAVES
+        for setting in cao2013.LEAVES
         for found in [item.run(Task("cao2013", "table4", "pima", algorithm, setting, 1), "quick")]
         if found["recall"] < 1
     }
@@ -79,20 +78,20 @@ def test_figure3_reads_the_rows_of_table3(data_dir, monkeypatch):
     assert figure3.shares_rows_with == table3.name
     data = binary_data("phoneme")
     small = BinaryData(data.X.iloc[::6], data.y[::6])
-    monkeypatch.setattr(tables, "_data", lambda name, positive: small)
-    tasks = [t for t in table3.tasks("quick") if t.split == 0 and t.setting == methods.SETTING]
+    monkeypatch.setattr(cao2013, "_data", lambda name, positive: small)
+    tasks = [t for t in table3.tasks("quick") if t.split == 0 and t.setting == cao2013.SETTING]
     rows = rows_of_tasks(table3, tasks)
     summary = summarise(figure3, rows)
     assert set(summary["statistic"]) == {"mean"}
     assert not summarise(table3, rows)["metric"].str.contains("@").any()
-    assert len(figure3.table(summary)) == len(methods.ALGORITHMS)
+    assert len(figure3.table(summary)) == len(cao2013.ALGORITHMS)
     figure = figure3.figure(summary)
     assert len(figure.axes) == 12
     assert [found.statement for found in figure3.conclusions(summary)]
 
 
 def test_boundaries_are_kept_and_drawn(monkeypatch):
-    monkeypatch.setattr(figures, "ROUNDS", 5)
+    monkeypatch.setattr(cao2013, "ROUNDS", 5)
     for name in ("figure1", "figure2"):
         item = ITEMS[name]
         rows = rows_of_tasks(item, [task for task in item.tasks("quick") if task.split == 0])
@@ -110,10 +109,10 @@ def test_a_boundary_survives_the_summary():
         def predict(self, X):
             return bayes_decision(X, 5.0)
 
-    flips = figures._flips(Best())
+    flips = cao2013._flips(Best())
     summary = pd.DataFrame({"metric": list(flips), "value": list(flips.values())})
-    response = figures._response(summary)
-    columns, heights = figures.COLUMNS, figures.HEIGHTS
+    response = cao2013._response(summary)
+    columns, heights = cao2013.COLUMNS, cao2013.HEIGHTS
     grid = np.column_stack([axis.ravel() for axis in np.meshgrid(columns, heights)])
     truth = bayes_decision(grid, 5.0).reshape(response.shape)
     assert (np.sign(response) == truth).mean() > 0.995
@@ -124,7 +123,7 @@ def test_a_collapsed_classifier_has_no_boundary():
         def predict(self, X):
             return np.ones(len(X))
 
-    flips = figures._flips(Always())
+    flips = cao2013._flips(Always())
     assert set(flips.values()) == {-6.0}
     summary = pd.DataFrame({"metric": list(flips), "value": list(flips.values())})
-    assert (figures._response(summary) > 0).all()
+    assert (cao2013._response(summary) > 0).all()

@@ -7,7 +7,7 @@ import pytest
 
 from costboost import AsymmetricAdaBoostClassifier, CSAdaBoostClassifier
 from costboost.learners import Stump
-from costboost_papers.masnadi2007.faces_training import faces_file
+from costboost_papers.masnadi2007_faces import faces_file
 from costboost_papers.vision import (
     CascadeClassifier,
     HaarFeatures,
@@ -18,7 +18,7 @@ from costboost_papers.vision import (
     paste_windows,
     varied_windows,
 )
-from costboost_papers.vision.mining import PictureMine
+from costboost_papers.vision.cascade import PictureMine
 
 pytest.importorskip("skimage", reason='needs scikit-image: pip install "costboost[experiments]"')
 

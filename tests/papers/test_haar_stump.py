@@ -12,7 +12,7 @@ from costboost.learners.base import Aim, Rows
 from costboost.learners.criteria import JointVotes, Votes
 from costboost_papers.vision import HaarFeatures, HaarRule, HaarStump
 from costboost_papers.vision.features import Windows, corner_points
-from costboost_papers.vision.together import boost_together
+from costboost_papers.vision.haar_stump import boost_together
 
 pytest.importorskip("skimage", reason='needs scikit-image: pip install "costboost[experiments]"')
 

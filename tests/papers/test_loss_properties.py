@@ -412,7 +412,7 @@ def test_bad_arguments(law, arguments, message):
 
 
 def test_docs_table_is_up_to_date():
-    page = runpy.run_path(str(DOCS / "generate_losses.py"))["page"]()
+    page = runpy.run_path(str(DOCS / "_pages" / "losses.py"))["page"]()
     assert (DOCS / "losses.md").read_text(encoding="utf-8") == page, (
-        "docs/losses.md is stale: run python docs/generate_losses.py"
+        "docs/losses.md is stale: run python docs/build.py losses"
     )

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from costboost.costs import Costs
-from costboost_papers.item import SUMMARY_COLUMNS
-from costboost_papers.layout import wide
-from costboost_papers.lozano2008 import ITEMS, figure1, methods, overall, tables
-from costboost_papers.summary import ordering, summarise
+from costboost_papers import lozano2008
+from costboost_papers.item import SUMMARY_COLUMNS, wide
+from costboost_papers.lozano2008 import ITEMS, overall
+from costboost_papers.pages import ordering, summarise
 from helpers.blobs import blobs
 from helpers.rows import rows_of_values
 
@@ -48,15 +48,15 @@ def test_the_columns_that_both_tables_print_agree():
 
 @pytest.fixture
 def tiny_lozano(monkeypatch):
-    monkeypatch.setattr(methods, "dataset", lambda name: blobs())
-    effort = replace(methods.EFFORTS["full"], rounds=2, most_rows=60)
-    monkeypatch.setattr(tables, "EFFORTS", {"quick": effort, "full": effort})
+    monkeypatch.setattr(lozano2008, "dataset", lambda name: blobs())
+    effort = replace(lozano2008.EFFORTS["full"], rounds=2, most_rows=60)
+    monkeypatch.setattr(lozano2008, "EFFORTS", {"quick": effort, "full": effort})
 
 
 def test_every_algorithm_runs(tiny_lozano):
     tasks = [t for t in TABLE1.tasks("full") if t.dataset == "splice" and t.split == 0]
     algorithms = {task.algorithm for task in tasks}
-    assert {*methods.ESTIMATORS, "constant"} == algorithms
+    assert {*lozano2008.ESTIMATORS, "constant"} == algorithms
     for task in tasks:
         found = TABLE1.run(task, "full")
         assert found["cost"] >= 0 and found["rounds"] <= 2
@@ -65,7 +65,7 @@ def test_every_algorithm_runs(tiny_lozano):
 
 def test_the_constant_decision_is_the_cheapest_on_the_training_rows():
     costs = Costs(np.array(["a", "b", "c"]), np.array([[0, 9, 1], [1, 0, 1], [9, 9, 0]]))
-    decided = tables._cheapest_constant(costs, np.array(["a", "b", "b", "c"]), 3)
+    decided = lozano2008._cheapest_constant(costs, np.array(["a", "b", "b", "c"]), 3)
     assert decided.tolist() == ["c"] * 3
 
 
@@ -76,7 +76,7 @@ def test_tree_sizes_see_the_same_rows_and_costs(tiny_lozano):
 
 
 def test_flare_is_told_by_its_c_class_flares(data_dir):
-    X, y = methods.dataset("flare")
+    X, y = lozano2008.dataset("flare")
     assert sorted(set(y.tolist())) == list(range(7))
     assert not [column for column in X.columns if "flares_production" in column]
     assert "zurich_class" in X.columns
@@ -112,7 +112,7 @@ def test_table_has_ours_above_the_printed():
     assert table.iloc[2]["p=2"] == "31.3 ± 1.9"
     assert "p=3" not in table.columns
     assert list(TABLE2.table(summarise(TABLE2, lozano_rows(as_in_the_paper))).columns)[2:7] == list(
-        methods.NORMS
+        lozano2008.NORMS
     )
 
 
@@ -128,7 +128,7 @@ def test_conclusions_hold_for_costs_in_its_order():
 
 def test_conclusions_see_when_only_sampling_helps():
     def cost(name):
-        worse = name in methods.NORMS and name != "p=1"
+        worse = name in lozano2008.NORMS and name != "p=1"
         return 100.0 if worse else as_in_the_paper(name)
 
     rows = lozano_rows(cost)
@@ -167,10 +167,10 @@ def figure1_rows(cost_of):
 
 
 def test_figure1_runs(monkeypatch):
-    monkeypatch.setattr(methods, "dataset", lambda name: blobs())
-    monkeypatch.setattr(figure1, "EFFORTS", {"full": figure1.Effort(2, 1)})
+    monkeypatch.setattr(lozano2008, "dataset", lambda name: blobs())
+    monkeypatch.setattr(lozano2008, "FIGURE_EFFORTS", {"full": (2, 1)})
     tasks = [t for t in FIGURE1.tasks("full") if t.dataset == "vehicle"]
-    assert {t.setting for t in tasks} == set(figure1.LEARNERS)
+    assert {t.setting for t in tasks} == set(lozano2008.LEARNERS)
     found = {task: FIGURE1.run(task, "full") for task in tasks}
     assert all(row["cost"] >= 0 and row["rounds"] <= 2 for row in found.values())
     assert FIGURE1.run(tasks[-1], "full") == found[tasks[-1]]

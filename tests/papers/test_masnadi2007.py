@@ -8,18 +8,21 @@ import pytest
 
 from costboost.datasets import bayes_threshold
 from costboost.metrics import epsilon
-from costboost_papers import Task
+from costboost_papers import Task, masnadi2007
 from costboost_papers.masnadi2007 import (
+    ALGORITHMS,
+    EARLIER,
+    GRID,
     ITEMS,
+    NEW,
     Figure2,
     Figure3,
     Table2,
+    classifier,
+    cost_ratio,
+    crossing,
     overall,
-    reading,
-    tables,
 )
-from costboost_papers.masnadi2007.gaussians import GRID, cost_ratio, crossing
-from costboost_papers.masnadi2007.methods import ALGORITHMS, EARLIER, NEW, classifier
 from costboost_papers.protocol import binary_data, encode, fold, quiet, split_seed
 from helpers.rows import rows_of_tasks
 
@@ -122,9 +125,9 @@ def made_up_rows():
     for dataset in ("pima", "cleveland"):
         for rank, algorithm in enumerate(ALGORITHMS):
             for split in range(2):
-                metrics = {f"ε@{f}": 10.0 * f + rank for f in tables.FACTORS}
+                metrics = {f"ε@{f}": 10.0 * f + rank for f in masnadi2007.FACTORS}
                 for cost in ("1", "5"):
-                    for rounds in tables.REPORTED:
+                    for rounds in masnadi2007.REPORTED:
                         metrics[f"fp@{cost}@{rounds}"] = float(cost) + rng.integers(2)
                         metrics[f"fn@{cost}@{rounds}"] = (10.0 + rank) / float(cost)
                 rows += [
@@ -140,11 +143,11 @@ def test_table2_takes_the_least_epsilon_over_the_costs():
     sums = rows.groupby(["dataset", "algorithm", "metric"])["value"].sum()
     own = sums["pima", "AdaC1"]
     expected = np.mean(
-        [min(own[f"fp@{c}@50"] + f * own[f"fn@{c}@50"] for c in "15") for f in tables.FACTORS]
+        [min(own[f"fp@{c}@50"] + f * own[f"fn@{c}@50"] for c in "15") for f in masnadi2007.FACTORS]
     )
     table = item.table(summary).set_index("data set")
     assert table.loc["pima", "AdaC1"] == pytest.approx(expected, abs=0.05)
-    median = f"median ε: {reading.PROTOCOLS[reading.OTHERS[-1]]}"
+    median = f"median ε: {masnadi2007.PROTOCOLS[masnadi2007.OTHERS[-1]]}"
     assert table.loc[median, "CSB0"] == pytest.approx(2 * (170 / 3 + 3), abs=0.05)
     assert table.loc["sets with the lowest ε: paper", "CS-RealBoost"] == 7
     assert len(summary) < 400
@@ -165,15 +168,15 @@ def test_overall_needs_both_items():
 
 
 def test_one_task_of_table2(data_dir, monkeypatch):
-    monkeypatch.setitem(tables.COSTS, "quick", (1.0, 5.0))
+    monkeypatch.setitem(masnadi2007.COSTS, "quick", (1.0, 5.0))
     task = Task("masnadi2007", "table2", "echocardiogram", "CSB2", "", 1)
     found = Table2().run(task, "quick")
     data = binary_data(task.dataset)
-    train, test = fold(data.y, tables.FOLDS, task.split, split_seed(task))
+    train, test = fold(data.y, masnadi2007.FOLDS, task.split, split_seed(task))
     X, X_test = encode(data.X.iloc[train], data.X.iloc[test], one_hot=True, scale=True)
     with quiet():
         decided = classifier("CSB2", 5.0, 50).fit(X, data.y[train]).predict(X_test)
     counted = found["fp@5@50"] + 2 * found["fn@5@50"]
     assert counted == epsilon(data.y[test], decided, factor=2)
     assert found["Ĉ1@10"] in (1.0, 5.0)
-    assert found["rounds@10"] in tables.ROUNDS
+    assert found["rounds@10"] in masnadi2007.ROUNDS

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from costboost_papers import masnadi2007_faces as faces
 from costboost_papers.item import SUMMARY_COLUMNS
-from costboost_papers.masnadi2007 import faces, faces_costs, faces_training
 from costboost_papers.registry import find
 
 pytest.importorskip("skimage", reason='needs scikit-image: pip install "costboost[experiments]"')
@@ -19,10 +19,10 @@ ITEM = faces.Figure4()
 def tiny():
     """Few features, rounds, resamples and windows."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(faces_training.FEATURES, ("quick", faces.HELD_OUT), 30)
+        patch.setitem(faces.FEATURES, ("quick", faces.HELD_OUT), 30)
         patch.setitem(faces.ROUNDS, "quick", (2, 5))
         patch.setitem(faces.RESAMPLES, "quick", 5)
-        patch.setattr(faces_training, "N_CUT", 60)
+        patch.setattr(faces, "N_CUT", 60)
         yield
 
 
@@ -42,16 +42,16 @@ def test_a_task_is_a_draw():
 
 def plain(truth):
     """The windows as they are."""
-    return faces_costs.resamples(truth, 0, seed=0)
+    return faces.resamples(truth, 0, seed=0)
 
 
 def test_costs_by_hand():
     truth, scores = [1, 1, 0, 0], [0.9, 0.2, 0.5, 0.1]
-    found = [faces_costs.cost_at(truth, scores, 10, t) for t in (0.0, 0.15, 0.3, 0.7, 1.0)]
+    found = [faces.cost_at(truth, scores, 10, t) for t in (0.0, 0.15, 0.3, 0.7, 1.0)]
     assert found == [2.0, 1.0, 11.0, 10.0, 20.0]
 
     def least(table):
-        return faces_costs.least_costs(truth, table, [10], plain(truth))[0, 0]
+        return faces.least_costs(truth, table, [10], plain(truth))[0, 0]
 
     assert least([scores]) == 1.0
     assert least([scores, truth]) == 0.0
@@ -60,16 +60,16 @@ def test_costs_by_hand():
 
 def test_classes_count_as_equally_large():
     truth = [1, 0, 0, 0, 0]
-    assert faces_costs.cost_at(truth, [1, 1, 1, -1, -1], 10) == 0.5
-    assert faces_costs.least_costs(truth, [[0.0] * 5], [10], plain(truth))[0, 0] == 1.0
+    assert faces.cost_at(truth, [1, 1, 1, -1, -1], 10) == 0.5
+    assert faces.least_costs(truth, [[0.0] * 5], [10], plain(truth))[0, 0] == 1.0
 
 
 def test_least_costs_equal_a_search_over_all_thresholds():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 60)
     scores = np.round(truth + rng.normal(size=60), 1)  # with ties
-    sets = faces_costs.resamples(truth, 3, seed=1)
-    found = faces_costs.least_costs(truth, [scores], [10, 50], sets)
+    sets = faces.resamples(truth, 3, seed=1)
+    found = faces.least_costs(truth, [scores], [10, 50], sets)
     for f, row in zip((10, 50), found, strict=True):
         for weight, value in zip(sets, row, strict=True):
             slow = min(
@@ -82,7 +82,7 @@ def test_least_costs_equal_a_search_over_all_thresholds():
 
 def test_resamples_keep_the_class_sizes():
     truth = np.repeat([1, 0], [20, 80])
-    sets = faces_costs.resamples(truth, 4, seed=0)
+    sets = faces.resamples(truth, 4, seed=0)
     np.testing.assert_allclose(sets[:, :20].sum(axis=1), 20)
     np.testing.assert_allclose(sets[:, 20:].sum(axis=1), 20)
     assert len({tuple(row) for row in sets}) == 5
@@ -92,9 +92,9 @@ def test_the_honest_cost_is_not_below_the_searched_one():
     rng = np.random.default_rng(0)
     truth = rng.integers(0, 2, 80)
     scores = truth + rng.normal(size=(5, 80))
-    sets = faces_costs.resamples(truth, 3, seed=0)
-    honest = faces_costs.halves_costs(truth, scores, faces.FACTORS, sets, seed=1)
-    assert (honest >= faces_costs.least_costs(truth, scores, faces.FACTORS, sets) - 1e-9).all()
+    sets = faces.resamples(truth, 3, seed=0)
+    honest = faces.halves_costs(truth, scores, faces.FACTORS, sets, seed=1)
+    assert (honest >= faces.least_costs(truth, scores, faces.FACTORS, sets) - 1e-9).all()
 
 
 def test_halves_choose_on_one_half_and_measure_on_the_other():
@@ -102,7 +102,7 @@ def test_halves_choose_on_one_half_and_measure_on_the_other():
     truth = np.array([0, 1] * 20)
 
     def honest(table):
-        return faces_costs.halves_costs(truth, table, [50], plain(truth), seed=0)[0, 0]
+        return faces.halves_costs(truth, table, [50], plain(truth), seed=0)[0, 0]
 
     assert honest([-truth, truth - 0.5]) == 0.0
     assert honest([0.0 * truth]) == 20.0  # flags everything
@@ -174,14 +174,12 @@ def test_both_tests_are_told(summary):
     assert len(ITEM.figure(pd.concat([summary, other], ignore_index=True)).axes) == 4
 
 
-@pytest.mark.skipif(
-    faces_training.faces_file() is None, reason="cbcl_faces.npz is not in the data folder"
-)
+@pytest.mark.skipif(faces.faces_file() is None, reason="cbcl_faces.npz is not in the data folder")
 def test_draws_of_the_face_set():
-    data = faces_training.draw("full", faces.TEST, seed=0)
+    data = faces.draw("full", faces.TEST, seed=0)
     assert np.bincount(data.y).tolist() == [2429, 2429]
     assert np.bincount(data.truth).tolist() == [19572, 472]
-    held = faces_training.draw("full", faces.HELD_OUT, seed=0)
+    held = faces.draw("full", faces.HELD_OUT, seed=0)
     assert np.bincount(held.y).tolist() == [1482, 1482]
     assert np.bincount(held.truth).tolist() == [947, 947]
     train = {window.tobytes() for window in held.train[held.y == 1]}
@@ -189,6 +187,6 @@ def test_draws_of_the_face_set():
 
 
 def test_the_missing_file_is_named(monkeypatch):
-    monkeypatch.setattr(faces_training, "faces_file", lambda: None)
+    monkeypatch.setattr(faces, "faces_file", lambda: None)
     with pytest.raises(FileNotFoundError, match=r"cbcl_faces\.npz"):
-        faces_training.draw("full", faces.TEST, seed=0)
+        faces.draw("full", faces.TEST, seed=0)

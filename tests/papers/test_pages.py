@@ -6,10 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost_papers.pages import markdown_table, write_pages
-from costboost_papers.run import run_item
-from costboost_papers.store import Store
-from costboost_papers.summary import ordering, read_summary, summarise, write_summary
+from costboost_papers.pages import (
+    markdown_table,
+    ordering,
+    read_summary,
+    summarise,
+    write_pages,
+    write_summary,
+)
+from costboost_papers.run import Store, run_item
 from helpers.toy_paper import install
 
 

@@ -7,9 +7,9 @@ import subprocess
 import pandas as pd
 import pytest
 
-from costboost_papers import provenance, run, store
-from costboost_papers.provenance import source_commit
-from costboost_papers.summary import describe_run, read_runs, write_runs
+from costboost_papers import run
+from costboost_papers.pages import describe_run, read_runs, write_runs
+from costboost_papers.run import source_commit
 from helpers.toy_paper import install
 
 
@@ -56,19 +56,19 @@ def test_an_edited_source_is_dirty(repository, name):
 def test_a_source_without_git_has_no_commit(tmp_path, monkeypatch):
     assert source_commit(tmp_path) == ""
     monkeypatch.setenv("PATH", "")
-    assert provenance._git(tmp_path, "log") == ""
+    assert run._git(tmp_path, "log") == ""
 
 
 def test_rows_and_runs_store_the_commit(tmp_path, monkeypatch):
     toy = install(tmp_path, monkeypatch)
     item = toy.ITEMS[0]
     commits = iter(["aaa", "bbb-dirty"])
-    monkeypatch.setattr(store, "source_commit", lambda: next(commits))
+    monkeypatch.setattr(run, "source_commit", lambda: next(commits))
     monkeypatch.setenv("TOY_FAILS", "/two/")
     run.run_item(item, "quick", tmp_path, n_jobs=1)
     monkeypatch.delenv("TOY_FAILS")
     run.run_item(item, "quick", tmp_path, n_jobs=1)
-    rows = store.Store(tmp_path, item, "quick").rows()
+    rows = run.Store(tmp_path, item, "quick").rows()
     by_algorithm = rows.groupby("algorithm")["commit"].unique().map(list).to_dict()
     assert by_algorithm == {"one": ["aaa"], "three": ["aaa"], "two": ["bbb-dirty"]}
     found = describe_run(item, item, rows, "quick")
@@ -79,9 +79,9 @@ def test_rows_and_runs_store_the_commit(tmp_path, monkeypatch):
 
 def test_a_file_without_commits_is_named(tmp_path, monkeypatch):
     item = install(tmp_path, monkeypatch).ITEMS[0]
-    kept = store.Store(tmp_path, item, "quick")
+    kept = run.Store(tmp_path, item, "quick")
     kept.repair()
-    pd.DataFrame(columns=store.COLUMNS[:-1]).to_csv(kept.path, index=False)
+    pd.DataFrame(columns=run.COLUMNS[:-1]).to_csv(kept.path, index=False)
     with pytest.raises(
         run.CannotRunError, match=r"toy-table1\.csv must begin with the columns.*--output"
     ):
@@ -91,7 +91,7 @@ def test_a_file_without_commits_is_named(tmp_path, monkeypatch):
 def test_a_damaged_file_is_named(tmp_path, monkeypatch):
     item = install(tmp_path, monkeypatch).ITEMS[0]
     run.run_item(item, "quick", tmp_path, n_jobs=1)
-    path = store.Store(tmp_path, item, "quick").path
+    path = run.Store(tmp_path, item, "quick").path
     path.write_text(path.read_text() + "a,b,c\n" + "x," * 30 + "\n")
     with pytest.raises(run.CannotRunError, match=r"toy-table1\.csv is damaged.*Delete it"):
         run.run_item(item, "quick", tmp_path, n_jobs=1)

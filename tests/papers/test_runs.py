@@ -14,8 +14,7 @@ import pytest
 
 from costboost_papers import Conclusion, Item, Task
 from costboost_papers.protocol import split_seed
-from costboost_papers.run import failures_path, run_item
-from costboost_papers.store import COLUMNS, Store
+from costboost_papers.run import COLUMNS, Store, failures_path, run_item
 from helpers.toy_paper import install
 
 

@@ -9,7 +9,6 @@ same to the last bit, and no file may be left.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import random
@@ -25,52 +24,11 @@ from pathlib import Path
 import pandas as pd
 from typer.testing import CliRunner
 
-from costboost import CostBoostClassifier
 from costboost.cli import app
-from costboost.costs import per_row
 from costboost.datasets import make_fraud
-from costboost.files.model import contents
-from costboost.gbm.members import Members
 from trust.part import Child, main
 
 DATA = make_fraud(1500, random_state=0)
-
-
-def model_hash(model):
-    """A hash of all of a model but when it was trained, and how long it took."""
-    model.trained_at_ = "now"
-    model._members = {
-        name: Members(member._replace(seconds=0.0) for member in members)
-        for name, members in model._members.items()
-    }
-    model.members_ = next(iter(model._members.values()))
-    manifest, members = contents(model)
-    found = hashlib.sha256(json.dumps(manifest, sort_keys=True).encode())
-    for name, data in sorted(members.items()):
-        found.update(name.encode() + data)
-    return found.hexdigest()
-
-
-def fit(engine):
-    def run(folder, checkpoint):
-        model = CostBoostClassifier(
-            engine=engine, n_estimators=40, ensemble=4, random_state=0, n_jobs=1
-        )
-        costs = per_row(fn=DATA.amount, fp=5)
-        return model_hash(model.fit(DATA.X, DATA.y, costs=costs, checkpoint=checkpoint))
-
-    return run
-
-
-def fit_parquet(folder, checkpoint):
-    tempfile.tempdir = str(folder / "temporary")
-    model = CostBoostClassifier(
-        engine="xgboost", ensemble=1, n_estimators=60, random_state=0, n_jobs=1
-    )
-    costs = {"fn": "amount", "fp": 5}
-    return model_hash(
-        model.fit_parquet(folder / "rows.parquet", "fraud", costs=costs, checkpoint=checkpoint)
-    )
 
 
 def command(*arguments):
@@ -104,8 +62,7 @@ def tune(folder, checkpoint):
 
 def reproduce(folder, checkpoint):
     """The toy paper, as `costboost reproduce` runs its items."""
-    from costboost_papers.run import run_item
-    from costboost_papers.store import Store
+    from costboost_papers.run import Store, run_item
     from helpers.toy_paper import TOY
 
     os.environ["TOY_SLEEP"] = "0.01"
@@ -117,9 +74,6 @@ def reproduce(folder, checkpoint):
 
 
 SCENARIOS = {
-    "fit, LightGBM": fit("lightgbm"),
-    "fit, XGBoost": fit("xgboost"),
-    "fit_parquet": fit_parquet,
     "compare": compare,
     "tune": tune,
     "reproduce": reproduce,

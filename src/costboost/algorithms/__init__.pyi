@@ -1,4 +1,4 @@
-# Written by docs/generate_algorithms.py
+# Written by docs/build.py
 
 from costboost.algorithms.abe2004 import DSEClassifier, GBSEClassifier
 from costboost.algorithms.beijbom2014 import MCBoostClassifier

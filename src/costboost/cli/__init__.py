@@ -1,4 +1,4 @@
-"""The command line: one file per command, loaded when the command is run.
+"""The command line; a command is loaded when it is run.
 
 `COMMANDS` is the whole list. A row names a command, the function that runs it and its line in
 ``costboost --help``; the help page is printed without loading any of them.
@@ -6,82 +6,95 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
-
-from costboost.cli.lazy import Command, LazyGroup
+from typer.core import TyperCommand, TyperGroup
 
 __all__ = ["COMMANDS", "app", "main"]
 
+
+class Command(NamedTuple):
+    """A row of `COMMANDS`."""
+
+    name: str
+    module: str
+    help: str
+
+    def load(self) -> Any:
+        """Import the function of the same name, and make a command of it."""
+        found = getattr(import_module(f"costboost.cli.{self.module}"), self.name)
+        if isinstance(found, typer.Typer):
+            return typer.main.get_command(found)
+        alone = typer.Typer(add_completion=False)
+        alone.command(self.name)(found)
+        return typer.main.get_command(alone)
+
+
 COMMANDS = (
     Command(
-        "fit",
-        "costboost.cli.fit:fit",
-        "Train a model on a file, and show what its decisions cost on held-out rows.",
+        "fit", "fit", "Train a model on a file, and show what its decisions cost on held-out rows."
     ),
     Command(
-        "predict",
-        "costboost.cli.predict:predict",
-        "Decide the rows of a file, and write the decisions beside them.",
+        "predict", "predict", "Decide the rows of a file, and write the decisions beside them."
     ),
     Command(
-        "compare",
-        "costboost.cli.compare:compare",
-        "Compare ways to decide on a file, by cross-validation, in money.",
+        "compare", "compare", "Compare ways to decide on a file, by cross-validation, in money."
     ),
     Command(
         "tune",
-        "costboost.cli.tune:tune",
+        "tune",
         "Search for the settings that cost least; measure them on rows the search has not seen.",
     ),
     Command(
         "explain",
-        "costboost.cli.explain:explain",
+        "predict",
         "Explain the decision of a row: what each feature adds to the saving, in money.",
     ),
     Command(
         "report",
-        "costboost.cli.report:report",
+        "report",
         "Write a page about what the decisions cost on rows the model was not trained on.",
     ),
     Command(
         "monitor",
-        "costboost.cli.monitor:monitor",
+        "report",
         "Compare new rows with a reference: what they will cost, and what has changed.",
     ),
     Command(
-        "inspect",
-        "costboost.cli.inspect:inspect",
-        "Show what is inside a model file, after checking that it is intact.",
+        "inspect", "report", "Show what is inside a model file, after checking that it is intact."
     ),
+    Command("serve", "serve", "Answer HTTP requests with the decisions of a model."),
     Command(
-        "serve",
-        "costboost.cli.serve:serve",
-        "Answer HTTP requests with the decisions of a model.",
-    ),
-    Command(
-        "data",
-        "costboost.cli.data:data",
-        "Write an example file, describe or check a file, list benchmark sets.",
+        "data", "data", "Write an example file, describe or check a file, list benchmark sets."
     ),
     Command(
         "demo",
-        "costboost.cli.demo:demo",
+        "compare",
         "Compare costboost with the usual alternatives, in money, on built-in data.",
     ),
     Command(
         "reproduce",
-        "costboost.cli.reproduce:reproduce",
+        "reproduce",
         "Run a paper's table or figure again, and print our figures beside the paper's.",
     ),
 )
 
 
-class _Commands(LazyGroup):
-    """The commands of ``costboost``."""
+class _Commands(TyperGroup):
+    """A group that knows its commands by name and help, and loads the one that is run."""
 
-    table = COMMANDS
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for row in COMMANDS:
+            self.add_command(TyperCommand(row.name, callback=None, help=row.help))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """The command to run, loaded; an unknown name is an error that suggests a known one."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        rows = {row.name: row for row in COMMANDS}
+        return name, rows[name].load() if name in rows else listed, rest
 
 
 app = typer.Typer(
@@ -107,7 +120,7 @@ def _print_version(wanted: bool) -> None:
 
 
 @app.callback()
-def options(
+def _options(
     version: Annotated[
         bool,
         typer.Option(

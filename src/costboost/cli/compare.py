@@ -1,49 +1,67 @@
-"""The command ``costboost compare``: which way to decide costs least on your rows."""
+"""The commands ``costboost compare`` and ``costboost demo``: which way to decide costs least."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from costboost._typing import Floats, Ints
-from costboost.cli import arguments
-from costboost.cli.failure import collected_warnings, tells_errors
+from costboost.cli.failure import collected_warnings
+from costboost.cli.models import (
+    algorithm_class,
+    algorithm_names,
+    codes_of,
+    drop_half_line,
+    fingerprint,
+    make_model,
+    read_settings,
+)
+from costboost.cli.options import (
+    MODEL,
+    TEST,
+    AsJson,
+    Plot,
+    ProblemOptions,
+    Quiet,
+    Seed,
+    Settings,
+    command,
+    option,
+)
+from costboost.cli.problem import Problem, Rows, folds
+from costboost.cli.show import money, note, print_json, wrote
+from costboost.columns import TableError, check_output, need
+from costboost.columns.frames import FrameEncoder, categorical_columns
 
-if TYPE_CHECKING:
-    from costboost.cli.contenders import Contender
-    from costboost.cli.problem import Problem
-    from costboost.files.checkpoint import Checkpoint
-
-__all__ = ["compare", "rank"]
+ROUNDS = 200
+FEW_ROWS = 10_000
+"""Below this many rows one thread is faster than several."""
 
 
-@tells_errors
+@command
 def compare(
-    table: arguments.Table,
-    target: arguments.Target,
-    positive: arguments.Positive = None,
-    cost: arguments.CostEntries = None,
-    cost_matrix: arguments.CostMatrix = None,
-    exclude: arguments.Exclude = None,
-    category: arguments.Categories = None,
-    weight_column: arguments.WeightColumn = None,
-    delimiter: arguments.Delimiter = None,
-    encoding: arguments.Encoding = None,
+    asked: ProblemOptions,
     algorithm: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Class of the library; may be repeated; 'all' for all of them. By default "
-            "CostBoost and MinCost.",
-            rich_help_panel="The model",
-            show_default=False,
+        option(
+            "Class of the library; may be repeated; 'all' for all of them. By default CostBoost "
+            "and MinCost.",
+            panel=MODEL,
         ),
     ] = None,
     only_ours: Annotated[
@@ -51,180 +69,360 @@ def compare(
         typer.Option(
             "--only-ours",
             help="Leave out the usual alternatives and other libraries.",
-            rich_help_panel="The model",
+            rich_help_panel=MODEL,
         ),
     ] = False,
-    setting: arguments.Settings = None,
-    seed: arguments.Seed = 0,
-    folds: Annotated[
+    setting: Settings = None,
+    seed: Seed = 0,
+    n_folds: Annotated[
         int,
-        typer.Option(min=2, help="Folds of the cross-validation.", rich_help_panel="Held-out rows"),
+        typer.Option("--folds", min=2, help="Folds of the cross-validation.", rich_help_panel=TEST),
     ] = 5,
-    time_column: arguments.TimeColumn = None,
-    group_column: arguments.GroupColumn = None,
     checkpoint: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keeps what is finished; if the command is killed, the same command goes on where "
+        option(
+            "Keeps what is finished; if the command is killed, the same command goes on where "
             "it stopped. The file is deleted at the end.",
-            show_default=False,
+            metavar="FILE",
         ),
     ] = None,
-    plot: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Picture to write, .png or .svg.", show_default=False),
-    ] = None,
-    as_json: arguments.AsJson = False,
-    quiet: arguments.Quiet = False,
+    plot: Plot = None,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Compare ways to decide on a file, by cross-validation, in money."""
     # Ways that are not distinguishable from the best of their group share its number.
-    from costboost.cli.algorithm import read_settings
-    from costboost.cli.contenders import contenders
-    from costboost.cli.problem import Wish, read_problem
-    from costboost.cli.show import note, print_json
-    from costboost.columns import check_output, need
-
     if plot is not None:
         need("matplotlib", "plots", "--plot")
         check_output(plot, kinds=False)
     console = Console(stderr=as_json, quiet=as_json or quiet)
-    problem = read_problem(
-        Wish(
-            table,
-            target,
-            positive,
-            tuple(cost or ()),
-            cost_matrix,
-            tuple(exclude or ()),
-            tuple(category or ()),
-            weight_column,
-            time_column,
-            group_column,
-            delimiter,
-            encoding,
-        )
-    )
+    problem = asked.read()
     for text in problem.notes:
         note(console, text)
-    chosen, missing = contenders(
-        algorithm or (), problem.cost_matrix, read_settings(setting or ()),
-        excludes=problem.excludes_cost_columns, only_ours=only_ours,
-    )  # fmt: skip
-    store = None
-    if checkpoint is not None:
-        from costboost.cli.resume import hash_of, versions_in_words
-        from costboost.files.checkpoint import Checkpoint
-
-        asked = {
-            "rows": hash_of(problem.rows),
-            "costs": repr(problem.cost_matrix),
-            "settings": repr((sorted(setting or ()), problem.excludes_cost_columns)),
-            "seed": str(seed),
-            "folds": str(folds),
-            "versions": versions_in_words(),
-        }
-        store = Checkpoint(checkpoint, asked, "costboost compare")
-    result = _measured(console, problem, chosen, folds, seed, store)
-    standings = rank(result.names, result.paid)
+    names = algorithm or ["CostBoost", "MinCost"]
+    if [name.lower() for name in names] == ["all"]:
+        names = [name for name in algorithm_names() if name != "TargetRate"]
+    contenders = _ours(problem, names, read_settings(setting), seed)
+    missing: list[str] = []
+    if not only_ours:
+        contenders += [*USUAL, *(one for one in RIVALS if find_spec(one.package))]
+        missing = [one.package for one in RIVALS if not find_spec(one.package)]
+    pairs = list(folds(problem.rows, n_folds, seed))
+    question = {
+        **fingerprint(problem), "seed": seed, "folds": n_folds,
+        "settings": repr((sorted(setting or ()), problem.excludes_cost_columns)),
+    }  # fmt: skip
+    kept = _Finished(checkpoint, question)
+    found = _measured(console, problem, contenders, pairs, seed, kept)
+    standings = rank(list(found.paid), np.column_stack(list(found.paid.values())))
     if plot is not None:
         _draw(standings, plot)
-    if store is not None:
-        store.remove()
+    kept.remove()
     if as_json:
+        kinds = {one.name: one.kind for one in contenders}
         print_json(
             {
-                "rows": result.n,
-                "folds": folds,
-                "standings": [{**asdict(one), "kind": result.kinds[one.name]} for one in standings],
-                "left_out": result.left_out,
+                "rows": found.n,
+                "folds": n_folds,
+                "standings": [{**asdict(one), "kind": kinds[one.name]} for one in standings],
+                "left_out": found.left_out,
                 "not_installed": missing,
             }
         )
         return
-    _show(Console(), standings, result, folds, missing)
+    _show(Console(), standings, found, n_folds, missing)
     if plot is not None:
-        console.print(f"Wrote [bold]{escape(str(plot))}[/bold].")
+        wrote(console, plot)
+
+
+@command
+def demo(
+    seed: Annotated[int, typer.Option(help="Seed of the data and of every method.")] = 2026,
+    rows: Annotated[int, typer.Option(min=500, help="Rows of the synthetic fraud data.")] = 20_000,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer rows and rounds.")] = False,
+    report: Annotated[
+        Path, typer.Option(metavar="PAGE", help="Page to write about the fraud data.")
+    ] = Path("costboost-demo.html"),
+    with_report: Annotated[
+        bool, typer.Option("--with-report/--no-report", help="The page.")
+    ] = True,
+) -> None:
+    """Compare costboost with the usual alternatives, in money, on built-in data."""
+    from sklearn.model_selection import train_test_split
+    from threadpoolctl import threadpool_limits
+
+    console = Console()
+    if with_report:
+        check_output(report, kinds=False)
+    n = min(rows, 2_000) if quick else rows
+    problem, warm_up = _fraud(n, seed), _fraud(500, seed)
+    pair = train_test_split(np.arange(n), test_size=0.5, stratify=problem.rows.y, random_state=seed)
+    settings = {"n_estimators": 20} if quick else {}
+    names = ["CostBoost", "MinCost", "CSAdaBoost", "CSLogitBoost", "AdaC2"]
+    contenders = [*_ours(problem, names, {"n_jobs": 1, **settings}, seed), *USUAL]
+    with threadpool_limits(1):
+        # Compiled kernels and imports are not what the table times.
+        _measured(Console(quiet=True), warm_up, contenders, [np.arange(500).reshape(2, -1)], seed)
+        found = _measured(console, problem, contenders, [pair], seed)
+    _show_demo(console, problem, contenders, found)
+    if with_report:
+        _write_demo_report(console, problem, pair, report, seed, 20 if quick else 100)
+
+
+# --- ways to decide ----------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _Result:
-    """What each contender paid on each held-out row."""
+class Fold:
+    """Training rows and test rows, with what decisions cost on them."""
 
-    names: list[str]
-    kinds: dict[str, str]
-    paid: Floats  # (n, contenders)
+    train: Rows
+    test: Rows
+    known: Any
+    tested: Any
+    seed: int
+
+    def numbers(self) -> tuple[Floats, Floats]:
+        """Features of training and test rows as float matrices; categories as codes."""
+        if not hasattr(self.train.X, "columns"):
+            return self.train.X, self.test.X
+        encoder = FrameEncoder(self.train.X, categorical_columns(self.train.X))
+        return encoder.transform(self.train.X), encoder.transform(self.test.X)
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One way to decide: from a fold to the codes of the decisions on its test rows."""
+
+    name: str
+    kind: str
+    decide: Callable[[Fold], Ints]
+    package: str = "lightgbm"
+
+
+def _ours(
+    problem: Problem, names: Sequence[str], settings: dict[str, Any], seed: int
+) -> list[Contender]:
+    """Classes of the library, each with the settings that it knows."""
+
+    def decide(fold: Fold, name: str, own: dict[str, Any]) -> Ints:
+        model = make_model(name, problem, own, seed=seed)
+        model.fit(fold.train.X, fold.train.y, fold.train.weights)
+        return np.asarray(codes_of(fold.known.decisions, model.predict(fold.test.X)))
+
+    found = []
+    for name in names:
+        kind = algorithm_class(name)
+        own = {k: v for k, v in settings.items() if k in kind().get_params(deep=False)}
+        short = kind.__name__.removesuffix("Classifier")
+        found.append(Contender(short, "ours", partial(decide, name=name, own=own)))
+    return found
+
+
+def _constant(fold: Fold) -> Ints:
+    weights = fold.train.weights
+    prices = fold.known.prices
+    best = (prices if weights is None else prices * weights[:, None]).sum(axis=0).argmin()
+    return np.full(len(fold.test), best, dtype=np.intp)
+
+
+def _engine(name: str, fold: Fold) -> Any:
+    """An ordinary boosted classifier of each library, at comparable sizes."""
+    threads = 1 if len(fold.train) < FEW_ROWS else -1
+    if name == "catboost":
+        return import_module("catboost").CatBoostClassifier(
+            iterations=ROUNDS, depth=4, learning_rate=0.05, random_seed=fold.seed, verbose=False,
+            allow_writing_files=False, thread_count=threads,
+        )  # fmt: skip
+    same: dict[str, Any] = {
+        "n_estimators": ROUNDS, "learning_rate": 0.05, "random_state": fold.seed,
+        "n_jobs": threads,
+    }  # fmt: skip
+    if name == "xgboost":
+        from xgboost import XGBClassifier
+
+        return XGBClassifier(max_leaves=15, max_depth=0, grow_policy="lossguide", **same)
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(num_leaves=15, verbose=-1, **same)
+
+
+def _proba(model: Any, fold: Fold) -> Floats:
+    """Probabilities of all classes on the test rows, by a model of the codes of the classes."""
+    X, X_test = fold.numbers()
+    model.fit(X, fold.known.codes, sample_weight=fold.train.weights)
+    proba = np.zeros((len(X_test), len(fold.known.classes)))
+    proba[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(X_test)
+    return proba
+
+
+def _likeliest(fold: Fold) -> Ints:
+    """The right decision of the most likely class, by the mean costs of the training rows."""
+    proba = _proba(_engine("lightgbm", fold), fold)
+    return np.asarray(fold.known.average(None).argmin(axis=1)[proba.argmax(axis=1)])
+
+
+def _calibrated(fold: Fold, engine: str) -> Ints:
+    """The decision of least expected cost, by calibrated probabilities."""
+    from sklearn.calibration import CalibratedClassifierCV
+
+    model = CalibratedClassifierCV(_engine(engine, fold), method="isotonic", cv=3)
+    return np.asarray(fold.tested.unknown.decide(_proba(model, fold)), dtype=np.intp)
+
+
+def _weighted(fold: Fold) -> Ints:
+    """The label of a row is its cheapest decision, weighted by what the others cost beyond it."""
+    X, X_test = fold.numbers()
+    weights = fold.known.reduced.sum(axis=1) / (len(fold.known.decisions) - 1)
+    if fold.train.weights is not None:
+        weights = weights * fold.train.weights
+    wanted, taken = np.unique(fold.known.labels, return_inverse=True)
+    if len(wanted) == 1:
+        return np.full(len(X_test), wanted[0], dtype=np.intp)
+    model = _engine("lightgbm", fold)
+    model.fit(X, taken, sample_weight=weights / weights.mean())
+    return np.asarray(wanted[np.asarray(model.predict(X_test), dtype=np.intp)])
+
+
+USUAL = (
+    Contender("best constant decision", "usual", _constant),
+    Contender("LightGBM, likeliest class", "usual", _likeliest),
+    Contender("LightGBM, cost weights", "usual", _weighted),
+    Contender("LightGBM, calibrated", "usual", partial(_calibrated, engine="lightgbm")),
+)
+RIVALS = tuple(
+    Contender(f"{name}, calibrated", "rival", partial(_calibrated, engine=package), package)
+    for name, package in (("XGBoost", "xgboost"), ("CatBoost", "catboost"))
+)
+
+
+# --- measuring ---------------------------------------------------------------------------------
+
+
+class _Finished:
+    """Decisions of finished folds in a file, so that a killed comparison goes on."""
+
+    # A line of JSON for the question, then one for each fold; a line that a kill cut in half is
+    # dropped. Without a path nothing is kept.
+
+    def __init__(self, path: Path | None = None, question: Any = None) -> None:
+        self.path = path
+        self.folds: dict[str, list[int]] = {}
+        if path is None:
+            return
+        lines: list[Any] = []
+        if path.exists():
+            drop_half_line(path)
+            try:
+                lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+                self.folds = dict(lines[1:])
+                before = dict(lines[0]) if lines else {}
+            except (ValueError, TypeError) as error:
+                raise TableError(
+                    f"{path} is not a checkpoint of costboost compare. Delete the file, or choose "
+                    "another path."
+                ) from error
+        if not lines:
+            self._append(question)
+            return
+        changed = [topic for topic in question if before.get(topic) != question[topic]]
+        if changed:
+            raise TableError(
+                f"{path}: this checkpoint of costboost compare is of another fit: other "
+                f"{', '.join(sorted(changed))}. Delete the file to start anew, or choose another "
+                "path."
+            )
+
+    def put(self, name: str, codes: Any) -> None:
+        if self.path is not None:
+            self._append([name, np.asarray(codes).tolist()])
+
+    def _append(self, values: Any) -> None:
+        assert self.path is not None
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(values) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"The checkpoint of costboost compare cannot be written: "
+                f"{error.strerror or error}. What was finished before is still in it. Free the "
+                "disk, or choose another path",
+                str(self.path),
+            ) from error
+
+    def remove(self) -> None:
+        if self.path is not None:
+            self.path.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """What each contender paid on each of n held-out rows, saved, and how long it took."""
+
+    paid: dict[str, Floats]
+    seconds: dict[str, float]
+    savings: dict[str, float]
     left_out: dict[str, str]
     n: int
 
 
 def _measured(
-    console: Console,
-    problem: Problem,
-    chosen: Sequence[Contender],
-    n_folds: int,
-    seed: int,
-    store: Checkpoint | None = None,
-) -> _Result:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    from costboost.cli.contenders import Fold, check_codes
-    from costboost.cli.split import folds
-    from costboost.columns import TableError
-    from costboost.costs import Costs
-
-    rows = problem.rows
-    classes, codes = np.unique(rows.y, return_inverse=True)
-    known = Costs.resolve(
-        problem.cost_matrix, classes=classes, n_samples=len(rows), X=rows.X, codes=codes,
-        owner="costboost compare",
-    )  # fmt: skip
-    d = len(known.decisions)
-    two = len(classes) == 2 and known.decides_classes
-    pairs = list(folds(rows, n_folds, seed))
+    console: Console, problem: Problem, contenders: Sequence[Contender], pairs: Sequence[Any],
+    seed: int, kept: _Finished | None = None,
+) -> Measured:  # fmt: skip
+    """Let each contender decide the test rows of each pair of training and test rows."""
+    kept = kept or _Finished()
+    rows, known = problem.rows, problem.costs("costboost compare")
     tested = np.concatenate([test for _, test in pairs])
+    costs = known.take(tested)
+    weights = np.ones(len(tested)) if rows.weights is None else rows.weights[tested]
     paid: dict[str, Floats] = {}
-    left_out = {c.name: "for two classes only" for c in chosen if c.binary and not two}
-    runs = [c for c in chosen if c.name not in left_out]
+    seconds: dict[str, float] = {}
+    savings: dict[str, float] = {}
+    left_out: dict[str, str] = {}
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as bar, collected_warnings():
-        task = bar.add_task("", total=len(runs) * len(pairs))
-        for contender in runs:
+        task = bar.add_task("", total=len(contenders) * len(pairs))
+        for contender in contenders:
             bar.update(task, description=contender.name)
-            taken: list[Ints] = []
+            start, taken = time.perf_counter(), []
             try:
                 for number, (train, test) in enumerate(pairs):
                     name = f"{contender.name}, fold {number}"
-                    if store is not None and name in store.names():
-                        found = store.get(name)
-                    else:
+                    if name not in kept.folds:
                         fold = Fold(
-                            rows.take(train),
-                            rows.take(test),
-                            known.take(train),
-                            known.take(test),
-                            seed,
-                        )
-                        found = contender.decide(fold)
-                        if store is not None:
-                            store.put(name, np.asarray(found))
-                    taken.append(check_codes(found, len(test), d))
+                            rows.take(train), rows.take(test), known.take(train),
+                            known.take(test), seed,
+                        )  # fmt: skip
+                        kept.folds[name] = contender.decide(fold)  # type: ignore[assignment]
+                        kept.put(name, kept.folds[name])
+                    taken.append(check_codes(kept.folds[name], len(test), len(known.decisions)))
                     bar.advance(task)
             except (ValueError, TypeError, ImportError, RuntimeError) as error:
                 left_out[contender.name] = " ".join(str(error).split(". ")[0].split())[:200]
                 bar.advance(task, len(pairs) - len(taken))
                 continue
-            cost = known.take(tested).paid(np.concatenate(taken))
-            weights = 1.0 if rows.weights is None else rows.weights[tested]
-            paid[contender.name] = np.asarray(cost * weights)
+            seconds[contender.name] = time.perf_counter() - start
+            codes = np.concatenate(taken)
+            paid[contender.name] = np.asarray(costs.paid(codes) * weights)
+            savings[contender.name] = float(costs.savings(codes, weights))
     if not paid:
         raise TableError(
             "No way to decide could be measured: "
             + "; ".join(f"{name}: {why}" for name, why in left_out.items())
         )
-    kinds = {c.name: c.kind for c in chosen}
-    return _Result(list(paid), kinds, np.column_stack(list(paid.values())), left_out, len(tested))
+    return Measured(paid, seconds, savings, left_out, len(tested))
+
+
+def check_codes(codes: Any, n: int, d: int) -> Ints:
+    """Decisions of a contender, refused if they are not valid."""
+    found = np.asarray(codes, dtype=np.intp)
+    if found.shape != (n,) or found.min() < 0 or found.max() >= d:
+        raise ValueError("It returned no decision for some rows.")
+    return found
 
 
 @dataclass(frozen=True)
@@ -247,7 +445,7 @@ def rank(names: Sequence[str], paid: Floats) -> list[Standing]:
     from scipy.stats import norm
 
     n, m = paid.shape
-    order = np.argsort(paid.sum(axis=0), kind="stable")
+    order = np.argsort(paid.sum(axis=0), kind="stable").tolist()
     z = float(norm.ppf(1 - 0.025 / max(1, m - 1)))
 
     def differences(first: int) -> tuple[Floats, Floats]:
@@ -255,35 +453,30 @@ def rank(names: Sequence[str], paid: Floats) -> list[Standing]:
         return gaps.sum(axis=0), z * np.sqrt(n) * gaps.std(axis=0, ddof=1)
 
     groups: dict[int, int] = {}
-    for leader in order.tolist():
+    for leader in order:
         if leader in groups:
             continue
         number = len(set(groups.values())) + 1
         gap, half = differences(leader)
-        for other in order.tolist():
+        for other in order:
             if other not in groups and (other == leader or gap[other] - half[other] <= 0):
                 groups[other] = number
-    gap, half = differences(int(order[0]))
+    gap, half = differences(order[0])
     return [
         Standing(
             names[j], float(paid[:, j].sum()), float(gap[j]), float(gap[j] - half[j]),
             float(gap[j] + half[j]), groups[j],
         )
-        for j in order.tolist()
+        for j in order
     ]  # fmt: skip
 
 
 def _show(
-    console: Console,
-    standings: list[Standing],
-    result: _Result,
-    n_folds: int,
+    console: Console, standings: list[Standing], found: Measured, n_folds: int,
     missing: Sequence[str],
-) -> None:
-    from costboost.cli.show import money
-
+) -> None:  # fmt: skip
     table = Table(
-        title=f"Total cost of {result.n:,} held-out rows, {n_folds}-fold cross-validation",
+        title=f"Total cost of {found.n:,} held-out rows, {n_folds}-fold cross-validation",
         title_justify="left", show_edge=False, pad_edge=False,
         caption="Ways with the same group number are not distinguishable from its cheapest. "
         "Intervals: 95 % for all lines at once, row by row on the same rows.",
@@ -294,20 +487,21 @@ def _show(
     table.add_column("cost", justify="right")
     table.add_column("more than the cheapest", justify="right")
     for one in standings:
-        more = (
-            ""
-            if one is standings[0]
-            else (f"{money(one.more)} ({money(one.low)} to {money(one.high)})")
-        )
+        more = f"{money(one.more)} ({money(one.low)} to {money(one.high)})"
         table.add_row(
-            str(one.group), escape(one.name), money(one.cost), more,
+            str(one.group), escape(one.name), money(one.cost),
+            "" if one is standings[0] else more,
             style="bold green" if one.group == 1 else None,
         )  # fmt: skip
     console.print(table)
-    for name, why in result.left_out.items():
-        console.print(f"[yellow]Left out:[/yellow] {escape(name)} ({escape(why)})", highlight=False)
+    _show_left_out(console, found)
     if missing:
         console.print(f"Not installed, so not compared: {', '.join(missing)}.", highlight=False)
+
+
+def _show_left_out(console: Console, found: Measured) -> None:
+    for name, why in found.left_out.items():
+        console.print(f"[yellow]Left out:[/yellow] {escape(name)} ({escape(why)})", highlight=False)
 
 
 def _draw(standings: list[Standing], path: Path) -> None:
@@ -329,3 +523,82 @@ def _draw(standings: list[Standing], path: Path) -> None:
     )
     axes.spines[["top", "right"]].set_visible(False)
     figure.savefig(path)
+
+
+# --- the demo ----------------------------------------------------------------------------------
+
+LEGEND = (
+    "A missed fraud costs its amount, a flag costs a review (5). Half of the payments train, half "
+    "test. The amount is known when a payment is decided. Savings: 1 - cost / cost of the best "
+    "single decision for all rows. Seconds: training and deciding, one thread. ★: the cheapest. "
+    "Usual: LightGBM at the likeliest class, LightGBM with rows weighted by what an error costs, "
+    "and LightGBM calibrated (isotonic) with the decision of least expected cost. MinCost is that "
+    "rule with sigmoid calibration."
+)
+
+
+def _fraud(n: int, seed: int) -> Problem:
+    """Synthetic payments; without pandas, features have no names."""
+    from costboost.datasets import make_fraud
+
+    data = make_fraud(n, random_state=seed)
+    X: Any = data.X
+    if find_spec("pandas") is not None:
+        import pandas as pd
+
+        X = pd.DataFrame(X, columns=list(data.feature_names))
+    amount = list(data.feature_names).index("amount")
+
+    def costs(X: Any) -> Floats:
+        missed = np.asarray(X)[:, amount]
+        flat = [np.zeros(len(missed)), np.full(len(missed), 5.0)]
+        return np.stack([*flat, missed, flat[1]], axis=1).reshape(-1, 2, 2)
+
+    return Problem(Rows(X, data.y), costs)
+
+
+def _show_demo(
+    console: Console, problem: Problem, contenders: Sequence[Contender], found: Measured
+) -> None:
+    y = problem.rows.y
+    table = Table(
+        title=f"Card fraud (synthetic): {len(y)} payments, {y.mean():.1%} fraud",
+        title_justify="left", caption=LEGEND, caption_justify="left",
+    )  # fmt: skip
+    table.add_column("method")
+    table.add_column("kind")
+    for heading in ("test cost", "savings", "seconds"):
+        table.add_column(heading, justify="right")
+    kinds = {one.name: one.kind for one in contenders}
+    ranked = sorted(found.paid, key=lambda name: float(found.paid[name].sum()))
+    for name in ranked:
+        cost, best = found.paid[name].sum(), name == ranked[0]
+        table.add_row(
+            f"{'★' if best else ' '} {name}", kinds[name], f"{cost:,.0f}",
+            f"{found.savings[name]:.1%}", f"{found.seconds[name]:.2f}",
+            style="bold green" if best else None,
+        )  # fmt: skip
+    console.print()
+    console.print(table)
+    _show_left_out(console, found)
+
+
+def _write_demo_report(
+    console: Console, problem: Problem, pair: Any, path: Path, seed: int, rounds: int
+) -> None:
+    """Train CostBoost on the training rows, and write the report of the test rows."""
+    if find_spec("plotly") is None:
+        console.print(escape('No page: it needs plotly (pip install "costboost[report]").'))
+        return
+    from costboost import CostBoostClassifier
+
+    train, test = (problem.rows.take(index) for index in pair)
+    model = CostBoostClassifier(
+        problem.cost_matrix, n_estimators=rounds, ensemble=2, random_state=seed, n_jobs=1
+    )
+    model.fit(train.X, train.y)
+    page = model.report(
+        test.X, test.y, path=path, amount="amount" if hasattr(test.X, "columns") else None,
+        title="costboost demo: which payments to stop",
+    )  # fmt: skip
+    wrote(console, page, ": open it in a browser.")

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from costboost.cli import arguments
-from costboost.cli.failure import FOUND, tells_errors
+from costboost.cli.failure import FOUND
+from costboost.cli.options import AsJson, Delimiter, Encoding, ProblemOptions, command
+from costboost.cli.show import columns_table, grid, note, print_json, wrote
 
-__all__ = ["data"]
+if TYPE_CHECKING:
+    import polars as pl
 
 data = typer.Typer(
     name="data",
@@ -25,24 +27,34 @@ data = typer.Typer(
 
 
 @data.command("list")
-@tells_errors
-def list_sets(as_json: arguments.AsJson = False) -> None:
+@command
+def list_sets(as_json: AsJson = False) -> None:
     """List the benchmark sets that can be loaded."""
-    from costboost.cli.show import print_json
-
-    names = _sets()
+    names, from_folder = _sets()
     if as_json:
         print_json({"sets": names})
         return
     console = Console()
     console.print(f"{len(names)} benchmark sets: {', '.join(names)}", highlight=False)
-    if not _has_folder():
+    if not from_folder:
         console.print("They are downloaded from OpenML when they are used.")
     console.print("`costboost data describe NAME` says more about one.")
 
 
+def _sets() -> tuple[list[str], bool]:
+    """Sets of the folder of benchmark files; without one, those that OpenML has."""
+    from costboost.datasets import available
+    from costboost.datasets.openml import OPENML
+
+    try:
+        found = list(available())
+    except FileNotFoundError:
+        found = []
+    return found or sorted(OPENML), bool(found)
+
+
 @data.command()
-@tells_errors
+@command
 def example(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
@@ -54,17 +66,43 @@ def example(
     ] = datetime(2026, 1, 1),
 ) -> None:
     """Write synthetic card payments to try the commands on."""
-    from costboost.cli.example import payments
     from costboost.columns import need, writer
 
     need("polars", "data", "Writing tables")
     with writer(output) as out:
         out.write(payments(rows, seed, start))
-    Console().print(f"Wrote [bold]{escape(str(output))}[/bold]: {rows:,} card payments.")
+    wrote(Console(), output, f": {rows:,} card payments.")
+
+
+def payments(rows: int, seed: int, start: datetime) -> pl.DataFrame:
+    """Synthetic card payments as a shop would have them: an id, a time, words, the truth."""
+    import numpy as np
+    import polars as pl
+
+    from costboost.datasets import make_fraud
+
+    made = make_fraud(rows, random_state=seed)
+    rng = np.random.default_rng(seed)
+    features = dict(zip(made.feature_names, made.X.T, strict=True))
+    hours, abroad = features.pop("hour").tolist(), features.pop("abroad") > 0
+    days = np.sort(rng.integers(0, 90, rows)).tolist()
+    when = [start + timedelta(days=d, hours=h) for d, h in zip(days, hours, strict=True)]
+    home = rng.choice(["Basel", "Bern", "Zurich"], rows)
+    return pl.DataFrame(
+        {
+            "payment": np.arange(1, rows + 1) + 10_000 * seed,
+            "when": [f"{moment:%Y-%m-%d %H:%M}" for moment in when],
+            "amount": np.round(features.pop("amount"), 2),
+            **{name: np.round(column, 3) for name, column in features.items()},
+            "city": np.where(abroad, "abroad", home),
+            "currency": ["CHF"] * rows,
+            "fraud": np.where(made.y == 1, "yes", "no"),
+        }
+    )
 
 
 @data.command()
-@tells_errors
+@command
 def describe(
     name: Annotated[
         str,
@@ -74,22 +112,20 @@ def describe(
             show_default=False,
         ),
     ],
-    delimiter: arguments.Delimiter = None,
-    encoding: arguments.Encoding = None,
-    as_json: arguments.AsJson = False,
+    delimiter: Delimiter = None,
+    encoding: Encoding = None,
+    as_json: AsJson = False,
 ) -> None:
     """Say what a benchmark set or the columns of a file hold."""
-    if not Path(name).exists() and name in _sets():
-        _describe_set(name, as_json)
-        return
-    from costboost.cli.show import print_json
     from costboost.columns import infer_columns, open_source
 
+    if not Path(name).exists() and name in _sets()[0]:
+        _describe_set(name, as_json)
+        return
     source = open_source(name, delimiter=delimiter, encoding=encoding)
     frame = source.read()
-    columns = infer_columns(frame)
     rows: list[dict[str, Any]] = []
-    for column in columns:
+    for column in infer_columns(frame):
         values = frame[column.name]
         known = values.filter(~column.is_missing(values))
         rows.append(
@@ -107,42 +143,20 @@ def describe(
         return
     console = Console()
     console.print(f"{escape(name)}: {frame.height:,} rows ({source.in_words()})")
-    table = Table(show_edge=False, pad_edge=False)
-    table.add_column("column", overflow="fold")
-    table.add_column("holds")
-    table.add_column("missing", justify="right")
-    table.add_column("distinct", justify="right")
+    table = grid("", ["column", "holds"], ["missing", "distinct"])
     table.add_column("examples; remarks", overflow="fold")
     for row in rows:
-        last = row["remark"] or ", ".join(row["examples"])
         table.add_row(
             escape(row["column"]), row["holds"], f"{row['missing']:,}", f"{row['distinct']:,}",
-            escape(last), style="yellow" if row["remark"] else None,
+            escape(row["remark"] or ", ".join(row["examples"])),
+            style="yellow" if row["remark"] else None,
         )  # fmt: skip
     console.print(table)
-
-
-def _has_folder() -> bool:
-    from costboost.datasets import available
-
-    try:
-        return bool(available())
-    except FileNotFoundError:
-        return False
-
-
-def _sets() -> list[str]:
-    """Sets of the folder of benchmark files; without one, those that OpenML has."""
-    from costboost.datasets import available
-    from costboost.datasets.openml import OPENML
-
-    return list(available()) if _has_folder() else sorted(OPENML)
 
 
 def _describe_set(name: str, as_json: bool) -> None:
     import numpy as np
 
-    from costboost.cli.show import print_json
     from costboost.datasets import load
 
     found = load(name)
@@ -170,63 +184,33 @@ def _describe_set(name: str, as_json: bool) -> None:
 
 
 @data.command()
-@tells_errors
-def check(
-    table: arguments.Table,
-    target: arguments.Target,
-    positive: arguments.Positive = None,
-    cost: arguments.CostEntries = None,
-    cost_matrix: arguments.CostMatrix = None,
-    exclude: arguments.Exclude = None,
-    category: arguments.Categories = None,
-    delimiter: arguments.Delimiter = None,
-    encoding: arguments.Encoding = None,
-    as_json: arguments.AsJson = False,
-) -> None:
+@command
+def check(asked: ProblemOptions, as_json: AsJson = False) -> None:
     """Check a file before a fit: columns, classes, costs in words."""
     # The exit code is 3 if there are notes.
     import numpy as np
 
-    from costboost.cli.problem import Wish, read_problem
-    from costboost.cli.show import columns_table, note, print_json
-    from costboost.costs import Costs
-
-    problem = read_problem(
-        Wish(
-            table,
-            target,
-            positive,
-            tuple(cost or ()),
-            cost_matrix,
-            tuple(exclude or ()),
-            tuple(category or ()),
-            delimiter=delimiter,
-            encoding=encoding,
-        )
-    )
+    problem = asked.read()
+    n, costs = len(problem.rows), str(problem.costs("costboost data check").summary)
     labels, counts = np.unique(problem.rows.y, return_counts=True)
-    resolved = Costs.resolve(
-        problem.cost_matrix, classes=labels, n_samples=len(problem.rows), X=problem.rows.X,
-        codes=np.searchsorted(labels, problem.rows.y), owner="costboost data check",
-    )  # fmt: skip
-    classes = {str(label): int(n) for label, n in zip(labels, counts, strict=True)}
+    classes = dict(zip(map(str, labels), counts.tolist(), strict=True))
     if as_json:
         print_json(
             {
-                "rows": len(problem.rows),
+                "rows": n,
                 "classes": classes,
                 "columns": [column.to_json() for column in problem.recipe.columns],
-                "costs": str(resolved.summary),
-                "notes": problem.notes,
+                "costs": costs,
+                "notes": list(problem.notes),
             }
         )
     else:
         console = Console()
-        console.print(f"{escape(table)}: {len(problem.rows):,} rows ({problem.source.in_words()})")
+        console.print(f"{escape(asked.table)}: {n:,} rows ({problem.source.in_words()})")
         console.print(columns_table(problem.recipe))
-        shares = ", ".join(f"{k} {n:,} ({n / len(problem.rows):.1%})" for k, n in classes.items())
+        shares = ", ".join(f"{k} {count:,} ({count / n:.1%})" for k, count in classes.items())
         console.print(f"\nClasses: {escape(shares)}", highlight=False)
-        console.print(escape(str(resolved.summary)), highlight=False)
+        console.print(escape(costs), highlight=False)
         for text in problem.notes:
             note(console, text)
         if not problem.notes:

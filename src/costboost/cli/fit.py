@@ -2,248 +2,342 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from dataclasses import dataclass, replace
+import tempfile
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from costboost.cli import arguments
-from costboost.cli.failure import collected_warnings, tells_errors
+from costboost.cli.failure import collected_warnings
+from costboost.cli.options import (
+    MODEL,
+    TEST,
+    AsJson,
+    LearnerOptions,
+    ProblemOptions,
+    Quiet,
+    TestSize,
+    command,
+    option,
+    output,
+)
 
-__all__ = ["Plan", "fit", "measure", "tell_costs", "train_model"]
+if TYPE_CHECKING:
+    from costboost.cli.problem import Problem, Rows
+    from costboost.columns import Source, TableRecipe
+
+SAMPLE = 200_000
+"""Number of first rows from which the types of the columns are inferred, if not all are read."""
+MOST_TEST_ROWS = 500_000
+"""Largest number of held-out rows on disk that are measured."""
+_WEIGHT, _TARGET = "__weight__", "__target__"
 
 
-@tells_errors
+@command
 def fit(
-    table: arguments.Table,
-    target: arguments.Target,
-    positive: arguments.Positive = None,
-    cost: arguments.CostEntries = None,
-    cost_matrix: arguments.CostMatrix = None,
-    output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="MODEL",
-            help="Model file to write; TARGET.costboost if left out.",
-            show_default=False,
-        ),
+    asked: ProblemOptions,
+    learner: LearnerOptions,
+    path: Annotated[
+        Path | None, output("Model file to write; TARGET.costboost if left out.", "MODEL")
     ] = None,
-    exclude: arguments.Exclude = None,
-    category: arguments.Categories = None,
-    weight_column: arguments.WeightColumn = None,
-    delimiter: arguments.Delimiter = None,
-    encoding: arguments.Encoding = None,
-    algorithm: arguments.Algorithm = "CostBoost",
-    setting: arguments.Settings = None,
-    seed: arguments.Seed = 0,
     refit: Annotated[
         bool,
         typer.Option(
             "--refit",
             help="After measuring, train once more on all rows, and save that model.",
-            rich_help_panel="The model",
+            rich_help_panel=MODEL,
         ),
     ] = False,
     out_of_core: Annotated[
         bool | None,
-        typer.Option(
+        option(
+            "Train from disk; the default for files that do not fit into memory.",
             "--out-of-core/--in-memory",
-            help="Train from disk; the default for files that do not fit into memory.",
-            rich_help_panel="The model",
-            show_default=False,
+            panel=MODEL,
         ),
     ] = None,
-    test_size: arguments.TestSize = 0.2,
-    test: arguments.Test = None,
-    time_column: arguments.TimeColumn = None,
-    group_column: arguments.GroupColumn = None,
+    test_size: TestSize = 0.2,
+    test: Annotated[
+        str | None,
+        option("Measure on this file instead of held-out rows.", metavar="FILE", panel=TEST),
+    ] = None,
     nothing: Annotated[
         str | None,
-        typer.Option(
-            help="Decision that means doing nothing. By default the right one for the class that "
+        option(
+            "Decision that means doing nothing. By default the right one for the class that "
             "is not positive, or for the most frequent class.",
-            rich_help_panel="Held-out rows",
-            show_default=False,
+            panel=TEST,
         ),
     ] = None,
     save_test: Annotated[
         Path | None,
-        typer.Option(
+        option(
+            "Write the held-out rows, for `costboost report` and `monitor`.",
             metavar="FILE",
-            help="Write the held-out rows, for `costboost report` and `monitor`.",
-            rich_help_panel="Held-out rows",
-            show_default=False,
+            panel=TEST,
         ),
     ] = None,
-    as_json: arguments.AsJson = False,
-    quiet: arguments.Quiet = False,
+    as_json: AsJson = False,
+    quiet: Quiet = False,
 ) -> None:
     """Train a model on a file, and show what its decisions cost on held-out rows."""
     # Example: costboost fit train.csv --target fraud --positive yes --cost "fn=amount+15" --cost
     # fp=5
-    from costboost.cli.large import fit_from_disk, is_too_large
-    from costboost.cli.problem import Wish
-    from costboost.cli.show import print_json
-    from costboost.columns import check_output, open_source
+    from costboost.cli.models import measure, save_model
+    from costboost.cli.show import columns_table, money_table, note, print_json, wrote
+    from costboost.columns import check_output, writer
 
     console = Console(stderr=as_json, quiet=as_json)
-    path = output or Path(f"{target}.costboost")
+    talk = Console(stderr=as_json, quiet=as_json or quiet)
+    path = path or Path(f"{asked.target}.costboost")
     check_output(path, kinds=False)
     if save_test is not None:
         check_output(save_test)
-    wish = Wish(
-        table, target, positive, tuple(cost or ()), cost_matrix, tuple(exclude or ()),
-        tuple(category or ()), weight_column, time_column, group_column, delimiter, encoding,
-    )  # fmt: skip
-    talk = Console(stderr=as_json, quiet=as_json or quiet)
-    plan = Plan(
-        path, algorithm, tuple(setting or ()), seed, refit, test_size, test, save_test,
-        show_bar=not (as_json or quiet) and sys.stdout.isatty(), talk=talk, nothing=nothing or "",
-    )  # fmt: skip
     from_disk = out_of_core
-    if from_disk is None and table != "-":
-        from_disk = is_too_large(open_source(table, delimiter=delimiter, encoding=encoding))
-    found = fit_from_disk(console, wish, plan) if from_disk else _fit(console, wish, plan)
-    if as_json:
-        print_json(found)
-
-
-@dataclass(frozen=True)
-class Plan:
-    """What to train and where to write it."""
-
-    path: Path
-    algorithm: str
-    settings: tuple[str, ...]
-    seed: int
-    refit: bool
-    test_size: float
-    test: str | None
-    save_test: Path | None
-    show_bar: bool
-    talk: Console
-    nothing: str = ""
-
-
-def _fit(console: Console, wish: Any, plan: Plan) -> dict[str, Any]:
-    import numpy as np
-
-    from costboost.cli.algorithm import make_model, read_settings
-    from costboost.cli.models import save_model
-    from costboost.cli.problem import read_problem, read_rows
-    from costboost.cli.show import columns_table, note, warn
-    from costboost.cli.split import split
-    from costboost.columns import open_source, writer
-
-    talk = plan.talk
-    problem = read_problem(wish)
-    recipe, rows = replace(problem.recipe, nothing=plan.nothing), problem.rows
-    talk.print(f"{escape(wish.table)}: {len(rows):,} rows ({problem.source.in_words()})")
+    if from_disk is None:
+        from_disk = asked.table != "-" and is_too_large(asked.open())
+    if from_disk:
+        _check_disk(asked, learner, {"--refit": refit, "--save-test": save_test})
+    problem = asked.read(SAMPLE if from_disk else None)
+    recipe, notes = replace(problem.recipe, nothing=nothing or ""), list(problem.notes)
+    size = f"{problem.source.size:,} bytes" if from_disk else f"{len(problem.rows):,} rows"
+    place = ", from disk" if from_disk else ""
+    talk.print(f"{escape(asked.table)}: {size} ({problem.source.in_words()}){place}")
     talk.print(columns_table(recipe))
-    for text in problem.notes:
+    said = f"Types are those of the first {SAMPLE:,} rows; all rows are checked."
+    for text in [*notes, said] if from_disk else notes:
         note(talk, text)
-    model = make_model(
-        plan.algorithm, problem.cost_matrix, read_settings(plan.settings), seed=plan.seed,
-        exclude_cost_columns=problem.excludes_cost_columns,
-    )  # fmt: skip
-    if plan.test is not None:
-        other = open_source(plan.test, delimiter=wish.delimiter, encoding=wish.encoding)
-        test_frame = other.read()
-        test_rows = read_rows(test_frame, recipe, other.name)
-        train, words = np.arange(len(rows)), plan.test
-    else:
-        train, test, words = split(rows, plan.test_size, plan.seed)
-        test_rows, test_frame = rows.take(test), problem.frame[test]
-    training = rows.take(train)
-    talk.print(
-        f"\nTraining {type(model).__name__} on {len(training):,} rows; held out: "
-        f"{len(test_rows):,} rows ({escape(words)}).",
-        highlight=False,
-    )
-    with collected_warnings() as remarks:
-        has_told = train_model(model, training, show_bar=plan.show_bar)
-    for text in remarks:
-        warn(talk, text)
-    if not has_told:
-        tell_costs(talk, model)
-    found = measure(console, model, test_rows, recipe)
-    if plan.refit:
-        with collected_warnings():
-            train_model(model, rows, show_bar=plan.show_bar)
-        note(talk, f"The saved model was trained once more, on all {len(rows):,} rows.")
-    save_model(model, recipe, plan.path)
-    if plan.save_test is not None and len(test_rows):
-        with writer(plan.save_test) as out:
-            out.write(test_frame)
-    _farewell(console, plan)
-    return {
-        "model": str(plan.path),
-        "class": type(model).__name__,
-        "rows": len(rows),
-        "columns": [column.to_json() for column in recipe.columns],
-        "classes": model.classes_.tolist(),
-        "decisions": model.decisions_.tolist(),
-        "costs": str(model.costs_),
-        "notes": [*problem.notes, *remarks],
-        "held_out": {"rows": len(test_rows), "how": words, "ways_to_decide": found},
-    }
-
-
-def tell_costs(console: Console, model: Any) -> None:
-    """Say what decisions cost, in words."""
-    console.print(
-        f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}", highlight=False
-    )
-
-
-def train_model(model: Any, rows: Any, *, show_bar: bool) -> bool:
-    """Fit a model, with a progress bar in a terminal."""
-    has_bar = show_bar and "verbose" in model.get_params(deep=False)
-    if has_bar:
-        model.set_params(verbose=1)
-    try:
-        model.fit(rows.X, rows.y, rows.weights)
-    finally:
-        if has_bar:
-            model.set_params(verbose=0)
-    return has_bar
-
-
-def measure(console: Console, model: Any, rows: Any, recipe: Any) -> list[Any]:
-    """Print what the usual ways to decide cost on held-out rows, and return it for scripts."""
-    from costboost.cli.evaluation import (
-        evaluation_case,
-        idle_decision,
-        money_rules,
-        rules_as_json,
-    )
-    from costboost.cli.show import money_table, note
-
+    train = _train_from_disk if from_disk else _train_in_memory
+    model, rows, frame, n, held_out = train(asked, learner, problem, test, test_size, talk)
+    rules: Any = []
     if len(rows) < 2:
         note(console, "No rows are held out, so nothing was measured.")
-        return []
-    idle = idle_decision(model, recipe.nothing)
-    case = evaluation_case(model, rows, recipe.positive, nothing=idle)
-    rules, unit = money_rules(model, case)
+    else:
+        _, rules, unit = measure(model, rows, recipe)
+        console.print()
+        console.print(money_table(rules, len(rows), unit))
+    if refit:
+        _fit(model, problem.rows, Console(quiet=True), has_bar(model, talk))
+        note(talk, f"The saved model was trained once more, on all {n:,} rows.")
+    save_model(model, recipe, path)
+    if save_test is not None and len(rows):
+        with writer(save_test) as out:
+            out.write(frame)
     console.print()
-    console.print(money_table(rules, len(rows), unit))
-    return list(rules_as_json(rules))
+    wrote(console, path)
+    _say_next(talk, path, save_test or test)
+    if as_json:
+        print_json(
+            {
+                "model": str(path),
+                "class": type(model).__name__,
+                "rows": n,
+                "columns": [column.to_json() for column in recipe.columns],
+                "classes": model.classes_.tolist(),
+                "decisions": model.decisions_.tolist(),
+                "costs": str(model.costs_),
+                "notes": [*notes, *held_out.pop("remarks")],
+                "held_out": {**held_out, "ways_to_decide": [asdict(rule) for rule in rules]},
+            }
+        )
 
 
-def _farewell(console: Console, plan: Plan) -> None:
-    name = escape(str(plan.path))
-    held_out = plan.save_test or plan.test
-    console.print(f"\nWrote [bold]{name}[/bold].")
-    plan.talk.print("Next:")
-    plan.talk.print(f"  costboost predict {name} new.csv -o decisions.csv", highlight=False)
+def _say_next(talk: Console, path: Path, held_out: Any) -> None:
+    name = escape(str(path))
+    talk.print(f"Next:\n  costboost predict {name} new.csv -o decisions.csv", highlight=False)
     if held_out is None:
-        plan.talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
+        talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
     else:
         shown = escape(str(held_out))
-        plan.talk.print(f"  costboost report {name} {shown} -o report.html", highlight=False)
+        talk.print(f"  costboost report {name} {shown} -o report.html", highlight=False)
+
+
+def _announce(talk: Console, model: Any, n_train: int, n_test: int, words: str) -> None:
+    talk.print(
+        f"\nTraining {type(model).__name__} on {n_train:,} rows; held out: {n_test:,} rows "
+        f"({escape(words)}).",
+        highlight=False,
+    )
+
+
+def _conclude(talk: Console, model: Any, remarks: list[str], costs: bool = True) -> None:
+    from costboost.cli.show import warn
+
+    for text in remarks:
+        warn(talk, text)
+    if costs:
+        talk.print(
+            f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}", highlight=False
+        )
+
+
+# --- in memory ---------------------------------------------------------------------------------
+
+
+def has_bar(model: Any, talk: Console) -> bool:
+    """Whether a fit shows its progress, and with it what decisions cost."""
+    in_terminal = not talk.quiet and sys.stdout.isatty()
+    return in_terminal and "verbose" in model.get_params(deep=False)
+
+
+def _fit(model: Any, rows: Rows, talk: Console, bar: bool) -> list[str]:
+    """Fit a model; returns its warnings."""
+    with collected_warnings() as remarks:
+        if bar:
+            model.set_params(verbose=1)
+        try:
+            model.fit(rows.X, rows.y, rows.weights)
+        finally:
+            if bar:
+                model.set_params(verbose=0)
+    _conclude(talk, model, remarks, costs=not bar)
+    return remarks
+
+
+def _train_in_memory(
+    asked: ProblemOptions, learner: LearnerOptions, problem: Problem, test: str | None,
+    test_size: float, talk: Console,
+) -> tuple[Any, Rows, Any, int, dict[str, Any]]:  # fmt: skip
+    """The model, held-out rows and their raw frame, the number of all rows, what was held out."""
+    import numpy as np
+
+    from costboost.cli.problem import read_rows, split
+
+    model, rows = learner.build(problem), problem.rows
+    if test is None:
+        train, index, words = split(rows, test_size, learner.seed)
+        held_out, frame = rows.take(index), problem.frame[index]
+    else:
+        other = asked.open(test)
+        frame = other.read()
+        held_out = read_rows(frame, problem.recipe, other.name)
+        train, words = np.arange(len(rows)), test
+    _announce(talk, model, len(train), len(held_out), words)
+    remarks = _fit(model, rows.take(train), talk, has_bar(model, talk))
+    found = {"rows": len(held_out), "how": words, "remarks": remarks}
+    return model, held_out, frame, len(rows), found
+
+
+# --- from disk: files that do not fit into memory ----------------------------------------------
+
+
+def is_too_large(source: Source) -> bool:
+    """Whether a file would take too much of the free memory."""
+    growth = {"csv": 3.0, "jsonl": 3.0, "parquet": 8.0, "arrow": 2.0}[source.format]
+    packed = any(path.suffix.lower() in (".gz", ".zst") for path in source.paths)
+    return source.size * growth * (6.0 if packed else 1.0) > 0.4 * free_memory()
+
+
+def free_memory() -> float:
+    """Bytes of memory that are free, as far as the system tells."""
+    try:
+        for line in Path("/proc/meminfo").read_text("ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return float(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")) / 2
+    except (AttributeError, ValueError, OSError):
+        return 8e9
+
+
+def _check_disk(asked: ProblemOptions, learner: LearnerOptions, given: dict[str, Any]) -> None:
+    """Refuse what cannot be done from disk."""
+    from costboost.cli.models import FLAGSHIP
+    from costboost.columns import TableError, need
+
+    need("xgboost", "gbm", "Training from disk")
+    columns = {"--time-column": asked.time_column, "--group-column": asked.group_column}
+    for name, value in {**columns, **given}.items():
+        if value:
+            raise TableError(
+                f"{name} cannot be used when training from disk. Leave it out, split the "
+                "file yourself and use --test FILE, or add --in-memory."
+            )
+    if learner.algorithm.lower().removesuffix("classifier") != FLAGSHIP.lower():
+        raise TableError(
+            f"Only {FLAGSHIP} trains from disk, not {learner.algorithm}. Leave --algorithm out, "
+            "or add --in-memory."
+        )
+
+
+def _train_from_disk(
+    asked: ProblemOptions, learner: LearnerOptions, problem: Problem, test: str | None,
+    test_size: float, talk: Console,
+) -> tuple[Any, Rows, Any, int, dict[str, Any]]:  # fmt: skip
+    """As `_train_in_memory`; XGBoost trains from Parquet files in the folder of temporary files."""
+    import polars as pl
+
+    model = learner.build(problem, engine="xgboost", ensemble=1)
+    recipe, weight = problem.recipe, asked.weight_column
+    words = test or "at random"
+    with tempfile.TemporaryDirectory(prefix="costboost-") as name:
+        files = [Path(name, part) for part in ("train.parquet", "test.parquet", "all.parquet")]
+        with talk.status("Converting the rows"):
+            rows = _typed_rows(problem.source, recipe, weight)
+            if test is None:
+                # Held-out rows are drawn by their number: the same rows for a seed, in one pass.
+                rows.with_row_index("__row__").sink_parquet(files[2])
+                drawn = pl.col("__row__").hash(learner.seed) % 10_000 < round(test_size * 10_000)
+                for file, chosen in zip(files, (~drawn, drawn), strict=False):
+                    part = pl.scan_parquet(files[2]).filter(chosen)
+                    part.drop("__row__").sink_parquet(file)
+                files[2].unlink()
+            else:
+                rows.sink_parquet(files[0])
+                _typed_rows(asked.open(test), recipe, weight).sink_parquet(files[1])
+        n_train, n_test = (
+            int(pl.scan_parquet(file).select(pl.len()).collect().item()) for file in files[:2]
+        )
+        _announce(talk, model, n_train, n_test, words)
+        with collected_warnings() as remarks, talk.status("Training"):
+            model.fit_parquet(
+                files[0], _TARGET, sample_weight=_WEIGHT if weight else None,
+                features=recipe.feature_names,
+            )  # fmt: skip
+        _conclude(talk, model, remarks)
+        held_out = _test_rows(files[1], n_test, recipe, bool(weight))
+    found = {"rows": n_test, "measured_rows": len(held_out), "how": words, "remarks": remarks}
+    if len(held_out) < n_test:
+        talk.print(f"Costs are measured on {len(held_out):,} of the {n_test:,} held-out rows.")
+    return model, held_out, None, n_train + n_test, found
+
+
+def _typed_rows(source: Source, recipe: TableRecipe, weight: str | None) -> Any:
+    """Features, target and weight as a lazy frame, after a check of all values."""
+    import polars as pl
+
+    lazy = source.scan()
+    schema = lazy.collect_schema()
+    recipe.check_columns(schema.names(), source.name)
+    for batch in source.batches(SAMPLE) if source.is_text else ():
+        recipe.features(batch, source.name)
+    label: Any = pl.col(recipe.target).cast(pl.String).str.strip_chars()
+    if recipe.label_kind == "int":
+        label = label.cast(pl.Float64).cast(pl.Int64)
+    elif recipe.label_kind == "bool":
+        label = label.str.to_lowercase() == "true"
+    columns = [*recipe.expressions(schema), label.alias(_TARGET)]
+    if weight:
+        columns.append(pl.col(weight).cast(pl.Float64).alias(_WEIGHT))
+    return lazy.select(columns).filter(pl.col(_TARGET).is_not_null())
+
+
+def _test_rows(path: Path, n: int, recipe: TableRecipe, has_weights: bool) -> Rows:
+    import polars as pl
+
+    from costboost.cli.problem import Rows
+
+    # Evenly spread: the first rows of a file may be its oldest.
+    frame = pl.scan_parquet(path).gather_every(max(-(-n // MOST_TEST_ROWS), 1)).collect()
+    texts = [column.name for column in recipe.used if column.kind == "category"]
+    X = frame.select(recipe.feature_names).with_columns(pl.col(texts).cast(pl.Categorical))
+    y = frame[_TARGET].to_numpy()
+    weights = frame[_WEIGHT].to_numpy() if has_weights else None
+    return Rows(X.to_pandas(), y.astype(str) if recipe.label_kind == "text" else y, weights)

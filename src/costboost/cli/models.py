@@ -1,17 +1,152 @@
-"""Model files of the command line: a model and, in the manifest, the recipe of its table."""
+"""Models as the command line makes, measures and stores them."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from costboost._typing import Floats
 from costboost.columns import TableError, TableRecipe
 
-__all__ = ["load_model", "model_recipe", "save_model"]
+if TYPE_CHECKING:
+    from costboost.cli.problem import Problem, Rows
+    from costboost.report.headline import Rule
 
-ENTRY = "table"
-"""Entry of the manifest that holds the recipe."""
+FLAGSHIP = "CostBoost"
+
+
+# --- by name -----------------------------------------------------------------------------------
+
+
+def algorithm_names() -> list[str]:
+    """Names of all classes, without the ending."""
+    import costboost
+
+    names = [name for name in costboost.__all__ if name.endswith("Classifier")]
+    return sorted(name.removesuffix("Classifier") for name in names)
+
+
+def algorithm_class(name: str) -> Any:
+    """The class of a name, whatever its capitals and with or without the ending."""
+    import costboost
+
+    known = {one.lower(): one for one in algorithm_names()}
+    wanted = name.lower().removesuffix("classifier")
+    if wanted not in known:
+        near = get_close_matches(wanted, known, n=2, cutoff=0.4)
+        hint = f" Did you mean {' or '.join(known[one] for one in near)}?" if near else ""
+        raise TableError(
+            f"--algorithm must be a class of the library, got {name!r}.{hint} There are: "
+            f"{', '.join(known.values())}."
+        )
+    return getattr(costboost, f"{known[wanted]}Classifier")
+
+
+def read_settings(entries: Sequence[str] | None) -> dict[str, Any]:
+    """Parameters from ``name=value``: numbers, true, false, none, JSON or plain text."""
+    words = {"true": True, "false": False, "none": None, "null": None}
+    found: dict[str, Any] = {}
+    for entry in entries or ():
+        name, sign, text = (part.strip() for part in entry.partition("="))
+        if not sign or not name:
+            raise TableError(f"--set {entry!r} must be name=value, as in --set n_estimators=200.")
+        if text.lower() in words:
+            found[name] = words[text.lower()]
+            continue
+        try:
+            found[name] = json.loads(text)
+        except ValueError:
+            found[name] = text
+    return found
+
+
+def make_model(name: str, problem: Problem, settings: dict[str, Any], *, seed: int) -> Any:
+    """An unfitted classifier."""
+    kind = algorithm_class(name)
+    known = kind().get_params(deep=False)
+    for key in settings:
+        if key in ("cost_matrix", "verbose"):
+            raise TableError(f"--set {key} cannot be used: other options of the command set it.")
+        if key not in known:
+            near = get_close_matches(key, known, n=1)
+            hint = f" Did you mean {near[0]}?" if near else ""
+            raise TableError(
+                f"{kind.__name__} has no parameter {key!r}.{hint} It has: {', '.join(known)}."
+            )
+    own: dict[str, Any] = {"random_state": seed} if "random_state" in known else {}
+    if problem.excludes_cost_columns:
+        if "cost_columns" not in known:
+            raise TableError(
+                f"{kind.__name__} takes every column as a feature, so columns that the costs name "
+                "cannot be excluded. Use the default algorithm, or do not exclude them."
+            )
+        own["cost_columns"] = "exclude"
+    return kind(cost_matrix=problem.cost_matrix, **{**own, **settings})
+
+
+# --- in money ----------------------------------------------------------------------------------
+
+
+def codes_of(decisions: Any, labels: Any) -> Any:
+    """Position of each label among the decisions."""
+    places = {label: code for code, label in enumerate(decisions.tolist())}
+    return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
+
+
+def decision_costs(model: Any, X: Any) -> Floats:
+    """What each decision costs under each truth: (k, d), or (n, k, d) if rows differ."""
+    from costboost.costs import Costs
+    from costboost.costs.uncertain import scenarios
+
+    costs = Costs.resolve(
+        scenarios(model.cost_matrix).expected, classes=model.classes_, decisions=model.decisions_,
+        n_samples=len(X), X=X, owner=type(model).__name__,
+    )  # fmt: skip
+    return np.asarray(costs.matrix, dtype=np.float64)
+
+
+def measure(model: Any, rows: Rows, recipe: TableRecipe, **more: Any) -> tuple[Any, Any, str]:
+    """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
+    # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
+    from costboost.report import make_case
+    from costboost.report.headline import headline
+    from costboost.report.of_model import case_of
+
+    nothing, names = recipe.nothing, {str(label): label for label in model.decisions_.tolist()}
+    if nothing and nothing not in names:
+        raise TableError(f"--nothing must be a decision, {', '.join(names)}, got {nothing!r}.")
+    has_dates = rows.time is not None and rows.time.dtype.kind == "M"
+    more = {
+        "time": rows.time if has_dates else None, "positive": recipe.positive,
+        "nothing": names.get(nothing), **more,
+    }  # fmt: skip
+    if hasattr(model, "predict_proba"):
+        case = case_of(model, rows.X, rows.y, rows.weights, **more)
+        found = headline(case)
+        return case, found.rules, found.unit
+    k = len(model.classes_)
+    case = make_case(
+        rows.y, np.full((len(rows), k), 1.0 / k), classes=model.classes_,
+        decisions=model.decisions_, costs=decision_costs(model, rows.X),
+        decided=model.predict(rows.X), sample_weight=rows.weights, **more,
+    )  # fmt: skip
+    found = headline(case)
+    rules: list[Rule] = [rule for rule in found.rules if rule.key != "likeliest"]
+    return case, rules, found.unit
+
+
+# --- files -------------------------------------------------------------------------------------
+
+# A model file of the command line is one of `costboost.save` whose manifest also has the recipe of
+# the table, under this name.
+_ENTRY = "table"
 
 
 def save_model(model: Any, recipe: TableRecipe, path: str | os.PathLike[str]) -> Path:
@@ -20,34 +155,56 @@ def save_model(model: Any, recipe: TableRecipe, path: str | os.PathLike[str]) ->
     from costboost.files.model import contents
 
     manifest, members = contents(model)
-    return container.write(path, {**manifest, ENTRY: recipe.to_json()}, members)
+    return container.write(path, {**manifest, _ENTRY: recipe.to_json()}, members)
 
 
-def model_recipe(path: str | os.PathLike[str]) -> TableRecipe | None:
+def model_recipe(path: Path) -> TableRecipe | None:
     """The recipe in a model file; None if Python saved the model without one."""
     from costboost.files import container
     from costboost.files.model import reading
 
-    _check_exists(path)
+    if not path.is_file():
+        raise TableError(f"There is no model file {path}. `costboost fit` writes one.")
     manifest = reading(path, lambda: container.read_manifest(path))
-    return None if ENTRY not in manifest else TableRecipe.from_json(manifest[ENTRY])
+    return None if _ENTRY not in manifest else TableRecipe.from_json(manifest[_ENTRY])
 
 
-def load_model(path: str | os.PathLike[str]) -> tuple[Any, TableRecipe]:
+def load_model(path: Path) -> tuple[Any, TableRecipe]:
     """A model and its recipe."""
     from costboost.files import load
 
-    _check_exists(path)
-    model = load(path)
     recipe = model_recipe(path)
     if recipe is None:
         raise TableError(
-            f"{os.fspath(path)} was saved from Python and does not say which columns of a file "
-            "are which. Use it in Python, or train it with `costboost fit`."
+            f"{path} was saved from Python and does not say which columns of a file are which. "
+            "Use it in Python, or train it with `costboost fit`."
         )
-    return model, recipe
+    return load(path), recipe
 
 
-def _check_exists(path: str | os.PathLike[str]) -> None:
-    if not Path(path).is_file():
-        raise TableError(f"There is no model file {os.fspath(path)}. `costboost fit` writes one.")
+# --- going on where a command was stopped ------------------------------------------------------
+
+
+def fingerprint(problem: Problem) -> dict[str, str]:
+    """What must be the same for results to be used again: rows, costs, versions."""
+    import pandas as pd
+
+    from costboost.files.model import versions
+
+    rows = problem.rows
+    digest = hashlib.sha256(" ".join(map(str, rows.X.columns)).encode("utf-8", "surrogatepass"))
+    digest.update(pd.util.hash_pandas_object(rows.X, index=False).to_numpy().tobytes())
+    for values in (rows.y, rows.weights, rows.time, rows.groups):
+        digest.update(b"none" if values is None else np.asarray(values).astype(str).tobytes())
+    return {
+        "rows": digest.hexdigest()[:16], "costs": repr(problem.cost_matrix),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+    }  # fmt: skip
+
+
+def drop_half_line(path: Path) -> None:
+    """Cut off the half line that a killed run, or a full disk, has left at the end of a file."""
+    content = path.read_bytes()
+    whole = content.rfind(b"\n") + 1
+    if whole < len(content):
+        os.truncate(path, whole)

@@ -1,35 +1,35 @@
-"""The command ``costboost predict``: decisions for the rows of a file."""
+"""The commands ``costboost predict`` and ``costboost explain``: decisions, and reasons for them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
-from costboost.cli import arguments
-from costboost.cli.failure import collected_warnings, tells_errors
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.cli.failure import collected_warnings
+from costboost.cli.models import codes_of
+from costboost.cli.options import AsJson, ScoringOptions, command, listed, option
+from costboost.cli.problem import texts
+from costboost.cli.show import grid, money, print_json, warn, wrote
+from costboost.columns import TableError, check_output, unknown_column, writer
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from costboost._typing import AnyArray, Floats
     from costboost.columns import Source, TableRecipe
-    from costboost.decisions import Allocation, Explanation
+    from costboost.decisions import Allocation
 
-__all__ = ["predict"]
-
-PERIODS = ("hour", "day", "week", "month")
+PERIODS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
 
 
-@tells_errors
+@command
 def predict(
-    model: arguments.Model,
-    table: arguments.Table,
+    asked: ScoringOptions,
     output: Annotated[
         str,
         typer.Option(
@@ -41,36 +41,27 @@ def predict(
     ] = "-",
     capacity: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="DECISION=LIMIT",
-            help="Limit of a decision: a number of rows (200) or a share of them (0.05); may be "
+        option(
+            "Limit of a decision: a number of rows (200) or a share of them (0.05); may be "
             "repeated.",
-            show_default=False,
+            metavar="DECISION=LIMIT",
         ),
     ] = None,
     per: Annotated[
         str | None,
-        typer.Option(
-            help="The limits hold in each hour, day, week or month of --time-column, or in each "
-            "group of a column.",
-            show_default=False,
+        option(
+            "The limits hold in each hour, day, week or month of --time-column, or in each "
+            "group of a column."
         ),
     ] = None,
     time_column: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of times for --per; that of the fit if left out.", show_default=False
-        ),
+        str | None, option("Column of times for --per; that of the fit if left out.")
     ] = None,
     explain: Annotated[
         int, typer.Option(min=0, metavar="N", help="Add the N strongest reasons, in money.")
     ] = 0,
     keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column to copy to the output, such as an id; all if left out.",
-            show_default=False,
-        ),
+        list[str] | None, option("Column to copy to the output, such as an id; all if left out.")
     ] = None,
     prefix: Annotated[
         str, typer.Option(help="Text to put before the names of the new columns.")
@@ -78,73 +69,142 @@ def predict(
     batch_rows: Annotated[
         int, typer.Option(min=1, help="Rows in memory at once; files may be larger than memory.")
     ] = 100_000,
-    delimiter: arguments.Delimiter = None,
-    encoding: arguments.Encoding = None,
-    as_json: arguments.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Decide the rows of a file, and write the decisions beside them."""
     # New columns: decision, probability_CLASS, expected_cost_DECISION, saving (against the
     # next-best decision) and, with --explain, reason_1, reason_2, ...
-    from costboost.cli.models import load_model
-    from costboost.cli.show import print_json, warn
-    from costboost.columns import TableError, check_output, open_source
-
     if as_json and output == "-":
         raise TableError("--json prints a summary to the standard output: name a file with -o.")
     console = Console(stderr=True, quiet=as_json)
     check_output(output)
-    fitted, recipe = load_model(model)
-    source = open_source(table, delimiter=delimiter, encoding=encoding)
-    job = _Job(fitted, recipe, source, tuple(_listed(keep)), prefix, explain, batch_rows)
-    with collected_warnings() as remarks:
-        limits = _limits(capacity or (), fitted.decisions_.tolist(), recipe)
-        if limits:
-            found = _allocated(job, limits, per, time_column)
-        elif per is not None:
-            raise TableError("--per needs --capacity, as in --capacity review=200 --per day.")
-        else:
-            found = None
-        totals = _write(job, output, found)
+    model, recipe = asked.load()
+    source = asked.open()
+    limits = _limits(capacity or (), model.decisions_.tolist())
+    if per is not None and not limits:
+        raise TableError("--per needs --capacity, as in --capacity review=200 --per day.")
+    _check_explains(model, explain)
+    decisions = model.decisions_.tolist()
+    counts, sums, done = np.zeros(len(decisions), dtype=np.int64), np.zeros(len(decisions)), 0
+    with collected_warnings() as remarks, writer(output) as out:
+        plan = _allocated(model, recipe, source, batch_rows, limits, per, time_column)
+        for frame, X in _batches(source, recipe, batch_rows):
+            codes = None if plan is None else plan.codes[done : done + len(X)]
+            codes, expected, new = _decided(model, X, codes, explain)
+            out.write(_beside(frame, new, listed(keep), prefix, source.name))
+            counts += np.bincount(codes, minlength=len(decisions))
+            if expected is not None:
+                sums += np.bincount(codes, _own(expected, codes), minlength=len(decisions))
+            done += len(X)
+        if not done:
+            raise TableError(f"{source.name} has no rows. Check that it is the right file.")
     for text in remarks:
         warn(console, text)
+    knows_costs = hasattr(model, "predict_proba")
+    totals: dict[str, dict[str, Any]] = {
+        str(name): {"rows": int(n), "expected_cost": float(cost) if knows_costs else None}
+        for name, n, cost in zip(decisions, counts, sums, strict=True)
+    }
     if as_json:
-        print_json({"output": output, **totals, "prices": _prices(found)})
+        prices = None if plan is None else _with_text_keys(plan.price)
+        print_json({"output": output, "rows": done, "decisions": totals, "prices": prices})
         return
-    _summary(console, totals, found, output)
+    table = grid(
+        f"{done:,} rows decided", ["decision"], ["rows", "share", "expected cost"], pad_edge=True
+    )
+    for name, row in totals.items():
+        cost, n = row["expected_cost"], row["rows"]
+        shown = "" if cost is None else money(cost)
+        table.add_row(escape(name), f"{n:,}", f"{n / done:.1%}", shown)
+    console.print(table)
+    if plan is not None:
+        _show_prices(console, plan)
+    if output != "-":
+        wrote(console, output)
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """What to decide, and what to write."""
+def _batches(source: Source, recipe: TableRecipe, rows: int) -> Iterator[tuple[pl.DataFrame, Any]]:
+    """Raw rows and their features, batch by batch."""
+    done = 0
+    for frame in source.batches(rows):
+        where = f"{source.name}, after row {done}" if done else source.name
+        yield frame, recipe.features(frame, where)
+        done += frame.height
 
-    model: Any
-    recipe: TableRecipe
-    source: Source
-    keep: tuple[str, ...]
-    prefix: str
-    n_reasons: int
-    batch_rows: int
 
-    def batches(self) -> Iterator[tuple[pl.DataFrame, Any]]:
-        """Raw rows and their features, batch by batch."""
-        done = 0
-        for frame in self.source.batches(self.batch_rows):
-            yield (
-                frame,
-                self.recipe.features(
-                    frame, f"{self.source.name}, after row {done}" if done else self.source.name
-                ),
+def _decided(
+    model: Any, X: Any, codes: Ints | None, n_reasons: int
+) -> tuple[Ints, Floats | None, dict[str, Any]]:
+    """Codes of the decisions, expected costs if the model knows them, and the new columns."""
+    if codes is None:
+        codes = codes_of(model.decisions_, model.predict(X))
+    new: dict[str, Any] = {"decision": model.decisions_[codes].tolist()}
+    if not hasattr(model, "predict_proba"):
+        return codes, None, new
+    proba, expected = model.predict_proba(X), model.predict_cost(X)
+    for j, label in enumerate(model.classes_.tolist()):
+        new[f"probability_{label}"] = proba[:, j]
+    for d, label in enumerate(model.decisions_.tolist()):
+        new[f"expected_cost_{label}"] = expected[:, d]
+    others = expected.copy()
+    np.put_along_axis(others, codes[:, None], np.inf, axis=1)
+    new["saving"] = others.min(axis=1) - _own(expected, codes)
+    if n_reasons:
+        found = model.explain(X, codes=codes)
+        order = np.argsort(-np.abs(found.parts), axis=1, kind="stable")[:, :n_reasons]
+        for place in range(order.shape[1]):
+            new[f"reason_{place + 1}"] = [
+                f"{found.feature_names[j]} = {_shown(X[found.feature_names[j]].iloc[row])}: "
+                f"{found.parts[row, j]:+.2f}"
+                for row, j in enumerate(order[:, place].tolist())
+            ]
+    return codes, expected, new
+
+
+def _own(expected: Floats, codes: Ints) -> Floats:
+    return np.asarray(np.take_along_axis(expected, codes[:, None], axis=1)[:, 0])
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _beside(
+    frame: pl.DataFrame, new: dict[str, Any], keep: list[str], prefix: str, where: str
+) -> pl.DataFrame:
+    """The columns to keep, and the new ones."""
+    import polars as pl
+
+    for name in keep:
+        if name not in frame.columns:
+            raise unknown_column(name, frame.columns, "--keep", where)
+    kept = frame.select(keep) if keep else frame
+    for name in new:
+        if prefix + name in kept.columns:
+            raise TableError(
+                f"{where} has a column {prefix + name!r} already. Rename the new columns, as in "
+                "--prefix model_, or copy only some columns with --keep."
             )
-            done += frame.height
+    return kept.with_columns(**{prefix + name: pl.Series(values) for name, values in new.items()})
 
 
-def _listed(names: Sequence[str] | None) -> list[str]:
-    return [name.strip() for one in names or () for name in one.split(",") if name.strip()]
+def _check_explains(model: Any, wanted: int) -> None:
+    """Refuse reasons of a model that has none."""
+    if wanted and not hasattr(model, "predict_proba"):
+        raise TableError(
+            f"{type(model).__name__} has no probabilities, so its decisions cannot be explained "
+            "in money. Leave --explain out."
+        )
+    if wanted and not hasattr(model, "explain"):
+        raise TableError(
+            f"{type(model).__name__} cannot explain decisions in money; CostBoost can."
+        )
 
 
-def _limits(entries: Sequence[str], decisions: list[Any], recipe: TableRecipe) -> dict[Any, Any]:
-    from costboost.columns import TableError
+# --- limits ------------------------------------------------------------------------------------
 
+
+def _limits(entries: Sequence[str], decisions: list[Any]) -> dict[Any, Any]:
     known = {str(decision): decision for decision in decisions}
     found: dict[Any, Any] = {}
     for entry in entries:
@@ -170,195 +230,56 @@ def _limits(entries: Sequence[str], decisions: list[Any], recipe: TableRecipe) -
 
 
 def _allocated(
-    job: _Job, limits: dict[Any, Any], per: str | None, time_column: str | None
-) -> Allocation:
+    model: Any, recipe: TableRecipe, source: Source, batch_rows: int, limits: dict[Any, Any],
+    per: str | None, time_column: str | None,
+) -> Allocation | None:  # fmt: skip
     """Decide all rows together; only their expected costs are in memory."""
-    import numpy as np
-
     from costboost.decisions import allocate
 
+    if not limits:
+        return None
     costs: list[Floats] = []
     groups: list[AnyArray] = []
-    for frame, X in job.batches():
-        costs.append(job.model.predict_cost(X))
+    for frame, X in _batches(source, recipe, batch_rows):
+        costs.append(model.predict_cost(X))
         if per is not None:
-            groups.append(_groups(job, frame, per, time_column))
+            groups.append(_groups(frame, recipe, per, time_column, source.name))
     return allocate(
-        np.concatenate(costs),
-        job.model.decisions_,
-        capacity=limits,
+        np.concatenate(costs), model.decisions_, capacity=limits,
         per=np.concatenate(groups) if groups else None,
-    )
+    )  # fmt: skip
 
 
-def _groups(job: _Job, frame: pl.DataFrame, per: str, time_column: str | None) -> AnyArray:
+def _groups(
+    frame: pl.DataFrame, recipe: TableRecipe, per: str, time_column: str | None, where: str
+) -> AnyArray:
     """The group of each row: its day, its week, ..., or the value of a column."""
-    import numpy as np
-    import polars as pl
-
-    from costboost.columns import TableError, unknown_column
-
-    where = job.source.name
-    if per in PERIODS and per not in frame.columns:
-        name = time_column or job.recipe.role("time")
-        if name is None:
-            dates = [column.name for column in job.recipe.columns if column.kind == "date"]
-            hint = f", such as --time-column {dates[0]}" if dates else ""
-            raise TableError(f"--per {per} needs a column of times: add --time-column{hint}.")
-        moment = job.recipe.moments(frame, name, where)
-        form = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
-        if not moment.dtype.is_temporal():
-            raise TableError(f"--per {per} needs dates, and {name!r} holds numbers.")
-        return np.asarray(moment.dt.strftime(form[per]).to_list(), dtype=np.str_)
-    if per not in frame.columns:
-        raise unknown_column(per, frame.columns, "--per", where)
-    return np.asarray(frame[per].cast(pl.String).fill_null("").to_list(), dtype=np.str_)
+    if per not in PERIODS or per in frame.columns:
+        if per not in frame.columns:
+            raise unknown_column(per, frame.columns, "--per", where)
+        return texts(frame[per])
+    name = time_column or recipe.role("time")
+    if name is None:
+        dates = [column.name for column in recipe.columns if column.kind == "date"]
+        hint = f", such as --time-column {dates[0]}" if dates else ""
+        raise TableError(f"--per {per} needs a column of times: add --time-column{hint}.")
+    moment = recipe.moments(frame, name, where)
+    if not moment.dtype.is_temporal():
+        raise TableError(f"--per {per} needs dates, and {name!r} holds numbers.")
+    return np.asarray(moment.dt.strftime(PERIODS[per]).to_list(), dtype=np.str_)
 
 
-def _write(job: _Job, output: str, found: Allocation | None) -> dict[str, Any]:
-    """Write the decisions, batch by batch; returns counts and sums."""
-    import numpy as np
-
-    from costboost.columns import TableError, unknown_column, writer
-
-    decisions = job.model.decisions_.tolist()
-    counts = np.zeros(len(decisions), dtype=np.int64)
-    sums = np.zeros(len(decisions))
-    knows_costs = hasattr(job.model, "predict_proba")
-    done = 0
-    with writer(output) as out:
-        for frame, X in job.batches():
-            for name in job.keep:
-                if name not in frame.columns:
-                    raise unknown_column(name, frame.columns, "--keep", job.source.name)
-            part = slice(done, done + len(X))
-            taken = job.model.predict(X) if found is None else found.labels[part]
-            new, codes, expected = _new_columns(job, X, taken)
-            kept = frame.select(list(job.keep)) if job.keep else frame
-            twice = [name for name in new if name in kept.columns]
-            if twice:
-                raise TableError(
-                    f"{job.source.name} has a column {twice[0]!r} already. Rename the new columns, "
-                    "as in --prefix model_, or copy only some columns with --keep."
-                )
-            out.write(kept.with_columns(**new))
-            counts += np.bincount(codes, minlength=len(decisions))
-            if expected is not None:
-                own = np.take_along_axis(expected, codes[:, None], axis=1)[:, 0]
-                sums += np.bincount(codes, own, minlength=len(decisions))
-            done += len(X)
-    if not done:
-        raise TableError(f"{job.source.name} has no rows. Check that it is the right file.")
-    return {
-        "rows": done,
-        "decisions": {
-            str(name): {"rows": int(n), "expected_cost": float(cost) if knows_costs else None}
-            for name, n, cost in zip(decisions, counts, sums, strict=True)
-        },
-    }
+def _with_text_keys(value: Any) -> Any:
+    """Prices by group and decision, as JSON has them."""
+    if not isinstance(value, dict):
+        return value
+    return {str(key): _with_text_keys(one) for key, one in value.items()}
 
 
-def _new_columns(
-    job: _Job, X: Any, taken: AnyArray
-) -> tuple[dict[str, Any], AnyArray, Floats | None]:
-    """The new columns, the codes of the decisions, and the expected costs."""
-    import numpy as np
-    import polars as pl
-
-    from costboost.columns import TableError
-
-    model, prefix = job.model, job.prefix
-    decisions = model.decisions_.tolist()
-    places = {label: code for code, label in enumerate(decisions)}
-    codes = np.array([places[label] for label in taken.tolist()], dtype=np.intp)
-    new: dict[str, Any] = {f"{prefix}decision": pl.Series(taken.tolist())}
-    if not hasattr(model, "predict_proba"):
-        if job.n_reasons:
-            raise TableError(
-                f"{type(model).__name__} has no probabilities, so its decisions cannot be "
-                "explained in money. Leave --explain out."
-            )
-        return new, codes, None
-    proba = model.predict_proba(X)
-    for j, label in enumerate(model.classes_.tolist()):
-        new[f"{prefix}probability_{label}"] = pl.Series(proba[:, j])
-    expected = model.predict_cost(X)
-    for d, label in enumerate(decisions):
-        new[f"{prefix}expected_cost_{label}"] = pl.Series(expected[:, d])
-    own = np.take_along_axis(expected, codes[:, None], axis=1)[:, 0]
-    others = expected.copy()
-    np.put_along_axis(others, codes[:, None], np.inf, axis=1)
-    new[f"{prefix}saving"] = pl.Series(others.min(axis=1) - own)
-    if job.n_reasons:
-        if not hasattr(model, "explain"):
-            raise TableError(
-                f"{type(model).__name__} cannot explain decisions in money; CostBoost can."
-            )
-        new |= _reasons(model.explain(X, codes=codes), X, job.n_reasons, prefix)
-    return new, codes, expected
-
-
-def _reasons(found: Explanation, X: Any, n: int, prefix: str) -> dict[str, Any]:
-    """The strongest parts of each row, as text: ``merchant_risk = 0.37: +12.40``."""
-    import numpy as np
-    import polars as pl
-
-    names = found.feature_names
-    order = np.argsort(-np.abs(found.parts), axis=1, kind="stable")[:, :n]
-    new = {}
-    for place in range(min(n, len(names))):
-        texts = []
-        for row, feature in enumerate(order[:, place].tolist()):
-            value = X[names[feature]].iloc[row]
-            shown = f"{value:.6g}" if isinstance(value, float) else str(value)
-            texts.append(f"{names[feature]} = {shown}: {found.parts[row, feature]:+.2f}")
-        new[f"{prefix}reason_{place + 1}"] = pl.Series(texts)
-    return new
-
-
-def _prices(found: Allocation | None) -> Any:
-    if found is None:
-        return None
-    return {str(key): _named(value) for key, value in found.price.items()}
-
-
-def _named(value: Any) -> Any:
-    return {str(k): v for k, v in value.items()} if isinstance(value, dict) else value
-
-
-def _summary(
-    console: Console, totals: dict[str, Any], found: Allocation | None, output: str
-) -> None:
-    from costboost.cli.show import money
-
-    table = Table(title=f"{totals['rows']:,} rows decided", title_justify="left", show_edge=False)
-    for heading, justify in (
-        ("decision", "left"),
-        ("rows", "right"),
-        ("share", "right"),
-        ("expected cost", "right"),
-    ):
-        table.add_column(heading, justify=justify)  # type: ignore[arg-type]
-    for name, row in totals["decisions"].items():
-        cost = row["expected_cost"]
-        table.add_row(
-            escape(name), f"{row['rows']:,}", f"{row['rows'] / totals['rows']:.1%}",
-            "" if cost is None else money(cost),
-        )  # fmt: skip
-    console.print(table)
-    if found is not None:
-        _tell_prices(console, found)
-    if output != "-":
-        console.print(f"Wrote [bold]{escape(output)}[/bold].")
-
-
-def _tell_prices(console: Console, found: Allocation) -> None:
+def _show_prices(console: Console, plan: Allocation) -> None:
     """What one more unit of each limit would have saved."""
-    from costboost.cli.show import money
-
-    by_group: list[dict[Any, float]]
-    nested = any(isinstance(value, dict) for value in found.price.values())
-    by_group = list(found.price.values()) if nested else [found.price]
+    nested = any(isinstance(value, dict) for value in plan.price.values())
+    by_group: list[Any] = list(plan.price.values()) if nested else [plan.price]
     for decision in by_group[0]:
         prices = [group[decision] for group in by_group]
         low, high = money(min(prices)), money(max(prices))
@@ -367,3 +288,82 @@ def _tell_prices(console: Console, found: Allocation) -> None:
         console.print(
             f"One more [bold]{escape(str(decision))}[/bold] would have saved {spread}{where}."
         )
+
+
+# --- one row -----------------------------------------------------------------------------------
+
+
+@command
+def explain(
+    asked: ScoringOptions,
+    row: Annotated[
+        int, typer.Option(min=1, help="Row of the file, counted from 1 without the header.")
+    ] = 1,
+    top: Annotated[int, typer.Option(min=1, help="Features to show.")] = 10,
+    as_json: AsJson = False,
+) -> None:
+    """Explain the decision of a row: what each feature adds to the saving, in money."""
+    import polars as pl
+
+    model, recipe = asked.load()
+    if not hasattr(model, "explain"):
+        raise TableError(
+            f"{type(model).__name__} cannot explain decisions in money; CostBoost can."
+        )
+    source = asked.open()
+    frame = source.scan().slice(row - 1, 1).collect()
+    if not frame.height:
+        n = source.scan().select(pl.len()).collect().item()
+        raise TableError(f"{source.name} has {n:,} rows, so there is no row {row}.")
+    X = recipe.features(frame, source.name)
+    found = model.explain(X)
+    proba, expected = model.predict_proba(X)[0], model.predict_cost(X)[0]
+    parts = sorted(
+        zip(found.feature_names, found.parts[0].tolist(), strict=True), key=lambda one: -abs(one[1])
+    )
+    values = {
+        "row": row,
+        "decision": found.labels[0],
+        "runner_up": found.runner_up[0],
+        "saving": float(found.saving[0]),
+        "base": float(found.base[0]),
+        "probability": dict(zip(map(str, model.classes_.tolist()), proba.tolist(), strict=True)),
+        "expected_cost": dict(
+            zip(map(str, model.decisions_.tolist()), expected.tolist(), strict=True)
+        ),
+        "parts": [
+            {"feature": name, "value": X[name].iloc[0], "part": part} for name, part in parts
+        ],
+    }
+    if as_json:
+        print_json(values)
+    else:
+        _show_explanation(Console(), values, top)
+
+
+def _show_explanation(console: Console, values: dict[str, Any], top: int) -> None:
+    decision, other = escape(str(values["decision"])), escape(str(values["runner_up"]))
+    console.print(
+        f"Row {values['row']}: [bold]{decision}[/bold]. It is expected to save "
+        f"[bold]{values['saving']:,.2f}[/bold] against the next-best decision, {other}.",
+        highlight=False,
+    )
+    facts = grid("", ["decision"], ["expected cost"])
+    for name, cost in values["expected_cost"].items():
+        facts.add_row(escape(name), f"{cost:,.2f}")
+    console.print(facts)
+    chances = ", ".join(f"{name} {p:.1%}" for name, p in values["probability"].items())
+    console.print(f"Probability: {escape(chances)}\n", highlight=False)
+    caption = "Base rate and features add up to the saving."
+    table = grid("Where the saving comes from", ["feature", "value"], ["adds"], caption=caption)
+    table.add_row("base rate", "(a row nothing is known about)", f"{values['base']:+,.2f}")
+    for part in values["parts"][:top]:
+        style, added = "green" if part["part"] > 0 else "red", f"{part['part']:+,.2f}"
+        value = escape(_shown(part["value"]))
+        table.add_row(escape(part["feature"]), value, f"[{style}]{added}[/{style}]")
+    rest = values["parts"][top:]
+    if rest:
+        added = f"{sum(part['part'] for part in rest):+,.2f}"
+        table.add_row(f"{len(rest)} other features", "", added)
+    table.add_row("saving", "", f"{values['saving']:+,.2f}", style="bold")
+    console.print(table)

@@ -1,140 +1,217 @@
-"""The command ``costboost report``: one page about what a model's decisions cost."""
+"""The commands ``report``, ``monitor`` and ``inspect``: how a model does, and what is inside."""
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-from costboost.cli import arguments
-from costboost.cli.failure import tells_errors
+from costboost.cli.failure import FOUND
+from costboost.cli.models import codes_of, decision_costs, measure, model_recipe
+from costboost.cli.options import (
+    AsJson,
+    ModelFile,
+    Plot,
+    ScoringOptions,
+    command,
+    option,
+)
+from costboost.cli.problem import read_rows, texts
+from costboost.cli.show import columns_table, grid, money_table, print_json, wrote
+from costboost.columns import TableError, check_output, need, unknown_column, without_label
 
-__all__ = ["report"]
-
-MOST_SEGMENT_VALUES = 20
-"""Categories with at most this many values are shown as segments by default."""
-MOST_SEGMENTS = 5
+if TYPE_CHECKING:
+    from costboost.columns import Source, TableRecipe
 
 
-@tells_errors
+@command
 def report(
-    model: arguments.Model,
-    table: arguments.Table,
-    output: Annotated[
+    asked: ScoringOptions,
+    path: Annotated[
         Path, typer.Option("--output", "-o", metavar="PAGE", help="Page to write.")
     ] = Path("report.html"),
     segment: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Column to break the costs down by; may be repeated. By default categories "
-            "with few values.",
-            show_default=False,
+        option(
+            "Column to break the costs down by; may be repeated. By default categories with few "
+            "values."
         ),
     ] = None,
     amount: Annotated[
         str | None,
-        typer.Option(
-            help="Column whose deciles are shown; the first that the costs name if left out.",
-            show_default=False,
-        ),
+        option("Column whose deciles are shown; the first that the costs name if left out."),
     ] = None,
-    time_column: Annotated[
-        str | None,
-        typer.Option(help="Column of times, for costs by day.", show_default=False),
-    ] = None,
+    time_column: Annotated[str | None, option("Column of times, for costs by day.")] = None,
     nothing: Annotated[
-        str | None,
-        typer.Option(
-            help="Decision that means doing nothing; that of the fit if left out.",
-            show_default=False,
-        ),
+        str | None, option("Decision that means doing nothing; that of the fit if left out.")
     ] = None,
-    title: Annotated[str | None, typer.Option(help="Heading.", show_default=False)] = None,
+    title: Annotated[str | None, option("Heading.")] = None,
     unit: Annotated[str, typer.Option(help="Sign of the currency, such as €.")] = "",
-    delimiter: arguments.Delimiter = None,
-    encoding: arguments.Encoding = None,
-    as_json: arguments.AsJson = False,
+    as_json: AsJson = False,
 ) -> None:
     """Write a page about what the decisions cost on rows the model was not trained on."""
     # The file must have the target: use the rows of `costboost fit --save-test FILE`.
-    from costboost.cli.evaluation import (
-        evaluation_case,
-        idle_decision,
-        money_rules,
-        rules_as_json,
-    )
-    from costboost.cli.models import load_model
-    from costboost.cli.problem import read_rows
-    from costboost.cli.show import money_table, print_json
-    from costboost.columns import TableError, check_output, need, open_source, unknown_column
+    from costboost.costs.forms import columns_of
     from costboost.report import report_data, write_report
 
     need("plotly", "report", "costboost report")
-    check_output(output, kinds=False)
-    fitted, recipe = load_model(model)
-    if not hasattr(fitted, "predict_proba"):
+    check_output(path, kinds=False)
+    model, recipe = asked.load()
+    if not hasattr(model, "predict_proba"):
         raise TableError(
-            f"{type(fitted).__name__} has no probabilities, which the report needs. Use CostBoost."
+            f"{type(model).__name__} has no probabilities, which the report needs. Use CostBoost."
         )
-    source = open_source(table, delimiter=delimiter, encoding=encoding)
+    source = asked.open()
     frame = source.read()
     rows = read_rows(frame, recipe, source.name)
-    moments = None
+    X, more = rows.X, {}
     if time_column is not None:
-        moments = recipe.moments(frame, time_column, source.name).to_numpy()
-        if moments.dtype.kind != "M":
+        more["time"] = recipe.moments(frame, time_column, source.name).to_numpy()
+        if more["time"].dtype.kind != "M":
             raise TableError(f"--time-column {time_column!r} must hold dates, not numbers.")
-    elif rows.time is not None and rows.time.dtype.kind == "M":
-        moments = rows.time
-    columns = {}
     for name in segment or ():
         if name not in frame.columns:
             raise unknown_column(name, frame.columns, "--segment", source.name)
-        columns[name] = np.asarray(frame[name].cast(_string()).fill_null("missing").to_list())
-    if amount is not None and amount not in rows.X.columns:
-        raise unknown_column(amount, rows.X.columns, "--amount", source.name)
+    if amount is not None and amount not in X.columns:
+        raise unknown_column(amount, X.columns, "--amount", source.name)
+    few = [name for name in X if str(X[name].dtype) == "category" and X[name].nunique() <= 20]
+    priced = (name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f")
     console = Console(stderr=as_json, quiet=as_json)
     with console.status("Computing the report"):
-        case = evaluation_case(
-            fitted, rows, recipe.positive, time=moments,
-            amount=amount or _amount(fitted, rows.X), segments=columns or _segments(rows.X),
-            nothing=idle_decision(fitted, nothing or recipe.nothing),
-            title=title or f"Cost report: {recipe.target}", unit=unit,
+        case, rules, unit_of_rows = measure(
+            model, rows, replace(recipe, nothing=nothing or recipe.nothing), unit=unit,
+            amount=amount or next(priced, None), title=title or f"Cost report: {recipe.target}",
+            segments={name: texts(frame[name], "missing") for name in segment or ()} or few[:5],
+            **more,
         )  # fmt: skip
-        page = write_report(report_data(case), output)
-    rules, unit_of_rows = money_rules(fitted, case)
+        page = write_report(report_data(case), path)
     if as_json:
-        print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules_as_json(rules)})
+        ways = [asdict(rule) for rule in rules]
+        print_json({"page": str(page), "rows": len(rows), "ways_to_decide": ways})
         return
     console.print(money_table(rules, len(rows), unit_of_rows))
-    size = page.stat().st_size / 1e6
-    console.print(
-        f"\nWrote [bold]{escape(str(page))}[/bold] ({size:.1f} MB). Open it in a browser."
+    console.print()
+    wrote(console, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
+
+
+@command
+def monitor(
+    asked: ScoringOptions,
+    reference: Annotated[
+        str,
+        option(
+            "Rows to compare with, on which the model was not trained: those of `costboost fit "
+            "--save-test FILE`.",
+            metavar="FILE",
+        ),
+    ],
+    false_alarm_rate: Annotated[
+        float, typer.Option(help="Chance of any alarm if nothing has changed.")
+    ] = 0.01,
+    plot: Plot = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare new rows with a reference: what they will cost, and what has changed."""
+    # The target may be missing from the new rows. The exit code is 3 if there is an alarm.
+    from costboost.monitor import Monitor
+
+    if plot is not None:
+        need("matplotlib", "plots", "--plot")
+        check_output(plot, kinds=False)
+    model, recipe = asked.load()
+    if not hasattr(model, "predict_proba"):
+        raise TableError(
+            f"{type(model).__name__} has no probabilities, so the cost of new rows cannot be "
+            "predicted. Use CostBoost."
+        )
+    old = _snapshot(model, recipe, asked.open(reference))
+    found = Monitor(old, false_alarm_rate=false_alarm_rate).check(
+        _snapshot(model, recipe, asked.open())
     )
+    if plot is not None:
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from costboost.plots import MonitorDisplay
+
+        figure: Any = MonitorDisplay.from_report(found).plot().figure_
+        figure.savefig(plot, bbox_inches="tight")
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        console = Console()
+        _show_monitor(console, found)
+        if plot is not None:
+            wrote(console, plot)
+    if found.alarms:
+        raise typer.Exit(FOUND)
 
 
-def _string() -> Any:
-    import polars as pl
+def _snapshot(model: Any, recipe: TableRecipe, source: Source) -> Any:
+    from costboost.monitor import snapshot
 
-    return pl.String
+    frame = source.read()
+    truth = None
+    if recipe.target in frame.columns and not without_label(frame[recipe.target]).any():
+        truth = recipe.truth(frame, source.name)
+    X = recipe.features(frame, source.name)
+    return snapshot(
+        X.drop(columns=recipe.date_parts),  # dates change by themselves
+        model.predict_proba(X), decision_costs(model, X), truth,
+        codes=codes_of(model.decisions_, model.predict(X)).tolist(), classes=model.classes_,
+        decisions=model.decisions_,
+    )  # fmt: skip
 
 
-def _segments(X: Any) -> list[str]:
-    """Categories with few values."""
-    few = [
-        name
-        for name in X.columns
-        if str(X[name].dtype) == "category" and X[name].nunique() <= MOST_SEGMENT_VALUES
-    ]
-    return few[:MOST_SEGMENTS]
+def _show_monitor(console: Console, found: Any) -> None:
+    console.print(
+        f"{found.n:,} new rows. Expected cost per row: [bold]{found.expected_cost:.4g}[/bold] "
+        f"({found.confidence:.0%} interval: {found.low:.4g} to {found.high:.4g}); "
+        f"in the reference {found.reference_cost:.4g}.",
+        highlight=False,
+    )
+    if found.realised_cost is not None:
+        console.print(f"Cost per row with the known truth: [bold]{found.realised_cost:.4g}[/bold].")
+    table = grid("Checks", ["what"], ["reference", "new", "p-value"])
+    table.add_column("")
+    ranked = sorted(
+        found.checks, key=lambda check: (not check.alarm, check.adjusted * (not check.alarm))
+    )
+    shown = ranked[: max(12, len(found.alarms))]
+    for check in shown:
+        table.add_row(
+            escape(check.name), f"{check.reference:.4g}", f"{check.new:.4g}",
+            f"{check.adjusted:.2g}", "ALARM" if check.alarm else "",
+            style="bold red" if check.alarm else None,
+        )  # fmt: skip
+    console.print(table)
+    if len(shown) < len(ranked):
+        console.print(f"... and {len(ranked) - len(shown)} more without an alarm.")
+    if found.alarms:
+        word = "alarm" if len(found.alarms) == 1 else "alarms"
+        console.print(
+            f"[bold red]{len(found.alarms)} {word}[/bold red]. Look at these columns; if the "
+            "change is real, train again with newer rows."
+        )
+    else:
+        console.print(f"[green]No alarm[/green] in {len(found.checks)} checks.")
 
 
-def _amount(model: Any, X: Any) -> str | None:
-    """The first column of numbers that the costs name."""
-    from costboost.costs.forms import columns_of
+@command
+def inspect(model: ModelFile, as_json: AsJson = False) -> None:
+    """Show what is inside a model file, after checking that it is intact."""
+    from costboost.files import inspect as look
+    from costboost.files import show
 
-    return next((name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f"), None)
+    recipe = model_recipe(model)
+    if as_json:
+        print_json(look(model))
+        return
+    console = Console()
+    show(model, console)
+    if recipe is not None:
+        console.print(columns_table(recipe))

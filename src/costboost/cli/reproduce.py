@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -76,7 +76,7 @@ def reproduce(
         from costboost.datasets.files import ENVIRONMENT_VARIABLE
 
         os.environ[ENVIRONMENT_VARIABLE] = str(data.resolve())
-    mode = "quick" if quick else "full"
+    mode: Any = "quick" if quick else "full"
     try:
         failed = command.run_and_show(console, chosen, mode, output, jobs)
         if pages:

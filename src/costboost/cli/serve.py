@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -11,12 +10,13 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-__all__ = ["serve"]
+from costboost.cli.options import command, option
+from costboost.columns import need
 
 TOKEN_VARIABLE = "COSTBOOST_TOKEN"
-_NEEDED = ("fastapi", "uvicorn", "prometheus_client", "pyarrow")
 
 
+@command
 def serve(
     model: Annotated[
         Path, typer.Argument(help="A model file, written by model.save or costboost fit.")
@@ -28,10 +28,9 @@ def serve(
     workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that answer.")] = 1,
     token_file: Annotated[
         Path | None,
-        typer.Option(
-            help="File with the bearer token that clients must send. The environment variable "
-            f"{TOKEN_VARIABLE} does the same.",
-            show_default=False,
+        option(
+            "File with the bearer token that clients must send. The environment variable "
+            f"{TOKEN_VARIABLE} does the same."
         ),
     ] = None,
     without_token: Annotated[
@@ -39,10 +38,9 @@ def serve(
     ] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(
-            help="Name under which clients may call (Host header); repeatable. By default the "
-            "names of this machine's loopback, or any name if the address is another one.",
-            show_default=False,
+        option(
+            "Name under which clients may call (Host header); repeatable. By default the "
+            "names of this machine's loopback, or any name if the address is another one."
         ),
     ] = None,
     max_mb: Annotated[float, typer.Option(min=0.001, help="Largest body, in megabytes.")] = 16.0,
@@ -62,61 +60,39 @@ def serve(
         int, typer.Option(min=1, max=256, help="Threads of a process for batches.")
     ] = 2,
     trust: Annotated[
-        list[str] | None,
-        typer.Option(help="A type inside the file that you trust; repeatable.", show_default=False),
+        list[str] | None, option("A type inside the file that you trust; repeatable.")
     ] = None,
 ) -> None:
     """Answer HTTP requests with the decisions of a model."""
     # SIGTERM drains and stops; SIGHUP reads the model file again without losing a request.
-    console = Console(stderr=True)
-    try:
-        _check_extras()
-        from costboost.serve.settings import LOOPBACK_NAMES, Settings, is_loopback
-        from costboost.serve.workers import listen, run
+    for module in ("fastapi", "uvicorn", "prometheus_client", "pyarrow"):
+        need(module, "serve", "costboost serve")
+    from costboost.serve.settings import LOOPBACK_NAMES, Settings, is_loopback
+    from costboost.serve.workers import listen, run
 
-        token = _token(token_file)
-        if not is_loopback(host) and token is None and not without_token:
-            raise ValueError(
-                f"--host {host} can be reached from other machines, and there is no token. Set "
-                f"{TOKEN_VARIABLE} or --token-file, or say --without-token."
-            )
-        names = tuple(allow_host or ())
-        if is_loopback(host):
-            names = (*LOOPBACK_NAMES, *names)
-        settings = Settings(
-            model=model.resolve(),
-            host=host,
-            port=port,
-            workers=workers,
-            token=token,
-            max_bytes=int(max_mb * 1024 * 1024),
-            max_rows=max_rows,
-            seconds=seconds,
-            drain=drain,
-            threads=threads,
-            hosts=names,
-            trusted=tuple(trust or ()),
+    token = _token(token_file)
+    if not is_loopback(host) and token is None and not without_token:
+        raise ValueError(
+            f"--host {host} can be reached from other machines, and there is no token. Set "
+            f"{TOKEN_VARIABLE} or --token-file, or say --without-token."
         )
-        _check_model(settings.model, settings.trusted)
-        listener = listen(settings)
-    except (ImportError, OSError, ValueError) as error:
-        console.print(f"[red]{escape(str(error))}[/red]")
-        raise typer.Exit(2) from error
+    names = tuple(allow_host or ())
+    settings = Settings(
+        model=model.resolve(), host=host, port=port, workers=workers, token=token,
+        max_bytes=int(max_mb * 1024 * 1024), max_rows=max_rows, seconds=seconds, drain=drain,
+        threads=threads, hosts=(*LOOPBACK_NAMES, *names) if is_loopback(host) else names,
+        trusted=tuple(trust or ()),
+    )  # fmt: skip
+    _check_model(settings.model, settings.trusted)
+    listener = listen(settings)
     at = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
-    console.print(f"Serving {escape(model.name)} at http://{escape(shown)}:{at}/ (docs at /docs)")
+    Console(stderr=True).print(
+        f"Serving {escape(model.name)} at http://{escape(shown)}:{at}/ (docs at /docs)"
+    )
     status = run(settings, listener)
     if status:
         raise typer.Exit(status)
-
-
-def _check_extras() -> None:
-    for module in _NEEDED:
-        if find_spec(module) is None:
-            raise ImportError(
-                f"costboost serve needs {module}, which is not installed: "
-                'pip install "costboost[serve]".'
-            )
 
 
 def _token(file: Path | None) -> str | None:

@@ -18,14 +18,14 @@ from costboost.files.onnx_nodes import (
     label_constant,
     largest,
     named,
+    network_scores,
     probabilities_of,
     scaled,
     scores_of,
-    smooth_scores,
     weighted,
 )
 from costboost.files.onnx_trees import Forest, from_lightgbm, from_xgboost
-from costboost.gbm.models import LinearModel, NetworkModel
+from costboost.gbm.models import NetworkModel
 
 __all__ = ["boosters_to_onnx", "forest_of"]
 
@@ -63,8 +63,8 @@ def boosters_to_onnx(
     m = k if probabilities else d  # scores are about classes or about decisions
     scores, n_features = [], 1
     for booster in boosters:
-        if isinstance(booster, LinearModel | NetworkModel):
-            scores.append(smooth_scores(graph, booster))
+        if isinstance(booster, NetworkModel):
+            scores.append(network_scores(graph, booster))
             n_targets, n_features = len(booster.base), booster.design.n_features
         else:
             forest = forest_of(booster)

@@ -15,8 +15,8 @@ from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
 from costboost.files.onnx_graph import boosters_to_onnx
 from costboost.files.onnx_votes import votes_to_onnx
+from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.heads import LossHead, ProbabilityHead
-from costboost.gbm.prediction import HeadClassifier
 from costboost.multiclass import MulticlassBoostingClassifier
 
 __all__ = ["to_onnx"]
@@ -86,7 +86,7 @@ def _check_costs(model: Any, costs: bool) -> None:
 
 
 def _settings(model: Any, costs: bool) -> dict[str, Any]:
-    if isinstance(model, HeadClassifier):
+    if isinstance(model, CostBoostClassifier):
         return _of_heads(model, costs)
     if isinstance(model, BinaryBoostingClassifier):
         return _of_votes(model, costs)
@@ -99,7 +99,7 @@ def _settings(model: Any, costs: bool) -> dict[str, Any]:
 def _of_heads(model: Any, costs: bool) -> dict[str, Any]:
     owner = type(model).__name__
     head = model._first_head if costs else model._deciding_head
-    boosters = [model.booster for model, _ in head.terms]
+    boosters = head.boosters
     if isinstance(head, ProbabilityHead):
         return {
             "boosters": boosters,
@@ -115,8 +115,8 @@ def _of_heads(model: Any, costs: bool) -> dict[str, Any]:
         )
     return {
         "boosters": boosters,
-        "weights": [weight for _, weight in head.terms],
-        "base": getattr(head, "base", 0.0),
+        "weights": head.weights,
+        "base": head.base,
         "decisions": model.decisions_,
         "cost_matrix": np.zeros((len(model.classes_), len(model.decisions_))),
         "rule": "score",

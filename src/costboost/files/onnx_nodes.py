@@ -12,7 +12,7 @@ import numpy as np
 from costboost._typing import AnyArray, Floats
 from costboost.files.onnx_trees import CategorySet, Forest
 from costboost.gbm.engines.trees import ZERO
-from costboost.gbm.models import MOST, Design, LinearModel, NetworkModel
+from costboost.gbm.models import MOST, Design, NetworkModel
 
 __all__ = [
     "Graph",
@@ -21,11 +21,11 @@ __all__ = [
     "label_constant",
     "largest",
     "named",
+    "network_scores",
     "outputs_of",
     "probabilities_of",
     "scaled",
     "scores_of",
-    "smooth_scores",
     "table_of",
     "weighted",
 ]
@@ -183,16 +183,12 @@ def weighted(graph: Graph, items: list[str], weights: Sequence[float]) -> str:
     return graph.total(parts)
 
 
-def smooth_scores(graph: Graph, model: LinearModel | NetworkModel) -> str:
-    """Scores of a linear member or a network: (n, 1) or (n, k)."""
-    values = inputs_of(graph, model.design)
-    if isinstance(model, NetworkModel):
-        units = graph("MatMul", values, graph.constant(model.slopes.T))
-        values = graph("Relu", graph("Add", units, graph.constant(model.shifts)))
-    slopes = model.tops if isinstance(model, NetworkModel) else model.slopes
-    return graph(
-        "Add", graph("MatMul", values, graph.constant(slopes.T)), graph.constant(model.base)
-    )
+def network_scores(graph: Graph, model: NetworkModel) -> str:
+    """Scores of a network: (n, 1) or (n, k)."""
+    units = graph("MatMul", inputs_of(graph, model.design), graph.constant(model.slopes.T))
+    values = graph("Relu", graph("Add", units, graph.constant(model.shifts)))
+    found = graph("MatMul", values, graph.constant(model.tops.T))
+    return graph("Add", found, graph.constant(model.base))
 
 
 def inputs_of(graph: Graph, design: Design) -> str:

@@ -16,9 +16,14 @@ array([0, 0, 0])
 
 from __future__ import annotations
 
-from costboost.gbm.decisions import decide, probability
-from costboost.gbm.metrics import CostMetric, cost_metric
-from costboost.gbm.objectives import Objective, objective
+from costboost.gbm.objectives import (
+    CostMetric,
+    Objective,
+    cost_metric,
+    decide,
+    objective,
+    probability,
+)
 from costboost.gbm.rounds import Round, StopBoosting
 from costboost.losses import LOSSES
 

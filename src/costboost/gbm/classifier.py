@@ -2,47 +2,59 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._state import fingerprint, now
-from costboost._typing import AnyArray
+from costboost._frames import is_sparse
+from costboost._state import fingerprint, unfitted
+from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import Constraint, check_parameters, check_weights, is_real
-from costboost.errors import CollapseWarning
-from costboost.gbm.blocks import Block, Features, Pricing, check_classes, eval_block
-from costboost.gbm.casting import Start
-from costboost.gbm.checkpoint import resumable
-from costboost.gbm.estimate import Estimate, savings_of_future_rows
-from costboost.gbm.folds import Fold
-from costboost.gbm.members import Members
-from costboost.gbm.names import hint, with_hints
-from costboost.gbm.prediction import HeadClassifier
+from costboost.base import TableClassifier
+from costboost.costs import Costs
+from costboost.costs.forms import columns_of
+from costboost.costs.uncertain import decide_worst, scenarios
+from costboost.decisions import Explanation, explain, worst_expected_cost
+from costboost.gbm.heads import Head
+from costboost.gbm.members import Members, n_folds
+from costboost.gbm.parameters import RULES, hint, with_hints
 from costboost.gbm.rounds import Callback, Evals, check_callbacks
-from costboost.gbm.settings import RULES, Settings
-from costboost.gbm.sources.memory import LastFit, MemorySource, Plan, make_plan
-from costboost.gbm.train import Fitted, train
-from costboost.losses import named_loss
+from costboost.gbm.rows import (
+    Columns,
+    MemoryRows,
+    Pricing,
+    Rows,
+    check_classes,
+    eval_rows,
+    make_folds,
+)
+from costboost.gbm.train import Estimate, savings_of_future_rows, train
+from costboost.losses import LOSSES, named_loss
 
 __all__ = ["CostBoostClassifier"]
 
-# Attributes of a fitted classifier that do not end with an underscore.
-_PRIVATE_STATE = frozenset({"_estimated_rows", "_frame", "_last_fit", "_members"})
+
+def _has_probabilities(model: CostBoostClassifier) -> bool:
+    """Whether the boosters know, or will know, probabilities of the classes."""
+    if isinstance(model.loss, str) and model.loss == "auto":
+        return model.decision != "learned"
+    loss = LOSSES.get(model.loss) if isinstance(model.loss, str) else model.loss
+    return bool(getattr(loss, "has_probabilities", False))
 
 
-class CostBoostClassifier(HeadClassifier):
+class CostBoostClassifier(TableClassifier):
     """Gradient boosting that takes the decisions of least expected cost.
 
     How it works, in short:
 
     1. A few kinds of models learn the probabilities of the classes by log loss: trees of 31
-       leaves, trees with random splits, a random forest, a regularised linear model and a small
-       neural network (``effort`` and the size of the table say which). Each is trained on five
+       leaves, trees with random splits, a random forest and a small neural network (``effort``
+       and the size of the table say which). Each is trained on five
        folds, and stops when the log loss of its own fold no longer falls.
        (Log loss is the cost averaged over all cost ratios. Stopping by the cost itself gave no
        measurable saving, and would tie the model to one matrix:
@@ -56,8 +68,8 @@ class CostBoostClassifier(HeadClassifier):
        boosters decides, trained to choose what was cheapest, weighted by what was at stake. With
        two classes and two decisions, further boosters guess from the columns what errors cost;
        their guess and the probabilities decide too, and the held-out rows say how much each
-       counts. (Not from Parquet files, on Dask, with CatBoost, ``warm_start`` or constraints on
-       trees, or if only the price of each row's own class is known: there the second set alone.)
+       counts. (Not from Parquet files, on Dask, with CatBoost or constraints on trees,
+       or if only the price of each row's own class is known: there the second set alone.)
     6. The costs of the held-out decisions are added up: `estimated_savings_` says what to expect.
 
     Parameters
@@ -71,7 +83,7 @@ class CostBoostClassifier(HeadClassifier):
         `costboost.costs.interval` or `costboost.costs.samples`.
     effort : {"fast", "balanced", "high"}, default="balanced"
         How much to try. ``"balanced"``: trees of two sizes, the smaller ones with random splits, a
-        linear model, a small neural network and a random forest; the weights come from held-out
+        small neural network and a random forest; the weights come from held-out
         rows. ``"fast"`` is one booster that holds out a fifth of the rows, about a tenth of the
         time. ``"high"`` also tries trees of other sizes and, for up to three classes and if
         CatBoost is installed, symmetric trees: two to three times the time, for a little more
@@ -117,7 +129,7 @@ class CostBoostClassifier(HeadClassifier):
     refit : bool or "auto", default="auto"
         Whether one booster of all rows, with 1.1 times the mean rounds of the folds, replaces
         those of the folds: decisions are five times faster. "auto" is yes from 2,000 rows on,
-        unless you set ``ensemble``, ``cv`` or ``warm_start``.
+        unless you set ``ensemble`` or ``cv``.
     validation_fraction : float, default=0.2
         Share of rows held out if ``ensemble=1``: one in ``round(1 / validation_fraction)`` of
         every class, but at most about a million rows.
@@ -128,9 +140,6 @@ class CostBoostClassifier(HeadClassifier):
         win over the ones above.
     device : str, default="cpu"
         Passed to the engine: ``"gpu"`` or ``"cuda"`` for LightGBM, ``"cuda"`` for XGBoost.
-    warm_start : bool, default=False
-        Whether ``fit`` continues the boosters of the last fit, up to ``n_estimators``, on the same
-        rows.
     time_limit : float, optional
         Seconds that a fit may take, roughly. Kinds of models for which no time is left are not
         trained. If the time does not suffice for the first one, its boosters end early, and a
@@ -140,7 +149,7 @@ class CostBoostClassifier(HeadClassifier):
     n_jobs : int or None, default=None
         Threads; None and -1 use all cores (None no more than ``OMP_NUM_THREADS``). Folds are
         trained at the same time, each with its share of the threads, and one after the other if
-        the table is large, with ``time_limit``, ``callbacks``, a ``checkpoint`` or ``verbose``.
+        the table is large, with ``time_limit``, ``callbacks`` or ``verbose``.
         A booster that is trained alone on fewer than 10,000 rows gets one thread if it is None.
     verbose : int, default=0
         1 shows a progress bar with the held-out cost, 2 prints every round.
@@ -183,11 +192,11 @@ class CostBoostClassifier(HeadClassifier):
     members_ : Members
         The kinds of models that were tried: weight, held-out loss, rounds and seconds of each;
         those of the probabilities if there are two heads. ``print`` shows a table.
-    boosters_ : list of lightgbm.Booster, xgboost.Booster, LinearModel or NetworkModel
+    boosters_ : list of lightgbm.Booster, xgboost.Booster or NetworkModel
         The models; those of the probabilities if there are two heads.
     booster_ : lightgbm.Booster or xgboost.Booster
-        The only one, or all of them merged into one; absent if there are linear models,
-        networks, or those of another library, beside them.
+        The only one, or all of them merged into one; absent if there are networks, or
+        models of another library, beside them.
     feature_importances_ : array of shape (d,)
         Share of each feature in the gain of all splits.
     n_iter_ : int
@@ -226,9 +235,11 @@ class CostBoostClassifier(HeadClassifier):
     """
 
     _rules: ClassVar[Mapping[str, Constraint]] = RULES
-    _last_fit: LastFit
     _estimated_rows: float
+    heads_: dict[str, Head]
     n_iter_: int
+    n_features_in_: int
+    data_fingerprint_: str
     feature_names_in_: AnyArray
     estimated_savings_: Estimate
     estimated_savings_without_costs_: Estimate
@@ -263,7 +274,6 @@ class CostBoostClassifier(HeadClassifier):
         calibration: Literal["temperature"] | None = "temperature",
         engine_params: dict[str, Any] | None = None,
         device: str = "cpu",
-        warm_start: bool = False,
         time_limit: float | None = None,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -292,7 +302,6 @@ class CostBoostClassifier(HeadClassifier):
         self.calibration = calibration
         self.engine_params = engine_params
         self.device = device
-        self.warm_start = warm_start
         self.time_limit = time_limit
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -333,7 +342,6 @@ class CostBoostClassifier(HeadClassifier):
         eval_set: tuple[Any, ...] | None = None,
         eval_train: bool = False,
         callbacks: Iterable[Callback] | Callback | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit the boosters.
 
@@ -364,12 +372,6 @@ class CostBoostClassifier(HeadClassifier):
             so far. Returning True, or raising `costboost.gbm.StopBoosting`, ends that booster; the
             next one is trained. With ``early_stopping`` it keeps its best round so far, else all.
             Any other error ends the fit and leaves the classifier as it was.
-        checkpoint : str or path, optional
-            A file that keeps each booster as soon as it is finished. If the fit is killed, the same
-            fit with the same file trains only what is missing and ends in the identical model;
-            callbacks do not hear of the boosters that it finds there. The file goes when the fit
-            has ended. Needs a ``random_state``. A file of another fit (other rows, costs,
-            parameters or versions) is a ValueError. One fit at a time may use a file.
 
         Returns
         -------
@@ -388,49 +390,64 @@ class CostBoostClassifier(HeadClassifier):
         10
         """
         check_parameters(self)
-        settings = Settings.of(self)
-        told = check_callbacks(callbacks, settings.owner)
-        matrix, y, features = self._read_table(X, y)
+        listeners = check_callbacks(callbacks, type(self).__name__)
+        # On a copy: an error or an interrupt leaves the classifier as it was.
+        fitted = unfitted(self)
+        rows = fitted._read_rows(X, y, sample_weight, costs, eval_set, eval_train)
+        fitted._take_over(*train(rows, self, listeners))
+        fitted.data_fingerprint_ = fingerprint(X, y)
+        fitted._was_given_costs = costs is not None
+        self.__dict__ = fitted.__dict__
+        return self
+
+    def _read_rows(
+        self, X: Any, y: Any, sample_weight: Any, costs: Any, eval_set: Any, eval_train: bool
+    ) -> MemoryRows:
+        """A table in memory as training rows, in folds."""
+        owner, has_loss = type(self).__name__, self.loss != "auto"
+        table = self._without_cost_columns(X)
+        matrix, y = self._read_training(table, y, categories=True, missing=True, sparse_rows=True)
+        names = getattr(self, "feature_names_in_", None)
+        columns = Columns(self.n_features_in_, names, self._frame)
         classes, codes = np.unique(y, return_inverse=True)
-        check_classes(classes, settings.owner)
-        weights = check_weights(sample_weight, len(codes), settings.owner)
-        last: LastFit | None = getattr(self, "_last_fit", None) if settings.warm_start else None
-        if last is not None:
-            last.check_same_rows(weights, classes, settings)
-        known = Pricing(self.cost_matrix, classes, settings.owner, settings.loss != "auto")
-        prices = known.resolve(costs, X, codes)
-        if settings.loss != "auto" and prices.matrix is not None and prices.reduced.any():
-            named_loss(settings.loss, settings.owner).check_costs(prices.matrix, settings.owner)
-        block = Block(matrix, prices, weights).weighted()
+        check_classes(classes, owner)
+        weights = check_weights(sample_weight, len(codes), owner)
+        pricing = Pricing(self.cost_matrix, classes, owner, has_loss)
+        known = pricing.resolve(costs, X, codes)
+        if has_loss and known.matrix is not None and known.reduced.any():
+            named_loss(self.loss, owner).check_costs(known.matrix, owner)
+        rows = Rows(matrix, known, weights).weighted()
         del matrix  # lets go of rows without weight
         other = None
         if eval_set is not None:
-            other = eval_block(
+            other = eval_rows(
                 eval_set,
                 self._without_cost_columns,
-                features,
+                columns,
+                pricing,
                 known,
-                prices,
                 has_costs=costs is not None,
             )
-        plan = last.plan if last is not None else None
-        if plan is None:
-            plan = make_plan(block, weights, settings, has_eval_set=other is not None)
-        source = MemorySource(
-            block,
-            features,
-            plan,
-            has_row_costs=costs is not None and prices.is_per_row,
-            eval_rows=other,
+        folds, seeds = make_folds(
+            rows, weights, self, owner, n_folds=n_folds(self), has_eval_set=other is not None
+        )
+        return MemoryRows(
+            rows,
+            columns,
+            folds,
+            seeds,
+            owner,
+            has_row_costs=costs is not None and known.is_per_row,
+            eval_set=other,
             eval_train=eval_train,
         )
-        start = self._models_to_continue()
-        with resumable(checkpoint, source, settings, start) as store:
-            fitted = train(source, settings, start, told, store)
-            last = LastFit(plan, classes, len(weights), len(block))
-            self.adopt(fitted, last, fingerprint(X, y))
-        self._was_given_costs = costs is not None
-        return self
+
+    def _take_over(self, attributes: dict[str, Any], held_out_decisions: Ints) -> None:
+        """Become the classifier that a training has found."""
+        vars(self).update(attributes)
+        if len(held_out_decisions):
+            remedy = "give the boosters more rows or rounds"
+            self._warn_if_collapsed(held_out_decisions, remedy, stacklevel=5)
 
     def fit_parquet(
         self,
@@ -441,7 +458,6 @@ class CostBoostClassifier(HeadClassifier):
         features: Sequence[str] | None = None,
         batch_rows: int | None = None,
         callbacks: Iterable[Callback] | Callback | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
     ) -> Self:
         """Fit on Parquet files that are larger than memory, by XGBoost's external memory.
 
@@ -471,9 +487,6 @@ class CostBoostClassifier(HeadClassifier):
             Rows to read at once. By default so many that their features take 16 MB.
         callbacks : callable or list of them, optional
             Called after each round, as in `fit`.
-        checkpoint : str or path, optional
-            A file that keeps finished boosters, as in `fit`: with two heads, the first one. The
-            Parquet files are read once more to know them by their content.
 
         Returns
         -------
@@ -497,16 +510,13 @@ class CostBoostClassifier(HeadClassifier):
         from costboost.gbm.parquet import ParquetSource
 
         check_parameters(self)
-        settings = Settings.of(self)
-        source = ParquetSource(
-            paths, target, costs, sample_weight, features, batch_rows, self.cost_matrix, settings
+        rows = ParquetSource(
+            paths, target, costs, sample_weight, features, batch_rows, self.cost_matrix, self
         )
-        told = check_callbacks(callbacks, settings.owner)
-        with resumable(checkpoint, source, settings) as store:
-            fitted = train(source, settings, callbacks=told, store=store)
-            # A warm start on the same rows in memory trains on all of them.
-            plan = Plan([Fold()], list(source.seeds))
-            self.adopt(fitted, LastFit(plan, source.classes, source.n_rows, source.n_rows))
+        listeners = check_callbacks(callbacks, type(self).__name__)
+        fitted = unfitted(self)
+        fitted._take_over(*train(rows, self, listeners))
+        self.__dict__ = fitted.__dict__
         return self
 
     def predict_parquet(
@@ -594,90 +604,282 @@ class CostBoostClassifier(HeadClassifier):
             )
         return savings_of_future_rows(found, self._estimated_rows, future_rows)
 
-    def adopt(
-        self,
-        fitted: Fitted,
-        last_fit: LastFit | None = None,
-        data_fingerprint: str | None = None,
-    ) -> Self:
-        """Become the classifier that a training has found, all at once.
+    # -- predict --------------------------------------------------------------------------------
+
+    def predict(self, X: Any, costs: Any = None) -> AnyArray:
+        """The decision of smallest expected cost for each row.
 
         Parameters
         ----------
-        fitted : Fitted
-            What the training found.
-        last_fit : LastFit, optional
-            What a warm start must know of it.
-        data_fingerprint : str, optional
-            The fingerprint of its rows.
+        X : table of shape (n, d)
+            The rows.
+        costs : array of shape (n, k, d), matrix, frame or mapping, optional
+            The costs to decide by: a matrix per row, or one for all rows (a what-if); they may be
+            uncertain. Without them, expressions and functions in ``cost_matrix`` give the costs
+            of each row. Else, if the rows had costs of their own in ``fit``, the boosters that
+            learned them decide, else ``cost_matrix`` does.
 
         Returns
         -------
-        self
-            The fitted classifier.
+        array of shape (n,)
+            Labels of ``decisions_``.
         """
-        estimates, features = fitted.estimates, fitted.features
-        found = {
-            "classes_": fitted.classes,
-            "decisions_": fitted.costs.decisions,
-            "costs_": fitted.costs,
-            "cost_matrix_": fitted.costs.mean,
-            "_needs_costs": fitted.has_row_costs,
-            "_was_given_costs": False,
-            "heads_": fitted.heads,
-            "n_iter_": max(head.n_rounds for head in fitted.heads.values()),
-            "n_features_in_": features.n_features,
-            "feature_names_in_": features.names,
-            "estimated_savings_": estimates.savings,
-            "estimated_savings_without_costs_": estimates.savings_without_costs,
-            "estimated_cost_": estimates.cost,
-            "_estimated_rows": estimates.rows,
-            "evals_result_": fitted.evals,
-            "members_": next(iter(fitted.members.values()), None),
-            "_members": fitted.members,
-            "_last_fit": last_fit,
-            "trained_at_": now(),
-            "data_fingerprint_": data_fingerprint,
-        }
-        before = self.__dict__
-        kept = {
-            name: value
-            for name, value in before.items()
-            if not (name in _PRIVATE_STATE or (name.endswith("_") and not name.startswith("_")))
-        }
-        known = {name: value for name, value in found.items() if value is not None}
-        state = {"_frame": features.encoder, "_fitted_costs": self.cost_matrix}
-        self.__dict__ = {**kept, **known, **state}
-        try:
-            if len(estimates.decisions):
-                remedy = "give the boosters more rows or rounds"
-                self._warn_if_collapsed(estimates.decisions, remedy)
-        except CollapseWarning:  # where warnings are errors
-            self.__dict__ = before
-            raise
-        return self
+        check_is_fitted(self)
+        if costs is not None or self._costs_changed():
+            self._check_probabilities("predict")
+        told = _has_probabilities(self) and self._decides_by_costs(costs)
+        head = self._deciding_head
+        if not told and not head.decides_by_cost:
+            return self.decisions_[head.decide(head.scores(self._checked(X)))]
+        proba = self.predict_proba(X)
+        cases = self._worst_cases(X, costs, len(proba))
+        if cases:
+            return cases[0].decisions[decide_worst(proba, cases)]
+        known = self._decision_costs(costs, len(proba), X)
+        return known.decisions[known.decide(proba)]
 
-    def _read_table(self, X: Any, y: Any) -> tuple[AnyArray, AnyArray, Features]:
-        """Features, labels, and what the columns are; read by a copy, so that a failure is none."""
-        reader = type(self)(**self.get_params(deep=False))
-        table = reader._without_cost_columns(X)
-        matrix, labels = reader._read_training(
-            table, y, categories=True, missing=True, sparse_rows=True
+    def with_costs(self, cost_matrix: Any) -> Self:
+        """The same fitted model, deciding by other costs, without training again.
+
+        Boosters that learned the costs of the fit no longer decide.
+
+        Parameters
+        ----------
+        cost_matrix : array, frame, mapping, callable or None
+            The costs, in any form of the constructor.
+
+        Returns
+        -------
+        classifier
+            A copy that shares the trained boosters.
+        """
+        other = super().with_costs(cost_matrix)
+        if "probability" in self.heads_:
+            other.heads_ = {"probability": self.heads_["probability"]}
+        return other
+
+    def _check_probabilities(self, what: str) -> None:
+        if not _has_probabilities(self):
+            raise ValueError(
+                f"{type(self).__name__}(loss={self.loss!r}, decision={self.decision!r}) has "
+                f"learned decisions and no probabilities, so {what} cannot use costs. Leave them "
+                "out, or fit with loss='auto' and decision='auto' or 'bayes'."
+            )
+
+    def _expected_costs(self, X: Any, costs: Any, what: str) -> tuple[Floats, Costs, Floats]:
+        proba, known, expected = super()._expected_costs(X, costs, what)
+        cases = self._worst_cases(X, costs, len(proba))
+        if cases:
+            expected = worst_expected_cost(proba, [case.matrix for case in cases])
+        return proba, known, expected
+
+    def _worst_cases(self, X: Any, costs: Any, n_samples: int) -> list[Costs]:
+        """The scenarios of uncertain costs, if the worst of them counts."""
+        form = self.cost_matrix if costs is None else costs
+        found = scenarios(form, X) if self.risk == "worst" else None
+        if found is None or not found.is_uncertain:
+            return []
+        # What a function of X returns are costs of single rows.
+        rows = costs is not None or callable(form)
+        return [
+            self._resolved(None if rows else case, case if rows else None, n_samples, X)
+            for case in found.worst
+        ]
+
+    def _usable_costs(self, costs: Any) -> Any:
+        return costs if _has_probabilities(self) else None
+
+    def _costs_of(self, head: Head, X: Any, n_samples: int) -> Costs | None:
+        """The costs that a head decides by; None if it has learned them."""
+        return self._decision_costs(None, n_samples, X) if head.decides_by_cost else None
+
+    def _without_cost_columns(self, X: Any) -> Any:
+        """The features: X without columns that only say what decisions cost."""
+        if self.cost_columns == "features" or not hasattr(X, "columns"):
+            return X
+        return X[[name for name in X.columns if name not in columns_of(self.cost_matrix)]]
+
+    def _checked(self, X: Any) -> AnyArray:
+        check_is_fitted(self)
+        rows: AnyArray = self._read(self._without_cost_columns(X), missing=True, sparse_rows=True)
+        return rows
+
+    @property
+    def _first_head(self) -> Head:
+        """The head of probabilities, if there is one."""
+        check_is_fitted(self)
+        return next(iter(self.heads_.values()))
+
+    @property
+    def _deciding_head(self) -> Head:
+        """The head that decides when ``predict`` is not told costs."""
+        check_is_fitted(self)
+        return next(reversed(self.heads_.values()))
+
+    @available_if(_has_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """Calibrated class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A column per class, in the order of ``classes_``.
+        """
+        head = self._first_head
+        return head.proba(head.scores(self._checked(X)))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores that decide when ``predict`` is not told costs.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,) or (n, d)
+            Two decisions: what the second is expected to save, positive if it is the cheaper one.
+            More decisions: minus the expected cost of each. Boosters that learned the costs
+            return their scores.
+        """
+        head = self._deciding_head
+        scores = head.scores(self._checked(X))
+        return head.decision_values(scores, self._costs_of(head, X, len(scores)))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """The output of `decision_function` after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Yields
+        ------
+        array of shape (n,) or (n, k)
+            Scores; boosters that stopped early keep their last ones.
+        """
+        head = self._deciding_head
+        rows = self._checked(X)
+        costs = self._costs_of(head, X, rows.shape[0])
+        for scores in head.staged_scores(rows):
+            yield head.decision_values(scores, costs)
+
+    def staged_predict(self, X: Any) -> Iterator[AnyArray]:
+        """The decisions after each round, without costs of single rows.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Yields
+        ------
+        array of shape (n,)
+            Labels of ``decisions_``.
+        """
+        head = self._deciding_head
+        rows = self._checked(X)
+        costs = self._costs_of(head, X, rows.shape[0])
+        for scores in head.staged_scores(rows):
+            taken = head.decide(scores) if costs is None else costs.decide(head.proba(scores))
+            yield self.decisions_[taken]
+
+    # -- inspection -----------------------------------------------------------------------------
+
+    def contributions(self, X: Any) -> Floats:
+        """What each feature adds to the score of each row (SHAP values).
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, d + 1) or (n, k, d + 1)
+            They sum to the calibrated log-odds of the second class (two classes), or to the scores
+            whose softmax is the probability; the last column is the base. With boosters that
+            learned the costs alone, they sum to the output of `decision_function`.
+        """
+        return self._first_head.contributions(self._checked(X))
+
+    def explain(self, X: Any, costs: Any = None, *, codes: ArrayLike | None = None) -> Explanation:
+        """Explain decisions in money: what each feature adds to what a decision saves.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        costs : array, frame or mapping, optional
+            The costs to decide by, as in `predict`.
+        codes : int array of shape (n,), optional
+            Decisions to explain, as indices into ``decisions_``, such as those of `decide`; by
+            default the cheapest ones.
+
+        Returns
+        -------
+        Explanation
+            Per row the decision, the runner-up, what the decision saves against it, and a part per
+            feature: base and parts sum to the saving. `costboost.decisions.explain` states
+            the rule; `costboost.plots.ExplanationDisplay` draws it.
+
+        Examples
+        --------
+        >>> from costboost import CostBoostClassifier
+        >>> from costboost.datasets import make_fraud
+        >>> data = make_fraud(1000, random_state=0)
+        >>> model = CostBoostClassifier({"fn": 100, "fp": 5}, n_estimators=20, random_state=0)
+        >>> found = model.fit(data.X, data.y).explain(data.X[:3])
+        >>> bool(abs(found.base + found.parts.sum(axis=1) - found.saving).max() < 1e-9)
+        True
+        """
+        proba, known, _ = self._expected_costs(X, costs, "explain")
+        features = self._without_cost_columns(X)
+        rows, head = self._checked(X), self._first_head
+        names = getattr(self, "feature_names_in_", None)
+        return explain(
+            [head.contributions(rows)],
+            known.matrix,
+            proba=proba,
+            decisions=known.decisions,
+            codes=known.decide(proba) if codes is None else codes,
+            feature_names=None if names is None else [str(name) for name in names],
+            X=features.toarray() if is_sparse(features) else features,
         )
-        names = getattr(reader, "feature_names_in_", None)
-        return matrix, labels, Features(reader.n_features_in_, names, reader._frame)
 
-    def _models_to_continue(self) -> dict[str, Start]:
-        """Models of the last fit by the name of their head, for a warm start."""
-        heads = getattr(self, "heads_", {}) if self.warm_start else {}
-        evals, members = getattr(self, "evals_result_", {}), getattr(self, "_members", {})
-        return {
-            name: Start(head.models, members[name], evals.get(name, ()))
-            for name, head in heads.items()
-            if name in members
-        }
+    @property
+    def temperature_(self) -> float:
+        """Factor that calibrates the scores."""
+        return self._first_head.temperature
 
-    def __getstate__(self) -> dict[str, Any]:
-        state: dict[str, Any] = super().__getstate__()
-        # Only a warm start needs to know again which rows each booster has seen.
-        return state if self.warm_start else {k: v for k, v in state.items() if k != "_last_fit"}
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the gain of all splits."""
+        return self._first_head.importances(self.n_features_in_)
+
+    @property
+    def boosters_(self) -> list[Any]:
+        """The engine's own boosters; those of the probabilities if there are two heads."""
+        return self._first_head.boosters
+
+    @property
+    def booster_(self) -> Any:
+        """All boosters of the first head as one, whose raw score is their mean score.
+
+        One booster is returned as it is; several of one library are merged, which takes a moment.
+        The calibrated score is `temperature_` times the raw one.
+        """
+        return self._first_head.merged()
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        return tags

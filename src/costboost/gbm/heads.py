@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs, KnownCosts
-from costboost.gbm.decisions import decide, probability
+from costboost.costs import Costs
 from costboost.gbm.models import Model
-from costboost.gbm.targets import LogLossPart
+from costboost.gbm.objectives import decide, probability
+from costboost.gbm.targets import log_loss
 from costboost.losses import Loss
 
-__all__ = [
-    "Head",
-    "JointHead",
-    "LossHead",
-    "PriceHead",
-    "ProbabilityHead",
-    "temperature",
-    "to_proba",
-]
+__all__ = ["DecisionHead", "Head", "LossHead", "ProbabilityHead", "temperature", "to_proba"]
 
 # Largest temperature; the smallest is its inverse.
 _MOST_TEMPERATURE = 2.0
@@ -44,33 +36,22 @@ class Head(ABC):
     models: tuple[Model, ...] = ()
     weights: tuple[float, ...] = ()
     temperature: float = 1.0
+    base: float = 0.0  # what is added to the scores
 
-    @property
-    def decides_by_cost(self) -> bool:
-        """Whether the decision is that of smallest expected cost, under any costs."""
-        return False
+    # Whether the decision is that of smallest expected cost, under any costs.
+    decides_by_cost: ClassVar[bool] = False
 
     @abstractmethod
-    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """Codes of the decisions."""
 
-    @abstractmethod
     def proba(self, scores: Floats) -> Floats:
         """Probabilities of the classes, (n, k), if there is a link to them."""
+        raise TypeError("Boosters that learned decisions know no probabilities.")
 
     def decision_values(self, scores: Floats, costs: Costs | None = None) -> Floats:
         """What the decision goes by: the scores, unless the head decides by costs."""
         return scores
-
-    def trained(self, models: Sequence[Model], weights: Sequence[float] | None = None) -> Self:
-        """The head with these models, not calibrated; by default they count alike."""
-        n = len(models)
-        shares = (1.0 / n,) * n if weights is None else tuple(float(w) for w in weights)
-        return replace(self, models=tuple(models), weights=shares, temperature=1.0)
-
-    def calibrated(self, scores: Floats, labels: Ints, weights: Floats) -> Self:
-        """The head with the temperature that suits held-out scores, where it has one."""
-        return self
 
     @property
     def boosters(self) -> list[Any]:
@@ -96,40 +77,37 @@ class Head(ABC):
         return merged_lightgbm(self.boosters, self.weights)
 
     @property
-    def terms(self) -> list[tuple[Model, float]]:
-        """The models whose scores are added up, with their weights."""
-        return list(zip(self.models, self.weights, strict=True))
-
-    @property
     def n_rounds(self) -> int:
         """Rounds of the longest booster."""
-        return max(model.n_rounds for model, _ in self.terms)
+        return max(model.n_rounds for model in self.models)
 
-    def average(self, scores: Iterable[Floats]) -> Floats:
-        """One score from those of the models."""
-        total = sum(w * s for w, s in zip(self.weights, scores, strict=True))
+    def average(self, values: Iterable[Floats]) -> Floats:
+        """One score, or contribution, from those of the models, without the base."""
+        total = sum(w * v for w, v in zip(self.weights, values, strict=True))
         return np.asarray(self.temperature * total)
 
     def scores(self, X: AnyArray) -> Floats:
         """Scores of all models together."""
-        return self.average(model.scores(X) for model, _ in self.terms)
+        return self.average(model.scores(X) for model in self.models) + self.base
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """The scores by round; boosters that have stopped keep their last ones."""
-        stages = [model.staged_scores(X) for model, _ in self.terms]
+        stages = [model.staged_scores(X) for model in self.models]
         last = [next(stage) for stage in stages]
         for _ in range(self.n_rounds):
-            yield self.average(last)
+            yield self.average(last) + self.base
             last = [next(stage, old) for stage, old in zip(stages, last, strict=True)]
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values of the models, averaged: they sum to the scores."""
-        return self.average(model.contributions(X) for model, _ in self.terms)
+        found = self.average(model.contributions(X) for model in self.models)
+        found[..., -1] += self.base
+        return found
 
     def importances(self, n_features: int) -> Floats:
         """Share of each feature in what a model gains by its features, averaged over the models."""
         shares = np.zeros(n_features)
-        for model, weight in self.terms:
+        for model, weight in zip(self.models, self.weights, strict=True):
             gains = model.importances(n_features)
             total = gains.sum()
             # What is subtracted matters as well.
@@ -144,20 +122,13 @@ class ProbabilityHead(Head):
 
     costs: Costs = field(kw_only=True)
 
-    @property
-    def decides_by_cost(self) -> bool:
-        """Always."""
-        return True
-
-    def calibrated(self, scores: Floats, labels: Ints, weights: Floats) -> Self:
-        """With the temperature of smallest log loss on held-out rows."""
-        return replace(self, temperature=temperature(scores, labels, weights))
+    decides_by_cost = True
 
     def proba(self, scores: Floats) -> Floats:
         """Probabilities of the classes."""
         return to_proba(scores)
 
-    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """The decision of smallest expected cost, by the rows' own matrices if they are known."""
         if costs is None or costs.matrix is None:
             return self.costs.decide(to_proba(scores))
@@ -170,48 +141,15 @@ class ProbabilityHead(Head):
 
 
 @dataclass(frozen=True, eq=False)
-class PriceHead(Head):
+class DecisionHead(Head):
     """Boosters that have learned which decision is cheapest; they cannot use other costs."""
 
-    def proba(self, scores: Floats) -> Floats:
-        """There are none."""
-        raise TypeError("Boosters that learned decisions know no probabilities.")
+    # Where costs are guessed from the columns, models of probabilities and of prices are added to
+    # those that learned the decision; some of them are subtracted.
 
-    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """The sign of the score, or the largest score."""
         return np.asarray(scores >= 0 if scores.ndim == 1 else scores.argmax(axis=1), np.intp)
-
-
-@dataclass(frozen=True, eq=False)
-class JointHead(PriceHead):
-    """Boosters that have learned which decision is cheapest, and others that guess the costs."""
-
-    # The score of a row is a sum of scores: the weights of `models` sum to 1 or less, and those of
-    # `beside` are what is left for probabilities and guessed costs (`costboost.gbm.stakes`), some
-    # of which are subtracted.
-
-    beside: tuple[Model, ...] = field(kw_only=True)
-    beside_weights: tuple[float, ...] = field(kw_only=True)
-    base: float = field(kw_only=True)
-
-    @property
-    def terms(self) -> list[tuple[Model, float]]:
-        """All models, without those of `models` that do not count."""
-        own = [(model, weight) for model, weight in super().terms if weight]
-        return [*own, *zip(self.beside, self.beside_weights, strict=True)]
-
-    def average(self, scores: Iterable[Floats]) -> Floats:
-        """One score from those of the terms, base included."""
-        return self._added(scores) + self.base
-
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values of all models, added up: they sum to the scores."""
-        found = self._added(model.contributions(X) for model, _ in self.terms)
-        found[..., -1] += self.base
-        return found
-
-    def _added(self, values: Iterable[Floats]) -> Floats:
-        return np.asarray(sum(w * v for (_, w), v in zip(self.terms, values, strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +163,7 @@ class LossHead(Head):
         """Probabilities by the link of the loss."""
         return probability(scores, self.loss, cost_matrix=self.matrix)
 
-    def decide(self, scores: Floats, costs: KnownCosts | None = None) -> Ints:
+    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """As the loss decides."""
         return decide(scores, self.loss, cost_matrix=self.matrix)
 
@@ -236,12 +174,11 @@ def temperature(scores: Floats, labels: Ints, weights: Floats) -> float:
     # between equally costly classes, and has too little freedom to overfit. Held-out rows without
     # an error would have it grow for ever, and the probability of a rare, costly class vanish; so
     # it is drawn towards 1 by a normal prior of its logarithm, and bounded.
-    part = LogLossPart(labels, weights)
     n = np.square(weights.sum()) / np.square(weights).sum()
 
     def loss(log_t: float) -> float:
         prior = 0.5 * np.square(log_t / _TEMPERATURE_PRIOR)
-        return float(part.loss(np.exp(log_t) * scores) + prior / n)
+        return float(log_loss(np.exp(log_t) * scores, labels, weights) + prior / n)
 
     bound = np.log(_MOST_TEMPERATURE)
     best = minimize_scalar(loss, bounds=(-bound, bound), method="bounded", options={"xatol": 1e-3})

@@ -1,31 +1,70 @@
-"""What a head is made of: the kinds of models that are tried, and how much each one counts."""
+"""The kinds of models of a head: which are tried, and how much each one counts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.gbm.engines.base import Growth
+from costboost.gbm.models import Model
+from costboost.gbm.rounds import Evals
+from costboost.gbm.rows import TrainingRows
+from costboost.gbm.targets import Target
 
-__all__ = ["Member", "Members", "Recipe", "blend", "mixed"]
+__all__ = [
+    "CONSTRAINTS",
+    "Candidate",
+    "Member",
+    "Members",
+    "blend",
+    "candidates_for",
+    "engine",
+    "mixed",
+    "n_folds",
+    "trees",
+]
 
+# Where the parameters are "auto".
+_USUAL_LEAVES = 15
+_USUAL_LEAF = 5
+_USUAL_FOLDS = 5
+_USUAL_RATE = 0.05
 # Steps of the greedy search: weights are multiples of its inverse, or of that of fewer steps.
 _STEPS = 20
 # A member is dropped if leaving it out raises the loss by less than this share.
 _PAYS = 5e-4
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """A kind of model."""
-
-    name: str
-    engine: str
-    growth: Growth
+# Inputs (columns times categories), and inputs times rows by effort, beyond which a network is
+# left out.
+_NETWORK_INPUTS = 500
+_NETWORK_NUMBERS = {"balanced": 1_000_000, "high": 3_000_000}
+# Rows times scores beyond which a forest is left out: it takes long, and has a leaf for every few.
+_FOREST_NUMBERS = 500_000
+# Scores beyond which symmetric trees are left out: CatBoost takes eight times as long as LightGBM.
+_SYMMETRIC_SCORES = 3
+# Parameters of an engine that say what a model may do, not how it is found.
+CONSTRAINTS = frozenset(
+    {
+        *("monotone_constraints", "mc", "monotone_constraint", "monotonic_cst"),
+        *("interaction_constraints", "feature_contri", "feature_contrib", "fc", "fp"),
+        *("forcedsplits_filename", "fs", "forced_splits_filename", "forced_splits_file"),
+        "forced_splits",
+    }
+)
+# Engine -> module, the function that trains, and the one that makes one model of those of the folds
+# where that needs no training.
+_ENGINES = {
+    "lightgbm": ("lightgbm", "fit", None),
+    "xgboost": ("xgboost", "fit", None),
+    "catboost": ("catboost", "fit", None),
+    "network": ("network", "fit", "merged"),
+    "forest": ("lightgbm", "fit_forest", "merged_forest"),
+}
+_EXTRAS = {"lightgbm": "gbm", "xgboost": "gbm", "catboost": "catboost"}
 
 
 class Member(NamedTuple):
@@ -64,6 +103,147 @@ class Members(tuple[Member, ...]):
             )
             for row in (head, *rows)
         )
+
+
+@dataclass(eq=False)
+class Candidate:
+    """A kind of model: how it is grown, in words that the engines share, and its models so far."""
+
+    name: str
+    engine: str
+    learning_rate: float
+    max_leaves: int
+    min_samples_leaf: int
+    reg_lambda: float
+    subsample: float
+    colsample: float
+    device: str
+    parameters: dict[str, Any]  # the user's own, which win
+    random_splits: bool = False
+    # A model, its rounds, and its scores of the rows that it held out, for every fold.
+    models: list[Model] = field(default_factory=list)
+    evals: list[Evals] = field(default_factory=list)
+    scores: list[Floats] = field(default_factory=list)
+    seconds: float = 0.0
+    note: str = ""
+
+    def add(self, model: Model, scores: Floats | None, evals: Evals, seconds: float) -> None:
+        """Take the model of the next fold."""
+        self.models.append(model)
+        self.evals.append(evals)
+        if scores is not None:
+            self.scores.append(scores)
+        self.seconds += seconds
+
+    def give_up(self, why: str) -> None:
+        """Leave it out."""
+        self.models, self.evals, self.scores, self.note = [], [], [], why
+
+    def member(self, weight: float, loss: float) -> Member:
+        """What became of it."""
+        rounds = float(np.mean([model.n_rounds for model in self.models])) if self.models else 0.0
+        return Member(
+            self.name, self.engine, float(weight), float(loss), rounds, self.seconds, self.note
+        )
+
+
+def engine(name: str) -> tuple[Callable[..., Model], Callable[..., Model] | None]:
+    """The function that trains models of an engine, and the one that merges those of folds."""
+    file, fit, merged = _ENGINES[name]
+    module = import_module(f"costboost.gbm.{file}")
+    return getattr(module, fit), None if merged is None else getattr(module, merged)
+
+
+def n_folds(model: Any) -> int:
+    """Models of each kind, one per fold; 1 holds out a share of the rows."""
+    if model.ensemble == "auto":
+        return 1 if model.effort == "fast" else _USUAL_FOLDS
+    return int(model.ensemble)
+
+
+def trees(model: Any, n_scores: int) -> Candidate:
+    """Boosted trees of the user's engine, where the user left it open as is usual."""
+    rate, leaves, leaf = model.learning_rate, model.max_leaves, model.min_samples_leaf
+    # A round of several scores is as many trees: half as many rounds are hardly worse.
+    usual = _USUAL_RATE if n_scores == 1 else 2 * _USUAL_RATE
+    found = Candidate(
+        "",
+        model.engine,
+        usual if rate == "auto" else float(rate),
+        _USUAL_LEAVES if leaves == "auto" else int(leaves),
+        _USUAL_LEAF if leaf == "auto" else int(leaf),
+        model.reg_lambda,
+        model.subsample,
+        model.colsample,
+        model.device,
+        model.engine_params or {},
+    )
+    return _named(found)
+
+
+def _named(kind: Candidate) -> Candidate:
+    name = f"{kind.max_leaves} leaves"
+    if kind.engine == "catboost":
+        name = f"symmetric trees, {name}"
+    if kind.random_splits:
+        # Trees that are not greedy overfit less, and take larger steps.
+        kind.learning_rate = min(4.0 * kind.learning_rate, 1.0)
+        name += ", random splits"
+    kind.name = name
+    return kind
+
+
+def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candidate]:
+    """The kinds of models to try, the most promising first."""
+    chosen = model.engine
+    if find_spec(chosen) is None:
+        raise ImportError(
+            f"{rows.owner}(engine={chosen!r}) needs {chosen}, which is not installed: "
+            f'pip install "costboost[{_EXTRAS[chosen]}]"'
+        )
+    usual = trees(model, target.n_scores)
+    is_single = model.effort == "fast" or (n_folds(model) == 1 and model.cv is None)
+    if is_single or rows.n_inputs is None or model.loss != "auto":
+        return [usual]
+    has_random = chosen == "lightgbm"
+
+    def sizes(*wanted: int, random_splits: bool = False) -> list[Candidate]:
+        """Trees of these sizes; of the size that the user chose, if there is one."""
+        free = wanted if model.max_leaves == "auto" else (usual.max_leaves,)
+        return [
+            _named(replace(_fresh(usual), max_leaves=leaves, random_splits=random_splits))
+            for leaves in free
+        ]
+
+    def other(name: str, engine: str) -> Candidate:
+        """Another engine, which does not take the parameters of the user's."""
+        return replace(_fresh(usual), name=name, engine=engine, parameters={})
+
+    found = sizes(31)
+    found += sizes(15, random_splits=True) if has_random else sizes(6)
+    # Models of other kinds would not keep to what the user demands of this one.
+    is_free = target.is_log_loss and CONSTRAINTS.isdisjoint(model.engine_params or {})
+    n = rows.totals.rows
+    is_small = rows.n_inputs <= _NETWORK_INPUTS and not rows.is_sparse
+    if is_free and is_small and n * rows.n_inputs <= _NETWORK_NUMBERS[model.effort]:
+        found.append(other("network", "network"))
+    if is_free and chosen == "lightgbm" and n * target.n_scores <= _FOREST_NUMBERS:
+        found.append(other("forest", "forest"))
+    if model.effort == "high":
+        found += sizes(6, 63)
+        found += sizes(31, random_splits=True) if has_random else []
+        has_catboost = chosen != "catboost" and find_spec("catboost") is not None
+        if is_free and has_catboost and target.n_scores <= _SYMMETRIC_SCORES:
+            found.append(_named(replace(other("", "catboost"), max_leaves=64)))
+    # Where the user chose a size, some of them are the same.
+    return list({(kind.name, kind.engine): kind for kind in reversed(found)}.values())[::-1]
+
+
+def _fresh(kind: Candidate) -> Candidate:
+    return replace(kind, models=[], evals=[], scores=[])
+
+
+# --- how much each one counts ---------------------------------------------------------------------
 
 
 def blend(scores: Sequence[Floats], loss: Callable[[Floats], float]) -> Floats:

@@ -23,7 +23,6 @@ __all__ = [
     "Design",
     "DesignModel",
     "LightGBMModel",
-    "LinearModel",
     "Model",
     "NetworkModel",
     "XGBoostModel",
@@ -345,39 +344,6 @@ def row_products(rows: Floats, weights: Floats) -> Floats:
     padded[:n] = rows
     found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
     return np.asarray(found.reshape(len(padded), len(weights))[:n])
-
-
-class LinearModel(DesignModel):
-    """A linear score of the inputs."""
-
-    engine = "linear"
-
-    def __init__(self, design: Design, slopes: Floats, base: Floats, centre: Floats) -> None:
-        self.design = design
-        self.slopes = slopes
-        self.base = base
-        self.centre = centre
-
-    @classmethod
-    def mean(cls, models: Sequence[LinearModel]) -> LinearModel:
-        """One model with the mean score of models that share a design."""
-        slopes, base, centre = (
-            np.mean([getattr(model, name) for model in models], axis=0)
-            for name in ("slopes", "base", "centre")
-        )
-        return cls(models[0].design, slopes, base, centre)
-
-    def all_scores(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs, (n, n_scores)."""
-        return np.asarray(row_products(inputs, self.slopes) + self.base)
-
-    def effects(self, inputs: Floats, score: int) -> Floats:
-        """What each input adds to a score of the centre, (n, p)."""
-        return np.asarray((inputs - self.centre) * self.slopes[score])
-
-    def sizes(self) -> Floats:
-        """Sum of the sizes of each input's slopes."""
-        return np.asarray(np.abs(self.slopes).sum(axis=0))
 
 
 class NetworkModel(DesignModel):

@@ -1,25 +1,30 @@
-"""Losses as training objectives of LightGBM and XGBoost."""
+"""Losses of the library in LightGBM's and XGBoost's own training: objective, metric, decisions."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from importlib.util import find_spec
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray, Floats, Ints
 from costboost.boosting.votes import BinaryProblem
-from costboost.costs import Costs, KnownCosts
-from costboost.gbm.reading import API, EngineName, adapter_for, checked_codes, checked_weights
+from costboost.costs import Costs
 from costboost.losses import Loss, named_loss
 from costboost.losses.kernels import store
 
-__all__ = ["Derivatives", "LossRows", "Objective", "check_costs", "loss_rows", "objective"]
-
+# Gradient and Hessian, in single precision as the engines sum them.
 Derivatives: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
+EngineName: TypeAlias = Literal["lightgbm", "xgboost"]
+API: TypeAlias = Literal["native", "sklearn"]
+Measure: TypeAlias = Literal["cost", "savings"]
 
 # Largest cost whose gradients are numbers of single precision.
 _MOST_COST = 1e25
+# Smallest of the largest weights of a table; the inverse is the largest.
+_LEAST_WEIGHT = 1e-25
+_MEASURES = ("cost", "savings")
 
 
 def objective(
@@ -93,27 +98,14 @@ def objective(
     >>> decide(booster.predict(X), "gll")[::50]
     array([0, 1, 2])
     """
-    adapter = adapter_for(_ADAPTERS, engine, api, "objective")
+    adapter = adapter_for(_OBJECTIVES, engine, api, "objective")
     known = named_loss(loss, "objective")
     if known.is_binary and costs is None and cost_matrix is not None:
         # Two classes are certain, so bad costs need not wait for the first round.
-        check_costs(known, Costs.resolve(cost_matrix, classes=[0, 1], owner="objective"))
+        matrix = Costs.resolve(cost_matrix, classes=[0, 1], owner="objective").matrix
+        known.check_costs(matrix, "objective")
     made: Objective = adapter(known, costs, cost_matrix)
     return made
-
-
-def check_costs(
-    loss: Loss,
-    costs: Costs | KnownCosts,
-    owner: str = "objective",
-    *,
-    link_matrix: Floats | None = None,
-) -> None:
-    """Refuse costs under which a loss has nothing to learn, before it is trained."""
-    if costs.matrix is not None:
-        loss.check_costs(costs.matrix, owner)
-    if link_matrix is not None and loss.has_probabilities:
-        loss.check_costs(link_matrix, owner)
 
 
 class Objective:
@@ -169,8 +161,9 @@ class Objective:
             owner="objective",
             as_classes=True,
         )
-        check_costs(self.loss, costs)
-        return loss_rows(self.loss, costs, weights, labels)
+        if costs.matrix is not None:
+            self.loss.check_costs(costs.matrix, "objective")
+        return LossRows(self.loss, costs, weights, labels)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_rows": None}  # engines copy their parameters
@@ -209,7 +202,7 @@ class XGBModelObjective(Objective):
         return self.derivatives(y_true, y_pred, sample_weight)
 
 
-_ADAPTERS: dict[tuple[str, str], Any] = {
+_OBJECTIVES: dict[tuple[str, str], Any] = {
     ("lightgbm", "native"): LightGBMObjective,
     ("lightgbm", "sklearn"): LGBMModelObjective,
     ("xgboost", "native"): XGBoostObjective,
@@ -217,31 +210,24 @@ _ADAPTERS: dict[tuple[str, str], Any] = {
 }
 
 
-# --- rows: what stays the same from round to round ------------------------------------------------
-
-
-def loss_rows(
-    loss: Loss, costs: KnownCosts, weights: AnyArray | None, labels: AnyArray | None = None
-) -> LossRows:
-    """Rows of known costs and truths, made ready for a loss."""
-    given = costs.codes if labels is None else labels
-    return LossRows(loss, costs, given, weights)
-
-
 class LossRows:
     """Labels and costs of the training rows, as the loss reads them."""
 
     def __init__(
-        self, loss: Loss, costs: KnownCosts, labels: AnyArray, weights: AnyArray | None
+        self,
+        loss: Loss,
+        costs: Costs,
+        weights: AnyArray | None,
+        labels: AnyArray | None = None,
     ) -> None:
         self.loss = loss
-        self.labels = labels.copy()
+        self.labels = (costs.codes if labels is None else labels).copy()
         self.given = None if weights is None else weights.copy()
         self.weights = np.ones(1) if weights is None else weights.astype(np.float64)
         self.y: AnyArray
         self.C: Any
         if loss.is_binary:
-            problem = BinaryProblem.from_costs(costs, self.weights * np.ones(len(labels)))
+            problem = BinaryProblem.from_costs(costs, self.weights * np.ones(len(self.labels)))
             self.y, self.C = problem.y, problem.both
         else:
             self.y, self.C = costs.labels, costs.reduced
@@ -279,3 +265,317 @@ class LossRows:
             g, h = (part.reshape(n, -1) for part in self.loss.raw_derivatives(self.y, S, self.C))
             store(g, h, self.weights, G.reshape(n, -1), H.reshape(n, -1))
         return G, H
+
+
+def cost_metric(
+    loss: str | Loss = "gll",
+    costs: Any = None,
+    *,
+    cost_matrix: Any = None,
+    measure: Measure = "cost",
+    engine: EngineName = "lightgbm",
+    api: API = "native",
+) -> CostMetric:
+    """Make the realised cost the evaluation metric of LightGBM or XGBoost.
+
+    Decisions are those of `decide`, from the raw scores that an `objective` has the engine report.
+
+    Parameters
+    ----------
+    loss : str or Loss, default="gll"
+        The loss of the objective.
+    costs : array of shape (n, k, k), (n, k) or (n,), optional
+        Costs of the rows that are evaluated, in their order; they take the place of `cost_matrix`.
+        A metric with costs of rows is for one evaluation set.
+    cost_matrix : array, frame, mapping or None
+        One matrix for all rows, as in `objective`.
+    measure : {"cost", "savings"}, default="cost"
+        The mean cost of a row, or the share saved of what the best constant decision costs.
+        XGBoost minimises every metric unless told otherwise: to stop early on savings, pass
+        ``maximize=True`` to ``train`` or to the ``EarlyStopping`` callback.
+    engine : {"lightgbm", "xgboost"}, default="lightgbm"
+        The library that grows the trees.
+    api : {"native", "sklearn"}, default="native"
+        Its own ``train``, or its scikit-learn estimators.
+
+    Returns
+    -------
+    CostMetric
+        A callable for ``lightgbm.train(..., feval=...)``, ``LGBMClassifier.fit(...,
+        eval_metric=...)``, ``xgboost.train(..., custom_metric=...)`` or
+        ``XGBClassifier(eval_metric=...)``.
+
+    Examples
+    --------
+    >>> metric = cost_metric("cost_logistic", cost_matrix={"fn": 5, "fp": 1})
+    >>> metric.value(labels=[0, 1, 1], scores=[0.2, -0.1, 0.3])
+    2.0
+    """
+    if measure not in _MEASURES:
+        raise ValueError(
+            f"The 'measure' parameter of cost_metric must be one of {list(_MEASURES)}. Got "
+            f"{measure!r} instead."
+        )
+    adapter = adapter_for(_METRICS, engine, api, "cost_metric")
+    made: CostMetric = adapter(named_loss(loss, "cost_metric"), costs, cost_matrix, measure)
+    return made
+
+
+class CostMetric:
+    """A loss, which fixes the decision, and the costs of the rows.
+
+    Parameters
+    ----------
+    loss, costs, cost_matrix, measure
+        As in `cost_metric`.
+    """
+
+    def __init__(
+        self,
+        loss: Loss,
+        costs: Any = None,
+        cost_matrix: Any = None,
+        measure: Measure = "cost",
+    ) -> None:
+        self.loss = loss
+        self.costs = costs
+        self.cost_matrix = cost_matrix
+        self.measure = measure
+        self._priced: Costs | None = None
+        self.__name__ = measure  # XGBoost's name of the metric
+
+    def value(
+        self, labels: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
+    ) -> float:
+        """Mean cost, or savings, of the decisions.
+
+        Parameters
+        ----------
+        labels : array of shape (n,)
+            Class codes.
+        scores : array of shape (n,) or (n, k)
+            Raw scores.
+        weights : array of shape (n,), optional
+            Sample weights.
+
+        Returns
+        -------
+        float
+            The metric.
+        """
+        F = self.loss.checked_scores(scores, "cost_metric")
+        k = 2 if F.ndim == 1 else F.shape[1]
+        codes = checked_codes(labels, k, len(F), "cost_metric")
+        if self._priced is None or not _same(self._priced, codes, k):
+            self._priced = Costs.resolve(
+                self.cost_matrix,
+                self.costs,
+                classes=np.arange(k),
+                codes=codes,
+                owner="cost_metric",
+                as_classes=True,
+            )
+        # A cost-blind loss decides by the rows' own matrices; the others have learned theirs.
+        by_rows = not self.loss.carries_costs and np.ndim(self.costs) == 3
+        known = self.costs if by_rows else None
+        decisions = decide(F, self.loss, cost_matrix=self.cost_matrix, costs=known)
+        return self._measured(self._priced, decisions, checked_weights(weights))
+
+    def _measured(self, costs: Costs, decisions: Ints, weights: AnyArray | None) -> float:
+        """The measure of these decisions."""
+        if self.measure == "savings":
+            return costs.savings(decisions, weights)
+        return float(np.average(costs.paid(decisions), weights=weights))
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_priced": None}
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.loss!r}, measure={self.measure!r})"
+
+
+def _same(costs: Costs, codes: Ints, k: int) -> bool:
+    """Whether costs belong to rows of these codes."""
+    return len(costs.classes) == k and np.array_equal(costs.codes, codes)
+
+
+class LightGBMMetric(CostMetric):
+    """Called as ``(preds, eval_data)``."""
+
+    def __call__(self, preds: AnyArray, eval_data: Any) -> tuple[str, float, bool]:
+        value = self.value(eval_data.get_label(), preds, eval_data.get_weight())
+        return self.measure, value, self.measure == "savings"
+
+
+class LGBMModelMetric(CostMetric):
+    """Called as ``(y_true, y_pred, weight)``."""
+
+    def __call__(
+        self, y_true: AnyArray, y_pred: AnyArray, weight: AnyArray | None
+    ) -> tuple[str, float, bool]:
+        return self.measure, self.value(y_true, y_pred, weight), self.measure == "savings"
+
+
+class XGBoostMetric(CostMetric):
+    """Called as ``(predt, dmatrix)``."""
+
+    def __call__(self, predt: AnyArray, dmatrix: Any) -> tuple[str, float]:
+        return self.measure, self.value(dmatrix.get_label(), predt, dmatrix.get_weight())
+
+
+class XGBModelMetric(CostMetric):
+    """Called as ``(y_true, y_score)``, with ``sample_weight`` by name if there are weights."""
+
+    def __call__(
+        self, y_true: AnyArray, y_score: AnyArray, sample_weight: AnyArray | None = None
+    ) -> float:
+        return self.value(y_true, y_score, sample_weight)
+
+
+_METRICS: dict[tuple[str, str], Any] = {
+    ("lightgbm", "native"): LightGBMMetric,
+    ("lightgbm", "sklearn"): LGBMModelMetric,
+    ("xgboost", "native"): XGBoostMetric,
+    ("xgboost", "sklearn"): XGBModelMetric,
+}
+
+
+def decide(
+    scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None, costs: Any = None
+) -> Ints:
+    """Turn raw scores into decisions.
+
+    Without `costs` the decision is the sign of the score, or the class of the largest one, because
+    the costs were in the training. A cost-blind loss, such as ``"mc"``, decides for the least
+    expected cost under `cost_matrix`.
+
+    With `costs`, the costs of these rows, the decision is that of least expected cost, by
+    `probability`.
+
+    Parameters
+    ----------
+    scores : array of shape (n,) or (n, k)
+        Raw scores: ``Booster.predict(X, raw_score=True)`` of LightGBM, ``predict(X,
+        output_margin=True)`` of XGBoost.
+    loss : str or Loss
+        The loss of the objective.
+    cost_matrix : array, frame, mapping or None
+        The matrix of the objective.
+    costs : array of shape (n, k, k), optional
+        Costs of these rows, truth by decision, where they are known.
+
+    Returns
+    -------
+    int array of shape (n,)
+        Class codes.
+
+    Examples
+    --------
+    >>> decide([-0.3, 0.1], "cost_logistic")
+    array([0, 1])
+    >>> decide([[0.5, 0.0]], "mc", cost_matrix=[[0, 1], [10, 0]])
+    array([1])
+    """
+    known = named_loss(loss, "decide")
+    F = known.checked_scores(scores, "decide")
+    if costs is None and known.carries_costs:
+        return np.asarray(F >= 0 if F.ndim == 1 else F.argmax(axis=1), dtype=np.intp)
+    proba = probability(F, known, cost_matrix=cost_matrix)
+    k = proba.shape[1]
+    prices = Costs.resolve(
+        cost_matrix,
+        costs,
+        classes=np.arange(k),
+        n_samples=len(F),
+        owner="decide",
+        as_classes=True,
+    )
+    return prices.decide(proba)
+
+
+def probability(scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None) -> Floats:
+    """Turn raw scores into the class probabilities for which they minimise the loss.
+
+    Parameters
+    ----------
+    scores : array of shape (n,) or (n, k)
+        Raw scores.
+    loss : str or Loss
+        The loss of the objective. It must have a link to probabilities: the binary losses and
+        ``"mc"`` have one, ``"gll"`` has one without costs.
+    cost_matrix : array, frame, mapping or None
+        The matrix of the objective, one for all rows.
+
+    Returns
+    -------
+    array of shape (n, k)
+        Probabilities, not calibrated.
+
+    Examples
+    --------
+    >>> probability([0.0], "asymmetric_logistic", cost_matrix={"fn": 4, "fp": 1})
+    array([[0.8, 0.2]])
+    """
+    known = named_loss(loss, "probability")
+    F = np.asarray(known.checked_scores(scores, "probability"), dtype=np.float64)
+    if cost_matrix is None:
+        return known.class_probabilities(F)
+    k = 2 if known.is_binary else F.shape[1]
+    costs = Costs.resolve(cost_matrix, classes=np.arange(k), owner="probability")
+    return known.class_probabilities(F, costs.mean_matrix)
+
+
+def adapter_for(table: dict[tuple[str, str], Any], engine: str, api: str, owner: str) -> Any:
+    """The entry of a table of adapters; the engine must be installed."""
+    for name, value, place in (("engine", engine, 0), ("api", api, 1)):
+        options = sorted({key[place] for key in table})
+        if value not in options:
+            raise ValueError(
+                f"The {name!r} parameter of {owner} must be one of {options}. Got {value!r} "
+                "instead."
+            )
+    if find_spec(engine) is None:
+        raise ImportError(
+            f"{owner} with engine={engine!r} needs {engine}, which is not installed: "
+            'pip install "costboost[gbm]"'
+        )
+    return table[engine, api]
+
+
+def checked_codes(labels: ArrayLike, k: int, n: int, owner: str) -> Ints:
+    """Class codes 0..k-1 of n rows."""
+    y = np.asarray(labels)
+    if y.shape != (n,):
+        raise ValueError(
+            f"{owner} needs one label per row, shape ({n},), got shape {y.shape}. Give the data "
+            "its label."
+        )
+    codes = y.astype(np.intp)
+    if (codes != y).any() or codes.min(initial=0) < 0 or codes.max(initial=0) >= k:
+        raise ValueError(
+            f"{owner} needs class codes 0 to {k - 1} as labels, got values from {y.min():g} to "
+            f"{y.max():g}. Encode them, for example by sklearn.preprocessing.LabelEncoder, and "
+            "check num_class."
+        )
+    return codes
+
+
+def checked_weights(weights: ArrayLike | None) -> AnyArray | None:
+    """Weights of the rows, or None: without weights XGBoost passes an empty array."""
+    if weights is None:
+        return None
+    w = np.asarray(weights)
+    if not w.size:
+        return None
+    if not (np.isfinite(w).all() and w.min() >= 0 and w.max() > 0):
+        raise ValueError(
+            f"The weights of the rows must be finite, not negative and not all zero; got values "
+            f"from {w.min()} to {w.max()}. Drop the rows you do not want instead."
+        )
+    if not _LEAST_WEIGHT < w.max() < 1.0 / _LEAST_WEIGHT:
+        raise ValueError(
+            f"The largest weight of a row must be between {_LEAST_WEIGHT:g} and "
+            f"{1.0 / _LEAST_WEIGHT:g}, because the engines sum in single precision; got "
+            f"{w.max():g}. Divide all weights by {w.max():g}: only their ratios matter."
+        )
+    return w

@@ -7,13 +7,12 @@ and trains from there; memory holds a few batches and, for each row, labels, sco
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from glob import glob, has_magic
 from importlib import import_module
 from pathlib import Path
@@ -25,21 +24,26 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._frames import FrameEncoder
-from costboost._state import fingerprint
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._validation import is_integer
 from costboost.costs.checks import parameter
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
-from costboost.gbm.blocks import Block, Features, Pricing, check_classes, joined
-from costboost.gbm.engines.base import Engine, Job, Watch
-from costboost.gbm.folds import strata
-from costboost.gbm.members import Recipe
+from costboost.gbm.members import Candidate
 from costboost.gbm.models import Model, XGBoostModel
-from costboost.gbm.settings import Settings
-from costboost.gbm.sources.base import Source, Trainer, hashes, hold_out_rule
-from costboost.gbm.targets import Columns, Part, Target
-from costboost.gbm.totals import Totals
+from costboost.gbm.rounds import Rounds
+from costboost.gbm.rows import (
+    LARGEST_SEED,
+    Columns,
+    Pricing,
+    Rows,
+    Totals,
+    TrainingRows,
+    check_classes,
+    hold_out_rule,
+    strata,
+)
+from costboost.gbm.targets import Target
 
 try:
     import pandas as pd
@@ -261,7 +265,7 @@ def _batch_from(start: int) -> Iterator[None]:
 # --- training -------------------------------------------------------------------------------------
 
 
-class ParquetSource(Source):
+class ParquetSource(TrainingRows):
     """The training rows of Parquet files, by XGBoost's external memory."""
 
     def __init__(
@@ -273,10 +277,11 @@ class ParquetSource(Source):
         features: Sequence[str] | None,
         batch_rows: int | None,
         cost_matrix: Any,
-        settings: Settings,
+        model: Any,
     ) -> None:
-        self.owner = owner = f"{settings.owner}.fit_parquet"
-        _check_supported(settings, owner)
+        self.owner = type(model).__name__
+        owner = f"{self.owner}.fit_parquet"
+        _check_supported(model, owner)
         self.files = files = ParquetFiles(paths, owner)
         self.target, self.weight = target, sample_weight
         if kind_of(files.type_of(target)) not in ("number", "category"):
@@ -294,17 +299,17 @@ class ParquetSource(Source):
         self.cost_columns = files.cost_columns(self.costs)
         self.shows_features = self.costs is None and varies(cost_matrix)
         self.classes, self.categories = self._scan()
-        check_classes(self.classes, settings.owner)
-        self.pricing = Pricing(cost_matrix, self.classes, settings.owner)
-        self.features = self._features()
-        rng = check_random_state(settings.random_state)
-        self.hold_out = hold_out_rule(settings, files.n_rows, len(self.classes), rng)
-        self.seeds = [int(rng.randint(Settings.largest_seed))]
+        check_classes(self.classes, self.owner)
+        self.pricing = Pricing(cost_matrix, self.classes, self.owner)
+        self.columns = self._columns()
+        rng = check_random_state(model.random_state)
+        self.hold_out = hold_out_rule(model, files.n_rows, len(self.classes), rng)
+        self.seeds = [int(rng.randint(LARGEST_SEED))]
         self.totals, self._held_out = self._survey()
 
     def _feature_names(self, features: Sequence[str] | None) -> list[str]:
         """Names of the feature columns, which must hold numbers or categories."""
-        rule = parameter("features", self.owner)
+        rule = parameter("features", self.files.owner)
         if isinstance(features, str):
             raise TypeError(
                 f"{rule} must be a list of columns, got {features!r}. Write [{features!r}]."
@@ -332,7 +337,7 @@ class ParquetSource(Source):
 
     def _scan(self) -> tuple[AnyArray, dict[str, AnyArray]]:
         """One pass over the target and the categorical columns, for what they hold."""
-        rule = parameter("target", self.owner)
+        rule = parameter("target", self.files.owner)
         named = [n for n in self.names if kind_of(self.files.type_of(n)) == "category"]
         found: dict[str, AnyArray] = {}
         for start, table in self.files.batches([self.target, *named], self.batch_rows):
@@ -354,11 +359,11 @@ class ParquetSource(Source):
                 )
         return found.pop(self.target), found
 
-    def _features(self) -> Features:
+    def _columns(self) -> Columns:
         """The feature columns, and how frames like the batches are coded."""
         names = np.asarray(self.names, dtype=object)
         if not self.categories:
-            return Features(len(names), names)
+            return Columns(len(names), names)
         # Columns of different lengths, filled up with missing values, which are no category; one
         # at least, for columns of text that are missing everywhere.
         held = {
@@ -366,12 +371,12 @@ class ParquetSource(Source):
             for name in self.names
         }
         categorical = [j for j, name in enumerate(self.names) if name in self.categories]
-        return Features(len(names), names, FrameEncoder(pd.DataFrame(held), categorical))
+        return Columns(len(names), names, FrameEncoder(pd.DataFrame(held), categorical))
 
-    def _survey(self) -> tuple[Totals, Block | None]:
+    def _survey(self) -> tuple[Totals, Rows | None]:
         """One pass over the rows that reads no features: sums, and the held-out rows."""
         found: Totals | None = None
-        parts: list[Block] = []
+        parts: list[Rows] = []
         for block, held in self._blocks(features=False):
             if len(block):
                 totals = Totals.of(block, int(held.sum()))
@@ -380,12 +385,12 @@ class ParquetSource(Source):
                 parts.append(block.take(held))
         if found is None:
             raise ValueError(
-                f"{parameter('sample_weight', self.owner)} names the column {self.weight!r}, "
+                f"{parameter('sample_weight', self.files.owner)} names the column {self.weight!r}, "
                 "which is 0 in every row. Give weight to some rows."
             )
-        return found, joined(parts) if parts else None
+        return found, Rows.joined(parts) if parts else None
 
-    def _blocks(self, *, features: bool) -> Iterator[tuple[Block, Bools]]:
+    def _blocks(self, *, features: bool) -> Iterator[tuple[Rows, Bools]]:
         """Rows that have weight, and which are held out: the same ones in every pass."""
         columns = [self.target, *self.cost_columns]
         columns += self.names if features or self.shows_features else []
@@ -400,7 +405,7 @@ class ParquetSource(Source):
                 X = table.select(self.names).to_pandas() if self.shows_features else None
                 costs = self.pricing.resolve(given, X, codes)
             matrix = self._matrix_of(table, start) if features else None
-            block = Block(matrix, costs, self._weights(table, start)).weighted()
+            block = Rows(matrix, costs, self._weights(table, start)).weighted()
             groups = strata(block.costs)
             yield block, self.hold_out.mask(groups, before)
             before += np.bincount(groups, minlength=len(before))
@@ -411,8 +416,8 @@ class ParquetSource(Source):
         weights = self.files.numbers(table, self.weight, start, "sample_weight")
         if (weights < 0).any():
             raise ValueError(
-                f"{parameter('sample_weight', self.owner)} names the column {self.weight!r}, which "
-                f"must not be negative, got {weights.min()}. Drop the rows you do not want."
+                f"{parameter('sample_weight', self.files.owner)} names the column {self.weight!r}, "
+                f"which must not be negative, got {weights.min()}. Drop the rows you do not want."
             )
         return weights
 
@@ -429,93 +434,70 @@ class ParquetSource(Source):
         if np.isinf(X).any():
             row, j = np.argwhere(np.isinf(X))[0]
             raise ValueError(
-                f"Features of {self.owner} must be finite in single precision or missing, and the "
-                f"column {self.names[j]!r} is not in row {start + row} of the files, counted from "
-                "0. Replace the value, or make it missing."
+                f"Features of {self.files.owner} must be finite in single precision or missing, "
+                f"and the column {self.names[j]!r} is not in row {start + row} of the files, "
+                "counted from 0. Replace the value, or make it missing."
             )
         return X
 
-    def rows(self, *, held_out: bool, features: bool) -> Iterator[Block]:
+    def rows(self, *, held_out: bool, features: bool) -> Iterator[Rows]:
         """The training rows, or the held-out ones."""
         for block, held in self._blocks(features=features):
             if (held == held_out).any():
                 yield block.take(held == held_out)
 
-    def engine(self, settings: Settings, recipe: Recipe) -> Engine:
-        """XGBoost."""
-        return settings.make_engine(recipe, self.totals.rows)
-
-    def held_out(self, number: int | None = None) -> Block | None:
+    def held_out(self, number: int | None = None) -> Rows | None:
         """Costs and weights of the held-out rows."""
         return self._held_out
 
-    def identity(self) -> dict[str, str]:
-        """Hashes of the files, and of the costs and weights of all rows."""
-        files = []
-        for path in self.files.schemas:
-            with open(path, "rb") as file:
-                files.append(hashlib.file_digest(file, "sha256").hexdigest())
-        found: dict[str, Any] = {}
-        for block, held in self._blocks(features=False):
-            parts = {**hashes(block), "held-out rows": fingerprint(held, ())}
-            for topic, text in parts.items():
-                found.setdefault(topic, hashlib.sha256()).update(text.encode())
-        return {
-            **{topic: digest.hexdigest() for topic, digest in found.items()},
-            "files": " ".join(files),
-            "columns": repr([self.target, self.weight, *self.names]),
-            "batch_rows": str(self.batch_rows),
-        }
+    def fit(
+        self,
+        kind: Candidate,
+        target: Target,
+        number: int | None,
+        rounds: Rounds,
+        threads: int | None,
+    ) -> tuple[Model, Floats | None]:
+        """Train on matrices in a temporary folder."""
+        from costboost.gbm.xgboost import boost, feature_types
 
-    def trainer(self, engine: Any, target: Target) -> Trainer:
-        """Trains on matrices in a temporary folder."""
-        from costboost.gbm.engines.xgboost import feature_types
-
-        types = feature_types(self.features.n_features, self.features.categorical)
-
-        def train(number: int | None, job: Job) -> tuple[Model, Floats | None]:
-            held, parts = self._held_out, {}
-            if held is not None and job.patience:
-                part = target.part(target.columns(held.costs, held.weights))
-                parts = {"held_out": part} if part.weight > 0 else {}
-            watch = Watch(job, parts, next(iter(parts), None))
-            # Bytes on disk that quantised features may take; measured, and rounded up.
-            wide = int(engine.parameters.get("max_bin") or 256) > 256
-            n_bytes = self.totals.rows * (len(self.names) * (10 if wide else 6) + 16) + 2**20
-            with spill_folder(n_bytes, self.owner) as folder:
-                rows = self._matrix(engine, target, types, folder / "train")
-                watched = {
-                    name: self._matrix(engine, target, types, folder / name, rows) for name in parts
-                }
-                booster = engine.boost(target, rows, self._part(target), watched, watch)
-                # The booster lets go of the rows, so that their files can be removed.
-                booster.reset()
-                del rows, watched
-            model = XGBoostModel(booster, types)
-            if parts:
-                return model, watch.best_scores
-            if held is None:
-                return model, None
-            blocks = self.rows(held_out=True, features=True)
-            return model, np.concatenate([model.scores(b.X) for b in blocks if b.X is not None])
-
-        return train
+        types = feature_types(self.columns.n_features, self.columns.categorical)
+        names = [rounds.stop_by] if rounds.stop_by else []
+        # Bytes on disk that quantised features may take; measured, and rounded up.
+        wide = int(kind.parameters.get("max_bin") or 256) > 256
+        n_bytes = self.totals.rows * (len(self.names) * (10 if wide else 6) + 16) + 2**20
+        with spill_folder(n_bytes, self.files.owner) as folder:
+            matrix = partial(self._matrix, kind, target, types, threads)
+            rows = matrix(folder / "train")
+            watched = {name: matrix(folder / name, rows) for name in names}
+            booster = boost(kind, self._on_rows(target), rows, watched, rounds, threads)
+            # The booster lets go of the rows, so that their files can be removed.
+            booster.reset()
+            del rows, watched
+        model = XGBoostModel(booster, types)
+        if names or self._held_out is None:
+            return model, rounds.best_scores
+        blocks = self.rows(held_out=True, features=True)
+        return model, np.concatenate([model.scores(b.X) for b in blocks if b.X is not None])
 
     def _matrix(
         self,
-        engine: Any,
+        kind: Candidate,
         target: Target,
         types: list[str] | None,
+        threads: int | None,
         cache: Path,
         reference: Any = None,
     ) -> Any:
         """Rows quantised into files, read when they are needed; held-out ones by a reference."""
+        from costboost.gbm.xgboost import matrix_options
+
         held_out = reference is not None  # the closure must not keep the matrix alive
 
         def batches() -> Iterator[dict[str, Any]]:
             for block in self.rows(held_out=held_out, features=True):
-                columns = target.columns(block.costs, block.weights)
-                yield {"data": block.X, "label": columns.labels, "weight": columns.weights}
+                known = target.on(block.costs, block.weights)
+                yield {"data": block.X, "label": known.labels, "weight": known.weights}
 
         class Batches(xgb.DataIter):
             """Batches as XGBoost asks for them."""
@@ -533,44 +515,43 @@ class ParquetSource(Source):
 
         rows = Batches(cache_prefix=str(cache))
         rows.reset()
-        options = engine.matrix_options(types)
+        options = matrix_options(kind, types)
         del options["feature_types"]  # goes with every batch
-        return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=engine.threads, **options)
+        return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=threads, **options)
 
-    def _part(self, target: Target) -> Part | None:
-        """The target on the training rows, in single precision; None for log loss."""
+    def _on_rows(self, target: Target) -> Target:
+        """The target on the training rows, in single precision; log loss needs no rows."""
         if target.is_log_loss:
-            return None
+            return target
         n = self.totals.train_rows
         labels, weights = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.float32)
         gains = np.empty((n, target.n_scores), dtype=np.float32)
         at = 0
         for block in self.rows(held_out=False, features=False):
             some = slice(at, at := at + len(block))
-            found = target.columns(block.costs, block.weights)
-            labels[some], weights[some], gains[some] = found.labels, found.weights, found.gains
-        return target.part(Columns(labels, weights, gains))
+            found = target.on(block.costs, block.weights)
+            labels[some], weights[some], gains[some] = found.labels, found.weights, found.values
+        return target.put(labels, weights, gains)
 
 
-def _check_supported(settings: Settings, owner: str) -> None:
+def _check_supported(model: Any, owner: str) -> None:
     """Refuse what cannot be trained from disk, and say what to do instead."""
     refused = {
-        f"engine={settings.engine!r}): LightGBM keeps all binned rows in memory. Set "
-        "engine='xgboost'": settings.engine != "xgboost",
-        f"ensemble={settings.ensemble!r}, cv={settings.cv!r}): each booster would need its own "
+        f"engine={model.engine!r}): LightGBM keeps all binned rows in memory. Set "
+        "engine='xgboost'": model.engine != "xgboost",
+        f"ensemble={model.ensemble!r}, cv={model.cv!r}): each booster would need its own "
         "copy on disk. Set ensemble=1 and cv=None; with so many rows one booster is "
-        "enough": settings.ensemble not in (1, "auto") or settings.cv is not None,
+        "enough": model.ensemble not in (1, "auto") or model.cv is not None,
         "effort='high'): its members are compared on folds in memory. Set effort='balanced', "
-        "which trains one booster here": settings.effort == "high",
-        f"loss={settings.loss!r}): its gradients need the costs of all rows in memory. Set "
-        "loss='auto'": settings.loss != "auto",
-        "warm_start=True): set warm_start=False to train anew": settings.warm_start,
-        f"device={settings.device!r}): it reads batches into the memory of the processor. Set "
-        "device='cpu', or use fit or costboost.dask for GPUs": settings.device != "cpu",
+        "which trains one booster here": model.effort == "high",
+        f"loss={model.loss!r}): its gradients need the costs of all rows in memory. Set "
+        "loss='auto'": model.loss != "auto",
+        f"device={model.device!r}): it reads batches into the memory of the processor. Set "
+        "device='cpu', or use fit or costboost.dask for GPUs": model.device != "cpu",
     }
     for reason, is_refused in refused.items():
         if is_refused:
-            raise ValueError(f"{owner} cannot train {settings.owner}({reason}.")
+            raise ValueError(f"{owner} cannot train {type(model).__name__}({reason}.")
     if not hasattr(xgb, "ExtMemQuantileDMatrix"):
         found = "which is not installed" if xgb is None else f"got {xgb.__version__}"
         raise ImportError(

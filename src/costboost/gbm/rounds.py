@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from costboost._typing import Floats
+from costboost._progress import RoundLine, progress_bar
+from costboost._typing import AnyArray, Floats
+from costboost.gbm.rows import Rows
+from costboost.gbm.targets import Target
 
 if TYPE_CHECKING:
-    from costboost.gbm.blocks import Block
-    from costboost.gbm.engines.base import Seen
-    from costboost.gbm.heads import Head
+    from rich.progress import Progress as Bar
 
 __all__ = [
+    "BoosterProgress",
     "Callback",
     "Evals",
     "Round",
-    "RoundLog",
+    "Rounds",
     "StopBoosting",
+    "booster_progress",
     "check_callbacks",
-    "costs_of",
-    "first_rounds",
+    "to_scores",
 ]
 
 # Values by round: set of rows -> "loss" or "cost" -> array; one mapping per booster.
@@ -76,60 +79,87 @@ class Round:
 # Hears of each round. Returning True, or raising StopBoosting, ends the booster.
 Callback: TypeAlias = Callable[[Round], Any]
 
-_FIELDS = {"held_out": "held_out", "eval_set": "eval", "train": "train"}
+# Sets of rows -> what `Round` calls them, and what progress does.
+_SETS = {
+    "held_out": ("held_out", "held-out"),
+    "eval_set": ("eval", "eval_set"),
+    "train": ("train", "training"),
+}
 
 
-class RoundLog:
-    """The rounds of one booster."""
+class Rounds:
+    """The rounds of one booster: losses and costs so far, the best round, and when to stop."""
 
     def __init__(
         self,
-        head: str,
-        place: tuple[int, int],
         n_rounds: int,
-        costs: Mapping[str, Callable[[Floats], float]],
-        callbacks: Sequence[Callback],
-        earlier: Evals | None = None,
-        member: str = "",
+        patience: int,
+        seed: int,
+        target: Target,
+        sets: Mapping[str, Rows],
+        decide: Callable[..., AnyArray] | None = None,
+        callbacks: Sequence[Callback] = (),
+        **place: Any,
     ) -> None:
-        self.head = head
-        self.place = place
         self.n_rounds = n_rounds
-        self.costs = costs
+        self.patience = patience
+        self.seed = seed
+        self.sets = sets
+        targets = {name: target.on(rows.costs, rows.weights) for name, rows in sets.items()}
+        self.targets = {name: known for name, known in targets.items() if known.weight > 0}
+        others = [name for name in self.targets if name != "train"]
+        self.stop_by = others[0] if others and patience else None
+        self.decide = decide
         self.callbacks = callbacks
-        self.member = member
-        self._values: dict[str, dict[str, list[float]]] = {
-            rows: {name: values.tolist() for name, values in measures.items()}
-            for rows, measures in (earlier or {}).items()
-        }
+        self.place = place
+        self.round = self.best_round = 0
+        self.best_loss = np.inf
+        self.best_scores: Floats | None = None
+        self._losses: dict[str, float] = {}
+        self._scores: dict[str, Floats] = {}
+        self._values: dict[str, dict[str, list[float]]] = {}
 
-    def __call__(self, seen: Seen) -> bool:
+    def see(self, name: str, outputs: AnyArray, *, is_probability: bool = False) -> float:
+        """The loss of a set's outputs in the present round."""
+        scores = to_scores(outputs) if is_probability else np.asarray(outputs, dtype=np.float64)
+        self._scores[name] = scores
+        self._losses[name] = loss = self.targets[name].loss(scores)
+        return loss
+
+    def end_round(self) -> bool:
+        """Report the round; whether the training is to end."""
+        if self.stop_by is None:
+            self.best_round = self.round + 1
+        elif (loss := self._losses[self.stop_by]) < self.best_loss:
+            self.best_loss, self.best_round = loss, self.round + 1
+            self.best_scores = self._scores[self.stop_by].copy()
+        is_ended = self.tell(self._losses, self._scores)
+        waited = self.round - self.best_round
+        return is_ended or (self.stop_by is not None and waited >= self.patience)
+
+    def tell(self, losses: Mapping[str, float], scores: Mapping[str, Floats] | None = None) -> bool:
         """Record a round and tell it; whether a callback ends the booster."""
+        self.round += 1
         known: dict[str, Any] = {}
-        for rows, loss in seen.losses.items():
+        for name, loss in losses.items():
             measures = {"loss": loss}
-            if rows in self.costs and rows in seen.scores:
-                measures["cost"] = self.costs[rows](seen.scores[rows])
-            for name, value in measures.items():
-                self._values.setdefault(rows, {}).setdefault(name, []).append(value)
-                known[f"{_FIELDS[rows]}_{name}"] = value
-        told = Round(self.head, *self.place, seen.round, self.n_rounds, **known, member=self.member)
+            if self.decide is not None and scores and name in scores:
+                costs, weights = self.sets[name].costs, self.sets[name].weights
+                paid = costs.paid(self.decide(scores[name], costs))
+                measures["cost"] = float((weights / weights.sum()) @ paid)
+            for measure, value in measures.items():
+                self._values.setdefault(name, {}).setdefault(measure, []).append(value)
+                known[f"{_SETS[name][0]}_{measure}"] = value
+        told = Round(**self.place, round=self.round, n_rounds=self.n_rounds, **known)
         # All of them hear of the round, also if the first one ends it.
         return any([_ends(callback, told) for callback in self.callbacks])
-
-    def recall(self, evals: Evals) -> None:
-        """Take over the values of a booster that an earlier run has finished."""
-        self._values = {
-            rows: {name: values.tolist() for name, values in measures.items()}
-            for rows, measures in evals.items()
-        }
 
     @property
     def evals(self) -> Evals:
         """Values by round, of all rounds that were trained."""
         return {
-            rows: {name: np.array(values) for name, values in measures.items()}
-            for rows, measures in self._values.items()
+            name: {measure: np.array(values) for measure, values in measures.items()}
+            for name, measures in self._values.items()
         }
 
 
@@ -140,14 +170,13 @@ def _ends(callback: Callback, told: Round) -> bool:
         return True
 
 
-def costs_of(head: Head, sets: Mapping[str, Block]) -> dict[str, Callable[[Floats], float]]:
-    """Mean cost of the rows of each set, as a function of their scores."""
-
-    def cost_of(rows: Block) -> Callable[[Floats], float]:
-        costs, weights = rows.costs, rows.weights / rows.weights.sum()
-        return lambda scores: float(weights @ costs.paid(head.decide(scores, costs)))
-
-    return {name: cost_of(rows) for name, rows in sets.items()}
+def to_scores(proba: AnyArray) -> Floats:
+    """Probabilities as scores: log-odds of (n,), logarithms of (n, k)."""
+    p = np.clip(np.asarray(proba, dtype=np.float64), 1e-15, 1.0 - 1e-15)
+    logs: Floats = np.log(p)
+    if p.ndim == 1:
+        logs -= np.log1p(-p)
+    return logs
 
 
 def check_callbacks(callbacks: Iterable[Callback] | Callback | None, owner: str) -> list[Callback]:
@@ -164,9 +193,53 @@ def check_callbacks(callbacks: Iterable[Callback] | Callback | None, owner: str)
     return found
 
 
-def first_rounds(evals: Evals, n_rounds: int) -> Evals:
-    """The values of the first rounds: what a continued booster starts from."""
-    return {
-        rows: {name: values[:n_rounds] for name, values in measures.items()}
-        for rows, measures in evals.items()
-    }
+_NAMES = {"probability": "probabilities", "decision": "decisions"}
+
+
+class BoosterProgress:
+    """A line per booster, named by its set: "probabilities 2/5"."""
+
+    def __init__(self, bar: Bar | None, owner: str, verbose: int) -> None:
+        self.bar = bar
+        self.owner = owner
+        self.verbose = verbose
+        self.line: RoundLine | None = None
+
+    def __call__(self, told: Round) -> None:
+        """Show a round; the first one of a booster begins its line."""
+        if self.bar is None:
+            return
+        if self.line is None:
+            kind = f", {told.member}" if told.member else ""
+            name = f"{_NAMES[told.head]}{kind} {told.booster}/{told.n_boosters}"
+            self.line = RoundLine(self.bar, name, told.n_rounds, self.verbose, self.owner)
+        costs = {shown: getattr(told, f"{field}_cost") for field, shown in _SETS.values()}
+        self.line.tell(told.round, _first_cost(costs))
+
+    def end(self, n_kept: int, evals: Evals) -> None:
+        """Show that a booster is trained, and what it costs with the rounds that it keeps."""
+        if self.line is None:
+            return
+        costs = {
+            shown: float(evals[name]["cost"][n_kept - 1])
+            for name, (_, shown) in _SETS.items()
+            if "cost" in evals.get(name, {}) and n_kept
+        }
+        kept = f"kept {n_kept}" if n_kept < self.line.done else ""
+        self.line.end(", ".join(filter(None, [_first_cost(costs), kept])))
+        self.line = None
+
+
+def _first_cost(costs: Mapping[str, float | None]) -> str:
+    """The cost of the first set that is watched, in words."""
+    return next((f"{name} cost {c:.5g}" for name, c in costs.items() if c is not None), "")
+
+
+@contextmanager
+def booster_progress(owner: str, verbose: int) -> Iterator[BoosterProgress]:
+    """Progress of boosters: silent at 0, a bar each at 1, a line per round above."""
+    if not verbose:
+        yield BoosterProgress(None, owner, verbose)
+        return
+    with progress_bar() as bar:
+        yield BoosterProgress(bar, owner, verbose)

@@ -1,101 +1,87 @@
-"""What boosters are trained for: the columns an engine trains on, and the loss of scores.
+"""What boosters are trained for: the labels and weights of rows, and the loss of their scores.
 
-A target knows no rows. `Target.columns` turns the costs and weights of any block into labels,
-weights and gains, so tables in memory, Parquet files and Dask partitions share one rule.
+A target without rows says what to learn. `Target.on` puts it on rows of known costs, in memory, in
+a batch of a file or on a worker, so all fits share one rule.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from copy import copy
+from typing import Any, Self
 
 import numpy as np
 from scipy.special import log_expit, log_softmax, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs, KnownCosts
-from costboost.gbm.objectives import Derivatives, loss_rows
-from costboost.gbm.totals import Totals, gains
+from costboost.costs import Costs
+from costboost.gbm.objectives import Derivatives, LossRows
+from costboost.gbm.rows import Totals, gains
 from costboost.losses import Loss
 
-__all__ = ["Columns", "LossTarget", "Part", "PriceTarget", "ProbabilityTarget", "Target"]
+__all__ = ["DecisionTarget", "LossTarget", "PriceTarget", "ProbabilityTarget", "Target", "log_loss"]
 
 # Rows whose gradients are computed at once, in double precision.
 _GRADIENT_ROWS = 2**16
 
 
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """What an engine trains on, beside the features."""
+class Target(ABC):
+    """What to train for, and once it is put on rows, their labels, weights and loss."""
+
+    name: str
+    n_scores: int
+    # Whether the engine's own log loss of labels and weights will do.
+    is_log_loss: bool
+    # Weight of each label, by which XGBoost's smallest leaf is found.
+    masses: Floats
+    # Whether the labels are gains, one per score.
+    learns_gains: bool = False
 
     labels: Ints
     weights: AnyArray
-    gains: AnyArray | None = None
-    costs: KnownCosts | None = None
-
-    def take(self, rows: Any) -> Columns:
-        """The columns of some rows."""
-        return Columns(
-            self.labels[rows],
-            self.weights[rows],
-            None if self.gains is None else self.gains[rows],
-            None if self.costs is None else self.costs.take(rows),
-        )
-
-
-class Part(ABC):
-    """A target on some rows."""
-
-    weight: float
+    values: Any = None  # what the loss needs beside them: gains, prices or costs of the rows
 
     @abstractmethod
+    def on(self, costs: Costs, weights: Floats) -> Self:
+        """The target on rows of these costs."""
+
+    def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
+        """The target on the label and weight fields of an engine's matrix."""
+        return self.put(labels.astype(np.intp), weights.astype(np.float64))
+
+    def put(self, labels: Ints, weights: AnyArray, values: Any = None) -> Self:
+        """The target on rows of these labels, weights and values."""
+        found = copy(self)
+        found.labels, found.weights, found.values = labels, weights, values
+        return found
+
+    def take(self, rows: Any) -> Self:
+        """The target on some of its rows."""
+        values = None if self.values is None else self.values[rows]
+        return self.put(self.labels[rows], self.weights[rows], values)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows; 0 if they teach nothing."""
+        return float(self.weights.sum())
+
     def loss(self, scores: Floats) -> float:
         """Mean loss of the rows, by their weights: what stops a training."""
+        return log_loss(scores, self.labels, self.weights)
 
     def derivatives(self, scores: AnyArray) -> Derivatives:
         """Gradient and Hessian of the weighted loss, for targets other than log loss."""
         raise TypeError(f"{type(self).__name__} is trained by the engine's own log loss.")
 
 
-class Target(ABC):
-    """What to train for."""
-
-    name: str
-    n_scores: int
-    is_log_loss: bool
-    masses: Floats
-    learns_gains: bool = False
-
-    @abstractmethod
-    def columns(self, costs: KnownCosts, weights: Floats) -> Columns:
-        """The columns of a block, row by row."""
-
-    @abstractmethod
-    def part(self, columns: Columns) -> Part:
-        """Loss and derivatives of the rows that have these columns."""
-
-    def carried(self, labels: AnyArray, weights: AnyArray) -> Columns:
-        """Columns from the label and weight fields of an engine's matrix."""
-        return Columns(labels.astype(np.intp), weights.astype(np.float64))
-
-
-class LogLossPart(Part):
-    """Log loss of labels and weights."""
-
-    def __init__(self, labels: Ints, weights: AnyArray) -> None:
-        self.labels = labels
-        self.weights = weights
-        self.weight = float(weights.sum())
-
-    def loss(self, scores: Floats) -> float:
-        """Mean log loss."""
-        if scores.ndim == 1:
-            losses = -log_expit(np.where(self.labels > 0, scores, -scores))
-        else:
-            logs = log_softmax(scores, axis=1)
-            losses = -np.take_along_axis(logs, self.labels[:, None], axis=1)[:, 0]
-        return _mean(losses, self.weights)
+def log_loss(scores: Floats, labels: Ints, weights: AnyArray) -> float:
+    """Mean log loss of raw scores."""
+    if scores.ndim == 1:
+        losses = -log_expit(np.where(labels > 0, scores, -scores))
+    else:
+        logs = log_softmax(scores, axis=1)
+        losses = -np.take_along_axis(logs, labels[:, None], axis=1)[:, 0]
+    return float(np.average(losses, weights=weights))
 
 
 class ProbabilityTarget(Target):
@@ -109,16 +95,12 @@ class ProbabilityTarget(Target):
         self.n_scores = 1 if k == 2 else k
         self.masses = totals.weight
 
-    def columns(self, costs: KnownCosts, weights: Floats) -> Columns:
+    def on(self, costs: Costs, weights: Floats) -> Self:
         """True classes and sample weights."""
-        return Columns(costs.codes, weights)
-
-    def part(self, columns: Columns) -> Part:
-        """Log loss of the true classes."""
-        return LogLossPart(columns.labels, columns.weights)
+        return self.put(costs.codes, weights)
 
 
-class PriceTarget(Target):
+class DecisionTarget(Target):
     """The cheapest decision, when the costs of a row are not known at decision time."""
 
     # The gain of decision d on row i is :math:`v_{id} = \max_e C_{ie} - C_{id}`, and the loss is
@@ -142,46 +124,39 @@ class PriceTarget(Target):
         # With two decisions gains are weights of the labels, with more they are the labels.
         self.masses = totals.label_gain if d == 2 else totals.label_weight
 
-    def columns(self, costs: KnownCosts, weights: Floats) -> Columns:
+    def on(self, costs: Costs, weights: Floats) -> Self:
         """Cheapest decisions weighted by their gain, or the gains of all decisions."""
         gain = gains(costs) / self.unit
         if self.is_log_loss:
-            return Columns(costs.labels, weights * gain.sum(axis=1))
-        return Columns(costs.labels, weights, gain)
+            return self.put(costs.labels, weights * gain.sum(axis=1))
+        return self.put(costs.labels, weights, gain)
 
-    def part(self, columns: Columns) -> Part:
-        """Cross entropy of the gains."""
-        if columns.gains is None:
-            return LogLossPart(columns.labels, columns.weights)
-        return GainPart(columns.gains, columns.weights)
-
-    def carried(self, labels: AnyArray, weights: AnyArray) -> Columns:
+    def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
         """Labels of two dimensions are gains."""
         if self.is_log_loss:
             return super().carried(labels, weights)
-        return Columns(labels.argmax(axis=1), weights.astype(np.float64), labels)
+        return self.put(labels.argmax(axis=1), weights.astype(np.float64), labels)
 
-
-class GainPart(Part):
-    """Cross entropy of the gains of decisions."""
-
-    def __init__(self, gain: AnyArray, weights: AnyArray) -> None:
-        self.gain = gain
-        self.weights = weights
-        self.weight = float(weights.sum()) if gain.any() else 0.0
+    @property
+    def weight(self) -> float:
+        """Weight of all rows; 0 if no decision gains anything."""
+        return super().weight if self.values is None or self.values.any() else 0.0
 
     def loss(self, scores: Floats) -> float:
-        """Mean cross entropy."""
-        return _mean(-(self.gain * log_softmax(scores, axis=1)).sum(axis=1), self.weights)
+        """Mean cross entropy of the gains."""
+        if self.values is None:
+            return super().loss(scores)
+        losses = -(self.values * log_softmax(scores, axis=1)).sum(axis=1)
+        return float(np.average(losses, weights=self.weights))
 
     def derivatives(self, scores: AnyArray) -> Derivatives:
         """Gradient ``w (V q_d - v_d)`` and Hessian ``w V q_d (1 - q_d)``, V the sum of v."""
-        gradient = np.empty(self.gain.shape, dtype=np.float32)
-        hessian = np.empty(self.gain.shape, dtype=np.float32)
+        gradient = np.empty(self.values.shape, dtype=np.float32)
+        hessian = np.empty(self.values.shape, dtype=np.float32)
         for start in range(0, len(gradient), _GRADIENT_ROWS):
             some = slice(start, start + _GRADIENT_ROWS)
             q = softmax(np.asarray(scores[some], dtype=np.float64), axis=1)
-            v = np.asarray(self.gain[some], dtype=np.float64)
+            v = np.asarray(self.values[some], dtype=np.float64)
             w, total = self.weights[some, None], v.sum(axis=1, keepdims=True)
             gradient[some] = w * (total * q - v)
             hessian[some] = np.maximum(w * total * q * (1.0 - q), 1e-16)
@@ -194,45 +169,82 @@ class LossTarget(Target):
     name = "decision"
     is_log_loss = False
 
-    def __init__(self, loss: Loss, totals: Totals, classes: AnyArray) -> None:
-        self.loss = loss
+    def __init__(self, loss: Loss, totals: Totals) -> None:
+        self.library_loss = loss
         self.unit = totals.mean_stakes
         self.masses = totals.weight
         self.n_scores = loss.n_scores(len(totals.label_weight))
-        self.static = None if totals.matrix is None else Costs(classes, totals.matrix)
+        self.static = None if totals.matrix is None else Costs(totals.classes, totals.matrix)
 
-    def columns(self, costs: KnownCosts, weights: Floats) -> Columns:
+    def on(self, costs: Costs, weights: Floats) -> Self:
         """True classes, sample weights and the costs themselves."""
-        return Columns(costs.codes, weights, costs=costs.divided(self.unit))
+        return self.put(costs.codes, weights, costs.divided(self.unit))
 
-    def part(self, columns: Columns) -> LossPart:
-        """The loss of the rows."""
-        assert columns.costs is not None
-        return LossPart(self.loss, columns.costs, columns.weights)
+    def put(self, labels: Ints, weights: AnyArray, values: Any = None) -> Self:
+        """As the compiled kernels read them."""
+        found = super().put(labels, weights, values)
+        found.rows = LossRows(self.library_loss, values, weights)
+        return found
 
-    def carried(self, labels: AnyArray, weights: AnyArray) -> Columns:
+    def take(self, rows: Any) -> Self:
+        """The target on some of its rows."""
+        return self.put(self.labels[rows], self.weights[rows], self.values.take(rows))
+
+    def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
         """The costs are those of the matrix of all rows."""
         assert self.static is not None
-        codes = labels.astype(np.intp)
-        return self.columns(self.static.known(codes), weights.astype(np.float64))
-
-
-class LossPart(Part):
-    """A loss of the library on some rows."""
-
-    def __init__(self, loss: Loss, costs: KnownCosts, weights: Floats) -> None:
-        self.rows = loss_rows(loss, costs, weights)
-        self.weights = weights
-        self.weight = float(weights.sum())
+        return self.on(self.static.known(labels.astype(np.intp)), weights.astype(np.float64))
 
     def loss(self, scores: Floats) -> float:
         """Mean loss."""
-        return _mean(self.rows.value(scores), self.weights)
+        return float(np.average(self.rows.value(scores), weights=self.weights))
 
     def derivatives(self, scores: AnyArray) -> Derivatives:
         """Gradient and Hessian by the compiled kernels."""
         return self.rows.derivatives(scores)
 
+    rows: LossRows
 
-def _mean(values: Floats, weights: AnyArray) -> float:
-    return float(np.average(values, weights=weights))
+
+class PriceTarget(Target):
+    r"""What an error costs on a row if its class were this one, whatever it is.
+
+    Poisson loss of prices, :math:`e^F - s F`, whose minimiser is the log of their mean.
+    """
+
+    is_log_loss = False
+    n_scores = 1
+
+    def __init__(self, truth: int, cheaper: int, unit: float, totals: Totals) -> None:
+        self.name = f"price of class {truth}"
+        self.truth = truth
+        self.cheaper = cheaper
+        self.unit = unit
+        self.masses = totals.weight
+
+    def prices(self, costs: Costs) -> Floats:
+        """What the other decision costs beyond the cheaper one; at least 0."""
+        matrix = costs.unknown.matrix[:, self.truth]
+        return np.asarray(np.maximum(matrix[:, 1 - self.cheaper] - matrix[:, self.cheaper], 0.0))
+
+    def on(self, costs: Costs, weights: Floats) -> Self:
+        """Prices of errors."""
+        return self.put(costs.codes, weights, self.prices(costs) / self.unit)
+
+    @property
+    def weight(self) -> float:
+        """Weight of all rows; 0 if no error costs anything."""
+        return super().weight if self.values.any() else 0.0
+
+    def loss(self, scores: Floats) -> float:
+        """Mean loss."""
+        return float(np.average(np.exp(scores) - self.values * scores, weights=self.weights))
+
+    def derivatives(self, scores: AnyArray) -> Derivatives:
+        """Gradient ``w (e^F - s)``, and for Hessian its bound ``w max(e^F, s)``."""
+        # With it the step of a leaf is at most 1, however much its prices differ from their guess;
+        # Newton's own would be 99 for a price of 100 times the mean.
+        means = np.exp(np.asarray(scores, dtype=np.float64))
+        gradient = self.weights * (means - self.values)
+        hessian = self.weights * np.maximum(means, self.values)
+        return gradient.astype(np.float32), np.maximum(hessian, 1e-16).astype(np.float32)

@@ -18,8 +18,8 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
 from costboost.costs.forms import columns_of, varies
 from costboost.decisions import Allocation, Explanation, allocate, explain
+from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.heads import ProbabilityHead
-from costboost.gbm.prediction import HeadClassifier
 from costboost.serve.columns import Table
 from costboost.serve.errors import RequestError
 from costboost.serve.formulas import Formulas
@@ -148,9 +148,9 @@ def compared(expected: Floats, codes: Ints) -> tuple[Ints | None, Floats | None]
 class Direct(Scorer):
     """Answers of a classifier with boosters that know probabilities."""
 
-    model: HeadClassifier
+    model: CostBoostClassifier
 
-    def __init__(self, model: HeadClassifier) -> None:
+    def __init__(self, model: CostBoostClassifier) -> None:
         super().__init__(model)
         self.can_explain = len(self.decisions) > 1
         self._head = model._first_head
@@ -167,7 +167,7 @@ class Direct(Scorer):
     def serves(model: Any) -> bool:
         """Whether the classifier decides in the way that this class does."""
         return (
-            isinstance(model, HeadClassifier)
+            isinstance(model, CostBoostClassifier)
             and isinstance(model._first_head, ProbabilityHead)
             and model.risk == "expected"
             and not model._costs_changed()

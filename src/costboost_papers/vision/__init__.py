@@ -3,7 +3,13 @@
 Needs scikit-image: ``pip install "costboost[experiments]"``.
 """
 
-from costboost_papers.vision.cascade import CascadeClassifier
+from costboost_papers.vision.cascade import (
+    HELD_OUT,
+    CascadeClassifier,
+    Stage,
+    face_cascade,
+    face_free_pictures,
+)
 from costboost_papers.vision.detector import Box, SlidingWindowDetector, suppress
 from costboost_papers.vision.features import FEATURE_TYPES, HaarFeatures, Windows
 from costboost_papers.vision.haar_stump import HaarRule, HaarStump
@@ -17,8 +23,6 @@ from costboost_papers.vision.images import (
     paste_windows,
     varied_windows,
 )
-from costboost_papers.vision.recipe import HELD_OUT, face_cascade, face_free_pictures
-from costboost_papers.vision.stages import Stage
 
 __all__ = [
     "BACKGROUNDS",

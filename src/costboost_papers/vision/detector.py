@@ -13,8 +13,6 @@ from costboost_papers.vision.cascade import CascadeClassifier
 from costboost_papers.vision.features import Windows, import_skimage
 from costboost_papers.vision.images import grey
 
-__all__ = ["Box", "SlidingWindowDetector", "suppress"]
-
 
 class Box(NamedTuple):
     """A detection: pixels from the upper left corner of the picture, and how sure it is."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.boosting.loop import History, Scheme, advance
 from costboost.learners.base import (
     Aim,
     BoundLearner,
@@ -24,7 +25,7 @@ from costboost.learners.criteria import JointVotes, Votes
 from costboost_papers.vision._kernels import LANES, compiled
 from costboost_papers.vision.features import HaarFeatures, Windows, integral
 
-__all__ = ["HaarRule", "HaarStump"]
+# --- haar_stump ----------------------------------------------------------------------------------
 
 # Features searched at a time by a thread.
 _BLOCK = 1024
@@ -274,3 +275,32 @@ def _in_lanes(weights: Floats) -> AnyArray:
 def _windows(features: HaarFeatures, X: AnyArray) -> Windows:
     h, w = features.shape_
     return Windows.of_stack(np.asarray(X).reshape(-1, h, w))
+
+
+# --- together ------------------------------------------------------------------------------------
+
+
+def boost_together(
+    schemes: Sequence[Scheme], learner: BoundHaarStump, n_rounds: int
+) -> list[History]:
+    """Run several algorithms on the same windows and labels."""
+    # Each goes its own way, as it would alone; only the search over the features is shared.
+    histories = [History() for _ in schemes]
+    active = list(range(len(schemes)))
+    for number in range(1, n_rounds + 1):
+        aims = {}
+        for k in active:
+            aim = schemes[k].aim()
+            if aim is None:
+                histories[k].stop = "every row is fitted"
+            else:
+                aims[k] = aim
+        if not aims:
+            break
+        fitted = learner.fit_many(list(aims.values()))
+        active = [
+            k
+            for k, found in zip(aims, fitted, strict=True)
+            if advance(schemes[k], found, histories[k], number)
+        ]
+    return histories

@@ -1,0 +1,173 @@
+"""Write docs/promises.md: what we promise, with the counts of the last `make trust`.
+
+    python docs/build.py promises
+
+Reports in build/trust, if there are any, are first taken into docs/trust.json, which is kept with
+the source. So the page can be written without a run, and parts that were not run are shown as not
+run.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parents[1]
+KEPT = HERE / "trust.json"
+PAGE = HERE / "promises.md"
+REPORTS = HERE.parent / "build" / "trust"
+
+# Part of `make trust`: what it shows. The order is that of the page.
+PARTS = {
+    "properties": "Any input gives an answer or one clear error; laws hold on every class, "
+    "objective and metric (`tests/trust/properties.py`).",
+    "kills": "A computation that is killed goes on where it stopped and ends in the identical "
+    "result; no file is left (`tests/trust/kills.py`).",
+    "full_disks": "Full disks and paths that cannot be written: a clear error, nothing lost, no "
+    "stray files (`tests/trust/full_disks.py`).",
+    "dask": "Workers that are killed, paused or out of memory: a fit or a clear error within the "
+    "stated time; fits repeat for a seed (`tests/trust/clusters.py`).",
+    "load": "Fits and predictions do not grow; threads, forks and spawned processes answer the "
+    "same (`tests/trust/load.py`).",
+    "files": "Damaged and hostile model files are refused, or are a model; no crash, no hang "
+    "(`tests/files/mutations.py`).",
+    "security": "Expressions run no code, nothing uses the network, the wheel has the same bytes "
+    "twice (`tests/trust/security.py`).",
+}
+
+TEXT = """\
+# What we promise
+
+<!-- Written by docs/build.py; do not edit. -->
+
+Each line is kept by tests that run before every change is merged. What needs many inputs, kills or
+minutes is run by `make trust`; its counts are [below](#the-last-run-of-make-trust).
+
+**Costs**
+
+- Rows are the truth, columns the decision, everywhere. Costs print themselves in words.
+- Nothing is guessed: not the positive class, not missing costs. What could be a mix-up is an error
+  or a warning with the remedy.
+- Only differences count. Adding a constant to all decisions of a row changes no decision.
+
+**Algorithms**
+
+- Each published algorithm agrees with a plain transcription of its equations (`tests/reference/`),
+  to floating-point accuracy.
+- With equal costs each is its cost-blind parent, round by round, where the paper says so.
+- Every class passes scikit-learn's `check_estimator`. Expected failures stand with their reason in
+  one table.
+- What differs from a paper is in the docstring. What of a paper's results holds is on
+  [its page](papers/README.md), also where it does not hold.
+
+**Estimates**
+
+- `estimated_savings_` comes from rows that the deciding booster was not trained on, with a 95 %
+  interval for the draw of the rows. It does not know how the world will change.
+- `TargetRateClassifier(delta=…)`, `cost_guarantee` and `Monitor(false_alarm_rate=…)` state how
+  probable it is that they are wrong, under the assumption that rows are independent draws.
+
+**Reproducibility**
+
+- The same `random_state`, versions and rows give the same model. Order and number of processes
+  change nothing.
+- Numbers stay: decisions and costs of every class on three small sets are in
+  `tests/golden/numbers.json`. A change fails a test until the changelog names the class under
+  "Numbers changed".
+- A fit that fails or is interrupted leaves the classifier as it was.
+- Figures in the documentation are generated from measurements that are in the repository, with the
+  command that made them.
+
+**Faults**
+
+- `costboost compare --checkpoint` keeps what is finished; `costboost tune` and `costboost
+  reproduce` do so by themselves. After a kill the same call goes on and ends in the identical
+  result. A checkpoint of other rows, costs, parameters or versions is refused.
+- A full disk, a path that cannot be written or a missing temporary folder is an `OSError` that says
+  what to do. Files are replaced in one step: the old one is whole until the new one is.
+- Processes made by `fork` use one thread, because LightGBM and XGBoost wait for ever there if they
+  had used several before. Estimators of your own inside `MinCostClassifier` are yours to limit
+  (`n_jobs=1`).
+
+**Files**
+
+- A model file holds no code. Everything in it is checked before it is used; see
+  [The model file](files.md).
+- Files of an older format keep loading.
+
+**Versions**
+
+- Versions follow semantic versioning; before 1.0 a minor version may break things, and the
+  [changelog](../CHANGELOG.md) says **Breaking** there. Changed results are marked **Numbers**.
+- Python 3.11 or later, scikit-learn 1.6 or later, public API of scikit-learn only.
+  `make test-lower` tests the oldest versions of all dependencies that we allow.
+- [Licences](licences.md) of all dependencies are listed; `make sbom` writes a bill of materials.
+
+**What we do not promise**
+
+- That a cost-sensitive algorithm beats a well-calibrated one with the cheapest decision. Most do
+  not: [Which algorithm?](choosing.md)
+- That costs you do not know are learned from data. You state them.
+- That correlation is cause: a decision that changes the world needs an experiment.
+
+## The last run of make trust
+
+`make trust` runs every part in a process of its own and goes on where it was stopped. A violation
+is anything that breaks the promise of the part. The numbers are those of the last run that was
+kept (`docs/trust.json`); parts that were not run say so.
+
+"""
+
+
+def kept() -> dict[str, Any]:
+    """The reports that are kept with the source, brought up to date from build/trust."""
+    found: dict[str, Any] = json.loads(KEPT.read_text("utf-8")) if KEPT.exists() else {}
+    for part in PARTS:
+        path = REPORTS / f"{part}.json"
+        if path.exists():
+            report = json.loads(path.read_text("utf-8"))
+            # What is counted must be short: a page, not a log.
+            found[part] = {
+                "seed": report["seed"],
+                "counts": report["counts"],
+                "violations": len(report["violations"])
+                if isinstance(report["violations"], list)
+                else report["violations"],
+                "arguments": report.get("arguments", []),
+                "processor_seconds": report.get("processor_seconds"),
+            }
+    return {part: found[part] for part in PARTS if part in found}
+
+
+def page(reports: dict[str, Any]) -> str:
+    """The page, in Markdown."""
+    lines = ["| part | seed | violations | processor seconds |", "|---|---|---|---|"]
+    for part in PARTS:
+        report = reports.get(part)
+        told = "not run | not run | not run"
+        if report:
+            seconds = report.get("processor_seconds") or "not measured"
+            told = f"{report['seed']} | {report['violations']} | {seconds}"
+        lines.append(f"| [{part}](#{part}) | {told} |")
+    for part, words in PARTS.items():
+        lines += ["", f"### {part}", "", words, ""]
+        report = reports.get(part)
+        if report is None:
+            lines.append("Not run.")
+            continue
+        lines += ["| counted | |", "|---|---|"]
+        for what, value in report["counts"].items():
+            shown = f"{value:,}" if isinstance(value, int) else str(value)
+            lines.append(f"| {what} | {shown} |")
+        lines.append(f"| **violations** | **{report['violations']}** |")
+    return TEXT + "\n".join(lines) + "\n"
+
+
+def build(*, keep: bool, only: list[str]) -> None:
+    """Bring the kept reports up to date and write the page."""
+    reports = kept()
+    KEPT.write_text(json.dumps(reports, indent=1) + "\n", "utf-8")
+    PAGE.write_text(page(reports), "utf-8")
+    print(f"{PAGE}: {len(reports)} of {len(PARTS)} parts were run", file=sys.stderr)

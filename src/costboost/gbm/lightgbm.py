@@ -1,0 +1,198 @@
+"""LightGBM: boosters, and random forests whose outputs are scores."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import lightgbm as lgb
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from costboost._typing import AnyArray, Floats
+from costboost.gbm.engines.merging import affine, booster_of, merged_lightgbm, trees_of
+from costboost.gbm.members import Candidate
+from costboost.gbm.models import LightGBMModel, Model
+from costboost.gbm.parameters import ONE_HOT, canonical
+from costboost.gbm.rounds import Rounds
+from costboost.gbm.rows import MemoryRows
+from costboost.gbm.targets import Target
+
+__all__ = ["fit", "fit_forest", "merged_forest"]
+
+# Trees of a forest, the share of the rows that a tree sees, and of the columns of a split.
+_TREES, _ROWS, _COLUMNS = 50, 0.8, 0.5
+_MIN_LEAF, _MOST_LEAVES = 2, 2047
+# Rows below which a tree of a forest sees copies of them.
+_LEAST_ROWS = 20
+# Weight of a leaf, at least, in that of a mean row.
+_LEAST_WEIGHT = 1e-3
+# Scores of a forest are probabilities times a number in this range, which the held-out loss
+# chooses. Without a prior on its logarithm, few rows that are all told apart would make a forest
+# certain.
+_SCALES = (0.5, 20.0)
+_USUAL_SCALE, _SPREAD = 4.0, 0.5
+
+
+def fit(
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+) -> LightGBMModel:
+    """Train one booster."""
+    parameters: dict[str, Any] = {
+        "learning_rate": kind.learning_rate,
+        "num_leaves": kind.max_leaves,
+        "min_data_in_leaf": kind.min_samples_leaf,
+        "lambda_l2": kind.reg_lambda,
+        "bagging_fraction": kind.subsample,
+        "bagging_freq": int(kind.subsample < 1),
+        "feature_fraction": kind.colsample,
+        "extra_trees": kind.random_splits,
+        "max_cat_to_onehot": ONE_HOT,
+        "device_type": kind.device,
+        "seed": rounds.seed,
+        "metric": "None",
+        "verbosity": -1,
+        "num_threads": threads,
+    }
+    if target.n_scores > 1:
+        parameters["num_class"] = target.n_scores
+    if target.is_log_loss:
+        parameters["objective"] = "binary" if target.n_scores == 1 else "multiclass"
+    parameters |= canonical(kind.parameters, "lightgbm")
+    categorical = table.columns.categorical
+    train = _dataset(X, target.labels, target.weights, parameters, categorical)
+    watched = {
+        name: train
+        if name == "train"
+        else _dataset(
+            rounds.sets[name].X, known.labels, known.weights, parameters, categorical, train
+        )
+        for name, known in rounds.targets.items()
+    }
+    if not target.is_log_loss:
+        parameters = {"objective": lambda scores, _: target.derivatives(scores), **parameters}
+    names = {id(data): name for name, data in watched.items()}
+
+    def loss(outputs: AnyArray, data: lgb.Dataset) -> tuple[str, float, bool]:
+        # With an objective of its own LightGBM hands over probabilities, else raw scores.
+        name = names[id(data)]
+        return "loss", rounds.see(name, outputs, is_probability=target.is_log_loss), False
+
+    def after_round(env: Any) -> None:
+        if rounds.end_round():
+            results = [("watched", "loss", rounds.best_loss, False)]
+            raise lgb.callback.EarlyStopException(rounds.best_round - 1, results)
+
+    options = {"valid_sets": list(watched.values()), "feval": loss} if watched else {}
+    booster = lgb.train(
+        parameters, train, num_boost_round=rounds.n_rounds, callbacks=[after_round], **options
+    )
+    if rounds.best_round < booster.current_iteration():
+        booster.model_from_string(booster.model_to_string(num_iteration=rounds.best_round))
+    return LightGBMModel(booster)
+
+
+def _dataset(
+    X: AnyArray | None,
+    labels: AnyArray,
+    weights: AnyArray,
+    parameters: dict[str, Any],
+    categorical: list[int],
+    reference: lgb.Dataset | None = None,
+) -> lgb.Dataset:
+    """Rows, binned like the reference if there is one."""
+    return lgb.Dataset(
+        X,
+        label=labels,
+        weight=None if (weights == 1.0).all() else weights,  # none is faster
+        reference=reference,
+        categorical_feature=categorical,
+        # With too few rows for any split LightGBM's filter leaves no feature, which is an error
+        # with objectives that are not its own.
+        params={**parameters, "feature_pre_filter": False},
+    )
+
+
+# --- forests --------------------------------------------------------------------------------------
+
+# They err on other rows than boosters do. The score is the probability times a constant, not its
+# logarithm: it stays a sum over trees, so that a forest merges with boosters, explains itself
+# exactly and is stored like them, and a leaf without a row of some class is not a certainty. Only
+# for targets that are log loss.
+
+
+def fit_forest(
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+) -> LightGBMModel:
+    """Train one forest."""
+    weights: AnyArray = target.weights
+    if weights.any():  # a tree whose sample has no weight would predict no number
+        picked = np.flatnonzero(weights > 0)
+    else:
+        picked, weights = np.arange(len(weights)), np.ones(len(weights))
+    if len(picked) < _LEAST_ROWS:  # the sample of a tree might be empty
+        picked = np.repeat(picked, _LEAST_ROWS // len(picked) + 1)
+    labels, weights = target.labels[picked], weights[picked]
+    parameters: dict[str, Any] = {
+        "boosting": "rf",
+        "objective": "regression",
+        "num_leaves": int(np.clip(len(picked) // (2 * _MIN_LEAF), 7, _MOST_LEAVES)),
+        "min_data_in_leaf": _MIN_LEAF,
+        # LightGBM infers counts of rows from weights, and fails where there are next to none.
+        "min_sum_hessian_in_leaf": _LEAST_WEIGHT * float(weights.mean()),
+        "bagging_fraction": _ROWS,
+        "bagging_freq": 1,
+        "feature_fraction_bynode": _COLUMNS,
+        "max_cat_to_onehot": ONE_HOT,
+        "device_type": kind.device,
+        "seed": rounds.seed,
+        "metric": "None",
+        "verbosity": -1,
+        "num_threads": threads,
+    }
+    data = _dataset(X[picked], labels, weights, parameters, table.columns.categorical)
+    forests = []
+    # A forest for the second of two classes, or one per class.
+    for label in [1] if target.n_scores == 1 else range(target.n_scores):
+        data.set_label((labels == label).astype(np.float64))
+        forests.append(lgb.train(parameters, data, num_boost_round=_TREES))
+    scale = _USUAL_SCALE
+    if rounds.stop_by is not None:
+        shares = _shares(forests, rounds.sets[rounds.stop_by].X)
+        scale = _best_scale(shares, rounds.targets[rounds.stop_by].loss)
+        rounds.best_scores = scale * shares
+    texts = [trees_of(forest) for forest in forests]
+    n = max(len(trees) for trees in texts)
+    factor, shift = (2.0 * scale, -scale) if target.n_scores == 1 else (scale, 0.0)
+    trees = [
+        # A forest whose trees are constants may have stopped early: they are all the same.
+        affine(trees[t % len(trees)], factor / n, shift / n)
+        for t in range(n)
+        for trees in texts
+    ]
+    return LightGBMModel(booster_of(trees, target.n_scores, X.shape[1]))
+
+
+def merged_forest(models: Sequence[Model]) -> LightGBMModel:
+    """One forest with the trees of all folds, which need no training on all rows."""
+    boosters = [model.booster for model in models]
+    return LightGBMModel(merged_lightgbm(boosters, [1 / len(boosters)] * len(boosters)))
+
+
+def _shares(forests: Sequence[lgb.Booster], X: AnyArray | None) -> Floats:
+    """Estimated probabilities, (n, k); of two classes their difference, (n,)."""
+    if len(forests) == 1:
+        return 2.0 * np.asarray(forests[0].predict(X)) - 1.0
+    return np.stack([np.asarray(forest.predict(X)) for forest in forests], axis=1)
+
+
+def _best_scale(shares: Floats, loss: Callable[[Floats], float]) -> float:
+    """The constant that turns probabilities into the best scores, by the loss and the prior."""
+    low, high = np.log(_SCALES)
+
+    def badness(log_scale: float) -> float:
+        distance = (log_scale - np.log(_USUAL_SCALE)) / _SPREAD
+        return float(loss(np.exp(log_scale) * shares) + 0.5 * distance**2 / len(shares))
+
+    found = minimize_scalar(badness, bounds=(low, high), method="bounded")
+    return float(np.exp(found.x)) if np.isfinite(found.fun) else _USUAL_SCALE

@@ -1,0 +1,163 @@
+"""The parameters of `CostBoostClassifier`: their rules, and what LightGBM and XGBoost call them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from functools import wraps
+from inspect import signature
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+import numpy as np
+
+from costboost._validation import (
+    BOOLEAN,
+    FRACTION,
+    LEARNING_RATE,
+    N_JOBS,
+    VERBOSE,
+    Constraint,
+    integer,
+    is_integer,
+    is_real,
+    number,
+    one_of,
+    share,
+)
+
+__all__ = ["ALIASES", "ONE_HOT", "RULES", "canonical", "hint", "with_hints"]
+
+# Categories of a column that engines split off one at a time.
+ONE_HOT = 64
+
+P = ParamSpec("P")
+OwnerT = TypeVar("OwnerT")
+
+
+def _integer_or_auto(least: int) -> Constraint:
+    return Constraint(
+        f"an integer >= {least} or 'auto'",
+        lambda v: v == "auto" or (is_integer(v) and v >= least),
+    )
+
+
+RULES: dict[str, Constraint] = {
+    "n_estimators": integer(1),
+    "effort": one_of("fast", "balanced", "high"),
+    "time_limit": Constraint(
+        "None or a number of seconds > 0", lambda v: v is None or (is_real(v) and v > 0)
+    ),
+    "refit": Constraint(
+        "a boolean or 'auto'", lambda v: isinstance(v, bool | np.bool_) or v == "auto"
+    ),
+    "max_leaves": _integer_or_auto(2),
+    "learning_rate": Constraint(
+        f"{LEARNING_RATE.words} or 'auto'", lambda v: v == "auto" or LEARNING_RATE.holds(v)
+    ),
+    "n_jobs": N_JOBS,
+    "verbose": VERBOSE,
+    "engine": one_of("lightgbm", "xgboost", "catboost"),
+    "decision": one_of("auto", "bayes", "learned"),
+    "risk": one_of("expected", "worst"),
+    "cost_columns": one_of("features", "exclude"),
+    "min_samples_leaf": _integer_or_auto(1),
+    "reg_lambda": number(0),
+    "subsample": FRACTION,
+    "colsample": FRACTION,
+    "early_stopping": BOOLEAN,
+    "patience": integer(1),
+    "ensemble": _integer_or_auto(1),
+    "cv": Constraint(
+        "None, a splitter or an iterable of (rows, held-out rows); for a number of folds use "
+        "ensemble",
+        lambda v: not isinstance(v, str) and (v is None or hasattr(v, "split") or np.iterable(v)),
+    ),
+    "validation_fraction": share(),
+    "calibration": one_of("temperature", None),
+    "engine_params": Constraint("None or a dict", lambda v: v is None or isinstance(v, dict)),
+    "device": Constraint("a string", lambda v: isinstance(v, str)),
+}
+
+# Other names of the parameters that the engines are given here: a user's own must win by any name.
+ALIASES: dict[str, dict[str, str]] = {
+    "lightgbm": {
+        **dict.fromkeys(("eta", "shrinkage_rate"), "learning_rate"),
+        **dict.fromkeys(("num_leaf", "max_leaves", "max_leaf", "max_leaf_nodes"), "num_leaves"),
+        **dict.fromkeys(
+            ("min_data_per_leaf", "min_data", "min_child_samples", "min_samples_leaf"),
+            "min_data_in_leaf",
+        ),
+        **dict.fromkeys(("reg_lambda", "lambda", "l2_regularization"), "lambda_l2"),
+        **dict.fromkeys(("sub_row", "subsample", "bagging"), "bagging_fraction"),
+        "subsample_freq": "bagging_freq",
+        **dict.fromkeys(("sub_feature", "colsample_bytree"), "feature_fraction"),
+        "device": "device_type",
+        **dict.fromkeys(("random_seed", "random_state"), "seed"),
+        **dict.fromkeys(("num_thread", "nthread", "nthreads", "n_jobs"), "num_threads"),
+        "verbose": "verbosity",
+    },
+    "xgboost": {
+        "eta": "learning_rate",
+        "lambda": "reg_lambda",
+        "n_jobs": "nthread",
+        "random_state": "seed",
+    },
+}
+# LightGBM's own names, to which its other names and XGBoost's lead, -> the names here.
+_NAMES = {
+    "num_leaves": "max_leaves",
+    "min_data_in_leaf": "min_samples_leaf",
+    "lambda_l2": "reg_lambda",
+    "bagging_fraction": "subsample",
+    "feature_fraction": "colsample",
+    "device_type": "device",
+    "seed": "random_state",
+    "num_threads": "n_jobs",
+    "verbosity": "verbose",
+    "objective": "loss",
+    **dict.fromkeys(("num_iterations", "num_boost_round"), "n_estimators"),
+    **dict.fromkeys(("early_stopping_round", "early_stopping_rounds"), "patience"),
+}
+_ENGINE_ONLY = frozenset(
+    {
+        *("max_depth", "gamma", "min_child_weight", "reg_alpha", "lambda_l1", "max_bin"),
+        *("min_split_gain", "min_gain_to_split", "monotone_constraints", "tree_method"),
+        *("boosting_type", "scale_pos_weight", "is_unbalance", "max_delta_step"),
+    }
+)
+
+
+def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
+    """A user's parameters of an engine, by the names that are used here."""
+    return {ALIASES[engine].get(name, name): value for name, value in parameters.items()}
+
+
+def hint(name: str, known: list[str]) -> str:
+    """What to write instead of an unknown parameter."""
+    if name in _ENGINE_ONLY:
+        return f"It belongs to the engine: pass engine_params={{{name!r}: ...}}."
+    lightgbm = ALIASES["lightgbm"].get(name, name)
+    found = _NAMES.get(lightgbm, lightgbm)
+    if found in known:
+        return f"Here it is called {found!r}."
+    near = get_close_matches(name, known, n=1)
+    return f"Did you mean {near[0]!r}?" if near else f"The parameters are {known}."
+
+
+def with_hints(
+    init: Callable[Concatenate[OwnerT, P], None],
+) -> Callable[Concatenate[OwnerT, P], None]:
+    """A constructor whose error for an unknown parameter says what to write instead."""
+    # The signature stays the one of ``init``, as scikit-learn asks for.
+    known = list(signature(init).parameters)[1:]
+
+    @wraps(init)
+    def checked(self: OwnerT, /, *args: P.args, **options: P.kwargs) -> None:
+        for name in options:
+            if name not in known:
+                raise TypeError(
+                    f"{type(self).__name__} has no parameter {name!r}. {hint(name, known)}"
+                )
+        init(self, *args, **options)
+
+    return checked

@@ -1,0 +1,646 @@
+"""Training rows: features, costs and weights; their sums; which of them a booster trains on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array
+
+from costboost._frames import FrameEncoder, as_csr, is_sparse
+from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._validation import checked_labels
+from costboost.costs import Costs, CostSummary
+from costboost.costs.expressions import column_names
+from costboost.costs.forms import decisions_of, is_labelled, varies
+from costboost.costs.table import mean_prices, same_labels
+from costboost.costs.uncertain import scenarios
+
+if TYPE_CHECKING:
+    from costboost.gbm.members import Candidate
+    from costboost.gbm.models import Model
+    from costboost.gbm.rounds import Rounds
+    from costboost.gbm.targets import Target
+
+__all__ = [
+    "LARGEST_SEED",
+    "Columns",
+    "Fold",
+    "HoldOut",
+    "MemoryRows",
+    "Pricing",
+    "Rows",
+    "Totals",
+    "TrainingRows",
+    "check_classes",
+    "eval_rows",
+    "gains",
+    "hold_out_rule",
+    "make_folds",
+    "strata",
+]
+
+LARGEST_SEED = int(np.iinfo(np.int32).max)
+# Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
+_HELD_OUT_ROWS = 2**20
+_HELD_OUT_NUMBERS = 2**24
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The feature columns of a table, and how they become numbers."""
+
+    n_features: int
+    names: AnyArray | None = None
+    encoder: FrameEncoder | None = None
+
+    @property
+    def categorical(self) -> list[int]:
+        """Positions of the columns that hold category codes."""
+        return self.encoder.categorical if self.encoder else []
+
+    def read_as_trained(self, X: Any, owner: str) -> AnyArray:
+        """A whole table with these columns, as a float matrix; sparse rows stay sparse."""
+        names = column_names(X)
+        if self.encoder is not None and names is None:
+            raise ValueError(
+                f"{owner} must have a data frame as X, because the training rows have columns that "
+                f"are not numbers; got {type(X).__name__}."
+            )
+        if self.names is not None and names is not None and names != self.names.tolist():
+            raise ValueError(
+                f"{owner} must have the columns of the training rows in their order, "
+                f"{self.names.tolist()}; got {names}."
+            )
+        if is_sparse(X):
+            checks = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
+            matrix: Any = as_csr(check_array(X, accept_sparse="csr", **checks))
+        else:
+            matrix = self.read(X)
+        if matrix.shape[1] != self.n_features:
+            raise ValueError(
+                f"{owner} has {matrix.shape[1]} features, and the training rows {self.n_features}."
+            )
+        rows: AnyArray = matrix
+        return rows
+
+    def read(self, X: Any) -> AnyArray:
+        """Part of a table whose columns have been checked, as a float matrix."""
+        table = X if self.encoder is None else self.encoder.transform(X)
+        matrix = check_array(
+            table, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
+        )
+        return np.asarray(matrix)
+
+
+@dataclass(frozen=True, eq=False)
+class Pricing:
+    """What the user said about costs, ready to price any rows."""
+
+    cost_matrix: Any
+    classes: AnyArray
+    owner: str
+    as_classes: bool = False
+
+    @property
+    def needs_columns(self) -> bool:
+        """Whether the costs depend on columns of the rows: expressions, or a function."""
+        return varies(self.cost_matrix)
+
+    def nothing(self) -> Costs:
+        """Costs of no rows, which add up with those of others."""
+        decisions = decisions_of(self.cost_matrix, self.classes, self.owner)
+        free = np.zeros((len(self.classes), len(decisions)))
+        return Costs(self.classes, free, decisions, codes=np.empty(0, dtype=np.intp))
+
+    def _names_for(self, costs: Any) -> AnyArray | None:
+        """Names of the columns of costs without any: the decisions that `cost_matrix` names."""
+        shape: tuple[int, ...] = getattr(costs, "shape", ())
+        if len(shape) < 2 or is_labelled(costs) or hasattr(costs, "columns"):
+            return None
+        names = decisions_of(self.cost_matrix, self.classes, self.owner)
+        return names if shape[-1] == len(names) else None
+
+    def resolve(self, costs: Any, X: Any, codes: Ints) -> Costs:
+        """Costs of some rows; uncertain ones by their means."""
+        return Costs.resolve(
+            scenarios(self.cost_matrix).expected if costs is None else None,
+            None if costs is None else scenarios(costs).expected,
+            classes=self.classes,
+            decisions=self._names_for(costs),
+            X=X,
+            codes=codes,
+            owner=self.owner,
+            as_classes=self.as_classes,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Some rows: a table in memory, a batch of a file, a partition of a cluster."""
+
+    X: AnyArray | None
+    costs: Costs
+    weights: Floats
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def take(self, rows: Any) -> Rows:
+        """Some of the rows (indices, a mask or a slice)."""
+        X = None if self.X is None else self.X[rows]
+        return Rows(X, self.costs.take(rows), self.weights[rows])
+
+    def weighted(self) -> Rows:
+        """The rows that have weight."""
+        return self if self.weights.all() else self.take(np.flatnonzero(self.weights))
+
+    def with_prices(self) -> Rows:
+        """Without the matrices of single rows: of these, only the prices under the truth."""
+        costs = self.costs
+        if costs.matrix is None or costs.matrix.ndim == 2:
+            return self
+        known = Costs(costs.classes, None, costs.decisions, codes=costs.codes, prices=costs.prices)
+        return Rows(self.X, known, self.weights)
+
+    def without_features(self) -> Rows:
+        """Costs and weights only."""
+        return Rows(None, self.costs, self.weights)
+
+    @staticmethod
+    def joined(parts: Sequence[Rows]) -> Rows:
+        """The costs and weights of several parts."""
+        if len(parts) == 1:
+            return parts[0].without_features()
+        costs = Costs.concat([part.costs for part in parts])
+        return Rows(None, costs, np.concatenate([part.weights for part in parts]))
+
+
+def eval_rows(
+    eval_set: Any,
+    without_cost_columns: Callable[[Any], Any],
+    columns: Columns,
+    pricing: Pricing,
+    training: Costs,
+    *,
+    has_costs: bool,
+) -> Rows:
+    """The rows of another table that a training watches."""
+    owner = f"The 'eval_set' argument of {pricing.owner}.fit"
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+        size = f" of length {len(eval_set)}" if hasattr(eval_set, "__len__") else ""
+        raise ValueError(
+            f"{owner} must be (X, y) or (X, y, costs), got {type(eval_set).__name__}{size}. Pass "
+            "one pair."
+        )
+    X, y = eval_set[:2]
+    costs = eval_set[2] if len(eval_set) == 3 else None
+    matrix = columns.read_as_trained(without_cost_columns(X), owner)
+    labels = np.asarray(checked_labels(y, pricing.owner))
+    if labels.shape != (matrix.shape[0],):
+        raise ValueError(
+            f"{owner} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}. Give one "
+            "label per row."
+        )
+    unknown = sorted(set(labels.tolist()) - set(pricing.classes.tolist()), key=str)
+    if unknown:
+        raise ValueError(
+            f"{owner} has labels that the training rows lack: {unknown[:5]}; the classes are "
+            f"{pricing.classes.tolist()}. Leave these rows out."
+        )
+    if costs is None and has_costs:
+        raise ValueError(
+            f"{owner} must have costs, because the training rows were given some. Pass "
+            "(X, y, costs)."
+        )
+    known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, labels))
+    if not same_labels(known.decisions, training.decisions):
+        raise ValueError(
+            f"{owner} has costs of the decisions {known.decisions.tolist()}, and the training rows "
+            f"those of {training.decisions.tolist()}. Name the same decisions."
+        )
+    return Rows(matrix, known, np.ones(len(labels)))
+
+
+def check_classes(classes: AnyArray, owner: str) -> None:
+    """Raise a ValueError if there are fewer than two classes."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{owner} needs rows of at least two classes, and there is only one class: "
+            f"{classes.tolist()}."
+        )
+
+
+# --- sums -----------------------------------------------------------------------------------------
+
+
+def gains(costs: Costs) -> Floats:
+    """What each decision saves against the costliest one on its row, (n, d)."""
+    return np.asarray(costs.reduced.max(axis=1, keepdims=True) - costs.reduced)
+
+
+@dataclass(frozen=True, eq=False)
+class Totals:
+    """Sums over rows that have weight."""
+
+    # A table in memory is one part; Parquet files and Dask partitions are many, whose totals are
+    # added. The rules that follow from the sums are the same for all of them:
+    #
+    # - One matrix for all rows is the mean matrix, unchanged.
+    # - Matrices of single rows are averaged over all rows, whatever the truth.
+    # - Prices (where only the costs under the true class are known) are averaged for each true
+    #   class over its own rows. A class whose rows have no weight gets no zeros, which would make
+    #   every decision free: each of its mistakes gets the mean price of a mistake. If the
+    #   decisions are not the classes, each decision gets its mean price over all rows.
+    # - The unit of costs is the mean of what is at stake on a row; the unit of gains is the mean
+    #   sum of a row's gains. Held-out rows count in all sums.
+
+    train_rows: int
+    held_out_rows: int
+    weight: Floats
+    label_weight: Floats
+    label_gain: Floats
+    stakes: float
+    cost_sums: Floats
+    cost_weights: Floats
+    cost_low: Floats
+    cost_high: Floats
+    classes: AnyArray
+    decisions: AnyArray
+    texts: dict[tuple[int, int], str]
+    matrix: Floats | None = None
+
+    @classmethod
+    def of(cls, rows: Rows, held_out_rows: int = 0) -> Totals:
+        """The sums over some rows."""
+        n, costs, w = len(rows), rows.costs, rows.weights
+        if not costs.is_per_row and n:
+            # With one matrix for all rows, a row of each class stands for all of its rows.
+            found, first, codes = np.unique(costs.codes, return_index=True, return_inverse=True)
+            w = np.asarray(np.bincount(codes, w, minlength=len(found)), dtype=np.float64)
+            costs = costs.take(first)
+        codes = costs.codes
+        k, d = len(costs.classes), costs.reduced.shape[1]
+
+        def by(groups: Ints, values: Floats, n: int) -> Floats:
+            return np.asarray(np.bincount(groups, values, minlength=n), dtype=np.float64)
+
+        weight = by(codes, w, k)
+        spans = costs.summary
+        if costs.matrix is not None and costs.matrix.ndim == 3:
+            sums, counted = np.tensordot(w, costs.matrix, 1), np.full(k, w.sum())
+        else:
+            sums = np.stack([by(codes, w * column, k) for column in costs.reduced.T], axis=1)
+            counted = weight
+        return cls(
+            n - held_out_rows,
+            held_out_rows,
+            weight,
+            by(costs.labels, w, d),
+            by(costs.labels, w * gains(costs).sum(axis=1), d),
+            float(w @ costs.reduced.max(axis=1)) if len(w) else 0.0,
+            sums,
+            counted,
+            spans.low,
+            spans.high,
+            costs.classes,
+            costs.decisions,
+            costs.texts,
+            None if costs.is_per_row else costs.matrix,
+        )
+
+    def __add__(self, other: Totals) -> Totals:
+        found = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name in found:
+            mine, others = found[name], getattr(other, name)
+            if name in ("cost_low", "cost_high"):
+                found[name] = (np.fmin if name == "cost_low" else np.fmax)(mine, others)
+            elif name not in ("classes", "decisions", "texts", "matrix"):
+                found[name] = mine + others
+        return Totals(**found)
+
+    @property
+    def rows(self) -> int:
+        """Number of all rows."""
+        return self.train_rows + self.held_out_rows
+
+    @property
+    def mean_stakes(self) -> float:
+        """What is at stake on a row, on average."""
+        return float(self.stakes / self.weight.sum())
+
+    @property
+    def mean_gain(self) -> float:
+        """Sum of the gains of a row's decisions, on average."""
+        return float(self.label_gain.sum() / self.weight.sum())
+
+    @property
+    def mean_costs(self) -> Floats:
+        """One matrix for all rows, (k, d): what a decision costs on average under each truth."""
+        if self.matrix is not None:
+            return self.matrix.copy()
+        is_square = self.classes.tolist() == self.decisions.tolist()
+        return mean_prices(self.cost_weights, self.cost_sums, is_square=is_square)
+
+    @property
+    def summary(self) -> CostSummary:
+        """Smallest, mean and largest costs, which print themselves in words."""
+        return CostSummary(
+            self.classes,
+            self.decisions,
+            self.cost_low,
+            self.mean_costs,
+            self.cost_high,
+            self.rows if self.matrix is None else None,
+            self.texts,
+        )
+
+    def check(self, owner: str) -> None:
+        """Raise a ValueError if there is nothing to learn from the rows."""
+        if not self.stakes > 0:
+            raise ValueError(
+                f"Every decision costs {owner} the same, so there is nothing to learn. Give "
+                "cost_matrix or costs at least one entry that tells decisions apart."
+            )
+
+
+# --- folds ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Fold:
+    """Rows to train on and rows held out; None is all rows and none."""
+
+    rows: Ints | None = None
+    held_out: Ints | None = None
+
+
+def strata(costs: Costs) -> Ints:
+    """Groups of rows that folds share out evenly, (n,): class, and whether errors cost anything."""
+    # Where few rows have a price, folds by class alone may have no such row, and nothing to learn
+    # from or to stop by.
+    return np.asarray(2 * costs.codes + costs.reduced.any(axis=1), dtype=np.intp)
+
+
+def make_folds(
+    rows: Rows, weights: Floats, model: Any, owner: str, *, n_folds: int, has_eval_set: bool
+) -> tuple[list[Fold], list[int]]:
+    """The folds of a table in memory, and a seed for the boosters of each."""
+    rng = check_random_state(model.random_state)
+    n = len(rows)
+    if n < 2:
+        raise ValueError(
+            f"{owner} needs two rows or more whose sample_weight is above 0, got {n}. Give more "
+            "rows a weight."
+        )
+    groups = strata(rows.costs)
+    if model.cv is not None:
+        place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
+        folds = _own_folds(model.cv, rows.X, rows.costs.codes, place, owner)
+    elif (n_folds := min(n_folds, n // 2)) >= 2:
+        # Shuffled, with the same share of every group, to within a row.
+        order = rng.permutation(n)
+        order = order[np.argsort(groups[order], kind="stable")]
+        number = np.empty(n, dtype=np.intp)
+        number[order] = np.arange(n) % n_folds
+        folds = [
+            Fold(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(n_folds)
+        ]
+    elif has_eval_set:
+        folds = [Fold()]
+    else:
+        held = hold_out_rule(model, n, len(rows.costs.classes), rng).mask(groups)
+        folds = [Fold(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else Fold()]
+    return folds, [int(rng.randint(LARGEST_SEED)) for _ in folds]
+
+
+@dataclass(frozen=True)
+class HoldOut:
+    """The rule by which a single booster holds out rows, wherever they come from."""
+
+    # The rows of a group (see `strata`) are counted in their order. Of every ``one_in`` that follow
+    # each other one is held out, drawn by the seed, but never the first row of a group. So every
+    # group has a row to train on and gives the same share, to within a row, and the rows held out
+    # do not depend on batches, files, partitions or workers.
+
+    one_in: int = 0
+    seed: int = 0
+
+    def mask(self, groups: Ints, before: Ints | None = None) -> Bools:
+        """Which rows of a part are held out."""
+        if not self.one_in or not len(groups):
+            return np.zeros(len(groups), dtype=np.bool_)
+        counts = np.bincount(groups)
+        order = np.argsort(groups, kind="stable")
+        number = np.empty(len(groups), dtype=np.int64)
+        number[order] = np.arange(len(groups)) - np.repeat(np.cumsum(counts) - counts, counts)
+        if before is not None:
+            number += before[groups]
+        turn, place = np.divmod(number, self.one_in)
+        first = turn == 0
+        drawn = np.floor((self.one_in - first) * _drawn(groups, turn, self.seed)) + first
+        return np.asarray(place == drawn)
+
+
+def hold_out_rule(model: Any, n_rows: int, n_classes: int, rng: np.random.RandomState) -> HoldOut:
+    """Which rows a single booster holds out, to stop early, calibrate and estimate savings."""
+    fraction = model.validation_fraction
+    if not model.early_stopping or n_rows * fraction < 1:
+        return HoldOut()
+    seed = int(rng.randint(LARGEST_SEED))
+    # Less than the fraction if memory could not hold so many rows.
+    most = min(_HELD_OUT_ROWS, _HELD_OUT_NUMBERS // n_classes**2)
+    return HoldOut(max(round(1.0 / fraction), 2, -(-n_rows // most)), seed)
+
+
+def _drawn(groups: Ints, turn: Ints, seed: int) -> Floats:
+    """A number in [0, 1) per group and turn (the mixing function of SplitMix64)."""
+    golden = 0x9E3779B97F4A7C15
+    z = np.asarray(turn, dtype=np.uint64) * np.uint64(golden)
+    z += np.asarray(groups, dtype=np.uint64) * np.uint64(0xD1342543DE82EF95)
+    z += np.uint64((seed + 1) * golden % 2**64)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(11), dtype=np.float64) / 2.0**53
+
+
+def _own_folds(cv: Any, X: Any, codes: Ints, place: Ints, owner: str) -> list[Fold]:
+    """The folds of a splitter or of an iterable, checked."""
+    if hasattr(cv, "split"):
+        parts: Iterable[Any] = cv.split(X, codes)
+        place = np.arange(len(codes))
+    else:
+        parts = cv
+    found = []
+    for number, (rows, held) in enumerate(parts):
+        name = f"Fold {number} of the 'cv' parameter of {owner}"
+        train, held_out = (
+            _indices(part, place, f"{name}, {what},")
+            for part, what in ((rows, "training rows"), (held, "held-out rows"))
+        )
+        both = np.intersect1d(train, held_out)
+        if len(both):
+            raise ValueError(
+                f"{name} holds out {len(both)} of its training rows, such as row "
+                f"{int(np.flatnonzero(place == both[0])[0])}: the estimated savings would be too "
+                "high. Leave them out of the training rows."
+            )
+        found.append(Fold(train, held_out))
+    if not found:
+        raise ValueError(
+            f"The 'cv' parameter of {owner} gave no folds. Pass at least one pair (training rows, "
+            "held-out rows); an iterator can be used once only, so pass a list."
+        )
+    return found
+
+
+def _indices(part: Any, place: Ints, name: str) -> Ints:
+    """Rows that have weight, from indices or a mask of all rows."""
+    rows = np.asarray(part)
+    n = len(place)
+    if rows.dtype == np.bool_ and rows.shape == (n,):
+        rows = np.flatnonzero(rows)
+    elif rows.ndim != 1 or (len(rows) and not np.issubdtype(rows.dtype, np.integer)):
+        raise ValueError(
+            f"{name} must be indices of rows or a mask of {n} booleans, got an array of "
+            f"{rows.dtype} of shape {rows.shape}. Pass integers, such as those of KFold.split."
+        )
+    strange = rows[(rows < 0) | (rows >= n)] if len(rows) else rows
+    if len(strange):
+        raise ValueError(
+            f"{name} must be indices from 0 to {n - 1}, got {strange[0]}. Make the folds from the "
+            "rows that fit is given."
+        )
+    kept = place[rows.astype(np.intp)]
+    kept = kept[kept >= 0]
+    if not len(kept):
+        raise ValueError(
+            f"{name} must have at least one row with weight, got {len(rows)} rows without. Use "
+            "fewer or larger folds."
+        )
+    return np.asarray(kept)
+
+
+# --- where rows come from -------------------------------------------------------------------------
+
+
+class TrainingRows(ABC):
+    """Training rows wherever they are: all that `costboost.gbm.train` asks of them."""
+
+    owner: str
+    columns: Columns
+    totals: Totals
+    # A seed for the booster of each fold.
+    seeds: Sequence[int]
+    has_row_costs: bool
+    # Costs and weights of all rows, if they are in memory and those of the rows differ.
+    row_costs: tuple[Costs, Floats] | None = None
+    # Inputs, a category counted once per value, if kinds of models can be compared on folds.
+    n_inputs: int | None = None
+    is_sparse: bool = False
+    # Whether each round is told while it happens, and threads are those of this machine.
+    is_local: bool = True
+
+    @abstractmethod
+    def held_out(self, number: int | None = None) -> Rows | None:
+        """Costs and weights of held-out rows, of one fold or all; None if there are none."""
+
+    def watched(self, number: int) -> dict[str, Rows]:
+        """The sets of rows whose loss and cost a booster's training tells."""
+        held = self.held_out(number)
+        return {} if held is None else {"held_out": held}
+
+    @abstractmethod
+    def fit(
+        self,
+        kind: Candidate,
+        target: Target,
+        number: int | None,
+        rounds: Rounds,
+        threads: int | None,
+    ) -> tuple[Model, Floats | None]:
+        """Train a booster on a fold (None: on all rows); its scores of the rows it held out."""
+
+
+class MemoryRows(TrainingRows):
+    """A table in memory, shared out in folds."""
+
+    def __init__(
+        self,
+        rows: Rows,
+        columns: Columns,
+        folds: list[Fold],
+        seeds: list[int],
+        owner: str,
+        *,
+        has_row_costs: bool,
+        eval_set: Rows | None = None,
+        eval_train: bool = False,
+    ) -> None:
+        assert rows.X is not None
+        self.rows = rows
+        self.columns = columns
+        self.folds = folds
+        self.seeds = seeds
+        self.owner = owner
+        self.has_row_costs = has_row_costs
+        self.eval_set = eval_set
+        self.eval_train = eval_train
+        self.totals = Totals.of(rows)
+        self.is_sparse = is_sparse(rows.X)
+        self.row_costs = (rows.costs, rows.weights) if has_row_costs else None
+        if eval_set is not None or folds[0].held_out is not None:
+            codes = columns.categorical
+            self.n_inputs = columns.n_features - len(codes)
+            if len(codes) and not self.is_sparse:
+                largest = np.nan_to_num(rows.X[:, codes]).max(axis=0, initial=0.0)
+                self.n_inputs += int(largest.sum()) + len(codes)
+
+    def held_out(self, number: int | None = None) -> Rows | None:
+        """Costs and weights of the held-out rows of one fold, or of all; else of `eval_set`."""
+        some = self.folds if number is None else [self.folds[number]]
+        found = [fold.held_out for fold in some if fold.held_out is not None]
+        if found:
+            return self.rows.without_features().take(np.concatenate(found))
+        return None if self.eval_set is None else self.eval_set.without_features()
+
+    def watched(self, number: int) -> dict[str, Rows]:
+        """Rows of another table, held-out rows, and training rows if they were asked for."""
+        fold = self.folds[number]
+        found: dict[str, Rows] = {}
+        if self.eval_set is not None:
+            found["eval_set"] = self.eval_set
+        if fold.held_out is not None:
+            found["held_out"] = self.rows.take(fold.held_out)
+        if self.eval_train:
+            found["train"] = self.rows if fold.rows is None else self.rows.take(fold.rows)
+        return found
+
+    def fit(
+        self,
+        kind: Candidate,
+        target: Target,
+        number: int | None,
+        rounds: Rounds,
+        threads: int | None,
+    ) -> tuple[Model, Floats | None]:
+        """Train on the rows of a fold."""
+        from costboost.gbm.members import engine
+
+        fold = Fold() if number is None else self.folds[number]
+        train = self.rows if fold.rows is None else self.rows.take(fold.rows)
+        known = target.on(train.costs, train.weights)
+        if not known.weights.any():  # no error costs anything here: by sample weights alone
+            known = known.put(known.labels, train.weights, known.values)
+        model = engine(kind.engine)[0](kind, train.X, known, rounds, threads, self)
+        if number is None:
+            return model, None
+        stop_by = "eval_set" if fold.held_out is None else "held_out"
+        if rounds.best_scores is not None and rounds.stop_by == stop_by:
+            return model, rounds.best_scores
+        watched = rounds.sets.get(stop_by)
+        return model, None if watched is None else model.scores(watched.X)

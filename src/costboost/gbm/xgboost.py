@@ -1,0 +1,171 @@
+"""XGBoost: its parameters, objective and metric, for tables in memory, files and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import xgboost as xgb
+from numpy.typing import ArrayLike
+
+from costboost._frames import is_sparse
+from costboost._threads import limit_forked
+from costboost._typing import AnyArray
+from costboost.gbm.members import Candidate
+from costboost.gbm.models import XGBoostModel, in_single, written_out
+from costboost.gbm.parameters import ONE_HOT, canonical
+from costboost.gbm.rounds import Rounds
+from costboost.gbm.rows import MemoryRows
+from costboost.gbm.targets import Target
+
+__all__ = ["boost", "feature_types", "first_hessian", "fit", "matrix_options", "parameters_for"]
+
+
+def fit(
+    kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
+) -> XGBoostModel:
+    """Train one booster, grown leaf by leaf on histograms."""
+    limit_forked()
+    types = feature_types(table.columns.n_features, table.columns.categorical)
+
+    def data(X: Any, known: Target, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
+        options = {**matrix_options(kind, types), "ref": reference, "nthread": threads}
+        if is_sparse(X):
+            batches = _DenseBatches(X, known.labels, known.weights)
+            return xgb.QuantileDMatrix(batches, **options)
+        return xgb.QuantileDMatrix(
+            in_single(X), label=known.labels, weight=known.weights, **options
+        )
+
+    train = data(X, target)
+    watched = {
+        name: train if name == "train" else data(rounds.sets[name].X, known, train)
+        for name, known in rounds.targets.items()
+    }
+    return XGBoostModel(boost(kind, target, train, watched, rounds, threads), types)
+
+
+def boost(
+    kind: Candidate,
+    target: Target,
+    train: xgb.DMatrix,
+    watched: Mapping[str, xgb.DMatrix],
+    rounds: Rounds,
+    threads: int,
+) -> xgb.Booster:
+    """Train a booster on matrices, wherever their rows are; the target is on the training rows."""
+    names = {id(data): name for name, data in watched.items()}
+
+    def loss(outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
+        # With an objective of its own XGBoost hands over probabilities, else raw scores.
+        return "loss", rounds.see(names[id(data)], outputs, is_probability=target.is_log_loss)
+
+    options: dict[str, Any] = {}
+    if watched:
+        evals = [(data, name) for name, data in watched.items()]
+        options = {"evals": evals, "custom_metric": loss, "verbose_eval": False}
+    if not target.is_log_loss:
+        options["obj"] = lambda scores, _: target.derivatives(scores)
+    booster = xgb.train(
+        parameters_for(kind, target, rounds.seed, threads),
+        train,
+        num_boost_round=rounds.n_rounds,
+        callbacks=[_Callback(rounds)],
+        **options,
+    )
+    if rounds.best_round < booster.num_boosted_rounds():
+        booster = booster[: rounds.best_round]
+    return booster
+
+
+def parameters_for(
+    kind: Candidate, target: Target, seed: int, threads: int | None
+) -> dict[str, Any]:
+    """XGBoost's parameters of a training."""
+    parameters: dict[str, Any] = {
+        "tree_method": "hist",
+        "grow_policy": "lossguide",
+        "max_leaves": kind.max_leaves,
+        "max_depth": 0,
+        "learning_rate": kind.learning_rate,
+        "reg_lambda": kind.reg_lambda,
+        "subsample": kind.subsample,
+        "colsample_bytree": kind.colsample,
+        "max_cat_to_onehot": ONE_HOT,
+        # A leaf of min_samples_leaf rows has about this Hessian in the first round.
+        "min_child_weight": kind.min_samples_leaf * first_hessian(target.masses),
+        "disable_default_eval_metric": 1,
+        "verbosity": 0,
+        "device": kind.device,
+        "seed": seed,
+    }
+    if threads is not None:
+        parameters["nthread"] = threads
+    if target.n_scores > 1:
+        parameters["num_class"] = target.n_scores
+    if target.is_log_loss:
+        parameters["objective"] = "binary:logistic" if target.n_scores == 1 else "multi:softprob"
+    else:
+        parameters["base_score"] = 0.0
+    return {**parameters, **canonical(kind.parameters, "xgboost")}
+
+
+def matrix_options(kind: Candidate, types: list[str] | None) -> dict[str, Any]:
+    """Options of a quantised matrix with features of these types."""
+    return {
+        "max_bin": kind.parameters.get("max_bin"),
+        "feature_types": types,
+        "enable_categorical": types is not None,
+    }
+
+
+def first_hessian(masses: ArrayLike) -> float:
+    """Mean Hessian of a row in the first round: it turns rows of a leaf into XGBoost's weight."""
+    # With shares p of the labels it is the mean over labels of p (1 - p).
+    shares = np.asarray(masses) / np.sum(np.asarray(masses))
+    return float((1.0 - np.square(shares).sum()) / len(shares))
+
+
+def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
+    """XGBoost's types of the columns; None if all are numbers."""
+    if not categorical:
+        return None
+    return ["c" if j in set(categorical) else "q" for j in range(n_features)]
+
+
+class _DenseBatches(xgb.DataIter):
+    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
+
+    def __init__(self, X: Any, labels: AnyArray, weights: AnyArray) -> None:
+        self.rows = X
+        self.labels = labels
+        self.weights = weights
+        self.reset()
+        super().__init__()
+
+    def reset(self) -> None:
+        """Start from the first row."""
+        self.at = 0
+        self.blocks = written_out(self.rows)
+
+    def next(self, input_data: Callable[..., None]) -> bool:
+        """Hand over a block; False if there is none left."""
+        block = next(self.blocks, None)
+        if block is None:
+            return False
+        some = slice(self.at, self.at + len(block))
+        self.at = some.stop
+        input_data(data=block, label=self.labels[some], weight=self.weights[some])
+        return True
+
+
+class _Callback(xgb.callback.TrainingCallback):
+    """Report, and stop when it is time."""
+
+    def __init__(self, rounds: Rounds) -> None:
+        self.rounds = rounds
+
+    def after_iteration(self, model: Any, epoch: int, evals_log: Any) -> bool:
+        """Whether to stop."""
+        return self.rounds.end_round()

@@ -1,0 +1,979 @@
+"""Figures of the papers, as scikit-learn's Display classes; `costboost.plots` has the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from costboost._typing import AnyArray, Floats
+from costboost.metrics import critical_difference, friedman_test, mean_ranks
+from costboost.plots._shared import (
+    INK,
+    MUTED,
+    PALETTE,
+    SMALL,
+    ResponseMethod,
+    axes,
+    binary_response,
+    feature_names,
+    label_ends,
+    like,
+    line_looks,
+    named,
+    number,
+    staged,
+    tidy,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "BoundaryDisplay",
+    "CostFactorDisplay",
+    "RankDisplay",
+    "ZeroCrossingDisplay",
+    "zero_crossing",
+]
+
+
+# --- boundary ------------------------------------------------------------------------------------
+
+# Of the classes: pale enough to lie under lines of the same palette.
+_POINTS = ("#8C8C8C", "#E3A857")
+_MARKERS = ("o", "^")
+
+
+class BoundaryDisplay:
+    """Where classifiers of two features change their decision.
+
+    Make it with `from_estimator` (one boundary) or `from_estimators` (several).
+
+    Parameters
+    ----------
+    x0, x1 : array of shape (m,)
+        The grid along each feature.
+    responses : mapping of str to array of shape (m, m)
+        Score of each classifier on the grid, rows along `x1`; the boundary is its zero line.
+    bayes : array of shape (m, m), optional
+        Score of the best decision.
+    X : array of shape (n, 2), optional
+        Points to show.
+    y : array of shape (n,), optional
+        Their classes.
+    names : sequence of two str, optional
+        Names of the features.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    lines_ : dict of str to QuadContourSet or None
+        The boundaries, by name; None if one class is decided everywhere, which the legend says.
+    bayes_line_ : QuadContourSet or None
+        The Bayes boundary.
+    points_ : list of PathCollection
+        The points, a collection per class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from costboost import AdaC2Classifier
+    >>> from costboost.datasets import log_odds, make_gaussians_2d
+    >>> from costboost_papers.plots import BoundaryDisplay
+    >>> X, y = make_gaussians_2d(200, random_state=0)
+    >>> clf = AdaC2Classifier({"fn": 3, "fp": 1}, n_estimators=5).fit(X, y)
+    >>> def best(x):
+    ...     return log_odds(x) + np.log(3)
+    >>> from matplotlib.figure import Figure  # or leave ax out: pyplot makes a figure
+    >>> ax = Figure().subplots()
+    >>> sorted(BoundaryDisplay.from_estimator(clf, X, y, bayes=best, ax=ax).lines_)
+    ['AdaC2']
+    """
+
+    def __init__(
+        self,
+        x0: ArrayLike,
+        x1: ArrayLike,
+        responses: Mapping[str, ArrayLike],
+        *,
+        bayes: ArrayLike | None = None,
+        X: ArrayLike | None = None,
+        y: ArrayLike | None = None,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        self.x0 = np.asarray(x0, dtype=np.float64)
+        self.x1 = np.asarray(x1, dtype=np.float64)
+        self.responses: dict[str, Floats] = {
+            name: np.asarray(response, dtype=np.float64) for name, response in responses.items()
+        }
+        self.bayes = None if bayes is None else np.asarray(bayes, dtype=np.float64)
+        self.X = None if X is None else np.asarray(X, dtype=np.float64)
+        self.y: AnyArray | None = None if y is None else np.asarray(y)
+        self.names = names
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        bayes: Callable[[Floats], ArrayLike] | None = None,
+        response_method: ResponseMethod = "auto",
+        grid_resolution: int = 200,
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the boundary of one fitted classifier.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted on the two features of X and two classes.
+        X : table of shape (n, 2)
+            Points; they are shown, and the grid covers them.
+        y : array of shape (n,), optional
+            Their classes.
+        bayes : callable, optional
+            Score of points, (n, 2) -> (n,), whose zero line is the best boundary.
+        response_method : {"auto", "decision_function", "predict_proba", "predict"}
+            What to draw the boundary of. "auto" is ``decision_function`` if there is one, else
+            ``predict``; "predict_proba" is drawn where the probability is 1/2.
+        grid_resolution : int, default=200
+            Points of the grid along each feature.
+        name : str, optional
+            What to call the classifier; by default its class.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        BoundaryDisplay
+            The display, drawn.
+        """
+        return cls.from_estimators(
+            {named(estimator, name): estimator},
+            X,
+            y,
+            bayes=bayes,
+            response_method=response_method,
+            grid_resolution=grid_resolution,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, Any],
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        bayes: Callable[[Floats], ArrayLike] | None = None,
+        response_method: ResponseMethod = "auto",
+        grid_resolution: int = 200,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the boundaries of several fitted classifiers in one picture.
+
+        Parameters
+        ----------
+        estimators : mapping of str to classifier
+            The classifiers and their names.
+        X, y, bayes, response_method, grid_resolution, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        BoundaryDisplay
+            The display, drawn.
+        """
+        points = np.asarray(X, dtype=np.float64)
+        if points.ndim != 2 or points.shape[1] != 2:
+            raise ValueError(
+                "The 'X' parameter of BoundaryDisplay must have shape (n, 2), because it draws in "
+                f"the plane; got {points.shape}. Fit on two features."
+            )
+        if grid_resolution < 2:
+            raise ValueError(
+                "The 'grid_resolution' parameter of BoundaryDisplay must be at least 2; got "
+                f"{grid_resolution!r}."
+            )
+        low, high = points.min(axis=0), points.max(axis=0)
+        margin = 0.04 * (high - low)
+        x0, x1 = np.linspace(low - margin, high + margin, grid_resolution).T
+        shape = (grid_resolution, grid_resolution)
+        grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x0, x1)])
+        rows = like(X, grid)
+        responses = {
+            name: _excess(estimator, rows, response_method).reshape(shape)
+            for name, estimator in estimators.items()
+        }
+        best = None if bayes is None else np.asarray(bayes(grid), dtype=np.float64).reshape(shape)
+        display = cls(x0, x1, responses, bayes=best, X=points, y=y, names=feature_names(X))
+        return display.plot(ax)
+
+    def plot(self, ax: Axes | None = None, *, max_points: int = 1000) -> Self:
+        """Draw the points and the boundaries.
+
+        A single classifier also has its two regions shaded.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        max_points : int, default=1000
+            Show about this many points if there are more; 0 shows none.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ax = axes(ax, (6.4, 4.6))
+        from matplotlib.lines import Line2D
+
+        self.ax_, self.figure_ = ax, ax.figure
+        tidy(ax)
+        ax.grid(False)
+        handles: list[Any] = self._draw_points(max_points)
+        if len(self.responses) == 1:
+            (only,) = self.responses.values()
+            sides = np.where(only >= 0, 1.0, -1.0)
+            ax.contourf(
+                self.x0, self.x1, sides, levels=[-2.0, 0.0, 2.0], colors=_POINTS, alpha=0.16,
+                zorder=0,
+            )  # fmt: skip
+        self.bayes_line_ = None
+        if self.bayes is not None:
+            # Under the others and wide, so that a boundary which meets it is still seen.
+            look: dict[str, Any] = {"linewidth": 4.5, "alpha": 0.45, "color": INK}
+            self.bayes_line_ = self._zero_line(self.bayes, zorder=3, **look)
+            handles.append(Line2D([], [], label=_label("Bayes boundary", self.bayes_line_), **look))
+        self.lines_ = {}
+        for look, (name, response) in zip(line_looks(), self.responses.items(), strict=False):
+            look = {**look, "linewidth": 1.7}
+            self.lines_[name] = self._zero_line(response, zorder=4, **look)
+            handles.append(Line2D([], [], label=_label(name, self.lines_[name]), **look))
+        ax.set_xlim(self.x0[0], self.x0[-1])
+        ax.set_ylim(self.x1[0], self.x1[-1])
+        names = self.names or ("feature 0", "feature 1")
+        ax.set_xlabel(names[0])
+        ax.set_ylabel(names[1])
+        self.legend_ = ax.legend(
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(1.0, 1.0),
+            frameon=False,
+            fontsize=SMALL,
+            markerscale=1.6,
+        )
+        return self
+
+    def _draw_points(self, max_points: int) -> list[Any]:
+        self.points_: list[Any] = []
+        if self.X is None or max_points <= 0:
+            return []
+        step = -(-len(self.X) // max_points)
+        X = self.X[::step]
+        if self.y is None:
+            look: dict[str, Any] = {"s": 9, "c": _POINTS[0], "linewidths": 0, "zorder": 1}
+            self.points_ = [self.ax_.scatter(X[:, 0], X[:, 1], **look)]
+            return []
+        shown = self.y[::step]
+        for code, label in enumerate(np.unique(self.y).tolist()):
+            color = _POINTS[code] if code < 2 else PALETTE[code % len(PALETTE)]
+            of_class = X[shown == label]
+            self.points_.append(
+                self.ax_.scatter(
+                    of_class[:, 0],
+                    of_class[:, 1],
+                    s=9,
+                    c=color,
+                    marker=_MARKERS[code % 2],
+                    alpha=0.75,
+                    linewidths=0,
+                    label=f"class {label}",
+                    zorder=1,
+                )
+            )
+        return list(self.points_)
+
+    def _zero_line(self, response: Floats, *, zorder: int, **look: Any) -> Any:
+        """The contour at 0; None if the score has one sign everywhere."""
+        if (response >= 0).all() or (response < 0).all():
+            return None
+        return self.ax_.contour(
+            self.x0,
+            self.x1,
+            response,
+            levels=[0.0],
+            colors=[look["color"]],
+            linestyles=[look.get("linestyle", "solid")],
+            linewidths=[look["linewidth"]],
+            alpha=look.get("alpha"),
+            zorder=zorder,
+        )
+
+
+def _label(name: str, line: Any) -> str:
+    return name if line is not None else f"{name} (one class everywhere)"
+
+
+def _excess(estimator: Any, rows: Any, method: ResponseMethod) -> Floats:
+    """Score less the value at which the decision changes."""
+    # Without scores `predict` draws the boundary: a cost-sensitive classifier does not decide where
+    # its probability is one half.
+    score, used = binary_response(estimator, rows, method, "predict", "BoundaryDisplay")
+    return score - 0.5 if used == "predict_proba" else score
+
+
+# --- crossing ------------------------------------------------------------------------------------
+
+
+def zero_crossing(x: ArrayLike, score: ArrayLike) -> float:
+    """Where a score changes its sign, by linear interpolation.
+
+    0 counts as positive, as in the decisions. Of several changes the middle one is returned, of an
+    even number the lower of the two in the middle.
+
+    Parameters
+    ----------
+    x : array of shape (m,)
+        Values of the feature, increasing.
+    score : array of shape (m,)
+        The score there.
+
+    Returns
+    -------
+    float
+        The crossing; NaN if the score has one sign everywhere.
+
+    Examples
+    --------
+    >>> from costboost_papers.plots import zero_crossing
+    >>> zero_crossing([0.0, 1.0, 2.0], [-3.0, -1.0, 3.0])
+    1.25
+    """
+    at, F = np.asarray(x, dtype=np.float64), np.asarray(score, dtype=np.float64)
+    changes = np.flatnonzero(np.diff(F >= 0))
+    if not len(changes):
+        return float("nan")
+    i = changes[(len(changes) - 1) // 2]
+    return float(at[i] - F[i] * (at[i + 1] - at[i]) / (F[i + 1] - F[i]))
+
+
+class ZeroCrossingDisplay:
+    """The zero crossing of boosted scores by round, against the best possible one.
+
+    Make it with `from_estimator` or `from_estimators`.
+
+    Parameters
+    ----------
+    crossings : mapping of str to array of shape (rounds,)
+        Where each classifier's score is 0 after rounds 1, 2, ...; NaN if nowhere.
+    bayes : float, optional
+        Where the best decision changes.
+    feature : str, default="x"
+        Name of the feature.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    lines_ : dict of str to Line2D
+        The lines, by name.
+    bayes_line_ : Line2D or None
+        The horizontal line at the Bayes value.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from costboost import CSLogitBoostClassifier
+    >>> from costboost.datasets import bayes_threshold, make_gaussians_1d
+    >>> from costboost_papers.plots import ZeroCrossingDisplay
+    >>> X, y = make_gaussians_1d(1000, random_state=0)
+    >>> clf = CSLogitBoostClassifier({"fn": 5, "fp": 1}, n_estimators=10).fit(X, y)
+    >>> shown = ZeroCrossingDisplay.from_estimator(
+    ...     clf, X, bayes=bayes_threshold(5), ax=Figure().subplots()
+    ... )
+    >>> bool(abs(shown.crossings["CSLogitBoost"][-1] - bayes_threshold(5)) < 0.2)
+    True
+    """
+
+    def __init__(
+        self,
+        crossings: Mapping[str, ArrayLike],
+        *,
+        bayes: float | None = None,
+        feature: str = "x",
+    ) -> None:
+        self.crossings: dict[str, Floats] = {
+            name: np.asarray(values, dtype=np.float64) for name, values in crossings.items()
+        }
+        self.bayes = bayes
+        self.feature = feature
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        bayes: float | None = None,
+        grid_resolution: int | None = 1001,
+        name: str | None = None,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the crossings of one fitted classifier.
+
+        Parameters
+        ----------
+        estimator : classifier
+            With ``staged_decision_function``, fitted on one feature and two classes.
+        X : table of shape (n, 1)
+            Rows; the crossing is looked for between their least and greatest value.
+        bayes : float, optional
+            Where the best decision changes.
+        grid_resolution : int or None, default=1001
+            Number of values, evenly spaced; None takes those of X.
+        name : str, optional
+            What to call the classifier; by default its class.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        ZeroCrossingDisplay
+            The display, drawn.
+        """
+        return cls.from_estimators(
+            {named(estimator, name): estimator},
+            X,
+            bayes=bayes,
+            grid_resolution=grid_resolution,
+            ax=ax,
+        )
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, Any],
+        X: Any,
+        *,
+        bayes: float | None = None,
+        grid_resolution: int | None = 1001,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw the crossings of several fitted classifiers in one picture.
+
+        Parameters
+        ----------
+        estimators : mapping of str to classifier
+            The classifiers and their names.
+        X, bayes, grid_resolution, ax
+            As in `from_estimator`.
+
+        Returns
+        -------
+        ZeroCrossingDisplay
+            The display, drawn.
+        """
+        values = np.asarray(X, dtype=np.float64)
+        if values.ndim == 1:
+            values = values[:, None]
+        if values.shape[1] != 1:
+            raise ValueError(
+                f"The 'X' parameter of {cls.__name__} must have one column, because a score of "
+                f"several features has no single crossing; got shape {values.shape}."
+            )
+        if grid_resolution is None:
+            grid = np.unique(values)
+        else:
+            grid = np.linspace(values.min(), values.max(), grid_resolution)
+        rows = like(X, grid[:, None])
+        method = "staged_decision_function"
+        crossings = {
+            name: [zero_crossing(grid, F) for F in staged(estimator, method, rows, cls.__name__)]
+            for name, estimator in estimators.items()
+        }
+        names = feature_names(X)
+        return cls(crossings, bayes=bayes, feature=names[0] if names else "x").plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw a line per classifier and the Bayes value.
+
+        A dot and a dotted line mark a classifier that stopped boosting before the others; one
+        whose score never crosses 0 is named under the axis.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ax = axes(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        tidy(ax)
+        self.bayes_line_ = None
+        ends: list[tuple[float, float, str, Any]] = []
+        never: list[str] = []
+        longest = max(len(values) for values in self.crossings.values())
+        if self.bayes is not None:
+            look: dict[str, Any] = {"color": INK, "linewidth": 4.5, "alpha": 0.35}
+            self.bayes_line_ = ax.axhline(self.bayes, zorder=1.5, **look)
+            ends.append((longest, self.bayes, f"Bayes ({number(self.bayes)})", INK))
+        self.lines_ = {}
+        for look, (name, values) in zip(line_looks(), self.crossings.items(), strict=False):
+            rounds = np.arange(1, len(values) + 1)
+            (self.lines_[name],) = ax.plot(rounds, values, linewidth=1.6, **look)
+            known = np.flatnonzero(np.isfinite(values))
+            if len(known):
+                last = int(known[-1])
+                ends.append((float(rounds[last]), float(values[last]), name, look["color"]))
+                if last == len(values) - 1 < longest - 1:
+                    # Boosting stopped early; the score stays as it is.
+                    ax.plot(
+                        [rounds[last], longest],
+                        [values[last]] * 2,
+                        color=look["color"],
+                        linestyle=":",
+                        linewidth=1.0,
+                        marker="o",
+                        markersize=4.0,
+                        markevery=[0],
+                    )
+            else:
+                never.append(name)
+        ax.set_xlim(1, max(longest, 2))
+        ax.locator_params(axis="x", integer=True)
+        ax.set_xlabel(
+            "\n".join(["round", *(["no crossing: " + ", ".join(never)] if never else [])])
+        )
+        ax.set_ylabel(f"zero crossing of the score on {self.feature}")
+        self.labels_ = label_ends(ax, ends)
+        return self
+
+
+# --- factor --------------------------------------------------------------------------------------
+
+
+class CostFactorDisplay:
+    """A line per method: what it costs as one kind of mistake costs more.
+
+    Make it with `from_rows` or from numbers.
+
+    Parameters
+    ----------
+    factors : array of shape (m,)
+        The cost factors, increasing.
+    values : mapping of str to array of shape (m,)
+        What each method costs at each factor; NaN where it was not measured.
+    errors : mapping of str to array of shape (m,), optional
+        Half the width of the band around the line.
+    value_name : str, default="mean cost per row"
+        What the values are.
+    factor_name : str, default="cost factor"
+        What the factors are.
+    error_name : str, default="standard error"
+        What the errors are.
+
+    Attributes
+    ----------
+    ax_, figure_
+        Where it was drawn.
+    lines_ : dict of str to Line2D
+        The lines, by method.
+    bands_ : dict of str to PolyCollection
+        The bands, by method.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from costboost_papers.plots import CostFactorDisplay
+    >>> shown = CostFactorDisplay([1, 5, 10], {"A": [0.2, 0.5, 0.7], "B": [0.2, 0.4, 0.5]})
+    >>> shown.plot(Figure().subplots()).lines_["B"].get_ydata()
+    array([0.2, 0.4, 0.5])
+    """
+
+    def __init__(
+        self,
+        factors: ArrayLike,
+        values: Mapping[str, ArrayLike],
+        errors: Mapping[str, ArrayLike] | None = None,
+        *,
+        value_name: str = "mean cost per row",
+        factor_name: str = "cost factor",
+        error_name: str = "standard error",
+    ) -> None:
+        self.factors = np.asarray(factors, dtype=np.float64)
+        self.values = _floats(values)
+        self.errors = None if errors is None else _floats(errors)
+        self.value_name = value_name
+        self.factor_name = factor_name
+        self.error_name = error_name
+
+    @classmethod
+    def from_rows(
+        cls,
+        frame: Any,
+        *,
+        value_name: str = "mean cost per row",
+        factor_name: str = "cost factor",
+        error_name: str = "standard error",
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw tidy rows.
+
+        Parameters
+        ----------
+        frame : pandas or polars frame, or mapping of columns
+            Columns ``algorithm``, ``factor`` and ``value``, and perhaps ``error``. Several rows of
+            one algorithm and factor, such as one per split, are averaged, and without ``error`` the
+            band is the standard error of that mean.
+        value_name, factor_name, error_name : str
+            Words for the axes.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        CostFactorDisplay
+            The display, drawn; methods in the order of their first rows.
+        """
+        columns = list(getattr(frame, "columns", frame))
+        missing = [name for name in ("algorithm", "factor", "value") if name not in columns]
+        if missing:
+            raise ValueError(
+                f"The 'frame' parameter of CostFactorDisplay.from_rows lacks the columns "
+                f"{missing}, got {columns}. Rename yours."
+            )
+        algorithm = np.asarray(frame["algorithm"]).astype(str)
+        factor = np.asarray(frame["factor"], dtype=np.float64)
+        value = np.asarray(frame["value"], dtype=np.float64)
+        given = np.asarray(frame["error"], dtype=np.float64) if "error" in columns else None
+        factors = np.unique(factor)
+        values: dict[str, Floats] = {}
+        errors: dict[str, Floats] = {}
+        for name in dict.fromkeys(algorithm.tolist()):
+            values[name] = np.full(len(factors), np.nan)
+            errors[name] = np.full(len(factors), np.nan)
+            for i, at in enumerate(factors):
+                cell = np.flatnonzero((algorithm == name) & (factor == at))
+                if given is not None and len(cell) > 1:
+                    raise ValueError(
+                        "The 'frame' parameter of CostFactorDisplay.from_rows has an error column "
+                        f"and {len(cell)} rows of {name!r} at factor {at:g}, whose errors cannot "
+                        "be averaged. Drop the column, or summarise the rows."
+                    )
+                if len(cell):
+                    values[name][i] = value[cell].mean()
+                    errors[name][i] = _error(value[cell]) if given is None else given[cell[0]]
+        has_errors = any(np.isfinite(error).any() for error in errors.values())
+        return cls(
+            factors,
+            values,
+            errors if has_errors else None,
+            value_name=value_name,
+            factor_name=factor_name,
+            error_name=error_name,
+        ).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw a line per method, with its band.
+
+        Factors that span more than one order of magnitude get a logarithmic axis.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ax = axes(ax)
+        self.ax_, self.figure_ = ax, ax.figure
+        tidy(ax)
+        self.lines_, self.bands_ = {}, {}
+        ends: list[tuple[float, float, str, Any]] = []
+        for look, (name, values) in zip(line_looks(), self.values.items(), strict=False):
+            known = np.isfinite(values)
+            x, y = self.factors[known], values[known]
+            if not len(x):
+                continue
+            (self.lines_[name],) = ax.plot(
+                x, y, marker="o", markersize=3.5, linewidth=1.6, zorder=3, **look
+            )
+            if self.errors is not None and name in self.errors:
+                e = np.nan_to_num(self.errors[name][known])
+                self.bands_[name] = ax.fill_between(
+                    x, y - e, y + e, color=look["color"], alpha=0.15, linewidth=0, zorder=2
+                )
+            ends.append((float(x[-1]), float(y[-1]), name, look["color"]))
+        self._scale(ax)
+        ax.set_xlabel(self.factor_name)
+        band = f" (band: ± {self.error_name})" if self.bands_ else ""
+        ax.set_ylabel(f"{self.value_name}{band}")
+        self.labels_ = label_ends(ax, ends)
+        return self
+
+    def _scale(self, ax: Axes) -> None:
+        """Ticks at the factors themselves, if they are few."""
+        low, high = float(self.factors.min()), float(self.factors.max())
+        if low > 0 and high / low > 10:
+            ax.set_xscale("log")
+        ax.margins(x=0.02)
+        if len(self.factors) <= 10:
+            ax.set_xticks(self.factors, [f"{factor:g}" for factor in self.factors])
+            ax.set_xticks([], minor=True)
+
+
+def _floats(columns: Mapping[str, ArrayLike]) -> dict[str, Floats]:
+    return {name: np.asarray(column, dtype=np.float64) for name, column in columns.items()}
+
+
+def _error(values: Floats) -> float:
+    """Standard error of the mean; NaN for a single value."""
+    if len(values) < 2:
+        return float("nan")
+    return float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+# --- ranks ---------------------------------------------------------------------------------------
+
+# Heights in rows of text, downwards from the axis at 0.
+_RULER = 1.7  # the critical difference, above the axis
+_BAR_GAP = 0.42
+_FIRST_BAR = 0.55
+
+
+class RankDisplay:
+    """Mean ranks on an axis; bars join methods that do not differ significantly.
+
+    Make it with `from_results`. The best method stands on the left. Two methods differ by
+    Nemenyi's test if their mean ranks are at least the critical difference apart [1]_; Friedman's
+    test, whose p-value is shown beside it, asks first whether any differ at all.
+
+    Parameters
+    ----------
+    ranks : array of shape (k,)
+        Mean rank of each method, 1 being the best.
+    names : sequence of k str
+        The methods.
+    n_datasets : int
+        Number of data sets over which the ranks are averaged.
+    alpha : float, default=0.05
+        Level of the test.
+    p_value : float, optional
+        p-value of Friedman's test.
+
+    Attributes
+    ----------
+    critical_difference : float
+        Least significant difference of mean ranks.
+    groups : list of tuple of str
+        The longest runs of methods, best first, that do not differ significantly.
+    ax_, figure_
+        Where it was drawn.
+    marks_ : Line2D
+        The ranks on the axis, best first.
+    bars_ : list of Line2D
+        A bar per group.
+    labels_ : dict of str to Text
+        The names, each with its rank.
+
+    References
+    ----------
+    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of
+       Machine Learning Research 7, 2006.
+
+    Examples
+    --------
+    >>> from costboost_papers.plots import RankDisplay
+    >>> shown = RankDisplay([1.2, 2.0, 3.8, 3.0], ["A", "B", "C", "D"], n_datasets=20)
+    >>> round(shown.critical_difference, 3), shown.groups
+    (1.049, [('A', 'B'), ('B', 'D'), ('D', 'C')])
+    """
+
+    def __init__(
+        self,
+        ranks: ArrayLike,
+        names: Sequence[str],
+        n_datasets: int,
+        *,
+        alpha: float = 0.05,
+        p_value: float | None = None,
+    ) -> None:
+        self.ranks = np.asarray(ranks, dtype=np.float64)
+        self.names = [str(name) for name in names]
+        if self.ranks.shape != (len(self.names),):
+            raise ValueError(
+                f"The 'names' parameter of RankDisplay must have a name per rank, "
+                f"{self.ranks.shape}; got {len(self.names)}."
+            )
+        self.n_datasets = n_datasets
+        self.alpha = alpha
+        self.p_value = p_value
+        self.critical_difference = critical_difference(len(self.names), n_datasets, alpha)
+        self._order = np.argsort(self.ranks, kind="stable")
+        self._spans = _spans(self.ranks[self._order], self.critical_difference)
+        self.groups = [
+            tuple(self.names[i] for i in self._order[first : last + 1])
+            for first, last in self._spans
+        ]
+
+    @classmethod
+    def from_results(
+        cls,
+        table: Any,
+        *,
+        names: Sequence[str] | None = None,
+        lower_is_better: bool = True,
+        alpha: float = 0.05,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Rank the methods on each data set and draw the mean ranks.
+
+        Parameters
+        ----------
+        table : frame or array of shape (n_datasets, k)
+            A row per data set, a column per method; ties share the mean of their ranks.
+        names : sequence of k str, optional
+            The methods; by default the columns of a frame.
+        lower_is_better : bool, default=True
+            True for costs, False for savings.
+        alpha : float, default=0.05
+            Level of the test.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        RankDisplay
+            The display, drawn.
+        """
+        ranks = mean_ranks(table, lower_is_better=lower_is_better)
+        known = names or feature_names(table) or [f"method {j}" for j in range(len(ranks))]
+        p_value = friedman_test(table) if len(ranks) > 2 else None
+        return cls(ranks, known, len(np.asarray(table)), alpha=alpha, p_value=p_value).plot(ax)
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw the axis, the names on both sides, the bars and the critical difference.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure, as high as the number of methods asks.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        ranks, gap = self.ranks[self._order], self.critical_difference
+        k = len(ranks)
+        levels = _levels(self._spans)
+        first_row = _FIRST_BAR + _BAR_GAP * (max(levels, default=-1) + 1) + 0.75
+        depth = first_row + (k - 1) // 2 + 0.6
+        ax = axes(ax, (7.0, 0.25 * (depth + _RULER + 1.4) + 0.1))
+        self.ax_, self.figure_ = ax, ax.figure
+        low = float(np.floor(ranks[0]))
+        high = max(float(np.ceil(ranks[-1])), low + gap, low + 1.0)
+        ax.set_xlim(low, high)
+        ax.set_ylim(depth, -_RULER - 1.2)
+        ax.set_axis_off()
+        self._draw_axis(low, high)
+        for (first, last), level in zip(self._spans, levels, strict=True):
+            y = _FIRST_BAR + _BAR_GAP * level
+            reach = 0.008 * (high - low)
+            self.bars_ += ax.plot(
+                [ranks[first] - reach, ranks[last] + reach], [y, y], color=INK, linewidth=3.2,
+                solid_capstyle="round", clip_on=False, zorder=3,
+            )  # fmt: skip
+        self.labels_ = {}
+        half = (k + 1) // 2
+        for place, i in enumerate(self._order):
+            on_left = place < half
+            y = first_row + (place if on_left else k - 1 - place)
+            edge = low if on_left else high
+            outside = edge + (-0.015 if on_left else 0.015) * (high - low)
+            color = PALETTE[0] if place == 0 else INK
+            ax.plot(
+                [ranks[place], ranks[place], outside], [0.0, y, y], color=color if place == 0
+                else MUTED, linewidth=0.9, clip_on=False, zorder=2,
+            )  # fmt: skip
+            name, rank = self.names[i], f"{ranks[place]:.2f}"
+            self.labels_[name] = ax.text(
+                outside + (-0.005 if on_left else 0.005) * (high - low),
+                y,
+                f"{name}  {rank}" if on_left else f"{rank}  {name}",
+                ha="right" if on_left else "left",
+                va="center",
+                color=color,
+                fontsize=SMALL,
+                clip_on=False,
+            )
+        (self.marks_,) = ax.plot(
+            ranks, np.zeros(k), "o", color=INK, markersize=4, clip_on=False, zorder=4
+        )
+        return self
+
+    def _draw_axis(self, low: float, high: float) -> None:
+        ax, gap = self.ax_, self.critical_difference
+        self.bars_: list[Any] = []
+        ax.plot([low, high], [0.0, 0.0], color=INK, linewidth=1.0, clip_on=False)
+        last = min(int(np.floor(high)), len(self.names))
+        for tick in range(int(low), last + 1):
+            ax.plot([tick, tick], [-0.22, 0.0], color=INK, linewidth=1.0, clip_on=False)
+            ax.text(tick, -0.35, f"{tick}", ha="center", va="bottom", fontsize=SMALL, color=INK)
+        (self.ruler_,) = ax.plot(
+            [low, low + gap], [-_RULER, -_RULER], color=INK, linewidth=1.6, marker="|",
+            markersize=7, clip_on=False,
+        )  # fmt: skip
+        words = f"critical difference {gap:.2f}  (α = {self.alpha:g}, {self.n_datasets} data sets"
+        if self.p_value is not None:
+            words += f"; Friedman p = {self.p_value:.2g}"
+        ax.text(
+            low, -_RULER - 0.4, f"{words})", ha="left", va="bottom", fontsize=SMALL, color=MUTED
+        )
+        ax.text(
+            high + 0.02 * (high - low),
+            -0.1,
+            "mean rank, 1 = best",
+            ha="left",
+            va="center",
+            fontsize=SMALL,
+            color=MUTED,
+        )
+
+
+def _spans(ranks: Floats, gap: float) -> list[tuple[int, int]]:
+    """First and last of the longest runs of sorted ranks closer than the critical difference."""
+    spans: list[tuple[int, int]] = []
+    for first in range(len(ranks)):
+        last = int(np.searchsorted(ranks, ranks[first] + gap, side="left")) - 1
+        if last > first and (not spans or last > spans[-1][1]):
+            spans.append((first, last))
+    return spans
+
+
+def _levels(spans: list[tuple[int, int]]) -> list[int]:
+    """Height of each bar, such that bars of one height do not touch."""
+    ends: list[int] = []  # where the last bar of each height ends
+    levels: list[int] = []
+    for first, last in spans:
+        free = [level for level, end in enumerate(ends) if end < first]
+        level = free[0] if free else len(ends)
+        ends[level : level + 1] = [last]
+        levels.append(level)
+    return levels
