@@ -149,7 +149,6 @@ class LossStudy(Item):
     datasets: tuple[str, ...]
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """Every data set, repeat and loss; P-MCBoost comes with MCBoost."""
         effort = self.efforts[mode]
         return [
             Task(self.paper, self.name, name, algorithm, split=repeat)
@@ -221,7 +220,6 @@ class LossStudy(Item):
         return pd.concat(parts, ignore_index=True)[SUMMARY_COLUMNS]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """Ours above the paper's row; † marks what a paired t-test does not tell from the best."""
         means, errors, tests = (wide(summary, "risk", kind) for kind in ("mean", "se", "p"))
         printed = self.printed().assign(statistic="mean")
         theirs, their_errors = wide(printed, "risk"), wide(printed, "risk se")
@@ -248,7 +246,6 @@ class LossStudy(Item):
         return pd.DataFrame(lines, columns=["data set", "source", *ALGORITHMS])
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Guess-averse losses against Ls and Lt, GLL against all, GEL against MCBoost."""
         return judge_losses(summary)
 
 
@@ -289,7 +286,6 @@ class Table2(LossStudy):
         return Costs(data.classes, random_symmetric(len(data.classes), 1.0, 10.0, seed))
 
     def figure(self, summary: pd.DataFrame) -> Figure | None:
-        """Mean ranks over the data sets with the critical difference."""
         from costboost_papers.plots import RankDisplay
 
         risks = wide(summary, "risk")[list(ALGORITHMS)].dropna()
@@ -366,7 +362,6 @@ class Taxonomy(LossStudy):
         return from_taxonomy(TREES[data.name])
 
     def figure(self, summary: pd.DataFrame) -> Figure | None:
-        """Bars of the mean risk with its standard error, as in the paper's Figure 4."""
         from matplotlib import pyplot
 
         order = list(ALGORITHMS)

@@ -155,7 +155,6 @@ class Table3(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """Every data set, tree size, algorithm and split; a task sweeps the costs."""
         effort = EFFORTS[mode]
         return [
             Task(self.paper, self.name, name, algorithm, setting, split)
@@ -220,7 +219,6 @@ class Table3(Item):
         return pd.concat([best, costs, nested, *gaps, curves], ignore_index=True)[SUMMARY_COLUMNS]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """A row per data set and tree; the paper's row below ours; the nested choices last."""
         means, errors = wide(summary, "best f"), wide(summary, "best f", "se")
         nested, nested_errors = wide(summary, "nested f"), wide(summary, "nested f", "se")
         theirs = wide(super().printed().assign(statistic="mean"), "best f")
@@ -240,7 +238,6 @@ class Table3(Item):
         return pd.DataFrame(lines, columns=["data set", "tree", *columns, *extra])
 
     def figure(self, summary: pd.DataFrame) -> Figure | None:
-        """F against the cost of a false alarm, a panel per data set, a line per method and tree."""
         from matplotlib import pyplot
 
         curves = summary[summary["metric"].str.startswith("f@")]
@@ -265,7 +262,6 @@ class Table3(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Whether Gradient keeps up with AdaCost, and both with methods that know no costs."""
         return judge_table(summary)
 
 

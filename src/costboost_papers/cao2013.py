@@ -379,7 +379,6 @@ class CostTable(Item):
         self.minutes = minutes
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """A task per algorithm, fold and size of the trees."""
         splits = {SETTING: 2, LARGE: 1} if mode == "quick" else {SETTING: 3 * FOLDS, LARGE: FOLDS}
         return [
             Task(self.paper, self.name, self.dataset, algorithm, setting, split)
@@ -417,7 +416,6 @@ class CostTable(Item):
         return compact(super().summarise(rows[~curve & ~other]), spread_of="cost")
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """Ours, then the printed figure in brackets; standard deviations for the cost alone."""
         every = summary.set_index(["setting", "algorithm", "metric", "statistic"])["value"]
         ours, large = every[SETTING], every[LARGE]
         theirs = self.printed().set_index(["algorithm", "metric"])["value"]
@@ -445,7 +443,6 @@ class CostTable(Item):
         return pd.DataFrame(lines)
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Whether AsyB and AsyBL are cheaper, and which methods collapse."""
         return judge_table(summary, SETTING)
 
 
@@ -526,7 +523,6 @@ class GaussianBoundaries(Item):
         self.entries = {(name, f"C1/C2={f:g}"): (recipe, f) for name, recipe, f in entries}
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """A task per algorithm, cost factor and draw of the data."""
         return [
             Task(self.paper, self.name, "gaussians", algorithm, setting, split)
             for split in range(2 if mode == "quick" else 10)
@@ -562,7 +558,6 @@ class GaussianBoundaries(Item):
         return compact(super().summarise(rows), spread_of="excess cost")
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """Distance from the best decision; the paper prints pictures only."""
         keys = ["algorithm", "setting", "metric", "statistic"]
         values = summary.set_index(keys)["value"].sort_index()
         lines = []
@@ -584,7 +579,6 @@ class GaussianBoundaries(Item):
         return pd.DataFrame(lines)
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        """A panel per algorithm and factor: the boundary and the Bayes boundary."""
         from matplotlib.figure import Figure
 
         from costboost_papers.plots import BoundaryDisplay
@@ -613,7 +607,6 @@ class GaussianBoundaries(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Who comes near the Bayes boundary."""
         return judge_boundaries(self.name, summary, list(self.entries))
 
 
@@ -677,7 +670,6 @@ class CostByRound(CostTable):
         return summary[summary["statistic"] == "mean"]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """Mean cost after some rounds; the paper prints a picture only."""
         shown = (1, 5, 10, 20, ROUNDS)
         values = summary.set_index(["algorithm", "metric"])["value"]
         return pd.DataFrame(
@@ -693,7 +685,6 @@ class CostByRound(CostTable):
         )
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        """A panel per algorithm, train and test cost by round."""
         from matplotlib.figure import Figure
 
         from costboost.plots._shared import PALETTE, SMALL, tidy
@@ -714,7 +705,6 @@ class CostByRound(CostTable):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Where the cost falls with the rounds and where it rises."""
         return judge_curves(summary, ROUNDS)
 
 

@@ -23,23 +23,6 @@ def class_frequency(y: ArrayLike, rng: Seed = None) -> Floats:
     Deciding i when the truth is j costs a number uniform in ``[0, 1000 P(i) / P(j)]``; right
     decisions cost 0. It is the cost model of [1]_.
 
-    Parameters
-    ----------
-    y : array of shape (n,)
-        Labels, for the class frequencies P.
-    rng : int, Generator, RandomState or None
-        Source of randomness.
-
-    Returns
-    -------
-    array of shape (k, k)
-        Costs, truth by decision, in sorted class order.
-
-    References
-    ----------
-    .. [1] A. C. Lozano, N. Abe, "Multi-class cost-sensitive boosting with p-norm loss functions",
-       KDD 2008.
-
     Examples
     --------
     >>> class_frequency(["a"] * 90 + ["b"] * 10, rng=0).round()
@@ -57,25 +40,6 @@ def random_symmetric(k: int, low: float = 1.0, high: float = 10.0, rng: Seed = N
     """Draw a symmetric matrix with entries uniform in ``[low, high]`` and diagonal 0.
 
     It is the cost model of [1]_, where ``low=1`` and ``high=10``.
-
-    Parameters
-    ----------
-    k : int
-        Number of classes.
-    low, high : float
-        Range of the costs of mistakes.
-    rng : int, Generator, RandomState or None
-        Source of randomness.
-
-    Returns
-    -------
-    array of shape (k, k)
-        Costs; the same in both directions.
-
-    References
-    ----------
-    .. [1] O. Beijbom, M. Saberian, D. Kriegman, N. Vasconcelos, "Guess-averse loss functions for
-       cost-sensitive multiclass boosting", ICML 2014.
 
     Examples
     --------
@@ -101,18 +65,6 @@ def from_taxonomy(tree: Any) -> Costs:
     """Charge a mistake by the distance between the two classes in a tree of classes.
 
     The distance counts the edges of the path, so sisters cost 2, cousins 4.
-
-    Parameters
-    ----------
-    tree : nested mappings and sequences
-        A mapping names its branches; a list, tuple or set does not. Anything else is a class label,
-        and so is a key of a mapping whose value is None or empty.
-
-    Returns
-    -------
-    Costs
-        The matrix with its classes, sorted. It serves as ``cost_matrix=`` of an estimator;
-        ``.matrix`` and ``.classes`` are its parts.
 
     Examples
     --------
@@ -156,16 +108,6 @@ def normalise(matrix: ArrayLike) -> Floats:
     """Reduce each row by its minimum, then divide by the largest entry.
 
     Neither changes which decision is best; costs then lie in [0, 1] and the best decision costs 0.
-
-    Parameters
-    ----------
-    matrix : array of shape (k, d) or (n, k, d), or Costs
-        Costs, truth by decision.
-
-    Returns
-    -------
-    array of the same shape
-        The same preferences on a scale from 0 to 1; all 0 if all decisions cost the same.
 
     Examples
     --------

@@ -326,7 +326,6 @@ class Table1(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """Every data set, tree size, algorithm and split."""
         effort = EFFORTS[mode]
         return [
             Task(self.paper, self.name, name, algorithm, setting, split)
@@ -362,7 +361,6 @@ class Table1(Item):
         return pd.concat([costs, rounds, *wins], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """A row per data set and tree; the paper's row below ours."""
         means, errors = wide(summary, "cost"), wide(summary, "cost", "se")
         printed = super().printed().assign(statistic="mean")
         theirs, their_errors = wide(printed, "cost"), wide(printed, "cost se")
@@ -378,7 +376,6 @@ class Table1(Item):
         return pd.DataFrame(lines, columns=["data set", "tree", *columns])
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Whether p = 2 is below p = 1 and AdaBoost.M2 on most sets, and below all rivals."""
         means = wide(summary, "cost")
         return [
             below(means, summary, SQUARES, "p=1", "p = 2 costs less than p = 1"),
@@ -405,7 +402,6 @@ class Table2(Table1):
         return mean_and_error(own, ["cost"])
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Whether larger norms are below p = 1, and go on improving after p = 2."""
         means = wide(summary, "cost")
         higher = [[f"p={p}", f"p={p} sampled"] for p in (3, 4, 5)]
         above_one = [
@@ -479,7 +475,6 @@ class Figure1(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """Every data set, split, learner and algorithm."""
         return [
             Task(self.paper, self.name, name, algorithm, setting, split)
             for name in FIGURE_DATASETS
@@ -518,7 +513,6 @@ class Figure1(Item):
         return pd.concat(parts, ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """A row per data set and learner, then the comparisons over all splits."""
         means, errors = wide(summary, "cost"), wide(summary, "cost", "se")
         known = means.index.unique("dataset")
         lines = [
@@ -537,7 +531,6 @@ class Figure1(Item):
         return pd.DataFrame(lines, columns=["data set", "tree", *ALGORITHMS])
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Whether p = 2 beats the rival with the printed learner, and what joint trees change."""
         return [
             _beats_rival(summary, "p=2", "as printed"),
             _beats_rival(summary, "p=2 sampled", "sampled (not in the paper)"),

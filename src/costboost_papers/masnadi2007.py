@@ -14,6 +14,7 @@ from scipy.stats import norm
 
 from costboost._typing import Bools, Floats, Ints
 from costboost.datasets import bayes_threshold, make_gaussians_1d
+from costboost.plots._shared import tidy
 from costboost_papers.item import (
     SUMMARY_COLUMNS,
     Conclusion,
@@ -38,7 +39,6 @@ from costboost_papers.protocol import BinaryData, binary_data, encode, fold, qui
 
 if TYPE_CHECKING:
     import pandas as pd
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -260,12 +260,6 @@ def _listed(own: dict[str, pd.DataFrame], names: list[str], metric: str) -> str:
     return ", ".join(f"{name} {word}" for name, word in zip(names, words, strict=True))
 
 
-def judge_table2(summary: pd.DataFrame) -> list[Conclusion]:
-    """Medians, wins and the order of the new algorithms."""
-    wide = {metric: by_set(summary, metric) for metric in PROTOCOLS}
-    return [lower_medians(summary, NEW), _wins_over_all(wide), _best(wide), _left_out(wide)]
-
-
 def lower_medians(summary: pd.DataFrame, names: Sequence[str]) -> Conclusion:
     """Whether these algorithms have lower median ε than all earlier ones."""
     below, evidence = [], []
@@ -401,7 +395,6 @@ class Table2(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """Sets x algorithms x folds."""
         sets = SETS if mode == "full" else ("liver", "echocardiogram")
         return [
             Task(self.paper, self.name, dataset, algorithm, "", split)
@@ -479,7 +472,6 @@ class Table2(Item):
         return pd.concat([by_set, medians, kept], ignore_index=True)[SUMMARY_COLUMNS]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """A row per set, then medians, counts of sets, and the counts that the paper states."""
         import pandas as pd
 
         wide = by_set(summary, HEAD)
@@ -499,7 +491,6 @@ class Table2(Item):
         return table
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        """Median ε against f: the paper's search, and the search inside the training folds."""
         from matplotlib.figure import Figure as Canvas
 
         figure = Canvas(figsize=(9.2, 4.2), layout="constrained")
@@ -520,8 +511,8 @@ class Table2(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Medians, wins and the order of the new algorithms."""
-        return judge_table2(summary)
+        wide = {metric: by_set(summary, metric) for metric in PROTOCOLS}
+        return [lower_medians(summary, NEW), _wins_over_all(wide), _best(wide), _left_out(wide)]
 
 
 def _counts(
@@ -581,7 +572,6 @@ class Figure2(Item):
     costs = (0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """Algorithms x costs x samples."""
         costs = self.costs if mode == "full" else (0.2, 1.0, 5.0, 20.0)
         return [
             Task(self.paper, self.name, DATA, algorithm, f"C1={C1:g}", split)
@@ -603,13 +593,11 @@ class Figure2(Item):
         }
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """A row per cost: the Bayes crossing and the mean crossing of each algorithm."""
         wide = by_cost(summary, "crossing", "mean")
         wide.insert(0, "Bayes", [bayes_threshold(C1) for C1 in wide.index])
         return wide.rename_axis(index="C1", columns=None).round(3).reset_index()
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        """Panel a: C2/(C1 + C2) at x* against the true posterior. Panel b: -T/2 against x*."""
         from matplotlib.figure import Figure as Canvas
 
         figure = Canvas(figsize=(8.4, 3.8), layout="constrained")
@@ -628,20 +616,12 @@ class Figure2(Item):
         for ax, words in ((left, "C2/(C1 + C2), Bayes: P(+1 | x)"), (right, "-T/2")):
             ax.set_xlabel("zero crossing x*")
             ax.set_ylabel(words)
-            _quieten(ax)
+            tidy(ax)
         right.legend(frameon=False, fontsize=9)
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """Real and Logit are accurate, Ada less so."""
         return judge_figure2(summary)
-
-
-def _quieten(ax: Axes) -> None:
-    ax.grid(True, color="#E8E8E8", linewidth=0.8)
-    ax.set_axisbelow(True)
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
 
 
 class Figure3(Item):
@@ -675,7 +655,6 @@ class Figure3(Item):
     )  # fmt: skip
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """Algorithms x two costs x samples."""
         return [
             Task(self.paper, self.name, DATA, algorithm, setting, split)
             for split in range(3 if mode == "full" else 1)
@@ -722,7 +701,6 @@ class Figure3(Item):
         return kept
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """A row per cost and algorithm, with what the text of the paper states."""
         import pandas as pd
 
         printed = self.printed().set_index(["setting", "algorithm", "metric"])["value"]
@@ -752,7 +730,6 @@ class Figure3(Item):
         return pd.concat(parts, ignore_index=True).round(3)
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        """A panel per cost, a line per algorithm."""
         from matplotlib.figure import Figure as Canvas
 
         figure = Canvas(figsize=(9.2, 4.4), layout="constrained")
@@ -769,7 +746,6 @@ class Figure3(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """The classes of behaviour that the paper describes."""
         return judge_figure3(summary)
 
 

@@ -555,7 +555,6 @@ class Figure4(Item):
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
-        """A draw each: all methods share one pass over the features a round."""
         return [
             Task(self.paper, self.name, DATA[mode], _ALL, setting, split)
             for (kind, setting), n_draws in DRAWS.items()
@@ -627,7 +626,6 @@ class Figure4(Item):
         return pd.concat(found, ignore_index=True)[SUMMARY_COLUMNS]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        """A row per test, rounds and method; a column per factor and way to choose."""
         import pandas as pd
 
         rows = []
@@ -649,7 +647,6 @@ class Figure4(Item):
         return pd.DataFrame(rows)
 
     def figure(self, summary: pd.DataFrame) -> Figure:
-        """A row per test. Panel a: CS-AdaBoost by training cost. Panel b: least ε by method."""
         from matplotlib.figure import Figure as Canvas
 
         from costboost_papers.plots import CostFactorDisplay
@@ -684,7 +681,6 @@ class Figure4(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        """The paper's five statements about faces."""
         return verdicts(summary)
 
 

@@ -52,32 +52,6 @@ class BoundaryDisplay:
 
     Make it with `from_estimator` (one boundary) or `from_estimators` (several).
 
-    Parameters
-    ----------
-    x0, x1 : array of shape (m,)
-        The grid along each feature.
-    responses : mapping of str to array of shape (m, m)
-        Score of each classifier on the grid, rows along `x1`; the boundary is its zero line.
-    bayes : array of shape (m, m), optional
-        Score of the best decision.
-    X : array of shape (n, 2), optional
-        Points to show.
-    y : array of shape (n,), optional
-        Their classes.
-    names : sequence of two str, optional
-        Names of the features.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where it was drawn.
-    lines_ : dict of str to QuadContourSet or None
-        The boundaries, by name; None if one class is decided everywhere, which the legend says.
-    bayes_line_ : QuadContourSet or None
-        The Bayes boundary.
-    points_ : list of PathCollection
-        The points, a collection per class.
-
     Examples
     --------
     >>> import numpy as np
@@ -107,9 +81,7 @@ class BoundaryDisplay:
     ) -> None:
         self.x0 = np.asarray(x0, dtype=np.float64)
         self.x1 = np.asarray(x1, dtype=np.float64)
-        self.responses: dict[str, Floats] = {
-            name: np.asarray(response, dtype=np.float64) for name, response in responses.items()
-        }
+        self.responses = _floats(responses)
         self.bayes = None if bayes is None else np.asarray(bayes, dtype=np.float64)
         self.X = None if X is None else np.asarray(X, dtype=np.float64)
         self.y: AnyArray | None = None if y is None else np.asarray(y)
@@ -122,48 +94,11 @@ class BoundaryDisplay:
         X: Any,
         y: ArrayLike | None = None,
         *,
-        bayes: Callable[[Floats], ArrayLike] | None = None,
-        response_method: ResponseMethod = "auto",
-        grid_resolution: int = 200,
         name: str | None = None,
-        ax: Axes | None = None,
+        **options: Any,
     ) -> Self:
-        """Draw the boundary of one fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier
-            Fitted on the two features of X and two classes.
-        X : table of shape (n, 2)
-            Points; they are shown, and the grid covers them.
-        y : array of shape (n,), optional
-            Their classes.
-        bayes : callable, optional
-            Score of points, (n, 2) -> (n,), whose zero line is the best boundary.
-        response_method : {"auto", "decision_function", "predict_proba", "predict"}
-            What to draw the boundary of. "auto" is ``decision_function`` if there is one, else
-            ``predict``; "predict_proba" is drawn where the probability is 1/2.
-        grid_resolution : int, default=200
-            Points of the grid along each feature.
-        name : str, optional
-            What to call the classifier; by default its class.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        BoundaryDisplay
-            The display, drawn.
-        """
-        return cls.from_estimators(
-            {named(estimator, name): estimator},
-            X,
-            y,
-            bayes=bayes,
-            response_method=response_method,
-            grid_resolution=grid_resolution,
-            ax=ax,
-        )
+        """Draw the boundary of one fitted classifier; ``options`` are those of several."""
+        return cls.from_estimators({named(estimator, name): estimator}, X, y, **options)
 
     @classmethod
     def from_estimators(
@@ -177,20 +112,9 @@ class BoundaryDisplay:
         grid_resolution: int = 200,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the boundaries of several fitted classifiers in one picture.
-
-        Parameters
-        ----------
-        estimators : mapping of str to classifier
-            The classifiers and their names.
-        X, y, bayes, response_method, grid_resolution, ax
-            As in `from_estimator`.
-
-        Returns
-        -------
-        BoundaryDisplay
-            The display, drawn.
-        """
+        """Draw the boundaries of several fitted classifiers in one picture."""
+        # "auto" is ``decision_function`` if there is one, else ``predict``; a probability is drawn
+        # where it is 1/2. ``bayes``, (n, 2) -> (n,), is 0 on the best boundary.
         points = np.asarray(X, dtype=np.float64)
         if points.ndim != 2 or points.shape[1] != 2:
             raise ValueError(
@@ -220,18 +144,6 @@ class BoundaryDisplay:
         """Draw the points and the boundaries.
 
         A single classifier also has its two regions shaded.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-        max_points : int, default=1000
-            Show about this many points if there are more; 0 shows none.
-
-        Returns
-        -------
-        self
-            The display.
         """
         ax = axes(ax, (6.4, 4.6))
         from matplotlib.lines import Line2D
@@ -340,18 +252,6 @@ def zero_crossing(x: ArrayLike, score: ArrayLike) -> float:
     0 counts as positive, as in the decisions. Of several changes the middle one is returned, of an
     even number the lower of the two in the middle.
 
-    Parameters
-    ----------
-    x : array of shape (m,)
-        Values of the feature, increasing.
-    score : array of shape (m,)
-        The score there.
-
-    Returns
-    -------
-    float
-        The crossing; NaN if the score has one sign everywhere.
-
     Examples
     --------
     >>> from costboost_papers.plots import zero_crossing
@@ -370,24 +270,6 @@ class ZeroCrossingDisplay:
     """The zero crossing of boosted scores by round, against the best possible one.
 
     Make it with `from_estimator` or `from_estimators`.
-
-    Parameters
-    ----------
-    crossings : mapping of str to array of shape (rounds,)
-        Where each classifier's score is 0 after rounds 1, 2, ...; NaN if nowhere.
-    bayes : float, optional
-        Where the best decision changes.
-    feature : str, default="x"
-        Name of the feature.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where it was drawn.
-    lines_ : dict of str to Line2D
-        The lines, by name.
-    bayes_line_ : Line2D or None
-        The horizontal line at the Bayes value.
 
     Examples
     --------
@@ -411,52 +293,16 @@ class ZeroCrossingDisplay:
         bayes: float | None = None,
         feature: str = "x",
     ) -> None:
-        self.crossings: dict[str, Floats] = {
-            name: np.asarray(values, dtype=np.float64) for name, values in crossings.items()
-        }
+        self.crossings = _floats(crossings)
         self.bayes = bayes
         self.feature = feature
 
     @classmethod
     def from_estimator(
-        cls,
-        estimator: Any,
-        X: Any,
-        *,
-        bayes: float | None = None,
-        grid_resolution: int | None = 1001,
-        name: str | None = None,
-        ax: Axes | None = None,
+        cls, estimator: Any, X: Any, *, name: str | None = None, **options: Any
     ) -> Self:
-        """Draw the crossings of one fitted classifier.
-
-        Parameters
-        ----------
-        estimator : classifier
-            With ``staged_decision_function``, fitted on one feature and two classes.
-        X : table of shape (n, 1)
-            Rows; the crossing is looked for between their least and greatest value.
-        bayes : float, optional
-            Where the best decision changes.
-        grid_resolution : int or None, default=1001
-            Number of values, evenly spaced; None takes those of X.
-        name : str, optional
-            What to call the classifier; by default its class.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        ZeroCrossingDisplay
-            The display, drawn.
-        """
-        return cls.from_estimators(
-            {named(estimator, name): estimator},
-            X,
-            bayes=bayes,
-            grid_resolution=grid_resolution,
-            ax=ax,
-        )
+        """Draw the crossings of one fitted classifier; ``options`` are those of several."""
+        return cls.from_estimators({named(estimator, name): estimator}, X, **options)
 
     @classmethod
     def from_estimators(
@@ -468,20 +314,7 @@ class ZeroCrossingDisplay:
         grid_resolution: int | None = 1001,
         ax: Axes | None = None,
     ) -> Self:
-        """Draw the crossings of several fitted classifiers in one picture.
-
-        Parameters
-        ----------
-        estimators : mapping of str to classifier
-            The classifiers and their names.
-        X, bayes, grid_resolution, ax
-            As in `from_estimator`.
-
-        Returns
-        -------
-        ZeroCrossingDisplay
-            The display, drawn.
-        """
+        """Draw the crossings of several fitted classifiers in one picture."""
         values = np.asarray(X, dtype=np.float64)
         if values.ndim == 1:
             values = values[:, None]
@@ -508,16 +341,6 @@ class ZeroCrossingDisplay:
 
         A dot and a dotted line mark a classifier that stopped boosting before the others; one
         whose score never crosses 0 is named under the axis.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        self
-            The display.
         """
         ax = axes(ax)
         self.ax_, self.figure_ = ax, ax.figure
@@ -570,30 +393,6 @@ class CostFactorDisplay:
 
     Make it with `from_rows` or from numbers.
 
-    Parameters
-    ----------
-    factors : array of shape (m,)
-        The cost factors, increasing.
-    values : mapping of str to array of shape (m,)
-        What each method costs at each factor; NaN where it was not measured.
-    errors : mapping of str to array of shape (m,), optional
-        Half the width of the band around the line.
-    value_name : str, default="mean cost per row"
-        What the values are.
-    factor_name : str, default="cost factor"
-        What the factors are.
-    error_name : str, default="standard error"
-        What the errors are.
-
-    Attributes
-    ----------
-    ax_, figure_
-        Where it was drawn.
-    lines_ : dict of str to Line2D
-        The lines, by method.
-    bands_ : dict of str to PolyCollection
-        The bands, by method.
-
     Examples
     --------
     >>> from matplotlib.figure import Figure
@@ -621,33 +420,8 @@ class CostFactorDisplay:
         self.error_name = error_name
 
     @classmethod
-    def from_rows(
-        cls,
-        frame: Any,
-        *,
-        value_name: str = "mean cost per row",
-        factor_name: str = "cost factor",
-        error_name: str = "standard error",
-        ax: Axes | None = None,
-    ) -> Self:
-        """Draw tidy rows.
-
-        Parameters
-        ----------
-        frame : pandas or polars frame, or mapping of columns
-            Columns ``algorithm``, ``factor`` and ``value``, and perhaps ``error``. Several rows of
-            one algorithm and factor, such as one per split, are averaged, and without ``error`` the
-            band is the standard error of that mean.
-        value_name, factor_name, error_name : str
-            Words for the axes.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        CostFactorDisplay
-            The display, drawn; methods in the order of their first rows.
-        """
+    def from_rows(cls, frame: Any, *, ax: Axes | None = None, **names: str) -> Self:
+        """Draw rows with the columns algorithm, factor, value, and error if there is one."""
         columns = list(getattr(frame, "columns", frame))
         missing = [name for name in ("algorithm", "factor", "value") if name not in columns]
         if missing:
@@ -677,29 +451,12 @@ class CostFactorDisplay:
                     values[name][i] = value[cell].mean()
                     errors[name][i] = _error(value[cell]) if given is None else given[cell[0]]
         has_errors = any(np.isfinite(error).any() for error in errors.values())
-        return cls(
-            factors,
-            values,
-            errors if has_errors else None,
-            value_name=value_name,
-            factor_name=factor_name,
-            error_name=error_name,
-        ).plot(ax)
+        return cls(factors, values, errors if has_errors else None, **names).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw a line per method, with its band.
 
         Factors that span more than one order of magnitude get a logarithmic axis.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        self
-            The display.
         """
         ax = axes(ax)
         self.ax_, self.figure_ = ax, ax.figure
@@ -761,41 +518,8 @@ class RankDisplay:
     """Mean ranks on an axis; bars join methods that do not differ significantly.
 
     Make it with `from_results`. The best method stands on the left. Two methods differ by
-    Nemenyi's test if their mean ranks are at least the critical difference apart [1]_; Friedman's
-    test, whose p-value is shown beside it, asks first whether any differ at all.
-
-    Parameters
-    ----------
-    ranks : array of shape (k,)
-        Mean rank of each method, 1 being the best.
-    names : sequence of k str
-        The methods.
-    n_datasets : int
-        Number of data sets over which the ranks are averaged.
-    alpha : float, default=0.05
-        Level of the test.
-    p_value : float, optional
-        p-value of Friedman's test.
-
-    Attributes
-    ----------
-    critical_difference : float
-        Least significant difference of mean ranks.
-    groups : list of tuple of str
-        The longest runs of methods, best first, that do not differ significantly.
-    ax_, figure_
-        Where it was drawn.
-    marks_ : Line2D
-        The ranks on the axis, best first.
-    bars_ : list of Line2D
-        A bar per group.
-    labels_ : dict of str to Text
-        The names, each with its rank.
-
-    References
-    ----------
-    .. [1] J. Demsar, "Statistical comparisons of classifiers over multiple data sets", Journal of
-       Machine Learning Research 7, 2006.
+    Nemenyi's test if their mean ranks are at least the critical difference apart (Demšar 2006);
+    Friedman's test, whose p-value is shown beside it, asks first whether any differ at all.
 
     Examples
     --------
@@ -842,44 +566,14 @@ class RankDisplay:
         alpha: float = 0.05,
         ax: Axes | None = None,
     ) -> Self:
-        """Rank the methods on each data set and draw the mean ranks.
-
-        Parameters
-        ----------
-        table : frame or array of shape (n_datasets, k)
-            A row per data set, a column per method; ties share the mean of their ranks.
-        names : sequence of k str, optional
-            The methods; by default the columns of a frame.
-        lower_is_better : bool, default=True
-            True for costs, False for savings.
-        alpha : float, default=0.05
-            Level of the test.
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        RankDisplay
-            The display, drawn.
-        """
+        """Rank the methods on each data set and draw the mean ranks."""
         ranks = mean_ranks(table, lower_is_better=lower_is_better)
         known = names or feature_names(table) or [f"method {j}" for j in range(len(ranks))]
         p_value = friedman_test(table) if len(ranks) > 2 else None
         return cls(ranks, known, len(np.asarray(table)), alpha=alpha, p_value=p_value).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the axis, the names on both sides, the bars and the critical difference.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure, as high as the number of methods asks.
-
-        Returns
-        -------
-        self
-            The display.
-        """
+        """Draw the axis, the names on both sides, the bars and the critical difference."""
         ranks, gap = self.ranks[self._order], self.critical_difference
         k = len(ranks)
         levels = _levels(self._spans)

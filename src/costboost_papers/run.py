@@ -65,8 +65,6 @@ _RECORDED = ("numpy", "scipy", "scikit-learn", "lightgbm", "pandas")
 @cache
 def versions() -> str:
     """What ran: ``"costboost 0.5.0; python 3.11.9; numpy 2.3.1; ..."``."""
-    import costboost
-
     parts = [f"costboost {costboost.__version__}", f"python {platform.python_version()}"]
     for name in _RECORDED:
         try:
@@ -179,12 +177,14 @@ class CannotRunError(Exception):
 
 
 @dataclass(frozen=True)
-class Failure:
-    """A task that raised an error."""
+class Outcome:
+    """What a task came to: its metrics, or an error."""
 
     task: Task
-    error: str  # the last line
-    trace: str
+    metrics: dict[str, float] | None
+    seconds: float
+    error: str = ""  # the last line
+    trace: str = ""
 
 
 @dataclass
@@ -195,16 +195,7 @@ class Tally:
     found: int  # done by an earlier run
     done: int = 0
     seconds: float = 0.0  # computing, summed over processes
-    failures: list[Failure] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class _Outcome:
-    task: Task
-    metrics: dict[str, float] | None
-    seconds: float
-    error: str = ""
-    trace: str = ""
+    failures: list[Outcome] = field(default_factory=list)
 
 
 def run_item(
@@ -233,7 +224,7 @@ def run_item(
     for outcome in _outcomes(item, todo, mode, n_jobs):
         tally.seconds += outcome.seconds
         if outcome.metrics is None:
-            tally.failures.append(Failure(outcome.task, outcome.error, outcome.trace))
+            tally.failures.append(outcome)
         else:
             store.append(outcome.task, outcome.metrics, outcome.seconds)
             tally.done += 1
@@ -260,7 +251,7 @@ def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:
     return todo
 
 
-def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Iterator[_Outcome]:
+def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Iterator[Outcome]:
     """What the tasks came to, in the order in which they end."""
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
@@ -273,7 +264,7 @@ def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Ite
         yield from pool(delayed(_perform)(item, task, mode) for task in tasks)
 
 
-def _perform(item: Item, task: Task, mode: Mode) -> _Outcome:
+def _perform(item: Item, task: Task, mode: Mode) -> Outcome:
     """Do one task on one thread; an error is an outcome too."""
     from threadpoolctl import threadpool_limits
 
@@ -285,8 +276,8 @@ def _perform(item: Item, task: Task, mode: Mode) -> _Outcome:
             raise ValueError(f"run of {item.paper} {item.name} must return at least one metric.")
     except Exception as error:  # whatever it is, the other tasks go on
         line = f"{type(error).__name__}: {error}".splitlines()[0]
-        return _Outcome(task, None, time.perf_counter() - start, line, traceback.format_exc())
-    return _Outcome(task, metrics, time.perf_counter() - start)
+        return Outcome(task, None, time.perf_counter() - start, line, traceback.format_exc())
+    return Outcome(task, metrics, time.perf_counter() - start)
 
 
 def _check_plan(item: Item, tasks: Sequence[Task]) -> None:
@@ -299,7 +290,7 @@ def _check_plan(item: Item, tasks: Sequence[Task]) -> None:
         raise ValueError(f"tasks of {item.paper} {item.name} must differ; some are planned twice.")
 
 
-def _write_failures(store: Store, failures: Sequence[Failure]) -> None:
+def _write_failures(store: Store, failures: Sequence[Outcome]) -> None:
     """The errors of this run beside the rows; the file of an earlier run goes."""
     path = failures_path(store.path)
     path.unlink(missing_ok=True)

@@ -88,15 +88,10 @@ class PictureMine:
             if share < 1.0:
                 windows = windows.take(np.flatnonzero(rng.random_sample(len(windows)) < share))
             self.scanned += len(windows)
-            found.append(_cut(level, windows.take(np.flatnonzero(passes(windows)))))
+            kept = windows.take(np.flatnonzero(passes(windows)))
+            views = np.lib.stride_tricks.sliding_window_view(level, self.shape)
+            found.append(views[kept.tops, kept.lefts])
         return np.concatenate(found)
-
-
-def _cut(level: AnyArray, windows: Windows) -> AnyArray:
-    """The pixels of windows of one picture, (n, h, w)."""
-    h, w = windows.shape
-    views = np.lib.stride_tricks.sliding_window_view(level, (h, w))
-    return np.asarray(views[windows.tops, windows.lefts])
 
 
 # --- stages --------------------------------------------------------------------------------------
@@ -148,11 +143,6 @@ class HeldOutStage:
         return self._table.run(windows)[0]
 
 
-def uses_haar_stumps(estimator: Any) -> bool:
-    """Whether a classifier takes flat pixels and finds its own Haar features."""
-    return isinstance(getattr(estimator, "estimator", None), HaarStump)
-
-
 def check_together(cascade: Any) -> None:
     """Raise a ValueError if parameters of a cascade do not go together."""
     owner = type(cascade).__name__
@@ -166,7 +156,8 @@ def check_together(cascade: Any) -> None:
             f"integer >= 1. Got {cascade.rounds!r} instead."
         )
     if cascade.validation is not None and not (
-        cascade.estimator is None or uses_haar_stumps(cascade.estimator)
+        cascade.estimator is None
+        or isinstance(getattr(cascade.estimator, "estimator", None), HaarStump)
     ):
         raise ValueError(
             f"The 'estimator' parameter of {owner} must be a classifier with "
@@ -239,16 +230,11 @@ class StumpTable:
     @classmethod
     def join(cls, stages: Sequence[Stumps], carry: bool = False) -> StumpTable:
         """The table of several stages' stumps, in their order."""
-        joined = Stumps(
-            np.concatenate([part.points for part in stages]),
-            np.concatenate([part.weights for part in stages]),
-            np.concatenate([part.counts for part in stages]),
-            np.concatenate([part.excess for part in stages]),
-            np.concatenate([part.edges for part in stages]),
-            np.concatenate([part.outputs for part in stages]),
-            level=0.0,
-            shape=stages[0].shape,
+        points, weights, counts, excess, edges, outputs = (
+            np.concatenate(column) for column in zip(*(part[:6] for part in stages), strict=True)
         )
+        shape = stages[0].shape
+        joined = Stumps(points, weights, counts, excess, edges, outputs, 0.0, shape)
         ends = np.cumsum([len(part.edges) for part in stages])
         return cls(joined, ends, np.array([part.level for part in stages]), carry)
 
@@ -289,18 +275,6 @@ class StumpTable:
         failed, left = scores < 0, len(self.ends) - 1 - passed
         scores[failed] = 2.0 * expit(scores[failed]) - 1.0 - left[failed]
         return scores
-
-
-def stage_lines(stages: Sequence[Stage]) -> list[str]:
-    """The stages as lines of plain text: training windows and rates of each."""
-    lines = ["stage  rounds  features  positives  negatives  detected  false alarms  in all"]
-    for k, s in enumerate(stages):
-        lines.append(
-            f"{k + 1:5d}  {s.classifier.estimator_.n_estimators:6d}  {len(s.columns):8d}  "
-            f"{s.n_positives:9d}  {s.n_negatives:9d}  {s.detection_rate:8.3f}  "
-            f"{s.false_alarm_rate:12.3f}  {s.total_false_alarm_rate:6.4f}"
-        )
-    return lines
 
 
 def compiled_stages(
@@ -615,7 +589,14 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):
     def report(self) -> str:
         """The stages as a table in plain text: training windows and rates of each."""
         check_is_fitted(self)
-        return "\n".join([*stage_lines(self.stages_), f"ended: {self.stop_}"])
+        lines = ["stage  rounds  features  positives  negatives  detected  false alarms  in all"]
+        for k, s in enumerate(self.stages_):
+            lines.append(
+                f"{k + 1:5d}  {s.classifier.estimator_.n_estimators:6d}  {len(s.columns):8d}  "
+                f"{s.n_positives:9d}  {s.n_negatives:9d}  {s.detection_rate:8.3f}  "
+                f"{s.false_alarm_rate:12.3f}  {s.total_false_alarm_rate:6.4f}"
+            )
+        return "\n".join([*lines, f"ended: {self.stop_}"])
 
     def _check_windows(self, X: ArrayLike) -> AnyArray:
         pixels = np.asarray(X)
