@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,15 @@ from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 
-__all__ = ["boost", "feature_types", "first_hessian", "fit", "matrix_options", "parameters_for"]
+__all__ = [
+    "Batches",
+    "boost",
+    "feature_types",
+    "first_hessian",
+    "fit",
+    "matrix_options",
+    "parameters_for",
+]
 
 
 def fit(
@@ -32,8 +40,7 @@ def fit(
     def data(X: Any, known: Target, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
         options = {**matrix_options(kind, types), "ref": reference, "nthread": threads}
         if is_sparse(X):
-            batches = _DenseBatches(X, known.labels, known.weights)
-            return xgb.QuantileDMatrix(batches, **options)
+            return xgb.QuantileDMatrix(Batches(lambda: _dense(X, known)), **options)
         return xgb.QuantileDMatrix(
             in_single(X), label=known.labels, weight=known.weights, **options
         )
@@ -46,13 +53,21 @@ def fit(
     return XGBoostModel(boost(kind, target, train, watched, rounds, threads), types)
 
 
+def _dense(X: Any, known: Target) -> Iterator[dict[str, Any]]:
+    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
+    at = 0
+    for block in written_out(X):
+        some = slice(at, at := at + len(block))
+        yield {"data": block, "label": known.labels[some], "weight": known.weights[some]}
+
+
 def boost(
     kind: Candidate,
     target: Target,
     train: xgb.DMatrix,
     watched: Mapping[str, xgb.DMatrix],
     rounds: Rounds,
-    threads: int,
+    threads: int | None,
 ) -> xgb.Booster:
     """Train a booster on matrices, wherever their rows are; the target is on the training rows."""
     names = {id(data): name for name, data in watched.items()}
@@ -134,30 +149,26 @@ def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
     return ["c" if j in set(categorical) else "q" for j in range(n_features)]
 
 
-class _DenseBatches(xgb.DataIter):
-    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
+class Batches(xgb.DataIter):
+    """Rows that are quantised a batch at a time, into files if there is a cache."""
 
-    def __init__(self, X: Any, labels: AnyArray, weights: AnyArray) -> None:
-        self.rows = X
-        self.labels = labels
-        self.weights = weights
+    def __init__(
+        self, batches: Callable[[], Iterator[dict[str, Any]]], cache: str | None = None
+    ) -> None:
+        self.batches = batches
         self.reset()
-        super().__init__()
+        super().__init__(cache_prefix=cache)
 
     def reset(self) -> None:
-        """Start from the first row."""
-        self.at = 0
-        self.blocks = written_out(self.rows)
+        """Start from the first batch."""
+        self.current = self.batches()
 
     def next(self, input_data: Callable[..., None]) -> bool:
-        """Hand over a block; False if there is none left."""
-        block = next(self.blocks, None)
-        if block is None:
-            return False
-        some = slice(self.at, self.at + len(block))
-        self.at = some.stop
-        input_data(data=block, label=self.labels[some], weight=self.weights[some])
-        return True
+        """Hand over a batch; False if there is none left."""
+        batch = next(self.current, None)
+        if batch is not None:
+            input_data(**batch)
+        return batch is not None
 
 
 class _Callback(xgb.callback.TrainingCallback):
