@@ -5,6 +5,7 @@ VENV := .venv
 BENCH_VENV := .venv-bench
 LOWER_VENV := .venv-lower
 RIVALS_VENV := .venv-rivals
+USER_VENV := .venv-user
 BIN := $(VENV)/bin
 
 # One thread per numerical library: the fits in the tests are too small to share out.
@@ -19,7 +20,7 @@ LOWER_TESTS := tests/golden tests/algorithms/test_contracts.py tests/costs tests
 	tests/gbm/test_checkpoint.py tests/gbm/test_sources.py tests/cli/test_fit_predict.py
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-lower lint format types house trust trust-onnx sbom bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
+.PHONY: help run test test-fast test-lower lint format types house trust trust-onnx sbom constraints bench bench-cost bench-rivals bench-scale docs docs-serve docs-pages clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -56,9 +57,15 @@ trust-onnx: $(VENV)/.installed-dev ## Count ONNX decisions on all data sets
 test-lower: $(LOWER_VENV)/.installed ## Run a part of the tests with the oldest dependencies that are allowed
 	$(LOWER_VENV)/bin/python -m pytest -q -p no:cacheprovider $(or $(ARGS),$(LOWER_TESTS))
 
-sbom: $(VENV)/.installed-dev ## Write build/costboost.cdx.json (CycloneDX) and docs/licences.md
-	$(BIN)/python tools/supply.py sbom build/costboost.cdx.json
-	$(BIN)/python tools/supply.py licences docs/licences.md
+sbom: $(VENV)/.installed-dev $(USER_VENV)/.installed ## Write build/costboost.cdx.json (CycloneDX) and docs/licences.md
+	@mkdir -p build
+	$(BIN)/cyclonedx-py environment --output-reproducible --pyproject pyproject.toml \
+		-o build/costboost.cdx.json $(USER_VENV)/bin/python
+	@{ printf '# Licences\n\n<!-- Written by make sbom; do not edit. -->\n\n'; \
+	  printf 'costboost is under BSD-3-Clause. These are the packages that it and its extras need, with\n'; \
+	  printf 'the licences that they declare.\n\n'; \
+	  $(BIN)/pip-licenses --python $(USER_VENV)/bin/python --format=markdown --order=name \
+	    --ignore-packages costboost; } > docs/licences.md
 
 house: $(VENV)/.installed-dev ## Count lines by room, and the types, functions and files of one fit
 	$(BIN)/python tools/house.py $(ARGS)
@@ -87,6 +94,9 @@ docs: $(VENV)/.installed-dev ## Build the documentation into build/site; warning
 docs-serve: $(VENV)/.installed-dev ## Show the documentation on localhost while you write
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve
 
+constraints: $(VENV)/.installed-dev ## Write constraints.txt, the versions that developers and CI use
+	$(BIN)/python -m pip freeze --exclude-editable > constraints.txt
+
 docs-pages: $(VENV)/.installed-dev ## Write the generated pages, figures and tables anew
 	$(BIN)/python docs/build.py $(ARGS)
 
@@ -94,7 +104,7 @@ bench-serve: $(VENV)/.installed-dev ## Load the scoring service on loopback, bes
 	$(FREE_THREADS) $(BIN)/python benchmarks/serve_load.py
 
 clean: ## Remove environments, caches and builds
-	rm -rf $(VENV) $(BENCH_VENV) $(LOWER_VENV) $(RIVALS_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) $(BENCH_VENV) $(LOWER_VENV) $(RIVALS_VENV) $(USER_VENV) .numba_cache .mypy_cache .pytest_cache .ruff_cache build dist
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Debian splits ensurepip off into python3-venv; where it is missing, the system's pip installs pip.
@@ -110,9 +120,9 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-$(VENV)/.installed-dev: pyproject.toml
+$(VENV)/.installed-dev: pyproject.toml constraints.txt
 	$(call make_venv,$(VENV))
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@ $(VENV)/.installed
 
 $(BENCH_VENV)/.installed: pyproject.toml
@@ -123,6 +133,11 @@ $(BENCH_VENV)/.installed: pyproject.toml
 $(RIVALS_VENV)/.installed: pyproject.toml
 	$(call make_venv,$(RIVALS_VENV))
 	$(RIVALS_VENV)/bin/python -m pip install --quiet --editable '.[rivals]'
+	@touch $@
+
+$(USER_VENV)/.installed: pyproject.toml
+	$(call make_venv,$(USER_VENV))
+	$(USER_VENV)/bin/python -m pip install --quiet '.[all,mlflow]'
 	@touch $@
 
 $(LOWER_VENV)/.installed: pyproject.toml tests/trust/lower_bounds.py

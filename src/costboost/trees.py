@@ -53,6 +53,8 @@ _BLOCK_BYTES = 2**15
 _CHUNK_ROWS, _DENSE_NUMBERS = 4096, 2**21
 # Depth of a tree in a file, at most: LightGBM's SHAP values need its square in memory.
 _DEPTH = 1000
+# Words of all sets of categories in a file, at most.
+_WORDS = 2**24
 # Whole numbers that stand for the covers of leaves where these are no counts: of all rows.
 _COUNTS = 2.0**28
 
@@ -120,11 +122,28 @@ class Trees:
             self._add(X, total, usable_threads(threads), roots)
             yield total[:, 0].copy() if self.n_scores == 1 else total.copy()
 
-    def _add(self, X: AnyArray, total: Floats, threads: int, roots: AnyArray) -> None:
+    def leaves(self, X: AnyArray, tree: int | None = None) -> Ints:
+        """The leaf of each row in every tree or in one, (n, n_trees), counted tree by tree."""
+        roots = self.roots if tree is None else self.roots[tree : tree + 1]
+        first = _before(self._sizes + 1)
+        total = np.zeros((X.shape[0], len(roots)))
+        self._add(X, total, 1, roots, np.arange(len(self.values), dtype=np.float64))
+        return total.astype(np.int64) - (first if tree is None else first[tree])
+
+    def _add(
+        self,
+        X: AnyArray,
+        total: Floats,
+        threads: int,
+        roots: AnyArray,
+        values: Floats | None = None,
+    ) -> None:
         """Add the leaves of some trees to the scores, a few rows at a time."""
         # Each row through all trees, as LightGBM does it, would fetch the trees into the cache
         # again and again.
         add, arrays = _kernel(), self._arrays
+        if values is not None:
+            arrays = (*arrays[:5], values, *arrays[6:])
         n, width = X.shape[0], max(X.shape[1], 1)
         block = max(_BLOCK_BYTES // (8 * width), 8)
         chunk = min(_CHUNK_ROWS, max(_DENSE_NUMBERS // width, 1)) if is_sparse(X) else _CHUNK_ROWS
@@ -295,7 +314,11 @@ class Trees:
         chosen = (self.kind & CATEGORY) > 0
         first, size = self.threshold[chosen], self.words[chosen].astype(np.float64)
         fine = (first >= 0) & (first == np.floor(first)) & (size >= 0)
-        return bool((fine & (first + size <= len(self.categories))).all())
+        fine &= first + size <= len(self.categories)
+        # LightGBM's twin writes each set out, and those that hold missing values up to the longest.
+        longest = int(size.max(initial=0))
+        written = size.sum() + longest * np.count_nonzero(self.kind[chosen] & MISSING_LEFT)
+        return bool(fine.all() and not self.words[~chosen].any() and written <= _WORDS)
 
     def _is_forest(self) -> bool:
         """Whether each tree has its own nodes and leaves, each met once, parents first."""

@@ -124,10 +124,7 @@ def _means(summary: pd.DataFrame, setting: str, metric: str) -> pd.Series[float]
 
 
 def _collapsed(summary: pd.DataFrame, setting: str) -> list[str]:
-    recall, specificity = (
-        _means(summary, setting, "recall"),
-        _means(summary, setting, "specificity"),
-    )
+    recall, specificity = (_means(summary, setting, m) for m in ("recall", "specificity"))
     return [
         name for name in COLLAPSING if recall[name] >= RECALL and specificity[name] <= SPECIFICITY
     ]
@@ -141,10 +138,7 @@ def judge_table(summary: pd.DataFrame, setting: str) -> list[Conclusion]:
     below = sum(bool(cost[name] < cost[rival]) for name in NEW)
     plain = sum(bool(cost[name] < cost["AdaBoostC"]) for name in NEW)
     collapsed = _collapsed(summary, setting)
-    recall, specificity = (
-        _means(summary, setting, "recall"),
-        _means(summary, setting, "specificity"),
-    )
+    recall, specificity = (_means(summary, setting, m) for m in ("recall", "specificity"))
     return [
         Conclusion(
             "AsyB and AsyBL cost less than every heuristic method.",

@@ -32,68 +32,43 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import softmax
 
-from costboost._typing import Bools, Floats, Ints
-from costboost.losses.base import BinaryLoss, CostPair, Loss
+from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost.losses.base import BinaryLoss, Loss
 from costboost.losses.multiclass import MulticlassLoss
 
 __all__ = ["Verdict", "Witness", "is_calibrated", "is_fisher_consistent", "is_guess_averse"]
-
-# --- trials --------------------------------------------------------------------------------------
 
 # --- losses as functions of truth, centred scores and cost matrix ---------------------------------
 
 
 @dataclass(frozen=True)
-class _Scores:
-    """A multi-class loss of scores: truth z (n,), scores S (n, k), cost matrices C (n, k, k)."""
+class Reading:
+    """Any loss as a function of truth z (n,), scores S (n, k) and cost matrices C (n, k, k)."""
 
-    loss: MulticlassLoss
-
-    def value(self, z: Ints, S: Floats, C: Floats) -> Floats:
-        return self.loss.value(z, S, C[np.arange(len(z)), z])
-
-    def gradient(self, z: Ints, S: Floats, C: Floats) -> Floats:
-        return self.loss.gradient(z, S, C[np.arange(len(z)), z])
-
-
-@dataclass(frozen=True)
-class _Simplex(_Scores):
-    """A multi-class loss of class probabilities H = softmax(S)."""
+    loss: Any
+    simplex: bool = False  # the loss is one of class probabilities H = softmax(S)
 
     def value(self, z: Ints, S: Floats, C: Floats) -> Floats:
-        return super().value(z, softmax(S, axis=1), C)
+        return np.asarray(self.loss.value(*self._own(z, S, C)))
 
     def gradient(self, z: Ints, S: Floats, C: Floats) -> Floats:
-        H = softmax(S, axis=1)
-        G = super().gradient(z, H, C)
-        return np.asarray(H * (G - np.einsum("nk,nk->n", G, H)[:, None]))
+        y, F, costs = self._own(z, S, C)
+        G = np.asarray(self.loss.gradient(y, F, costs))
+        if isinstance(self.loss, BinaryLoss):
+            return np.stack([-G, G], axis=1)
+        return F * (G - np.einsum("nk,nk->n", G, F)[:, None]) if self.simplex else G
 
-
-@dataclass(frozen=True)
-class _Margin:
-    """A binary loss of the margin F = S_1 − S_0."""
-
-    loss: BinaryLoss
-
-    def value(self, z: Ints, S: Floats, C: Floats) -> Floats:
-        return self.loss.value(*self._binary(z, S, C))
-
-    def gradient(self, z: Ints, S: Floats, C: Floats) -> Floats:
-        slope = self.loss.gradient(*self._binary(z, S, C))
-        return np.stack([-slope, slope], axis=1)
-
-    def _binary(self, z: Ints, S: Floats, C: Floats) -> tuple[Floats, Floats, CostPair]:
-        """The y, F and (C1, C2) that the loss knows."""
-        return np.where(z == 1, 1.0, -1.0), S[:, 1] - S[:, 0], (C[:, 1, 0], C[:, 0, 1])
-
-
-Reading: TypeAlias = _Scores | _Margin
+    def _own(self, z: Ints, S: Floats, C: Floats) -> tuple[AnyArray, Floats, Any]:
+        """The arguments that the loss knows; a binary one has y, the margin and (C1, C2)."""
+        if isinstance(self.loss, BinaryLoss):
+            return np.where(z == 1, 1.0, -1.0), S[:, 1] - S[:, 0], (C[:, 1, 0], C[:, 0, 1])
+        return z, softmax(S, axis=1) if self.simplex else S, C[np.arange(len(z)), z]
 
 
 def read(loss: Loss, n_classes: int | None, simplex: bool | None) -> tuple[Reading, int]:
@@ -104,7 +79,7 @@ def read(loss: Loss, n_classes: int | None, simplex: bool | None) -> tuple[Readi
                 f"n_classes must be 2 for the binary loss {loss!r}; got {n_classes!r}. Leave it "
                 "out, or give a multi-class loss."
             )
-        return _Margin(loss), 2
+        return Reading(loss), 2
     if not isinstance(loss, MulticlassLoss):
         raise ValueError(
             f"loss must be an instance of MulticlassLoss or BinaryLoss; got {loss!r}. Subclass "
@@ -113,9 +88,7 @@ def read(loss: Loss, n_classes: int | None, simplex: bool | None) -> tuple[Readi
     k = 3 if n_classes is None else n_classes
     if k < 2:
         raise ValueError(f"n_classes must be at least 2; got {k!r}. Leave it out for 3 classes.")
-    if simplex is None:
-        simplex = loss.on_simplex
-    return (_Simplex if simplex else _Scores)(loss), k
+    return Reading(loss, loss.on_simplex if simplex is None else simplex), k
 
 
 # --- trials ---------------------------------------------------------------------------------------
@@ -209,7 +182,7 @@ def _designs(k: int) -> Iterator[Floats]:
                 yield np.round(S - S.mean(), 12)
 
 
-# --- loss_properties -----------------------------------------------------------------------------
+# --- the properties ------------------------------------------------------------------------------
 
 # Two decisions whose expected costs differ by less than this share are a tie.
 _NEAR_TIE = 0.05

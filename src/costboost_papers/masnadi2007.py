@@ -40,6 +40,8 @@ from costboost_papers.protocol import BinaryData, binary_data, encode, fold, qui
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
+else:
+    from costboost_papers._lazy import pd
 
 
 # --- gaussians -----------------------------------------------------------------------------------
@@ -432,8 +434,6 @@ class Table2(Item):
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Per set and algorithm the mean over f; per f the median over the sets."""
-        import pandas as pd
-
         sums = rows.groupby(["dataset", "algorithm", "metric"], sort=False)["value"].agg(
             ["sum", "count"]
         )
@@ -472,8 +472,6 @@ class Table2(Item):
         return pd.concat([by_set, medians, kept], ignore_index=True)[SUMMARY_COLUMNS]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        import pandas as pd
-
         wide = by_set(summary, HEAD)
         lines = {name: wide.loc[name].round(1).to_dict() for name in wide.index}
         for metric, words in PROTOCOLS.items():
@@ -686,8 +684,6 @@ class Figure3(Item):
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Medians of the figures, and the curve of the first sample."""
-        import pandas as pd
-
         is_curve = rows["metric"].str.startswith("x@")
         figures = super().summarise(rows[~is_curve])
         curve = rows[is_curve & (rows["split"] == rows["split"].min())]
@@ -701,8 +697,6 @@ class Figure3(Item):
         return kept
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        import pandas as pd
-
         printed = self.printed().set_index(["setting", "algorithm", "metric"])["value"]
         parts = []
         for setting in ("C1=5", "C1=20"):

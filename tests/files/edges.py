@@ -2,62 +2,62 @@
 
 from __future__ import annotations
 
+import lightgbm as lgb
 import numpy as np
 
-from costboost.files import boosters
-from costboost.gbm.models import DesignModel
-
-
-def splits(model):
-    """The split values of a booster by feature, and the categories by feature."""
-    engine = boosters.engine_of(model)
-    parsed = boosters.check(engine, boosters.dump(engine, model)[0], "it")
-    numbers, categories = {}, {}
-    for tree in parsed.trees:
-        if engine == "lightgbm":
-            is_category = (tree.decision & 1) == 1
-            inner = np.arange(len(tree.left))
-            thresholds = tree.threshold
-        else:
-            is_category, inner = tree.is_category, np.flatnonzero(tree.left >= 0)
-            thresholds = tree.value
-        for node in inner:
-            feature = int(tree.feature[node])
-            if is_category[node]:
-                categories.setdefault(feature, set())
-            else:
-                numbers.setdefault(feature, set()).add(thresholds[node])
-    return numbers, categories
-
-
-def around(value):
-    """A value, its neighbours in double and, where it is one, in single precision."""
-    double = float(value)
-    found = [double, np.nextafter(double, np.inf), np.nextafter(double, -np.inf)]
-    single = np.float32(value)
-    found += [float(np.nextafter(single, np.float32(s))) for s in (np.inf, -np.inf)]
-    return found
-
+from costboost.trees import CATEGORY, Trees, from_lightgbm, from_sklearn, from_xgboost
 
 ODD_NUMBERS = [0.0, -0.0, np.nan, 1e-35, -1e-35, 5e-36, float(np.float32(1e-35)), 1e-300, 1e30]
 ODD_NUMBERS += [np.nextafter(float(np.float32(1e-35)), 1), -1e30]
 ODD_CATEGORIES = [-1.0, -0.5, 0.0, 0.5, 1.0, 1.999, 31.0, 32.0, 1000.0, np.nan, 16777216.0]
 
 
-def edge_rows(models, X, limit=20_000):
+def tables(model):
+    """All tables of trees inside a model, those of scikit-learn's trees and of boosters too."""
+    found, waiting, seen = [], [model], set()
+    while waiting:
+        item = waiting.pop()
+        if id(item) in seen or isinstance(item, (str, int, float, np.ndarray)):
+            continue
+        seen.add(id(item))
+        if isinstance(item, Trees):
+            found.append(item)
+        elif isinstance(item, lgb.Booster):
+            found.append(from_lightgbm(item))
+        elif type(item).__module__ == "xgboost.core":
+            found.append(from_xgboost(item))
+        elif hasattr(item, "tree_"):
+            found.append(from_sklearn(item.tree_, np.zeros(item.tree_.node_count)))
+        elif isinstance(item, (list, tuple)):
+            waiting.extend(item)
+        elif isinstance(item, dict):
+            waiting.extend(item.values())
+        elif hasattr(item, "__dict__"):
+            waiting.extend(vars(item).values())
+    return found
+
+
+def around(value):
+    """A value, its neighbours in double and, where it is one, in single precision."""
+    single = np.float32(value)
+    found = [value, np.nextafter(value, np.inf), np.nextafter(value, -np.inf), float(single)]
+    return found + [float(np.nextafter(single, np.float32(s))) for s in (np.inf, -np.inf)]
+
+
+def edge_rows(model, X, limit=20_000):
     """Rows of X with a feature moved to every value that a split could tell apart."""
     rng = np.random.RandomState(0)
     values = {}
-    for model in models:
-        if isinstance(model, DesignModel):  # it splits nothing
-            continue
-        numbers, categories = splits(model)
-        for feature, found in numbers.items():
-            values.setdefault(feature, set()).update(v for t in found for v in around(t))
-            values[feature].update(ODD_NUMBERS)
-        for feature in categories:
-            known = X[:, feature][~np.isnan(X[:, feature])]
-            values.setdefault(feature, set()).update([*ODD_CATEGORIES, *np.unique(known)])
+    for trees in tables(model):
+        for feature, threshold, kind in zip(
+            trees.feature.tolist(), trees.threshold.tolist(), trees.kind, strict=True
+        ):
+            known = values.setdefault(feature, set())
+            if kind & CATEGORY:
+                codes = X[:, feature]
+                known.update([*ODD_CATEGORIES, *np.unique(codes[~np.isnan(codes)])])
+            else:
+                known.update([*around(threshold), *ODD_NUMBERS])
     pairs = [
         (feature, value)
         for feature, found in sorted(values.items())

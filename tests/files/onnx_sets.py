@@ -18,7 +18,7 @@ import onnxruntime as ort
 
 from costboost import CostBoostClassifier
 from costboost.datasets import available, load
-from costboost.files.onnx_model import to_onnx
+from costboost.files import to_onnx
 from files.edges import edge_rows
 
 
@@ -50,7 +50,7 @@ def check(name, engine, data_dir=None):
         model.fit(data.X.iloc[chosen], data.y[chosen])
     rows = order[kept[order]][:20_000]
     X = model._read(data.X.iloc[rows], missing=True, sparse_rows=False).astype(np.float64)
-    edges = edge_rows(model.boosters_, X)
+    edges = edge_rows(model, X)
     model._checked = lambda matrix: matrix  # odd codes have no frame
     both = np.concatenate([X, edges])
     own = rng.exponential(size=(len(both), len(model.classes_), len(model.classes_)))

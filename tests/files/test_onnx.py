@@ -11,8 +11,9 @@ import xgboost as xgb
 
 from costboost import CostBoostClassifier
 from costboost.algorithms._sampled import SampledClassifier
-from costboost.files.onnx_graph import boosters_to_onnx
-from costboost.files.onnx_model import to_onnx
+from costboost.files import to_onnx
+from costboost.files.onnx import _Graph, _scores
+from costboost.trees import from_lightgbm, from_xgboost
 from files import onnx_sets
 from files.edges import edge_rows
 from files.models import (
@@ -73,52 +74,44 @@ def grown_by_xgboost(y, rounds=60, **parameters):
     return xgb.train({"max_depth": 4, "nthread": 1, **task, **parameters}, data, rounds)
 
 
-def raw_scores(booster, X):
-    if isinstance(booster, lgb.Booster):
-        return booster.predict(X, raw_score=True)
-    data = xgb.DMatrix(X, feature_types=list("qqcqq"), enable_categorical=True)
-    return booster.predict(data, output_margin=True).astype(np.float64)
-
-
 BOOSTERS = {
     "LightGBM": lambda y: grown_by_lightgbm(y),
     "LightGBM, zero as missing": lambda y: grown_by_lightgbm(y, zero_as_missing=True),
     "LightGBM, no missing": lambda y: grown_by_lightgbm(y, use_missing=False),
     "LightGBM, dart": lambda y: grown_by_lightgbm(y, boosting="dart"),
     "LightGBM, no split": lambda y: grown_by_lightgbm(y, min_data_in_leaf=2000),
-    "XGBoost": lambda y: grown_by_xgboost(y),
-    "XGBoost, one-hot": lambda y: grown_by_xgboost(y, max_cat_to_onehot=100),
-    "XGBoost, lossguide": lambda y: grown_by_xgboost(y, grow_policy="lossguide", max_leaves=9),
+}
+TABLES = {
+    **{name: lambda y, grow=grow: from_lightgbm(grow(y)) for name, grow in BOOSTERS.items()},
+    "XGBoost": lambda y: from_xgboost(grown_by_xgboost(y)),
+    "XGBoost, one-hot": lambda y: from_xgboost(grown_by_xgboost(y, max_cat_to_onehot=100)),
 }
 
 
 @pytest.mark.parametrize("y", [Y, Y3], ids=["two classes", "three classes"])
-@pytest.mark.parametrize("case", BOOSTERS)
-def test_scores_are_the_engines_own(case, y):
-    """To the last bit with one thread, or with sums in order; exp and log may be an ulp off."""
-    from costboost.files import onnx_graph, onnx_nodes
-
-    booster = BOOSTERS[case](y)
-    X = np.concatenate([TABLE, edge_rows([booster], TABLE)])
-    right = raw_scores(booster, X)
+@pytest.mark.parametrize("case", TABLES)
+def test_scores_are_those_of_the_table(case, y):
+    """To the last bit with one thread, or with sums in order."""
+    trees = TABLES[case](y)
+    X = np.concatenate([TABLE, edge_rows([trees], TABLE)])
+    right = trees.scores(X)
     for exact, threads in ((False, 1), (True, 4)):
-        graph = onnx_nodes.Graph()
-        forest = onnx_graph.forest_of(booster)
-        onnx_nodes.named(graph, onnx_nodes.scores_of(graph, forest, exact), "scores")
-        helper, tensor = graph.onnx.helper, graph.onnx.TensorProto
+        graph = _Graph(5, exact)
+        graph("Identity", _scores(graph, trees), output="scores")
+        helper, double = graph.onnx.helper, graph.onnx.TensorProto.DOUBLE
+        info = helper.make_tensor_value_info
         made = helper.make_model(
             helper.make_graph(
                 graph.nodes,
                 "scores",
-                [helper.make_tensor_value_info("features", tensor.DOUBLE, ["n", 5])],
-                [helper.make_tensor_value_info("scores", tensor.DOUBLE, ["n", forest.n_targets])],
+                [info("features", double, ["n", 5])],
+                [info("scores", double, ["n", trees.n_scores])],
                 graph.constants,
             ),
-            opset_imports=[helper.make_opsetid(*pair) for pair in onnx_nodes.OPSETS.items()],
-            ir_version=onnx_nodes.IR_VERSION,
+            opset_imports=[helper.make_opsetid("", 18), helper.make_opsetid("ai.onnx.ml", 5)],
+            ir_version=10,
         )
-        found = run(made, X, threads)["scores"].reshape(right.shape)
-        assert np.array_equal(found, right)
+        assert np.array_equal(run(made, X, threads)["scores"].reshape(right.shape), right)
 
 
 CLASSIFIERS = {
@@ -142,7 +135,7 @@ def fitted(k, **parameters):
 @pytest.mark.parametrize("case", CLASSIFIERS)
 def test_the_graph_decides_as_predict(case, k, tmp_path):
     model, _ = fitted(k, **CLASSIFIERS[case])
-    X = np.concatenate([TABLE, edge_rows(model.boosters_, TABLE, limit=3000)])
+    X = np.concatenate([TABLE, edge_rows(model, TABLE, limit=3000)])
     path = tmp_path / "model.onnx"
     made = to_onnx(model, path)
     assert path.read_bytes() == made.SerializeToString(deterministic=True)
@@ -183,42 +176,10 @@ def fitted_trees(name, k, **parameters):
     return model.fit(FILLED, np.array(["a", "b", "c"])[Y if k == 2 else Y3])
 
 
-def trees_of(model):
-    """All boosters and trees of scikit-learn inside an ensemble."""
-    found, waiting, seen = [], [model], set()
-    while waiting:
-        item = waiting.pop()
-        if id(item) in seen or isinstance(item, (str, int, float, np.ndarray)):
-            continue
-        seen.add(id(item))
-        if isinstance(item, (lgb.Booster, xgb.Booster)) or hasattr(item, "tree_"):
-            found.append(item)
-        elif isinstance(item, (list, tuple)):
-            waiting.extend(item)
-        elif isinstance(item, dict):
-            waiting.extend(item.values())
-        elif hasattr(item, "__dict__"):
-            waiting.extend(vars(item).values())
-    return found
-
-
 def on_splits(model, X):
-    """Rows whose values are those of splits, and one step beside them."""
-    trees = trees_of(model)
-    boosters = [tree for tree in trees if not hasattr(tree, "tree_")]
-    edges = [edge_rows(boosters, X, limit=3000)]
-    for tree in (t.tree_ for t in trees if hasattr(t, "tree_")):
-        for feature, value in zip(tree.feature, tree.threshold, strict=True):
-            if feature >= 0:
-                single = np.float32(value)
-                steps = [np.nextafter(single, np.float32(side)) for side in (-np.inf, np.inf)]
-                near = np.nextafter(value, [-np.inf, np.inf])
-                rows = np.repeat(X[:1], 6, axis=0)
-                rows[:, feature] = [value, *near, single, *steps]
-                edges.append(rows)
-    found = np.concatenate(edges)
-    chosen = np.random.RandomState(0).permutation(len(found))[:3000]
-    return np.concatenate([X, found[chosen]])
+    """The rows, and rows whose values are those of splits, and one step beside them."""
+    edges = edge_rows(model, X, limit=3000)
+    return np.concatenate([X, np.where(np.isnan(edges), 0.0, edges)])
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -291,7 +252,7 @@ def test_three_decisions_for_two_classes(engine, parameters):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(TABLE, y)
-    X = np.concatenate([TABLE, edge_rows(model.boosters_, TABLE)])
+    X = np.concatenate([TABLE, edge_rows(model, TABLE)])
     found = run(to_onnx(model), X)
     assert np.array_equal(found["decision"], model.predict(X))
     assert len(set(found["decision"])) > 1
@@ -343,20 +304,6 @@ def test_a_frame_goes_in_by_its_codes():
     assert '"2": ["at", "ch", "de", "fr"]' in properties["categories"]
 
 
-def test_more_decisions_than_classes():
-    booster = grown_by_lightgbm(Y)
-    C = np.array([[0.0, 3.0, 1.0], [9.0, 0.0, 2.0]])
-    made = boosters_to_onnx(
-        [booster], classes=[0, 1], decisions=["accept", "block", "review"], cost_matrix=C
-    )
-    p = booster.predict(TABLE)
-    expected = np.column_stack([1 - p, p]) @ C
-    found = run(made, TABLE)
-    np.testing.assert_allclose(found["expected_costs"], expected, rtol=1e-9, atol=1e-12)
-    right = np.array(["accept", "block", "review"])[expected.argmin(axis=1)]
-    assert np.array_equal(found["decision"], right)
-
-
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
 @pytest.mark.parametrize("name", ["pima", "anneal", "vowel"])
 def test_real_data(name, engine, data_dir):
@@ -375,8 +322,3 @@ def test_what_has_no_graph_says_why():
         to_onnx(make("MCBoostClassifier").fit(*rows(3)))
     with pytest.raises(ValueError, match="got MinCostClassifier"):
         model_of("MinCostClassifier")[0].to_onnx()
-    with pytest.raises(ValueError, match="random forest"):
-        boosters_to_onnx(
-            [grown_by_lightgbm(Y, boosting="rf", bagging_freq=1, bagging_fraction=0.5)],
-            classes=[0, 1],
-        )

@@ -10,13 +10,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from costboost.gbm.engines.lightgbm import LightGBMEngine
+from costboost.gbm.sources import memory
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from costboost import CostBoostClassifier, _threads
 from costboost.costs import per_row
 from costboost.datasets import make_fraud
 from costboost.gbm import casting
-from costboost.gbm.sources import memory
 
 COSTLY = {"fn": 20, "fp": 1}
 

@@ -338,7 +338,7 @@ def test_leaves_hold_weighted_means(max_leaves):
         mean = np.average(aim.targets[inside], weights=aim.weights[inside])
         assert value == pytest.approx(mean, rel=1e-5)
     finished = bound.ensemble([rule], np.array([0.5]))
-    leaf = finished.booster.predict(X, pred_leaf=True).ravel()
+    leaf = finished.trees.leaves(X).ravel()
     assert len(np.unique(leaf)) == len(leaves)
 
 
@@ -359,7 +359,7 @@ def test_votes_of_a_tree_are_the_heavier_class_of_each_leaf(seed):
     X, aim, _ = make_aim(Votes(), seed)
     bound = bind(Tree(max_leaves=5), X)
     rule, outputs = bound.fit(aim, 0)
-    leaf = bound.ensemble([rule], np.ones(1)).booster.predict(X, pred_leaf=True).ravel()
+    leaf = bound.ensemble([rule], np.ones(1)).trees.leaves(X).ravel()
     for k in np.unique(leaf):
         inside = leaf == k
         assert (outputs[inside] == np.sign(aim.weights[inside] @ aim.targets[inside])).all()
@@ -371,7 +371,7 @@ def test_log_ratios_of_a_tree_by_plain_loops(seed):
     X, aim, _ = make_aim(criterion, seed)
     bound = bind(Tree(max_leaves=5), X)
     rule, outputs = bound.fit(aim, 0)
-    leaf = bound.ensemble([rule], np.ones(1)).booster.predict(X, pred_leaf=True).ravel()
+    leaf = bound.ensemble([rule], np.ones(1)).trees.leaves(X).ravel()
     cost = np.where(aim.targets > 0, 3.0, 1.0)
     means = {
         k: round(np.average(aim.targets[leaf == k], weights=(cost * aim.weights)[leaf == k]), 9)
@@ -397,7 +397,7 @@ def test_dropped_trees_leave_no_trace():
         outputs.append(out)
     kept = bound.ensemble([rules[0], rules[2]], np.array([1.0, 3.0]))
     np.testing.assert_allclose(kept.decision_function(X), outputs[0] + 3.0 * outputs[2])
-    assert kept.booster.num_trees() <= 3
+    assert len(kept.trees.roots) <= 3
 
 
 def test_categories_are_split_as_sets():
@@ -493,7 +493,7 @@ def test_a_tree_asked_for_again_is_grown_once():
     np.testing.assert_array_equal(found[0].outputs, found[1].outputs)
     np.testing.assert_array_equal(found[0].outputs, -found[2].outputs)
     ensemble = learner.ensemble([rule for rule, _ in found], np.array([0.5, 0.25, 0.125]))
-    assert ensemble.booster.num_trees() == 2
+    assert len(ensemble.trees.roots) == 2
     F = 0.625 * found[0].outputs
     np.testing.assert_allclose(ensemble.decision_function(X), F, atol=1e-12)
     np.testing.assert_allclose(list(ensemble.staged(X))[-1], F, atol=1e-12)

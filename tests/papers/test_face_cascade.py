@@ -7,7 +7,6 @@ import pytest
 
 from costboost import AsymmetricAdaBoostClassifier, CSAdaBoostClassifier
 from costboost.learners import Stump
-from costboost_papers.masnadi2007_faces import faces_file
 from costboost_papers.vision import (
     CascadeClassifier,
     HaarFeatures,
@@ -136,12 +135,6 @@ def test_carried_scores_are_sums_over_the_stages():
     np.testing.assert_allclose(scores[alive], total[alive], atol=1e-9)
 
 
-def test_carried_scores_need_held_out_positives():
-    X, y = np.zeros((4, SIZE, SIZE)), np.array([0, 1, 0, 1])
-    with pytest.raises(ValueError, match="carry"):
-        CascadeClassifier(carry=True).fit(X, y)
-
-
 def test_mine_draws_only_what_passes():
     rng = np.random.RandomState(0)
     mine = PictureMine([rng.random_sample((40, 50)), rng.random_sample((30, 30))], (8, 8))
@@ -198,32 +191,3 @@ def test_windows_of_a_file(tmp_path):
     np.savez(path, faces=np.zeros((2, 4, 4)), others=np.zeros((2, 4, 4)))
     with pytest.raises(ValueError, match="8 bits"):
         face_windows(path)
-
-
-@pytest.mark.skipif(faces_file() is None, reason="cbcl_faces.npz is not in the data folder")
-def test_the_face_set():
-    path = faces_file()
-    windows, y = face_windows(path, part="train")
-    assert windows.shape == (10977, 19, 19)
-    assert int(y.sum()) == 2429
-    windows, y = face_windows(path, part="test")
-    assert np.bincount(y).tolist() == [19572, 472]
-
-
-@pytest.mark.skipif(faces_file() is None, reason="cbcl_faces.npz is not in the data folder")
-def test_few_stumps_tell_real_faces_from_other_windows():
-    windows, y = face_windows(faces_file(), part="train")
-    rows = np.random.default_rng(0).permutation(len(y))[:1200]
-    X, y = windows[rows].reshape(1200, -1), y[rows]
-    found = CSAdaBoostClassifier({"fn": 5, "fp": 1}, 8, HaarStump((19, 19)), random_state=0).fit(
-        X[:800], y[:800]
-    )
-    scores = found.decision_function(X[800:])
-    faces, others = scores[y[800:] == 1], scores[y[800:] == 0]
-    assert (faces[:, None] > others[None, :]).mean() > 0.95
-
-
-def test_validation_needs_haar_stumps():
-    X, y = np.zeros((4, SIZE, SIZE)), np.array([0, 1, 0, 1])
-    with pytest.raises(ValueError, match="HaarStump"):
-        CascadeClassifier(CSAdaBoostClassifier(), validation=0.2).fit(X, y)

@@ -10,8 +10,8 @@ from costboost.boosting.loop import boost
 from costboost.learners import Stump
 from costboost.learners.base import Aim, Rows
 from costboost.learners.criteria import JointVotes, Votes
-from costboost_papers.vision import HaarFeatures, HaarRule, HaarStump
-from costboost_papers.vision.features import Windows, corner_points
+from costboost_papers.vision import HaarFeatures, HaarStump
+from costboost_papers.vision.features import corner_points
 from costboost_papers.vision.haar_stump import boost_together
 
 pytest.importorskip("skimage", reason='needs scikit-image: pip install "costboost[experiments]"')
@@ -138,14 +138,6 @@ def test_classifier_on_flat_windows_equals_one_on_the_feature_matrix(windows):
     assert flat.feature_importances_.shape == (64,)
 
 
-def test_rule_votes_by_its_edge(windows):
-    X, _ = windows
-    haar = HaarFeatures(max_features=20, random_state=0).fit(X.reshape(-1, 8, 8))
-    rule = HaarRule(haar, 3, 0.1, -1.0, 1.0)
-    values = haar.transform(X.reshape(-1, 8, 8))[:, 3]
-    np.testing.assert_array_equal(rule.predict(X), np.where(values <= 0.1, -1.0, 1.0))
-
-
 def test_windows_without_contrast_give_a_constant_rule():
     y = np.repeat([1.0, -1.0], 10)
     fitted = bound(np.ones((20, 64))).fit(Aim(y, np.ones(20), Votes()), 0)
@@ -161,14 +153,6 @@ def test_corner_points_are_few_and_sum_to_zero():
         kinds[kind].add(int(count))
     assert [kinds[f"type-{k}"] for k in ("2-x", "3-y", "4")] == [{6}, {8}, {9}]
     np.testing.assert_allclose(weights.sum(axis=1), 0.0)
-
-
-def test_pixels_of_windows():
-    picture = np.random.default_rng(0).random((9, 11))
-    cut = Windows.of_image(picture, (4, 5), step=3)
-    first = picture[:4, :5]
-    np.testing.assert_allclose(cut.pixels()[0], first, atol=1e-12)
-    assert cut.pixels().shape == (len(cut), 4, 5)
 
 
 def test_bad_use(windows):

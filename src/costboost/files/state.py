@@ -76,7 +76,8 @@ _PLACES = {
     "costboost.losses": "PNorm",
     "costboost.gbm.heads": "ProbabilityHead DecisionHead LossHead",
     "costboost.gbm.members": "Member Members",
-    "costboost.gbm.models": "Design NetworkModel LightGBMModel XGBoostModel",
+    "costboost.gbm.models": "Design NetworkModel TreeModel LightGBMModel XGBoostModel",
+    "costboost.trees": "Trees",
     "costboost.gbm.train": "Estimate",
     "lightgbm.sklearn": "LGBMClassifier",
     "xgboost.sklearn": "XGBClassifier",
@@ -241,6 +242,9 @@ class Encoder:
         if name is not None and isinstance(value, tuple):
             return {"class": name, "items": self._items(value, where)}
         if name is not None:
+            if name == "Trees":
+                about = {"trees": len(value.roots), "scores": value.n_scores}
+                self.boosters.append(about)
             return {"class": name, "fields": self._fields(value, where)}
         engine = boosters.engine_of(value)
         if engine is not None:
@@ -608,13 +612,20 @@ def _design(design: Any) -> tuple[int, int]:
     return int(columns.max(initial=-1)) + 1, 0
 
 
+def _trees(trees: Any) -> tuple[int, int]:
+    n_features = int(np.max(trees.feature, initial=-1)) + 1
+    trees.check(n_features)
+    return n_features, 0
+
+
 def _tree_rule(rule: Any) -> tuple[int, int]:
-    n = rule.booster.num_trees()
-    _need(type(rule.index) is int and 0 <= rule.index < n, "index must be a tree of the booster")
+    fine = type(rule.index) is int and 0 <= rule.index < len(rule.trees.roots)
+    _need(fine, "index must be a tree of the table")
     return 0, 0
 
 
 CHECKS: Mapping[str, Callable[[Any], tuple[int, int]]] = {
+    "Trees": _trees,
     "StepRule": _step_rule,
     "LineRule": _step_rule,
     "TreeRule": _tree_rule,

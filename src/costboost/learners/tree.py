@@ -11,7 +11,6 @@ from typing import Any, ClassVar, NamedTuple
 import lightgbm as lgb
 import numpy as np
 
-from costboost._threads import usable_threads
 from costboost._typing import AnyArray, Floats
 from costboost.learners.base import (
     Aim,
@@ -26,6 +25,7 @@ from costboost.learners.base import (
     voted,
 )
 from costboost.learners.criteria import Criterion
+from costboost.trees import Trees, from_lightgbm
 
 __all__ = ["Tree", "TreeEnsemble", "TreeRule"]
 
@@ -198,7 +198,7 @@ class BoundTree(BoundLearner):
         return "scores", 0.0, True
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
-        """Write α·h into the leaves: the result is an ordinary LightGBM model."""
+        """Write α·h into the leaves: the sum of the trees is the score."""
         booster = self._booster
         if booster.num_trees() == 0:
             return super().ensemble(rules, votes)
@@ -228,13 +228,12 @@ class BoundTree(BoundLearner):
             for leaf, output in enumerate(leaves):
                 booster.set_leaf_output(index, leaf, float(output))
 
-        # A copy by text lets go of the training rows.
-        model = lgb.Booster(model_str=booster.model_to_string(num_iteration=-1))
+        trees = from_lightgbm(booster)
         finished: list[Rule] = [
-            TreeRule(model, rule.index, tables[rule.index]) if isinstance(rule, GrownTree) else rule
+            TreeRule(trees, rule.index, tables[rule.index]) if isinstance(rule, GrownTree) else rule
             for rule in rules
         ]
-        return TreeEnsemble(finished, votes, model, self._n_threads)
+        return TreeEnsemble(finished, votes, trees, self._n_threads)
 
 
 def _leaf_means(booster: lgb.Booster, index: int) -> Floats:
@@ -248,39 +247,21 @@ def _numbers(text: str, key: str) -> Floats:
     return np.array(found.group(1).split() if found else [], dtype=np.float64)
 
 
-# Rows whose leaves are asked for at a time: LightGBM answers with a double per tree.
-_BLOCK = 10_000
-
-
-def _leaves(booster: lgb.Booster, X: AnyArray) -> AnyArray:
-    """The leaf of every row in every tree, (trees, n)."""
-    # All calls ask for all trees. LightGBM keeps the range of trees of a prediction in the booster,
-    # so calls with different ranges (``start_iteration=``) disturb one another in threads.
-    n = X.shape[0]
-    leaves = np.empty((booster.num_trees(), n), dtype=np.int32)
-    for start in range(0, n, _BLOCK):
-        block = booster.predict(X[start : start + _BLOCK], pred_leaf=True, num_threads=1)
-        leaves[:, start : start + _BLOCK] = np.asarray(block).reshape(-1, len(leaves)).T
-    return leaves
-
-
 @dataclass(frozen=True, repr=False)
 class TreeRule:
-    """One tree of a finished LightGBM model: the outputs of its leaves, without its vote."""
+    """One tree of a finished table: the outputs of its leaves, without its vote."""
 
-    booster: lgb.Booster
+    trees: Trees
     index: int
     leaf_outputs: Floats
 
     def predict(self, X: AnyArray) -> Floats:
         """The outputs of the tree, (n,)."""
-        return np.asarray(self.leaf_outputs[_leaves(self.booster, X)[self.index]])
+        return np.asarray(self.leaf_outputs[self.trees.leaves(X, self.index)[:, 0]])
 
     def importances(self, n_features: int) -> Floats:
         """The share of each feature in the gain of the tree's splits, (d,)."""
-        text = self.booster.model_to_string(num_iteration=1, start_iteration=self.index)
-        features, gains = _numbers(text, "split_feature"), _numbers(text, "split_gain")
-        gain = np.bincount(features.astype(np.intp), gains, minlength=n_features)
+        gain = self.trees.picked(np.array([self.index])).importances(n_features)
         return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain, dtype=np.float64)
 
     def __repr__(self) -> str:
@@ -288,27 +269,24 @@ class TreeRule:
 
 
 class TreeEnsemble(Ensemble):
-    """A sum of trees that is one LightGBM model."""
+    """A sum of trees that is one table, with votes in its leaves."""
 
-    def __init__(
-        self, rules: Sequence[Rule], votes: Floats, booster: lgb.Booster, n_threads: int
-    ) -> None:
+    def __init__(self, rules: Sequence[Rule], votes: Floats, trees: Trees, n_threads: int) -> None:
         super().__init__(rules, votes)
-        self.booster = booster
+        self.trees = trees
         self.n_threads = n_threads
 
     def outputs(self, X: AnyArray) -> Iterator[Floats]:
         """The outputs of every rule in turn; the rows are sent through all trees at once."""
-        leaves = _leaves(self.booster, X)
+        leaves = self.trees.leaves(X)
         for rule in self.rules:
             if isinstance(rule, TreeRule):
-                yield rule.leaf_outputs[leaves[rule.index]]
+                yield rule.leaf_outputs[leaves[:, rule.index]]
             else:
                 yield rule.predict(X)
 
     def decision_function(self, X: AnyArray) -> Floats:
-        """F after the last round, by one native call."""
+        """F after the last round, in one pass."""
         if not self.rules:
             return np.zeros(X.shape[0])
-        raw = self.booster.predict(X, raw_score=True, num_threads=usable_threads(self.n_threads))
-        return np.asarray(raw)
+        return self.trees.scores(X, self.n_threads)

@@ -1,0 +1,682 @@
+"""Classifiers as ONNX graphs: trees, networks, probabilities, expected costs, decisions.
+
+The table of trees compares ``x <= t`` in double precision, and so does a ``TreeEnsemble`` of the
+ONNX domain for machine learning, version 5, which sends NaN where it is told. What it does not know
+becomes a column of its input: a feature whose zeros are missing, and, for each set of categories, 0
+where the split goes left and 1 where it goes right. Sums are taken tree by tree in double, so with
+one thread they are the model's own to the last bit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.utils.validation import check_is_fitted
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.binary import BinaryBoostingClassifier
+from costboost.costs.forms import varies
+from costboost.costs.table import same_labels
+from costboost.costs.uncertain import scenarios
+from costboost.files.container import write_bytes
+from costboost.gbm.heads import LossHead, ProbabilityHead
+from costboost.gbm.models import MOST, Design, NetworkModel
+from costboost.learners.base import ConstantRule, Ensemble
+from costboost.learners.classes import ClassRule, ConstantClass
+from costboost.learners.coordinates import ProjectedEnsemble
+from costboost.learners.cost_tree import CheapestClassRule
+from costboost.learners.mixture import Mixture, stochastic
+from costboost.learners.pairs import PairEnsemble
+from costboost.learners.tree import TreeEnsemble, TreeRule
+from costboost.multiclass import TIE, MulticlassBoostingClassifier, shares
+from costboost.trees import (
+    CATEGORY,
+    MISSING_LEFT,
+    ZERO,
+    ZERO_MISSING,
+    Trees,
+    from_lightgbm,
+    from_sklearn,
+    from_xgboost,
+)
+
+_OPSETS = {"": 18, "ai.onnx.ml": 5}
+# The newest that the oldest runtime with version 5 of the tree operator reads.
+_IR_VERSION = 10
+
+
+def to_onnx(
+    model: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    costs: bool = False,
+    exact: bool = False,
+) -> Any:
+    """Write a fitted classifier as an ONNX model.
+
+    The graph takes ``features``, (n, d) double, and answers ``probabilities``, ``expected_costs``
+    and ``decision``, the label. Categorical columns hold the codes that the model's properties
+    list (``categories``); NaN is a missing value.
+
+    Parameters
+    ----------
+    model : classifier
+        A fitted `CostBoostClassifier`, or an algorithm whose weak rules are trees.
+    path : str or path, optional
+        The file to write; without it the model is only returned.
+    costs : bool, default=False
+        Whether the graph decides as ``predict(X, costs=...)``: it has the input ``costs``, the
+        rows' own cost matrices. Without it the graph decides as ``predict(X)``.
+    exact : bool, default=False
+        Whether sums of trees must not depend on the number of threads of the runtime; takes
+        memory for a number per row and tree. With one thread sums are exact anyway.
+
+    Returns
+    -------
+    onnx.ModelProto
+        The model.
+    """
+    check_is_fitted(model)
+    _check_costs(model, costs)
+    graph = _Graph(model.n_features_in_, exact)
+    if isinstance(model, MulticlassBoostingClassifier):
+        outputs, matrix = _of_several(graph, model, costs)
+    elif isinstance(model, BinaryBoostingClassifier):
+        outputs, matrix = _of_two(graph, model, costs)
+    elif hasattr(model, "heads_"):
+        outputs, matrix = _of_heads(graph, model, costs)
+    else:
+        raise ValueError(
+            f"to_onnx takes CostBoostClassifier and the algorithms whose weak rules are trees, got "
+            f"{type(model).__name__}. Convert the estimator inside it with its own tools."
+        )
+    made = graph.model(outputs, model, matrix, costs)
+    if path is not None:
+        write_bytes(Path(path), made.SerializeToString(deterministic=True))
+    return made
+
+
+def _check_costs(model: Any, costs: bool) -> None:
+    """Refuse costs that a graph cannot work out."""
+    owner = type(model).__name__
+    form = getattr(model, "cost_matrix", None)
+    if not costs and varies(form):
+        raise ValueError(
+            f"The costs of {owner} are expressions or a function of the columns, which a graph "
+            "cannot work out. Use to_onnx(..., costs=True) and pass it the costs of each row."
+        )
+    is_uncertain = getattr(model, "risk", "expected") == "worst" and scenarios(form).is_uncertain
+    if not costs and is_uncertain:
+        raise ValueError(
+            f"A graph cannot weigh the uncertain costs of {owner}(risk='worst'). Use risk="
+            "'expected', or to_onnx(..., costs=True) and pass it the costs of each row."
+        )
+
+
+# -- graphs -------------------------------------------------------------------------------------
+
+
+class _Graph:
+    """Nodes and constants, with names made up on the way."""
+
+    def __init__(self, n_features: int, exact: bool) -> None:
+        try:
+            import onnx
+            import onnx.helper
+            import onnx.numpy_helper
+        except ImportError as error:
+            raise ImportError(
+                "to_onnx needs onnx. Install it with: pip install 'costboost[onnx]'"
+            ) from error
+        self.onnx = onnx
+        self.n_features, self.exact = n_features, exact
+        self.nodes: list[Any] = []
+        self.constants: list[Any] = []
+        self._known: dict[tuple[Any, ...], str] = {}
+
+    def constant(self, value: Any, dtype: Any = np.float64) -> str:
+        """The name of a constant."""
+        array = np.asarray(value, dtype=dtype)
+        key = (array.dtype.str, array.shape, array.tobytes())
+        if key not in self._known:
+            self._known[key] = f"c{len(self._known)}"
+            self.constants.append(self.onnx.numpy_helper.from_array(array, self._known[key]))
+        return self._known[key]
+
+    def __call__(self, operator: str, *inputs: Any, output: str = "", **attributes: Any) -> str:
+        """Add a node; returns the name of its output. Inputs that are no names are constants."""
+        name = output or f"v{len(self.nodes)}"
+        names = [item if isinstance(item, str) else self.constant(item) for item in inputs]
+        attributes = {
+            key: self.onnx.numpy_helper.from_array(value)
+            if isinstance(value, np.ndarray)
+            else value
+            for key, value in attributes.items()
+        }
+        domain = "ai.onnx.ml" if operator == "TreeEnsemble" else ""
+        node = self.onnx.helper.make_node(operator, names, [name], domain=domain, **attributes)
+        self.nodes.append(node)
+        return name
+
+    def cast(self, value: str, kind: str) -> str:
+        return self("Cast", value, to=getattr(self.onnx.TensorProto, kind))
+
+    def columns(self, matrix: str, places: Any) -> str:
+        """Some columns of a matrix."""
+        return self("Gather", matrix, self.constant(places, np.int64), axis=1)
+
+    def joined(self, parts: Sequence[str]) -> str:
+        """Matrices side by side."""
+        return self("Concat", *parts, axis=1) if len(parts) > 1 else parts[0]
+
+    def total(self, items: Iterable[str]) -> str:
+        """A sum, from left to right."""
+        first, *others = items
+        for item in others:
+            first = self("Add", first, item)
+        return first
+
+    def squeezed(self, column: str) -> str:
+        return self("Squeeze", column, self.constant([1], np.int64))
+
+    def over_columns(self, operator: str, matrix: str, axis: int = 1) -> str:
+        return self(operator, matrix, self.constant([axis], np.int64), keepdims=1)
+
+    def model(self, outputs: Mapping[str, str], model: Any, C: Floats, costs: bool) -> Any:
+        """The model: inputs and outputs declared, and checked by onnx."""
+        helper, tensor = self.onnx.helper, self.onnx.TensorProto
+        info, labels = helper.make_tensor_value_info, np.asarray(model.decisions_)
+        inputs = [info("features", tensor.DOUBLE, ["n", self.n_features])]
+        if costs:
+            inputs.append(info("costs", tensor.DOUBLE, ["n", *C.shape]))
+        elif "expected_costs" in outputs:
+            self.constants.append(self.onnx.numpy_helper.from_array(C[None], "costs"))
+        kinds = {"O": "STRING", "U": "STRING", "f": "DOUBLE", "b": "BOOL"}
+        kind = getattr(tensor, kinds.get(labels.dtype.kind, "INT64"))
+        widths = {"probabilities": len(model.classes_)}
+        found = []
+        for name, value in outputs.items():
+            if name == "decision":
+                self("Gather", self._labels(labels), value, output=name, axis=0)
+                found.append(info(name, kind, ["n"]))
+            else:
+                self("Identity", value, output=name)
+                found.append(info(name, tensor.DOUBLE, ["n", widths.get(name, len(labels))]))
+        made = helper.make_graph(self.nodes, "costboost", inputs, found, self.constants)
+        imports = [helper.make_opsetid(domain, version) for domain, version in _OPSETS.items()]
+        onnx_model = helper.make_model(
+            made, opset_imports=imports, ir_version=_IR_VERSION, producer_name="costboost"
+        )
+        properties = {key: json.dumps(v, sort_keys=True) for key, v in _metadata(model).items()}
+        helper.set_model_props(onnx_model, properties)
+        self.onnx.checker.check_model(onnx_model)
+        return onnx_model
+
+    def _labels(self, labels: AnyArray) -> str:
+        """The labels as a constant: text, integers, floats or booleans."""
+        if labels.dtype.kind in "OU":
+            text = [str(label).encode() for label in labels]
+            kind = self.onnx.TensorProto.STRING
+            tensor = self.onnx.helper.make_tensor("labels", kind, [len(text)], text)
+            self.constants.append(tensor)
+            return "labels"
+        kinds = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}
+        return self.constant(labels, kinds[labels.dtype.kind])
+
+
+def _metadata(model: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {
+        "class": type(model).__name__,
+        "classes": [str(label) for label in model.classes_],
+    }
+    names = getattr(model, "feature_names_in_", None)
+    if names is not None:
+        found["features"] = [str(name) for name in names]
+    frame = getattr(model, "_frame", None)
+    if frame is not None:
+        found["categories"] = {
+            str(place): [str(value) for value in values]
+            for place, values in zip(frame.categorical, frame.categories, strict=True)
+        }
+    return found
+
+
+# -- trees and networks -------------------------------------------------------------------------
+
+
+def _scores(graph: _Graph, trees: Trees) -> str:
+    """The scores of a table of trees, (n, n_scores)."""
+    k = trees.n_scores
+    if not len(trees.roots):
+        first = graph.columns("features", [0])
+        return graph("Where", graph("IsNaN", first), trees.base[None], trees.base[None])
+    if not graph.exact:
+        target = np.repeat(np.arange(len(trees.roots)) % k, _leaf_counts(trees))
+        return _trees(graph, trees, target, k)
+    each = _each_tree(graph, trees)
+    sums = []
+    for score in range(k):
+        places = np.arange(score, len(trees.roots), k)
+        running = graph("CumSum", graph.columns(each, places), graph.constant(1, np.int64))
+        sums.append(graph.columns(running, [len(places) - 1]))
+    return graph.joined(sums)
+
+
+def _table(model: Any) -> Trees:
+    if hasattr(model, "trees"):
+        return model.trees
+    if model.engine == "xgboost":
+        return from_xgboost(model.booster)
+    return from_lightgbm(model.booster, model.n_rounds)
+
+
+def _each_tree(graph: _Graph, trees: Trees) -> str:
+    """The output of every tree, (n, trees)."""
+    n = len(trees.roots)
+    return _trees(graph, trees, np.repeat(np.arange(n), _leaf_counts(trees)), n)
+
+
+def _leaf_counts(trees: Trees) -> Ints:
+    """Number of leaves of each tree."""
+    grown = trees.roots >= 0
+    counts = np.ones(len(trees.roots), dtype=np.int64)
+    counts[grown] += np.diff(np.append(trees.roots[grown], len(trees.feature)))
+    return counts
+
+
+def _trees(graph: _Graph, trees: Trees, target: Ints, n_targets: int) -> str:
+    """A node with all trees of a table, whose leaves add to targets."""
+    values = trees.values.copy()
+    if trees.base.any():  # carried by the first tree of each score
+        owner = np.repeat(np.arange(len(trees.roots)), _leaf_counts(trees))
+        first = owner < trees.n_scores
+        values[first] += trees.base[owner[first]]
+    table, column, threshold = _questions(graph, trees)
+    # A tree of one leaf becomes a split whose sides are the same.
+    alone: Ints = np.flatnonzero(trees.roots < 0)
+    n_nodes, n_leaves = len(trees.feature), len(values)
+    roots = trees.roots.astype(np.int64)
+    leaf_alone = ~roots[alone]
+    roots[alone] = n_nodes + np.arange(len(alone))
+    twins = np.stack([~leaf_alone, ~(n_leaves + np.arange(len(alone)))], axis=1)
+    children = np.concatenate([trees.children.reshape(-1, 2), twins]).astype(np.int64)
+    is_leaf = children < 0
+    places = np.where(is_leaf, ~children, children)
+    zeros = np.zeros(len(alone), dtype=np.int64)
+    return graph(
+        "TreeEnsemble",
+        table,
+        n_targets=n_targets,
+        aggregate_function=1,
+        post_transform=0,
+        tree_roots=roots.tolist(),
+        nodes_featureids=np.concatenate([column, zeros]).tolist(),
+        nodes_splits=np.concatenate([threshold, zeros]),
+        nodes_modes=np.zeros(len(children), np.uint8),
+        nodes_truenodeids=places[:, 0].tolist(),
+        nodes_trueleafs=is_leaf[:, 0].astype(int).tolist(),
+        nodes_falsenodeids=places[:, 1].tolist(),
+        nodes_falseleafs=is_leaf[:, 1].astype(int).tolist(),
+        nodes_missing_value_tracks_true=np.concatenate(
+            [(trees.kind & MISSING_LEFT > 0).astype(int), zeros]
+        ).tolist(),
+        leaf_targetids=np.concatenate([target, target[leaf_alone]]).tolist(),
+        leaf_weights=np.concatenate([values, values[leaf_alone]]),
+    )
+
+
+def _questions(graph: _Graph, trees: Trees) -> tuple[str, Ints, Floats]:
+    """The table that splits look at: features and columns made of them; column and threshold."""
+    column, threshold = trees.feature.astype(np.int64), trees.threshold.copy()
+    parts, width = ["features"], graph.n_features
+    is_zero = (trees.kind & ZERO_MISSING) > 0
+    if is_zero.any():
+        wanted, place = np.unique(column[is_zero], return_inverse=True)
+        column[is_zero] = width + place
+        X = graph.columns("features", wanted)
+        parts.append(graph("Where", graph("LessOrEqual", graph("Abs", X), ZERO), np.nan, X))
+        width += len(wanted)
+    nodes: Ints = np.flatnonzero(trees.kind & CATEGORY)
+    threshold[nodes] = 0.5
+    for feature in np.unique(trees.feature[nodes]).tolist():
+        mine = nodes[trees.feature[nodes] == feature]
+        sets: dict[bytes, int] = {}
+        for node in mine.tolist():
+            first = int(trees.threshold[node])
+            words = trees.categories[first : first + int(trees.words[node])]
+            column[node] = width + sets.setdefault(words.astype("<u4").tobytes(), len(sets))
+        parts.append(_sides(graph, feature, list(sets)))
+        width += len(sets)
+    return graph.joined(parts), column, threshold
+
+
+def _sides(graph: _Graph, feature: int, sets: list[bytes]) -> str:
+    """For every set of categories of a feature a column: 0 goes left, 1 goes right."""
+    # A category is looked up once, in a table with a column per set; others are in its last row.
+    size = 8 * max(map(len, sets))
+    table = np.ones((size + 1, len(sets)), dtype=np.uint8)
+    for j, words in enumerate(sets):
+        table[: 8 * len(words), j] -= np.unpackbits(
+            np.frombuffer(words, np.uint8), bitorder="little"
+        )
+    x = graph.columns("features", [feature])
+    # Codes are cut towards zero, so -0.5 is category 0.
+    inside = graph("And", graph("Greater", x, -1.0), graph("Less", x, float(size)))
+    code = graph.squeezed(graph.cast(graph("Where", inside, x, float(size)), "INT64"))
+    sides = graph("Gather", graph.constant(table, np.uint8), code, axis=0)
+    return graph("Where", graph("IsNaN", x), np.nan, graph.cast(sides, "DOUBLE"))
+
+
+def _network(graph: _Graph, model: NetworkModel) -> str:
+    """Scores of a network, (n, n_scores)."""
+    units = graph("MatMul", _inputs(graph, model.design), model.slopes.T)
+    hidden = graph("Relu", graph("Add", units, model.shifts))
+    return graph("Add", graph("MatMul", hidden, model.tops.T), model.base)
+
+
+def _inputs(graph: _Graph, design: Design) -> str:
+    """The inputs that a design makes of the features, (n, p)."""
+    parts = []
+    if len(design.numeric):
+        values = graph.columns("features", design.numeric)
+        filled = graph("Where", graph("IsNaN", values), design.medians, values)
+        ranged = graph("Div", graph("Sub", filled, design.means), design.scales)
+        parts.append(graph("Clip", ranged, -MOST, MOST))
+    if len(design.gaps):
+        values = graph.columns("features", design.gaps)
+        gone = graph("Or", graph("IsNaN", values), graph("IsInf", values))
+        parts.append(graph.cast(gone, "DOUBLE"))
+    for column, size in zip(design.categorical, design.sizes, strict=True):
+        if size:
+            codes = graph.columns("features", [column])
+            parts.append(graph.cast(graph("Equal", codes, np.arange(size)), "DOUBLE"))
+    return graph.joined(parts) if parts else graph.columns("features", [])
+
+
+# -- decisions ----------------------------------------------------------------------------------
+
+
+def _of_heads(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], Floats]:
+    """Outputs of a `CostBoostClassifier`, and the costs that it decides by."""
+    head = model._first_head if costs else model._deciding_head
+    scores = graph.total(
+        graph("Mul", weight, _network(graph, part) if isinstance(part, NetworkModel)
+              else _scores(graph, _table(part)))
+        for part, weight in zip(head.models, head.weights, strict=True)
+    )  # fmt: skip
+    if head.base:
+        scores = graph("Add", scores, head.base)
+    if isinstance(head, ProbabilityHead):
+        scores = graph("Mul", scores, head.temperature)
+        proba = _probabilities(graph, scores, len(model.classes_))
+        expected, taken = _cheapest(graph, proba, model)
+        outputs = {"probabilities": proba, "expected_costs": expected, "decision": taken}
+        return outputs, _matrix(model)
+    if costs or (isinstance(head, LossHead) and not head.loss.carries_costs):
+        raise ValueError(
+            f"to_onnx writes the decisions of {type(model).__name__}(loss={model.loss!r}, decision="
+            f"{model.decision!r}) by the scores of its boosters alone. Leave costs out, or fit "
+            "with loss='auto' and decision='auto' or 'bayes'."
+        )
+    return {"decision": _largest(graph, scores, len(model.decisions_))}, _matrix(model)
+
+
+def _of_two(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], Floats]:
+    """Outputs of an algorithm for two classes."""
+    if not isinstance(model._ensemble, TreeEnsemble):
+        raise ValueError(
+            f"to_onnx takes {type(model).__name__} with trees as weak rules, and this one has "
+            "none. Fit with estimator='tree'."
+        )
+    scores = _scores(graph, model._ensemble.trees)
+    # Every link is a straight line of the log-odds; two points give it.
+    ends = model._link.probability(np.array([0.0, 1.0]), model._link_costs())
+    low, high = np.log(ends) - np.log1p(-ends)
+    odds = graph("Add", graph("Mul", scores, float(high - low)), float(low))
+    positive = _sigmoid(graph, odds)
+    proba = graph.joined([graph("Sub", 1.0, positive), positive])
+    if not costs:
+        return {"probabilities": proba, "decision": _largest(graph, scores, 2)}, _matrix(model)
+    expected, taken = _cheapest(graph, proba, model)
+    outputs = {"probabilities": proba, "expected_costs": expected, "decision": taken}
+    return outputs, _matrix(model)
+
+
+def _matrix(model: Any) -> Floats:
+    """The costs that decide without others; zeros where rows have their own."""
+    if varies(model.cost_matrix):
+        return np.zeros((len(model.classes_), len(model.decisions_)))
+    return np.asarray(model._decision_costs(None, 1, None).matrix, dtype=np.float64)
+
+
+def _probabilities(graph: _Graph, scores: str, k: int) -> str:
+    """Probabilities of the classes, (n, k)."""
+    if k > 2:
+        return graph("Softmax", scores, axis=1)
+    return graph.joined([_sigmoid(graph, graph("Neg", scores)), _sigmoid(graph, scores)])
+
+
+def _sigmoid(graph: _Graph, scores: str) -> str:
+    return graph("Div", 1.0, graph("Add", 1.0, graph("Exp", graph("Neg", scores))))
+
+
+def _largest(graph: _Graph, scores: str, k: int) -> str:
+    """Codes by the scores alone: the sign, or the first of the largest."""
+    if k > 2:
+        return graph("ArgMax", scores, axis=1, keepdims=0)
+    return graph.squeezed(graph.cast(graph("GreaterOrEqual", scores, 0.0), "INT64"))
+
+
+def _cheapest(graph: _Graph, proba: str, model: Any) -> tuple[str, str]:
+    """Expected costs, and the codes of the cheapest decisions; ties as in `Costs.decide`."""
+    k = len(model.classes_)
+    rows = [graph("Gather", "costs", graph.constant(j, np.int64), axis=1) for j in range(k)]
+    parts = [graph.columns(proba, [j]) for j in range(k)]
+    expected = graph.total(graph("Mul", p, C) for p, C in zip(parts, rows, strict=True))
+    if k == 2 and same_labels(model.decisions_, model.classes_):
+        # P(+) C1 >= P(-) C2 with C1, C2 the net prices of the two errors.
+        cells = [[graph.columns(row, [j]) for j in range(2)] for row in rows]
+        C1 = graph("Sub", cells[1][0], cells[1][1])
+        C2 = graph("Sub", cells[0][1], cells[0][0])
+        wins = graph("GreaterOrEqual", graph("Mul", parts[1], C1), graph("Mul", parts[0], C2))
+        return expected, graph.squeezed(graph.cast(wins, "INT64"))
+    reduced = graph.total(
+        graph("Mul", p, graph("Sub", C, graph.over_columns("ReduceMin", C)))
+        for p, C in zip(parts, rows, strict=True)
+    )
+    return expected, graph("ArgMin", reduced, axis=1, keepdims=0)
+
+
+# -- votes of several classes -------------------------------------------------------------------
+
+
+def _of_several(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], Floats]:
+    """Outputs of an algorithm for several classes."""
+    # It settles ties as the classifier does: of scores that are equal up to rounding, the decision
+    # that was cheapest for all training rows wins.
+    owner = type(model).__name__
+    k, d = len(model.classes_), len(model.decisions_)
+    link = _link(model) if same_labels(model.decisions_, model.classes_) else None
+    by_cost = costs or getattr(model, "decision", None) == "bayes"
+    if by_cost and link is None:
+        raise ValueError(
+            f"{owner} has no probabilities of the classes, so its graph cannot use costs. Leave "
+            "costs out."
+        )
+    if not model.n_iter_:
+        raise ValueError(f"to_onnx needs a rule, and {owner} was fitted without any.")
+    scores = _sums(graph, model._ensemble, d, owner)
+    winner = _winner(graph, scores, model._by_cost)
+    outputs = {"scores": scores}
+    if link is not None:
+        outputs["probabilities"] = _ordered(graph, _linked(graph, scores, link), winner, d)
+        if by_cost:
+            outputs["expected_costs"], winner = _cheapest(graph, outputs["probabilities"], model)
+    matrix = getattr(model, "cost_matrix_", np.zeros((k, d)))
+    return {**outputs, "decision": winner}, matrix
+
+
+def _sums(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
+    """The scores of an ensemble, (n, d)."""
+    if isinstance(ensemble, Mixture):
+        if ensemble._shape is stochastic and isinstance(ensemble.parts, PairEnsemble):
+            return _distributions(graph, ensemble, ensemble.parts, d, owner)
+        return graph("Add", ensemble._start, _sums(graph, ensemble.parts, d, owner))
+    if isinstance(ensemble, PairEnsemble):
+        signed = _columns(graph, ensemble.parts, owner)
+        return graph("Mul", 0.5, graph("Add", signed, float(ensemble.votes.sum())))
+    if isinstance(ensemble, ProjectedEnsemble):
+        F = _columns(graph, ensemble.inner.parts, owner)
+        return graph("MatMul", F, ensemble._directions)
+    return _class_votes(graph, ensemble, d, owner)
+
+
+def _columns(graph: _Graph, parts: Sequence[Ensemble], owner: str) -> str:
+    """A sum of trees per column, (n, parts)."""
+    tables = []
+    for part in parts:
+        if isinstance(part, TreeEnsemble):
+            tables.append(part.trees)
+        else:
+            pairs = zip(part.votes, part.rules, strict=True)
+            total = sum(float(vote) * _constant(rule, owner) for vote, rule in pairs)
+            tables.append(_leaf(total))
+    return graph.joined([_scores(graph, table) for table in tables])
+
+
+def _leaf(value: float) -> Trees:
+    """A table with one tree that is a constant."""
+    empty, one = np.zeros(0), np.ones(1)
+    return Trees(
+        1, 0 * one, np.array([-1], np.int32), empty.astype(np.int32), empty, empty.astype(np.int8),
+        empty.astype(np.int32), np.zeros((0, 2), np.int32), value * one, empty.astype(np.uint32),
+        empty, one,
+    )  # fmt: skip
+
+
+def _constant(rule: Any, owner: str) -> float:
+    if isinstance(rule, ConstantRule):
+        return float(rule.value)
+    raise _refusal(rule, owner)
+
+
+def _distributions(graph: _Graph, mixture: Mixture, parts: Any, d: int, owner: str) -> str:
+    """An average of relations, each made a distribution over the decisions first."""
+    axis = graph.constant([2], np.int64)
+    relations = [graph("Unsqueeze", _outputs(graph, part, owner), axis) for part in parts.parts]
+    signed = graph("Concat", *relations, axis=2)  # (n, rounds, d)
+    claims = graph("Add", 0.5, graph("Mul", 0.5, signed))
+    claimed = graph.over_columns("ReduceSum", claims, axis=2)
+    share = graph("Div", claims, graph("Max", claimed, 1.0))
+    shaped = graph("Where", graph("Greater", claimed, 0.0), share, 1.0 / d)
+    return _added(graph, graph("Mul", parts.votes[:, None], shaped), mixture._start)
+
+
+def _outputs(graph: _Graph, part: Ensemble, owner: str) -> str:
+    """What each rule of a sum says, without its vote, (n, rounds)."""
+    tables = [
+        replace(rule.trees.picked(np.array([rule.index])), values=rule.leaf_outputs)
+        if isinstance(rule, TreeRule)
+        else _leaf(_constant(rule, owner))
+        for rule in part.rules
+    ]
+    # The base is in the votes, not in what a rule says.
+    tables = [replace(table, base=np.zeros(1)) for table in tables]
+    return _each_tree(graph, Trees.joined(tables, [1.0] * len(tables)))
+
+
+def _class_votes(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
+    """Votes of rules that name one decision each, (n, d)."""
+    tables = [_named_classes(rule, owner) for rule in ensemble.rules]
+    trees = Trees.joined(tables, [1.0] * len(tables))
+    target, counts = trees.values.astype(np.int64), _leaf_counts(trees)
+    trees = replace(trees, values=np.repeat(np.asarray(ensemble.votes, np.float64), counts))
+    if not graph.exact:
+        return _trees(graph, trees, target, d)
+    n = len(trees.roots)
+    each = _trees(graph, trees, target + d * np.repeat(np.arange(n), counts), n * d)
+    return _added(graph, graph("Reshape", each, graph.constant([-1, n, d], np.int64)), 0.0)
+
+
+def _named_classes(rule: Any, owner: str) -> Trees:
+    """A tree whose leaves hold the codes of the classes that a rule names."""
+    if isinstance(rule, ConstantClass):
+        return _leaf(float(rule.code))
+    model: Any = getattr(rule, "classifier", getattr(rule, "regressor", None))
+    tree = getattr(model, "tree_", None)
+    if tree is not None and isinstance(rule, CheapestClassRule):
+        return from_sklearn(tree, tree.value[:, :, 0].argmin(axis=1))
+    if tree is not None and isinstance(rule, ClassRule) and tree.n_outputs == 1:
+        best = tree.value[:, 0, :].argmax(axis=1)
+        return from_sklearn(tree, np.asarray(model.classes_, dtype=np.intp)[best])
+    raise _refusal(rule, owner)
+
+
+def _added(graph: _Graph, parts: str, start: float) -> str:
+    """The sum over rounds, from the first to the last, of (n, rounds, d)."""
+    first = graph.columns(parts, [0])
+    begin = graph("Add", graph("Mul", first, 0.0), start)
+    running = graph("CumSum", graph.joined([begin, parts]), graph.constant(1, np.int64))
+    return graph("Gather", running, graph.constant(-1, np.int64), axis=1)
+
+
+def _refusal(rule: Any, owner: str) -> ValueError:
+    return ValueError(
+        f"to_onnx takes {owner} with trees as weak rules, got {type(rule).__name__}. Fit "
+        "with estimator='tree', or with a decision tree of scikit-learn."
+    )
+
+
+def _winner(graph: _Graph, scores: str, by_cost: Ints) -> str:
+    """Codes of the largest scores; of those that tie, the one cheapest for all training rows."""
+    ordered = graph.columns(scores, by_cost)
+    best = graph.over_columns("ReduceMax", ordered)
+    size = graph.over_columns("ReduceMax", graph("Abs", ordered))
+    least = graph("Sub", best, graph("Mul", TIE, size))
+    tied = graph.cast(graph("GreaterOrEqual", ordered, least), "INT64")
+    order = graph.constant(by_cost, np.int64)
+    return graph("Gather", order, graph("ArgMax", tied, axis=1, keepdims=0), axis=0)
+
+
+def _link(model: Any) -> float | None:
+    """How scores become probabilities: 0 for shares of their sum, else the slope of a softmax."""
+    scores: Floats = 1.0 + np.arange(len(model.classes_))[None] / 7.0
+    proba = model._probabilities(scores)
+    if np.allclose(proba, shares(scores), rtol=1e-12, atol=0):
+        return 0.0
+    slope = float(7.0 * np.log(proba[0, 1] / proba[0, 0]))
+    if np.allclose(proba, softmax(slope * scores, axis=1), rtol=1e-9, atol=0):
+        near = round(slope)
+        return float(near) if abs(slope - near) < 1e-12 else slope
+    return None
+
+
+def _linked(graph: _Graph, scores: str, link: float) -> str:
+    if link:
+        return graph("Softmax", graph("Mul", scores, link), axis=1)
+    total = graph.over_columns("ReduceSum", scores)
+    some = graph("Greater", total, 0.0)
+    share = graph("Div", scores, graph("Where", some, total, 1.0))
+    rounded = graph("Div", graph("Round", graph("Mul", share, 1e15)), 1e15)
+    ones = graph("Add", graph("Mul", scores, 0.0), 1.0)
+    count = graph.over_columns("ReduceSum", ones)
+    uniform = graph("Round", graph("Mul", graph("Div", ones, count), 1e15))
+    return graph("Where", some, rounded, graph("Div", uniform, 1e15))
+
+
+def _ordered(graph: _Graph, proba: str, winner: str, d: int) -> str:
+    """Probabilities whose largest is that of the decision, where ties would hide it."""
+    axes = graph.constant([1], np.int64)
+    column = graph("Unsqueeze", winner, axes)
+    is_winner = graph("Equal", column, graph.constant(np.arange(d)[None], np.int64))
+    first = graph("Unsqueeze", graph("ArgMax", proba, axis=1, keepdims=0), axes)
+    is_hidden = graph("Not", graph("Equal", first, column))
+    raised = graph("Mul", 1.0 + TIE, graph.over_columns("ReduceMax", proba))
+    return graph("Where", graph("And", is_winner, is_hidden), raised, proba)
