@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 import xgboost as xgb
 from dask.delayed import delayed
-from distributed import Client, KilledWorker, get_client, get_worker
+from distributed import Client, KilledWorker, get_client
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
@@ -45,7 +45,7 @@ from costboost.columns.frames import categorical_columns
 from costboost.costs import savings
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate
-from costboost.gbm.models import Model, XGBoostModel
+from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.parameters import RULES, canonical
 from costboost.gbm.rounds import Rounds, to_scores
 from costboost.gbm.rows import (
@@ -63,6 +63,7 @@ from costboost.gbm.rows import (
 from costboost.gbm.targets import Target
 from costboost.gbm.train import train
 from costboost.gbm.xgboost import feature_types, matrix_options, parameters_for
+from costboost.trees import from_xgboost
 
 __all__ = ["DaskCostBoostClassifier", "WorkerLostError"]
 
@@ -120,9 +121,9 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_, decisions_, cost_matrix_, heads_, n_iter_, estimated_savings_, temperature_
         These and all others as in `costboost.CostBoostClassifier`.
-    booster_ : xgboost.Booster
-        The booster; of the probabilities if there are two heads.
-    boosters_ : list of xgboost.Booster
+    booster_ : lightgbm.Booster
+        The booster, made from XGBoost's trees; of the probabilities if there are two heads.
+    boosters_ : list of lightgbm.Booster
         The boosters of the first head: a list of one.
 
     See Also
@@ -368,20 +369,11 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
 # --- what a worker does with a partition when a fitted classifier is used -------------------------
 
 
-def _threads() -> Any:
-    """XGBoost with as many threads as the Dask worker that asks has; 1 elsewhere."""
-    try:
-        return xgb.config_context(nthread=int(get_worker().state.nthreads))
-    except ValueError:
-        return xgb.config_context(nthread=1)
-
-
 def _answer(model: CostBoostClassifier, X: Any, costs: Any, proba: bool) -> Any:
     """Probabilities or decisions, a frame or a series if X is a frame."""
     found = np.empty((0, len(model.classes_))) if proba else model.decisions_[:0]
-    if len(X):
-        with _threads():
-            found = model.predict_proba(X) if proba else model.predict(X, costs=costs)
+    if len(X):  # by as many threads as OMP_NUM_THREADS says, which Dask sets for its workers
+        found = model.predict_proba(X) if proba else model.predict(X, costs=costs)
     if not isinstance(X, pd.DataFrame):
         return found
     return (
@@ -547,8 +539,7 @@ def _columns(shard: Any, held_out: bool, target: Target) -> tuple[AnyArray, ...]
 
 def _scores(shard: Any, model: Model) -> Floats:
     """Scores of the held-out rows of a partition."""
-    with _threads():
-        return model.scores(shard[1].X)
+    return model.scores(shard[1].X)
 
 
 class WorkerTarget:
@@ -693,7 +684,7 @@ class DaskSource(TrainingRows):
 
     async def _train(
         self, kind: Candidate, target: Target, rounds: Rounds, needed: set[str]
-    ) -> XGBoostModel:
+    ) -> TreeModel:
         """One training; tells which workers it needs as soon as that is known."""
         types = feature_types(self.columns.n_features, self.columns.categorical)
         data = await self._matrix(kind, target, types)
@@ -728,7 +719,8 @@ class DaskSource(TrainingRows):
             for loss in result["history"]["held_out"]["loss"]:
                 rounds.tell({"held_out": float(loss)})
             booster = booster[: booster.best_iteration + 1]
-        return XGBoostModel(booster, types)
+        trees = from_xgboost(booster)
+        return TreeModel(trees, self.columns.n_features, "xgboost", target.is_log_loss)
 
     async def _matrix(
         self, kind: Candidate, target: Target, types: list[str] | None, ref: Any = None

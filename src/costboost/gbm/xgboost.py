@@ -13,11 +13,12 @@ from costboost._frames import is_sparse
 from costboost._threads import limit_forked
 from costboost._typing import AnyArray
 from costboost.gbm.members import Candidate
-from costboost.gbm.models import XGBoostModel, in_single, written_out
+from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT, canonical
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
+from costboost.trees import from_xgboost
 
 __all__ = [
     "Batches",
@@ -29,10 +30,13 @@ __all__ = [
     "parameters_for",
 ]
 
+# Numbers of sparse rows that are written out at a time.
+_DENSE_NUMBERS = 2**21
+
 
 def fit(
     kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
-) -> XGBoostModel:
+) -> TreeModel:
     """Train one booster, grown leaf by leaf on histograms."""
     limit_forked()
     types = feature_types(table.columns.n_features, table.columns.categorical)
@@ -42,7 +46,7 @@ def fit(
         if is_sparse(X):
             return xgb.QuantileDMatrix(Batches(lambda: _dense(X, known)), **options)
         return xgb.QuantileDMatrix(
-            in_single(X), label=known.labels, weight=known.weights, **options
+            _in_single(X), label=known.labels, weight=known.weights, **options
         )
 
     train = data(X, target)
@@ -50,15 +54,19 @@ def fit(
         name: train if name == "train" else data(rounds.sets[name].X, known, train)
         for name, known in rounds.targets.items()
     }
-    return XGBoostModel(boost(kind, target, train, watched, rounds, threads), types)
+    trees = from_xgboost(boost(kind, target, train, watched, rounds, threads))
+    return TreeModel(trees, X.shape[1], "xgboost", target.is_log_loss, threads)
 
 
 def _dense(X: Any, known: Target) -> Iterator[dict[str, Any]]:
     """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
-    at = 0
-    for block in written_out(X):
-        some = slice(at, at := at + len(block))
-        yield {"data": block, "label": known.labels[some], "weight": known.weights[some]}
+    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
+    # as in the array of the same rows.
+    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
+    for start in range(0, X.shape[0], step):
+        some = slice(start, start + step)
+        rows = _in_single(X[some].toarray())
+        yield {"data": rows, "label": known.labels[some], "weight": known.weights[some]}
 
 
 def boost(
@@ -147,6 +155,19 @@ def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
     if not categorical:
         return None
     return ["c" if j in set(categorical) else "q" for j in range(n_features)]
+
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def _in_single(X: AnyArray) -> AnyArray:
+    """Numbers that single precision holds: larger ones, refused by XGBoost, become the largest."""
+    # No threshold is beyond it, so a new row falls into the same leaf.
+    if X.dtype == np.float64 and X.size:
+        largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))
+        if largest > _LARGEST:
+            return np.clip(X, -_LARGEST, _LARGEST)
+    return X
 
 
 class Batches(xgb.DataIter):
