@@ -269,7 +269,7 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, scratch, mon
         raise stop("in the middle")
 
     # The second head: the first one is trained.
-    monkeypatch.setattr("costboost.gbm.targets.PriceTarget.part", fails)
+    monkeypatch.setattr("costboost.gbm.targets.DecisionTarget.on", fails)
     for estimator in (model, unfitted):
         with pytest.raises(stop):
             estimator.fit_parquet(paths, "label", costs=costs, features=["a", "amount"])
