@@ -236,7 +236,10 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
         if is_free and has_catboost and target.n_scores <= _SYMMETRIC_SCORES:
             found.append(_named(replace(other("", "catboost"), max_leaves=64)))
     # Where the user chose a size, some of them are the same.
-    return list({(kind.name, kind.engine): kind for kind in reversed(found)}.values())[::-1]
+    unique: dict[tuple[str, str], Candidate] = {}
+    for kind in found:
+        unique.setdefault((kind.name, kind.engine), kind)
+    return list(unique.values())
 
 
 def _fresh(kind: Candidate) -> Candidate:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,30 @@ from costboost._frames import is_sparse
 from costboost._threads import limit_forked
 from costboost._typing import AnyArray
 from costboost.gbm.members import Candidate
-from costboost.gbm.models import XGBoostModel, in_single, written_out
+from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT, canonical
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
+from costboost.trees import from_xgboost
 
-__all__ = ["boost", "feature_types", "first_hessian", "fit", "matrix_options", "parameters_for"]
+__all__ = [
+    "Batches",
+    "boost",
+    "feature_types",
+    "first_hessian",
+    "fit",
+    "matrix_options",
+    "parameters_for",
+]
+
+# Numbers of sparse rows that are written out at a time.
+_DENSE_NUMBERS = 2**21
 
 
 def fit(
     kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
-) -> XGBoostModel:
+) -> TreeModel:
     """Train one booster, grown leaf by leaf on histograms."""
     limit_forked()
     types = feature_types(table.columns.n_features, table.columns.categorical)
@@ -32,10 +44,9 @@ def fit(
     def data(X: Any, known: Target, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
         options = {**matrix_options(kind, types), "ref": reference, "nthread": threads}
         if is_sparse(X):
-            batches = _DenseBatches(X, known.labels, known.weights)
-            return xgb.QuantileDMatrix(batches, **options)
+            return xgb.QuantileDMatrix(Batches(lambda: _dense(X, known)), **options)
         return xgb.QuantileDMatrix(
-            in_single(X), label=known.labels, weight=known.weights, **options
+            _in_single(X), label=known.labels, weight=known.weights, **options
         )
 
     train = data(X, target)
@@ -43,7 +54,19 @@ def fit(
         name: train if name == "train" else data(rounds.sets[name].X, known, train)
         for name, known in rounds.targets.items()
     }
-    return XGBoostModel(boost(kind, target, train, watched, rounds, threads), types)
+    trees = from_xgboost(boost(kind, target, train, watched, rounds, threads))
+    return TreeModel(trees, X.shape[1], "xgboost", target.is_log_loss, threads)
+
+
+def _dense(X: Any, known: Target) -> Iterator[dict[str, Any]]:
+    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
+    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
+    # as in the array of the same rows.
+    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
+    for start in range(0, X.shape[0], step):
+        some = slice(start, start + step)
+        rows = _in_single(X[some].toarray())
+        yield {"data": rows, "label": known.labels[some], "weight": known.weights[some]}
 
 
 def boost(
@@ -52,7 +75,7 @@ def boost(
     train: xgb.DMatrix,
     watched: Mapping[str, xgb.DMatrix],
     rounds: Rounds,
-    threads: int,
+    threads: int | None,
 ) -> xgb.Booster:
     """Train a booster on matrices, wherever their rows are; the target is on the training rows."""
     names = {id(data): name for name, data in watched.items()}
@@ -134,30 +157,39 @@ def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
     return ["c" if j in set(categorical) else "q" for j in range(n_features)]
 
 
-class _DenseBatches(xgb.DataIter):
-    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
+_LARGEST = float(np.finfo(np.float32).max)
 
-    def __init__(self, X: Any, labels: AnyArray, weights: AnyArray) -> None:
-        self.rows = X
-        self.labels = labels
-        self.weights = weights
+
+def _in_single(X: AnyArray) -> AnyArray:
+    """Numbers that single precision holds: larger ones, refused by XGBoost, become the largest."""
+    # No threshold is beyond it, so a new row falls into the same leaf.
+    if X.dtype == np.float64 and X.size:
+        largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))
+        if largest > _LARGEST:
+            return np.clip(X, -_LARGEST, _LARGEST)
+    return X
+
+
+class Batches(xgb.DataIter):
+    """Rows that are quantised a batch at a time, into files if there is a cache."""
+
+    def __init__(
+        self, batches: Callable[[], Iterator[dict[str, Any]]], cache: str | None = None
+    ) -> None:
+        self.batches = batches
         self.reset()
-        super().__init__()
+        super().__init__(cache_prefix=cache)
 
     def reset(self) -> None:
-        """Start from the first row."""
-        self.at = 0
-        self.blocks = written_out(self.rows)
+        """Start from the first batch."""
+        self.current = self.batches()
 
     def next(self, input_data: Callable[..., None]) -> bool:
-        """Hand over a block; False if there is none left."""
-        block = next(self.blocks, None)
-        if block is None:
-            return False
-        some = slice(self.at, self.at + len(block))
-        self.at = some.stop
-        input_data(data=block, label=self.labels[some], weight=self.weights[some])
-        return True
+        """Hand over a batch; False if there is none left."""
+        batch = next(self.current, None)
+        if batch is not None:
+            input_data(**batch)
+        return batch is not None
 
 
 class _Callback(xgb.callback.TrainingCallback):
