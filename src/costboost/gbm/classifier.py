@@ -397,7 +397,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         fitted._take_over(*train(rows, self, listeners))
         fitted.data_fingerprint_ = fingerprint(X, y)
         if costs is not None and not rows.has_row_costs:
-            fitted._fitted_costs = (self.cost_matrix, "matrix")
+            fitted._costs_source = "matrix"
         self.__dict__ = fitted.__dict__
         return self
 
