@@ -431,7 +431,8 @@ def _texts(trees: Trees) -> list[str]:
     if (leaf_count < 1).any() or (leaf_count % 1 > 0).any() or total > _COUNTS:
         # Without a row a leaf still has one, or SHAP values would divide by zero.
         leaf_count = np.maximum(np.round(leaf_count * (_COUNTS / total)), 1.0)
-    count, mean = _inner(trees, leaf_count, values)[:2]
+    with np.errstate(over="ignore", invalid="ignore"):
+        count, mean, _ = _inner(trees, leaf_count, values)
 
     bits = trees.kind.astype(np.int64)
     is_set = (bits & CATEGORY) > 0
@@ -448,7 +449,7 @@ def _texts(trees: Trees) -> list[str]:
         "decision_type": np.where(is_set, CATEGORY, (bits & MISSING_LEFT) | missing),
         "left_child": children[:, 0],
         "right_child": children[:, 1],
-        "internal_value": mean,
+        "internal_value": np.nan_to_num(mean),
         "internal_weight": count,
         "internal_count": count.astype(np.int64),
     }
