@@ -511,9 +511,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         from costboost.gbm.parquet import ParquetSource
 
         check_parameters(self)
-        rows = ParquetSource(
-            paths, target, costs, sample_weight, features, batch_rows, self.cost_matrix, self
-        )
+        rows = ParquetSource(paths, target, costs, sample_weight, features, batch_rows, self)
         listeners = check_callbacks(callbacks, type(self).__name__)
         fitted = unfitted(self)
         fitted._take_over(*train(rows, self, listeners))

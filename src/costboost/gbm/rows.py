@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,6 +57,21 @@ class Columns:
     n_features: int
     names: AnyArray | None = None
     encoder: FrameEncoder | None = None
+
+    @classmethod
+    def known(cls, names: Sequence[Any], categories: Mapping[Any, Any]) -> Columns:
+        """Columns by their names, and the categories of some, before any row is read."""
+        import pandas as pd
+
+        has_names = all(isinstance(name, str) for name in names)
+        found = cls(len(names), np.asarray(names, dtype=object) if has_names else None)
+        if not categories:
+            return found
+        # Columns of different lengths, filled up with missing values, which are no category; one
+        # at least, for columns of text that are missing everywhere.
+        held = {n: pd.Series([*categories.get(n, ()), None], dtype=object) for n in names}
+        categorical = [j for j, name in enumerate(names) if name in categories]
+        return replace(found, encoder=FrameEncoder(pd.DataFrame(held), categorical))
 
     @property
     def categorical(self) -> list[int]:
