@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import lightgbm as lgb
 import numpy as np
@@ -15,13 +14,9 @@ from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.trees import Trees
 
-if TYPE_CHECKING:
-    pass
-
 __all__ = [
     "MOST",
     "Design",
-    "DesignModel",
     "Model",
     "NetworkModel",
     "TreeModel",
@@ -34,37 +29,11 @@ MOST = 5.0
 _BLOCK = 64
 
 
-class Model(ABC):
-    """A trained member: raw scores, (n,) if there is one score per row, else (n, n_scores)."""
-
-    booster: Any
-    # Name of the engine that trained it.
-    engine: str
-
-    @property
-    @abstractmethod
-    def n_rounds(self) -> int:
-        """Number of rounds kept."""
-
-    @abstractmethod
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
-
-    @abstractmethod
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """Raw scores after each round."""
-
-    @abstractmethod
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values: a column per feature, and last the base; they sum to the scores."""
-
-    @abstractmethod
-    def importances(self, n_features: int) -> Floats:
-        """Total gain of each feature."""
+# Raw scores are (n,) if there is one per row, else (n, n_scores).
 
 
 @dataclass(frozen=True, eq=False)
-class TreeModel(Model):
+class TreeModel:
     """The trees that an engine has grown; the engine itself is not needed any more."""
 
     trees: Trees
@@ -182,66 +151,6 @@ class Design:
         return np.hstack(parts, dtype=np.float64)
 
 
-class DesignModel(Model):
-    """A model of the inputs that a design makes of rows."""
-
-    design: Design
-    base: Floats
-    centre: Floats
-
-    @property
-    def booster(self) -> Self:
-        """The model itself: there is no library behind it."""
-        return self
-
-    @property
-    def n_rounds(self) -> int:
-        """One: it is fitted at once."""
-        return 1
-
-    @abstractmethod
-    def all_scores(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs, (n, n_scores)."""
-
-    @abstractmethod
-    def effects(self, inputs: Floats, score: int) -> Floats:
-        """What each input adds to a score of the centre, (n, p)."""
-
-    @abstractmethod
-    def sizes(self) -> Floats:
-        """How much each input weighs, (p,)."""
-
-    def scores_of(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs."""
-        found = self.all_scores(inputs)
-        return np.asarray(found[:, 0] if len(self.base) == 1 else found)
-
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
-        return self.scores_of(self.design(X))
-
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """The scores, once."""
-        yield self.scores(X)
-
-    def contributions(self, X: AnyArray) -> Floats:
-        """What each feature adds to the score of a mean row; last the base."""
-        inputs = self.design(X)
-        found = np.zeros((len(inputs), len(self.base), X.shape[1] + 1))
-        is_source = self.design.sources[:, None] == np.arange(X.shape[1])
-        for score in range(len(self.base)):
-            effects = self.effects(inputs, score)
-            found[:, score, :-1] = row_products(effects, is_source.T.astype(np.float64))
-        found[:, :, -1] = self.all_scores(self.centre[None])[0]
-        return found[:, 0] if len(self.base) == 1 else found
-
-    def importances(self, n_features: int) -> Floats:
-        """Sum of the sizes of each feature's inputs."""
-        return np.asarray(
-            np.bincount(self.design.sources, self.sizes(), minlength=n_features), dtype=np.float64
-        )
-
-
 def row_products(rows: Floats, weights: Floats) -> Floats:
     """Products of rows and weights, each row by the same steps whatever the others are."""
     # A matrix product may add in another order if there are more rows, so that the score of a row
@@ -254,26 +163,25 @@ def row_products(rows: Floats, weights: Floats) -> Floats:
     return np.asarray(found.reshape(len(padded), len(weights))[:n])
 
 
-class NetworkModel(DesignModel):
+@dataclass(frozen=True, eq=False)
+class NetworkModel:
     """A network with one hidden layer of rectified units."""
 
-    engine = "network"
+    design: Design
+    slopes: Floats  # (units, inputs)
+    shifts: Floats  # (units,)
+    tops: Floats  # (n_scores, units)
+    base: Floats  # (n_scores,)
+    centre: Floats  # (inputs,) a mean row
 
-    def __init__(
-        self,
-        design: Design,
-        slopes: Floats,
-        shifts: Floats,
-        tops: Floats,
-        base: Floats,
-        centre: Floats,
-    ) -> None:
-        self.design = design
-        self.slopes = slopes
-        self.shifts = shifts
-        self.tops = tops
-        self.base = base
-        self.centre = centre
+    engine: ClassVar[str] = "network"
+    # It is fitted at once.
+    n_rounds: ClassVar[int] = 1
+
+    @property
+    def booster(self) -> Self:
+        """The model itself: there is no library behind it."""
+        return self
 
     @classmethod
     def mean(cls, models: Sequence[NetworkModel]) -> NetworkModel:
@@ -309,9 +217,38 @@ class NetworkModel(DesignModel):
         active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
         return np.asarray(away * row_products(active * self.tops[score], self.slopes.T))
 
-    def sizes(self) -> Floats:
-        """Sum over the units of the size of each input's weight times that of the unit."""
-        return np.asarray(np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes))
+    def scores_of(self, inputs: Floats) -> Floats:
+        """Raw scores of inputs."""
+        found = self.all_scores(inputs)
+        return np.asarray(found[:, 0] if len(self.base) == 1 else found)
+
+    def scores(self, X: AnyArray) -> Floats:
+        """Raw scores."""
+        return self.scores_of(self.design(X))
+
+    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
+        """The scores, once."""
+        yield self.scores(X)
+
+    def contributions(self, X: AnyArray) -> Floats:
+        """What each feature adds to the score of a mean row; last the base."""
+        inputs = self.design(X)
+        found = np.zeros((len(inputs), len(self.base), X.shape[1] + 1))
+        is_source = self.design.sources[:, None] == np.arange(X.shape[1])
+        for score in range(len(self.base)):
+            effects = self.effects(inputs, score)
+            found[:, score, :-1] = row_products(effects, is_source.T.astype(np.float64))
+        found[:, :, -1] = self.all_scores(self.centre[None])[0]
+        return found[:, 0] if len(self.base) == 1 else found
+
+    def importances(self, n_features: int) -> Floats:
+        """Sum over units and inputs of a feature of the size of the weights on the way."""
+        sizes = np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes)
+        found = np.bincount(self.design.sources, sizes, minlength=n_features)
+        return np.asarray(found, dtype=np.float64)
+
+
+Model: TypeAlias = TreeModel | NetworkModel
 
 
 def _median(column: Floats) -> float:
