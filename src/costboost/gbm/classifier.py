@@ -21,7 +21,7 @@ from costboost.costs.uncertain import decide_worst, scenarios
 from costboost.decisions import Explanation, explain, worst_expected_cost
 from costboost.estimator import CostSensitiveClassifier
 from costboost.gbm.heads import Head
-from costboost.gbm.members import Members, n_folds
+from costboost.gbm.members import Members
 from costboost.gbm.parameters import RULES, hint, with_hints
 from costboost.gbm.rounds import Callback, Evals, check_callbacks
 from costboost.gbm.rows import (
@@ -429,9 +429,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
                 known,
                 has_costs=costs is not None,
             )
-        folds, seeds = make_folds(
-            rows, weights, self, owner, n_folds=n_folds(self), has_eval_set=other is not None
-        )
+        folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
         return MemoryRows(
             rows,
             columns,
@@ -445,7 +443,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     def _take_over(self, attributes: dict[str, Any], held_out_decisions: Ints) -> None:
         """Become the classifier that a training has found."""
-        vars(self).update(attributes)
+        self.__dict__.update(attributes)
         if len(held_out_decisions):
             remedy = "give the boosters more rows or rounds"
             self._warn_if_collapsed(held_out_decisions, remedy)

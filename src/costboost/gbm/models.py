@@ -151,37 +151,20 @@ class Design:
         return np.hstack(parts, dtype=np.float64)
 
 
-def row_products(rows: Floats, weights: Floats) -> Floats:
-    """Products of rows and weights, each row by the same steps whatever the others are."""
-    # A matrix product may add in another order if there are more rows, so that the score of a row
-    # would depend on the batch that it comes in. Blocks of one size do not.
-    n, p = rows.shape
-    n_blocks = -(-n // _BLOCK)
-    padded = np.zeros((n_blocks * _BLOCK, p))
-    padded[:n] = rows
-    found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
-    return np.asarray(found.reshape(len(padded), len(weights))[:n])
-
-
 @dataclass(frozen=True, eq=False)
 class NetworkModel:
-    """A network with one hidden layer of rectified units."""
-
-    design: Design
-    slopes: Floats  # (units, inputs)
-    shifts: Floats  # (units,)
-    tops: Floats  # (n_scores, units)
-    base: Floats  # (n_scores,)
-    centre: Floats  # (inputs,) a mean row
+    """A network with one hidden layer of rectified units, on the inputs that a design makes."""
 
     engine: ClassVar[str] = "network"
     # It is fitted at once.
     n_rounds: ClassVar[int] = 1
 
-    @property
-    def booster(self) -> Self:
-        """The model itself: there is no library behind it."""
-        return self
+    design: Design
+    slopes: Floats
+    shifts: Floats
+    tops: Floats
+    base: Floats
+    centre: Floats
 
     @classmethod
     def mean(cls, models: Sequence[NetworkModel]) -> NetworkModel:
@@ -195,31 +178,15 @@ class NetworkModel:
             np.mean([model.centre for model in models], axis=0),
         )
 
-    def all_scores(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs, (n, n_scores)."""
-        hidden = np.maximum(row_products(inputs, self.slopes) + self.shifts, 0.0)
-        return np.asarray(row_products(hidden, self.tops) + self.base)
-
-    def effects(self, inputs: Floats, score: int) -> Floats:
-        """What each input adds to a score of the centre, (n, p)."""
-        # The score's gradient, averaged along the line from the centre to the row (Aumann and
-        # Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
-        # the average is exact, and the effects sum to the difference of the scores.
-        at_centre = self.slopes @ self.centre + self.shifts
-        away = inputs - self.centre
-        moves = row_products(away, self.slopes)
-        low, high = (
-            np.minimum(at_centre, at_centre + moves),
-            np.maximum(at_centre, at_centre + moves),
-        )
-        # The share of the line on which a unit is active.
-        crossed = np.divide(high, np.abs(moves), out=np.zeros_like(high), where=moves != 0.0)
-        active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
-        return np.asarray(away * row_products(active * self.tops[score], self.slopes.T))
+    @property
+    def booster(self) -> Self:
+        """The model itself: there is no library behind it."""
+        return self
 
     def scores_of(self, inputs: Floats) -> Floats:
         """Raw scores of inputs."""
-        found = self.all_scores(inputs)
+        hidden = np.maximum(row_products(inputs, self.slopes) + self.shifts, 0.0)
+        found = row_products(hidden, self.tops) + self.base
         return np.asarray(found[:, 0] if len(self.base) == 1 else found)
 
     def scores(self, X: AnyArray) -> Floats:
@@ -232,23 +199,44 @@ class NetworkModel:
 
     def contributions(self, X: AnyArray) -> Floats:
         """What each feature adds to the score of a mean row; last the base."""
-        inputs = self.design(X)
-        found = np.zeros((len(inputs), len(self.base), X.shape[1] + 1))
-        is_source = self.design.sources[:, None] == np.arange(X.shape[1])
-        for score in range(len(self.base)):
-            effects = self.effects(inputs, score)
-            found[:, score, :-1] = row_products(effects, is_source.T.astype(np.float64))
-        found[:, :, -1] = self.all_scores(self.centre[None])[0]
+        # The score's gradient, averaged along the line from the centre to the row (Aumann and
+        # Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
+        # the average is exact, and the effects sum to the difference of the scores.
+        at_centre = self.slopes @ self.centre + self.shifts
+        away = self.design(X) - self.centre
+        moves = row_products(away, self.slopes)
+        low = np.minimum(at_centre, at_centre + moves)
+        high = np.maximum(at_centre, at_centre + moves)
+        # The share of the line on which a unit is active.
+        crossed = np.divide(high, np.abs(moves), out=np.zeros_like(high), where=moves != 0.0)
+        active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
+        is_source = (self.design.sources == np.arange(X.shape[1])[:, None]).astype(np.float64)
+        found = np.empty((len(away), len(self.base), X.shape[1] + 1))
+        for score, top in enumerate(self.tops):
+            effects = away * row_products(active * top, self.slopes.T)
+            found[:, score, :-1] = row_products(effects, is_source)
+        found[:, :, -1] = self.scores_of(self.centre[None])
         return found[:, 0] if len(self.base) == 1 else found
 
     def importances(self, n_features: int) -> Floats:
-        """Sum over units and inputs of a feature of the size of the weights on the way."""
+        """Sum over units and inputs of the size of an input's weight times that of the unit."""
         sizes = np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes)
-        found = np.bincount(self.design.sources, sizes, minlength=n_features)
-        return np.asarray(found, dtype=np.float64)
+        return np.asarray(np.bincount(self.design.sources, sizes, minlength=n_features), np.float64)
 
 
 Model: TypeAlias = TreeModel | NetworkModel
+
+
+def row_products(rows: Floats, weights: Floats) -> Floats:
+    """Products of rows and weights, each row by the same steps whatever the others are."""
+    # A matrix product may add in another order if there are more rows, so that the score of a row
+    # would depend on the batch that it comes in. Blocks of one size do not.
+    n, p = rows.shape
+    n_blocks = -(-n // _BLOCK)
+    padded = np.zeros((n_blocks * _BLOCK, p))
+    padded[:n] = rows
+    found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
+    return np.asarray(found.reshape(len(padded), len(weights))[:n])
 
 
 def _median(column: Floats) -> float:
