@@ -26,6 +26,7 @@ from costboost._typing import AnyArray
 from costboost.errors import ModelFileError
 from costboost.files import boosters, sklearn_tree, skops_parts
 from costboost.files.container import LIMITS, Limits, parse_json
+from costboost.files.tree_classifier import TreeClassifier
 
 STATE = "state.json"
 ARRAYS = "arrays.bin"
@@ -39,12 +40,14 @@ _SEQUENCES: Mapping[str, Callable[[Any], Any]] = {
 }
 # Values inside values inside one object.
 _DEPTH = 32
-# Entries of a mapping whose keys are not text, and of a set: hashes of numbers can be made to
-# collide, and then each entry is compared with all others.
-_KEYS = 1000
+# Keys of mappings that are not text, and items of sets, in all: hashes of numbers can be made to
+# collide, and then each key is compared with all others. Of several, squares count.
+_KEYS = 2000
+# Making a pandas frame takes long.
+_FRAMES = 100
 _THREADS = frozenset({"n_jobs", "n_threads", "nthread", "nthreads", "num_thread", "num_threads"})
 _MAX_THREADS = 1024
-_MAX_FEATURES = 10_000_000
+_MAX_FEATURES = 2**21
 
 
 # -- the classes that a file may hold -----------------------------------------------------------
@@ -79,6 +82,7 @@ _PLACES = {
     "costboost.gbm.models": "Design NetworkModel TreeModel LightGBMModel XGBoostModel",
     "costboost.trees": "Trees",
     "costboost.gbm.train": "Estimate",
+    "costboost.files.tree_classifier": "TreeClassifier",
     "lightgbm.sklearn": "LGBMClassifier",
     "xgboost.sklearn": "XGBClassifier",
     # Of scikit-learn: what has numbers, text and arrays that no compiled code reads unchecked, and
@@ -239,6 +243,8 @@ class Encoder:
 
     def _content(self, value: Any, where: str) -> dict[str, Any]:
         name = name_of(type(value))
+        if name in ("LGBMClassifier", "XGBClassifier") and hasattr(value, "n_features_in_"):
+            name, value = "TreeClassifier", TreeClassifier.of(value, where)
         if name is not None and isinstance(value, tuple):
             return {"class": name, "items": self._items(value, where)}
         if name is not None:
@@ -319,6 +325,7 @@ class Decoder:
         self._data = memoryview(members.get(ARRAYS, b""))
         self._place = 0
         self._unused = set(members) - {STATE, ARRAYS}
+        self._keys = self._frames = 0
         self._built: list[tuple[Any, _Extent]] = []
         self._extent = _Extent()
 
@@ -368,9 +375,14 @@ class Decoder:
 
     def _sequence(self, kind: str, where: str, depth: int, items: Any) -> Any:
         found = self._list(items, where, depth)
-        if kind != "tuple" and len(found) > _KEYS:
-            raise ModelFileError(f"{where} has a set of more than {_KEYS} values.")
+        if kind != "tuple":
+            self._count_keys(len(found), where)
         return _SEQUENCES[kind](found)
+
+    def _count_keys(self, n: int, where: str) -> None:
+        self._keys += n * n
+        if self._keys > _KEYS**2:
+            raise ModelFileError(f"{where} has too many keys that are not text: {n}.")
 
     def _dict(self, where: str, depth: int, items: Any) -> dict[str, Any]:
         if type(items) is not dict:
@@ -381,8 +393,7 @@ class Decoder:
 
     def _pairs(self, where: str, depth: int, items: Any) -> dict[Any, Any]:
         found = self._list(items, where, depth)
-        if len(found) > _KEYS:
-            raise ModelFileError(f"{where} has more than {_KEYS} keys that are not text.")
+        self._count_keys(len(found), where)
         mapping = {key: item for key, item in found}  # of pairs, and nothing else
         if len(mapping) != len(found):
             raise ModelFileError(f"{where} has a key twice.")
@@ -460,6 +471,9 @@ class Decoder:
     def _frame(self, where: str, depth: int, content: Any) -> Any:
         import pandas as pd
 
+        self._frames += 1
+        if self._frames > _FRAMES:
+            raise ModelFileError(f"{where} has more than {_FRAMES} frames.")
         index, names, columns = self._list(content, where, depth)
         if len(names) != len(columns) or any(len(column) != len(index) for column in columns):
             raise ModelFileError(f"{where} has columns that do not fit its index.")
