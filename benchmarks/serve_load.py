@@ -44,7 +44,7 @@ from harness import Bench, provenance, write_rows
 
 from costboost import CostBoostClassifier
 from costboost.datasets import make_fraud
-from costboost.serve.service import Service, load_service
+from costboost.serve.scoring import Service, load_service
 
 SEED = 0
 COSTS = {"fn": "amount", "fp": 5}
@@ -268,7 +268,9 @@ def single_rows(problem: Problem, bench: Bench, count: int, seconds: float) -> T
         kind = "application/json"
         sent = [ours.request(json.dumps({"records": [row]}).encode(), kind) for row in rows]
         plain = [theirs.request(json.dumps(row).encode(), kind) for row in rows]
-        tables = [service.columns.from_records([row]) for row in rows]
+        asked = [
+            service.requests.from_json(json.dumps({"records": [row]}).encode(), 1) for row in rows
+        ]
         before = 0.0, 0.0
         end = time.monotonic() + seconds
         for turn in range(count + 50):
@@ -280,7 +282,7 @@ def single_rows(problem: Problem, bench: Bench, count: int, seconds: float) -> T
             calls = {
                 "service": lambda p=place: ours.send(sent[p]),
                 "bare": lambda p=place: theirs.send(plain[p]),
-                "in process": lambda p=place: service.scorer.answer(tables[p]),
+                "in process": lambda p=place: service.answer(asked[p]),
             }
             found = {}
             for step in range(3):  # none of them always comes after the same other one

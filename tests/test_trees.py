@@ -147,6 +147,7 @@ XGBOOST = [
     {"num_parallel_tree": 2, "subsample": 0.5, "k": 3},
     {"tree_method": "exact", "gamma": 5.0, "max_cat_to_onehot": 100},
     {"base_score": 0.02},
+    {"base_score": 0.9999999},
     {"objective": "reg:squarederror", "base_score": 0.0},
 ]
 

@@ -193,12 +193,12 @@ class BinaryBoostingClassifier(BoostingClassifier):
     def booster_(self) -> Any:
         """The finished ensemble as a LightGBM model, if the weak learner is ``"tree"``."""
         check_is_fitted(self)
-        booster = getattr(self._ensemble, "booster", None)
-        if booster is None:
+        trees = getattr(self._ensemble, "trees", None)
+        if trees is None:
             raise AttributeError(
                 f"booster_ exists only if the weak learner of {type(self).__name__} is a tree."
             )
-        return booster
+        return trees.to_lightgbm(self.n_features_in_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -45,7 +45,7 @@ from costboost.columns.frames import FrameEncoder, categorical_columns
 from costboost.costs import savings
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate
-from costboost.gbm.models import Model, XGBoostModel
+from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.parameters import RULES, canonical
 from costboost.gbm.rounds import Rounds, to_scores
 from costboost.gbm.rows import (
@@ -63,6 +63,7 @@ from costboost.gbm.rows import (
 from costboost.gbm.targets import Target
 from costboost.gbm.train import train
 from costboost.gbm.xgboost import feature_types, matrix_options, parameters_for
+from costboost.trees import from_xgboost
 
 __all__ = ["DaskCostBoostClassifier", "WorkerLostError"]
 
@@ -130,10 +131,10 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         Factor that calibrates the scores.
     heads_ : dict of str to Head
         ``"probability"``, ``"decision"`` or both, as in `CostBoostClassifier`.
-    boosters_ : list of xgboost.Booster
+    boosters_ : list of lightgbm.Booster
         The boosters of the first head: a list of one.
-    booster_ : xgboost.Booster
-        That booster; of the probabilities if there are two heads.
+    booster_ : lightgbm.Booster
+        That booster, made from XGBoost's trees; of the probabilities if there are two heads.
     feature_importances_ : array of shape (d,)
         Share of each feature in the gain of all splits.
     n_iter_ : int
@@ -729,7 +730,7 @@ class DaskSource(TrainingRows):
 
     async def _train(
         self, kind: Candidate, target: Target, rounds: Rounds, needed: set[str]
-    ) -> XGBoostModel:
+    ) -> TreeModel:
         """One training; tells which workers it needs as soon as that is known."""
         types = feature_types(self.columns.n_features, self.columns.categorical)
         data = await self._matrix(kind, target, types)
@@ -764,7 +765,8 @@ class DaskSource(TrainingRows):
             for loss in result["history"]["held_out"]["loss"]:
                 rounds.tell({"held_out": float(loss)})
             booster = booster[: booster.best_iteration + 1]
-        return XGBoostModel(booster, types)
+        trees = from_xgboost(booster)
+        return TreeModel(trees, self.columns.n_features, "xgboost", target.is_log_loss)
 
     async def _matrix(
         self, kind: Candidate, target: Target, types: list[str] | None, ref: Any = None

@@ -125,7 +125,7 @@ class Trees:
     def leaves(self, X: AnyArray, tree: int | None = None) -> Ints:
         """The leaf of each row in every tree or in one, (n, n_trees), counted tree by tree."""
         roots = self.roots if tree is None else self.roots[tree : tree + 1]
-        first = _before(self._sizes + 1)
+        first = _before(self.sizes + 1)
         total = np.zeros((X.shape[0], len(roots)))
         self._add(X, total, 1, roots, np.arange(len(self.values), dtype=np.float64))
         return total.astype(np.int64) - (first if tree is None else first[tree])
@@ -231,7 +231,7 @@ class Trees:
 
     def picked(self, trees: Ints) -> Trees:
         """Some of the trees, in the order given."""
-        trees, sizes = np.ravel(trees), self._sizes
+        trees, sizes = np.ravel(trees), self.sizes
         of_node, of_leaf = _before(sizes)[trees], _before(sizes + 1)[trees]
         sizes = sizes[trees]
         node, leaf = _before(sizes), _before(sizes + 1)
@@ -248,7 +248,7 @@ class Trees:
         return replace(self, roots=roots, values=values, leaf_cover=cover, **some)
 
     @cached_property
-    def _sizes(self) -> Ints:
+    def sizes(self) -> Ints:
         """Number of nodes of each tree."""
         grown = self.roots >= 0
         sizes = np.zeros(len(self.roots), dtype=np.int64)
@@ -327,7 +327,7 @@ class Trees:
         ends = np.append(starts, len(self.feature))
         if ends[0] != 0 or (np.diff(ends) <= 0).any():
             return False
-        sizes = self._sizes
+        sizes = self.sizes
         first = _before(sizes + 1)
         if (self.roots[~grown] != ~first[~grown]).any():
             return False
@@ -398,8 +398,8 @@ def _moved(places: AnyArray, nodes: Any, leaves: Any) -> AnyArray:
 
 def _writeable(array: AnyArray, dtype: Any) -> AnyArray:
     """The array as the kernel knows it: numba would compile another one for read-only memory."""
-    found = np.ascontiguousarray(array, dtype=dtype)
-    return found if found.flags.writeable else found.copy()
+    found: AnyArray = np.require(array, dtype, ["C", "W"])
+    return found
 
 
 @cache
@@ -439,7 +439,7 @@ def _kernel() -> Callable[..., None]:
 
 def _texts(trees: Trees) -> list[str]:
     """Each tree in LightGBM's own words, without its number."""
-    sizes = trees._sizes
+    sizes = trees.sizes
     values, k = trees.values.copy(), trees.n_scores
     owner = np.repeat(np.arange(len(sizes)), sizes + 1)
     # The first tree of each score carries its base: the sum is the same to the last bit.
@@ -654,10 +654,12 @@ def from_xgboost(booster: Any) -> Trees:
             "XGBoost's linear boosters and trees with vectors as leaves are not supported. Leave "
             "booster and multi_strategy out of engine_params."
         )
-    base = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"])).astype(float)
+    base = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
     if learner["objective"]["name"] in ("binary:logistic", "reg:logistic"):
-        base = np.log(base) - np.log1p(-base)
-    k = max(int(learner["learner_model_param"]["num_class"]), 1)
+        # As XGBoost does it, in single precision: near 1 that is another number.
+        one, tiny = np.float32(1.0), np.float32(1e-6)
+        base = -np.log(one / np.clip(base.astype(np.float32), tiny, one - tiny) - one)
+    k = max(int(learner["learner_model_param"][name]) for name in ("num_class", "num_target"))
     base = np.broadcast_to(base, (k,))
 
     def joined(name: str, dtype: Any = np.int64) -> AnyArray:
@@ -673,7 +675,8 @@ def from_xgboost(booster: Any) -> Trees:
     # A category of the set goes right there, left here.
     left[is_set], right[is_set] = right[is_set], left[is_set]
     kind = np.where(is_set, CATEGORY + MISSING_LEFT * ~is_left, MISSING_LEFT * is_left)
-    words, categories = np.zeros(len(left), dtype=np.int64), []
+    words = np.zeros(len(left), dtype=np.int64)
+    categories: list[int] = []
     for tree, start in zip(trees, _before(sizes), strict=True):
         places = zip(
             tree["categories_nodes"],
@@ -683,10 +686,10 @@ def from_xgboost(booster: Any) -> Trees:
         )
         for node, begin, size in places:
             codes = np.asarray(tree["categories"][begin : begin + size], dtype=np.int64)
-            found = np.zeros(int(codes.max(initial=0)) // 32 + 1, dtype=np.uint32)
-            np.bitwise_or.at(found, codes // 32, np.uint32(1) << (codes % 32).astype(np.uint32))
-            threshold[start + node], words[start + node] = len(categories), len(found)
-            categories += found.tolist()
+            bits = np.zeros(int(codes.max(initial=0)) // 32 + 1, dtype=np.uint32)
+            np.bitwise_or.at(bits, codes // 32, np.uint32(1) << (codes % 32).astype(np.uint32))
+            threshold[start + node], words[start + node] = len(categories), len(bits)
+            categories += bits.tolist()
     value = condition.astype(np.float64)
     if scales is not None:
         value *= np.repeat(np.asarray(scales, dtype=np.float32).astype(np.float64), sizes)

@@ -15,19 +15,10 @@ from rich.table import Table
 from costboost_papers import registry
 from costboost_papers.item import Conclusion, Item, Mode
 from costboost_papers.registry import owner
-from costboost_papers.run import CannotRunError, Store, Tally, failures_path, progress_bar, run_item
+from costboost_papers.run import Store, Tally, failures_path, progress_bar, run_item
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = [
-    "CannotRunError",
-    "check_extras",
-    "choose",
-    "run_and_show",
-    "show_items",
-    "write_pages",
-]
 
 
 def write_pages(console: Console, docs: Path, output: Path, mode: Mode) -> None:
@@ -35,7 +26,7 @@ def write_pages(console: Console, docs: Path, output: Path, mode: Mode) -> None:
 
     results = output if output.is_dir() else None
     for page in pages.write_pages(
-        docs, results, mode, tell=lambda line: console.print(escape(line))
+        docs, results, mode, say=lambda line: console.print(escape(line))
     ):
         console.print(f"wrote {page}")
 
@@ -110,7 +101,7 @@ def run_and_show(
             summaries.setdefault(item.paper, {})[item.name] = summary
     for name, found in summaries.items():
         if len(found) > 1:
-            _tell(console, registry.paper(name).overall(found))
+            _print_verdicts(console, registry.paper(name).overall(found))
     for key, source in owners.items():
         tally = tallies[key]
         console.print(
@@ -127,7 +118,7 @@ def run_and_show(
     return any(tally.failures for tally in tallies.values())
 
 
-def _tell(console: Console, conclusions: Sequence[Conclusion]) -> None:
+def _print_verdicts(console: Console, conclusions: Sequence[Conclusion]) -> None:
     for found in conclusions:
         text = escape(f"{found.statement} {found.evidence} {found.why}".rstrip())
         console.print(f"[bold]{found.verdict}[/bold]: {text}")
@@ -157,7 +148,7 @@ def _show(console: Console, item: Item, mode: Mode, output: Path) -> pd.DataFram
         cells = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in row]
         table.add_row(*map(escape, cells))
     console.print(table)
-    _tell(console, item.conclusions(summary))
+    _print_verdicts(console, item.conclusions(summary))
     taus = ordering(item, summary)
     if len(taus):
         console.print(tau_line(taus))

@@ -102,8 +102,6 @@ class Item(ABC):
     def printed(self) -> pd.DataFrame:
         """The paper's numbers: dataset, algorithm, setting, metric, value."""
         # Read from ``printed``; empty if the paper prints none.
-        import pandas as pd
-
         source = files("costboost_papers") / "printed" / f"{self.paper}.csv"
         if not source.is_file():
             return pd.DataFrame(columns=PRINTED_COLUMNS)

@@ -434,12 +434,12 @@ def _against(summary: pd.DataFrame, name: Any, count: int) -> tuple[int, int, li
 def _beats_all(summary: pd.DataFrame, count: int) -> Conclusion:
     value = lookup(summary)
     words, grades = [], []
-    for name, way in ((minimum, "on the test windows"), (halves, "on the other half")):
+    for name, where in ((minimum, "on the test windows"), (halves, "on the other half")):
         cheaper, surely, lost, total = _against(summary, name, count)
         own = _listed([value(OURS, name(f, count)) for f in FACTORS])
         beaten = f" ({', '.join(lost)})" if lost else ""
         words.append(
-            f"Ĉ1 and threshold chosen {way}: ε {own}; less than the other method in {cheaper} of "
+            f"Ĉ1 and threshold chosen {where}: ε {own}; less than the other method in {cheaper} of "
             f"{total} comparisons, in {surely} of them with an interval that excludes 0; more, "
             f"with an interval that excludes 0, in {len(lost)}{beaten}."
         )
@@ -499,8 +499,8 @@ def _threshold_alone(summary: pd.DataFrame, count: int) -> Conclusion:
         return f"{gap:.1f} [{low:.1f}, {high:.1f}]"
 
     words = [
-        f"chosen {way}: {', '.join(shown(name, f) for f in FACTORS)}"
-        for name, way in ((minimum, "on the test windows"), (halves, "on the other half"))
+        f"chosen {where}: {', '.join(shown(name, f) for f in FACTORS)}"
+        for name, where in ((minimum, "on the test windows"), (halves, "on the other half"))
     ]
     sure = [value(PLAIN, name(FACTORS[-1], count), LOW) > 0 for name in (minimum, halves)]
     return Conclusion(

@@ -162,7 +162,7 @@ def write_pages(
     results: Path | None = None,
     mode: Mode = "full",
     papers: Sequence[registry.Paper] | None = None,
-    tell: Callable[[str], None] = lambda text: None,
+    say: Callable[[str], None] = lambda text: None,
 ) -> list[Path]:
     """Write the pages, and before that the summaries and figures of the rows that exist."""
     docs.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def write_pages(
     index: list[tuple[registry.Paper, list[_Result], list[Conclusion]]] = []
     for paper in registry.PAPERS if papers is None else papers:
         items = paper.items()
-        found = [_result(item, docs, results, mode, runs, tell) for item in items]
+        found = [_result(item, docs, results, mode, runs, say) for item in items]
         known = [result for result in found if result is not None]
         overall = paper.overall({result.item.name: result.summary for result in known})
         page = docs / f"{paper.name}.md"
@@ -191,7 +191,7 @@ def _result(
     results: Path | None,
     mode: Mode,
     runs: dict[tuple[str, str], Run],
-    tell: Callable[[str], None],
+    say: Callable[[str], None],
 ) -> _Result | None:
     """The item's figures: from a whole run if there is one, else from the summary that is kept."""
     summary = read_summary(docs / "summaries", item)
@@ -204,7 +204,7 @@ def _result(
             summary = read_summary(docs / "summaries", item)
             runs[item.paper, item.name] = run
         elif run.tasks:
-            tell(
+            say(
                 f"{item.paper} {item.name}: {run.tasks} of {run.planned} tasks are done, so its "
                 f"rows are left out; `costboost reproduce {item.paper} {item.name}` goes on."
             )
@@ -299,8 +299,8 @@ def tau_line(taus: pd.DataFrame) -> str:
     return f"Kendall's τ with the paper's ordering by {metric}: {', '.join(parts)}{mean}."
 
 
-def _item_section(result: _Result, told: dict[str, str]) -> list[str]:
-    """The text on an item; ``told`` has the notes of earlier ones, which are not repeated."""
+def _item_section(result: _Result, noted: dict[str, str]) -> list[str]:
+    """The text on an item; ``noted`` has the notes of earlier ones, which are not repeated."""
     item = result.item
     lines = [f"## {item.name}: {item.title}", "", f"`costboost reproduce {item.paper} {item.name}`"]
     if result.run is not None:
@@ -313,7 +313,7 @@ def _item_section(result: _Result, told: dict[str, str]) -> list[str]:
     if len(result.taus):
         lines += ["", tau_line(result.taus)]
     if item.notes:
-        before = told.setdefault(item.notes, item.name)
+        before = noted.setdefault(item.notes, item.name)
         notes = item.notes.strip() if before == item.name else f"as for {before}."
         lines += ["", f"Differences from the paper: {notes}"]
     return [*lines, ""]
@@ -347,10 +347,10 @@ def _paper_page(
             ]
         lines += [""]
     by_name = {result.item.name: result for result in results}
-    told: dict[str, str] = {}
+    noted: dict[str, str] = {}
     for item in items:
         if item.name in by_name:
-            lines += _item_section(by_name[item.name], told)
+            lines += _item_section(by_name[item.name], noted)
         else:
             command = f"`costboost reproduce {item.paper} {item.name}`"
             lines += [f"## {item.name}: {item.title}", "", f"Not run yet: {command}", ""]

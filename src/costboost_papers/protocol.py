@@ -27,17 +27,6 @@ from costboost_papers.item import Task
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "BinaryData",
-    "binary_data",
-    "binary_metrics",
-    "encode",
-    "fold",
-    "holdout",
-    "quiet",
-    "split_seed",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class BinaryData:

@@ -12,7 +12,6 @@ from costboost_papers.item import Conclusion, Item
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALIASES", "PAPERS", "Paper", "find", "items", "owner", "paper"]
 
 Overall = Callable[[Mapping[str, "pd.DataFrame"]], list[Conclusion]]
 

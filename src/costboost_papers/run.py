@@ -25,6 +25,8 @@ from costboost_papers.item import Item, Mode, Task
 
 if TYPE_CHECKING:
     import pandas as pd
+else:
+    from costboost_papers._lazy import pd
 
 
 # --- provenance ----------------------------------------------------------------------------------
@@ -125,8 +127,6 @@ class Store:
 
     def rows(self) -> pd.DataFrame:
         """The rows of all tasks that are done, in the order of their names."""
-        import pandas as pd
-
         if not self.path.is_file():
             return pd.DataFrame(columns=COLUMNS)
         content = self.path.read_bytes()
@@ -219,8 +219,8 @@ def run_item(
     store = Store(folder, item, mode)
     todo = _prepared(item, tasks, store)
     tally = Tally(planned=len(tasks), found=len(tasks) - len(todo))
-    tell = progress or (lambda finished, name: None)
-    tell(tally.found, f"{item.paper} {item.name}")
+    show = progress or (lambda finished, name: None)
+    show(tally.found, f"{item.paper} {item.name}")
     for outcome in _outcomes(item, todo, mode, n_jobs):
         tally.seconds += outcome.seconds
         if outcome.metrics is None:
@@ -228,7 +228,7 @@ def run_item(
         else:
             store.append(outcome.task, outcome.metrics, outcome.seconds)
             tally.done += 1
-        tell(1, f"{item.paper} {item.name}")
+        show(1, f"{item.paper} {item.name}")
     _write_failures(store, tally.failures)
     return tally
 
@@ -330,7 +330,7 @@ def progress_bar(total: int, console: Any) -> Iterator[OnProgress]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
 
-        def tell(finished: int, name: str) -> None:
+        def show(finished: int, name: str) -> None:
             bar.update(task, advance=finished, description=name)
 
-        yield tell
+        yield show

@@ -34,9 +34,9 @@ print("\\nLOADED", loaded, "PEAK", peak)
 """
 
 
-@pytest.mark.parametrize("option", ["--version", "--help"])
-def test_answers_load_nothing_heavy(option: str) -> None:
-    command = [sys.executable, "-c", PROBE, option]
+@pytest.mark.parametrize("words", ["--version", "--help", "fit --help", "data check --help"])
+def test_answers_load_nothing_heavy(words: str) -> None:
+    command = [sys.executable, "-c", PROBE, *words.split()]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     *_, last = done.stdout.splitlines()
     loaded, peak = last.removeprefix("LOADED ").split(" PEAK ")

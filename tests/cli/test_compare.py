@@ -1,4 +1,4 @@
-"""Comparisons are paired, and their groups mean something."""
+"""Comparisons are paired, their groups mean something, and a killed one goes on."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import norm
 
 from cli.conftest import COSTS, World, run
+from costboost.cli import compare
 from costboost.cli.compare import rank
 from costboost.cli.problem import Rows, folds
 
@@ -17,28 +19,24 @@ from costboost.cli.problem import Rows, folds
 def test_intervals_are_paired_and_widened() -> None:
     rng = np.random.default_rng(0)
     shared = rng.exponential(100, 400)  # what all ways pay alike does not widen the intervals
-    paid = np.column_stack([shared, shared + rng.normal(1, 1, 400), shared + rng.normal(0, 1, 400)])
-    standings = {one.name: one for one in rank(["a", "b", "c"], paid)}
-    gap = paid[:, 1] - paid[:, 0]
-    z = norm.ppf(1 - 0.05 / 2 / 2)
-    first = min(standings.values(), key=lambda one: one.cost)
-    if first.name == "a":
-        half = z * np.sqrt(400) * gap.std(ddof=1)
-        assert standings["b"].more == pytest.approx(gap.sum())
-        assert standings["b"].high == pytest.approx(gap.sum() + half)
-    assert standings["b"].group == 2
-    assert standings["a"].group == standings["c"].group == 1
+    paid = {"a": shared, "b": shared + rng.normal(1, 1, 400), "c": shared + rng.normal(0.1, 1, 400)}
+    first, *_ = standings = rank(paid)
+    found = {one.name: one for one in standings}
+    gap = paid["b"] - paid[first.name]
+    half = norm.ppf(1 - 0.05 / 2 / 2) * np.sqrt(400) * gap.std(ddof=1)
+    assert found["b"].more == pytest.approx(gap.sum())
+    assert found["b"].high == pytest.approx(gap.sum() + half)
+    assert [found[name].group for name in "abc"] == [1, 2, 1]
+    (one,) = rank({"a": np.ones(10)})
+    assert (one.cost, one.more, one.group) == (10.0, 0.0, 1)
 
 
 def test_ways_of_one_group_are_not_distinguishable_from_its_first() -> None:
     rng = np.random.default_rng(1)
-    means = rng.uniform(0, 1, 8)
-    paid = rng.normal(means, 1, (300, 8))
-    standings = rank([str(j) for j in range(8)], paid)
+    paid = rng.normal(rng.uniform(0, 1, 8), 1, (300, 8))
+    standings = rank({str(j): paid[:, j] for j in range(8)})
     costs = [one.cost for one in standings]
     assert costs == sorted(costs)
-    groups = [one.group for one in standings]
-    assert groups == sorted(groups)
     for one in standings:
         leader = next(other for other in standings if other.group == one.group)
         gap = paid[:, int(one.name)] - paid[:, int(leader.name)]
@@ -46,33 +44,19 @@ def test_ways_of_one_group_are_not_distinguishable_from_its_first() -> None:
         assert gap.sum() - half <= 1e-9
 
 
-def test_a_single_way() -> None:
-    (one,) = rank(["a"], np.ones((10, 1)))
-    assert (one.cost, one.more, one.group) == (10.0, 0.0, 1)
-
-
 def test_compare(world: World, tmp_path: Path) -> None:
     plot = tmp_path / "plot.svg"
     result = run("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "CostBoost",
                  "--algorithm", "AdaC2", "--algorithm", "MCBoost", "--set", "n_estimators=8",
-                 "--set", "n_jobs=1", "--plot", plot, "--json")  # fmt: skip
-    found = json.loads(result.stdout)
-    names = [one["name"] for one in found["standings"]]
-    assert {"CostBoost", "LightGBM, calibrated", "best constant decision"} <= set(names)
-    assert found["rows"] == 700
-    assert {"AdaC2", "MCBoost"} <= {*names, *found["left_out"]}
-    assert plot.stat().st_size > 1000
-    costs = [one["cost"] for one in found["standings"]]
-    assert costs == sorted(costs)
-
-
-def test_the_constant_decision_costs_what_it_must(world: World) -> None:
-    """Out of fold, always `no` or always `yes`: the cheaper one on the training rows."""
-    import pandas as pd
-
-    result = run("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "CostBoost", "--set",
-                 "n_estimators=3", "--set", "ensemble=1", "--set", "n_jobs=1",
+                 "--set", "ensemble=1", "--set", "n_jobs=1", "--plot", plot,
                  "--json")  # fmt: skip
+    found = json.loads(result.stdout)
+    costs = {one["name"]: one["cost"] for one in found["standings"]}
+    assert {"CostBoost", "LightGBM, calibrated", "LightGBM, cost weights"} <= set(costs)
+    assert {"AdaC2", "MCBoost"} <= {*costs, *found["left_out"]}
+    assert found["rows"] == 700
+    assert plot.stat().st_size > 1000
+    # Out of fold, always `no` or always `yes`: the cheaper one on the training rows.
     frame = pd.read_csv(world.train)
     is_fraud = frame["fraud"] == "yes"
     always = {"no": ((frame["amount"] + 15) * is_fraud), "yes": 5.0 * ~is_fraud}
@@ -80,8 +64,7 @@ def test_the_constant_decision_costs_what_it_must(world: World) -> None:
     for train, test in folds(Rows(frame, frame["fraud"].to_numpy(str)), 2, 0):
         best = min(always, key=lambda name: always[name].iloc[train].sum())
         total += float(always[best].iloc[test].sum())
-    found = {one["name"]: one["cost"] for one in json.loads(result.stdout)["standings"]}
-    assert found["best constant decision"] == pytest.approx(total)
+    assert costs["best constant decision"] == pytest.approx(total)
 
 
 def test_the_table_fits_a_terminal(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,8 +76,6 @@ def test_the_table_fits_a_terminal(world: World, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) -> None:
-    from costboost.cli import compare
-
     path = tmp_path / "c"
     arguments = ("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "AdaC2",
                  "--only-ours", "--set", "n_estimators=3", "--json")  # fmt: skip
@@ -109,9 +90,14 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
 
     monkeypatch.setattr(compare, "check_codes", counted)
     run(*arguments, "--checkpoint", path, code=2)
-    assert path.exists()
     said = " ".join(run(*arguments, "--seed", 1, "--checkpoint", path, code=2).stderr.split())
     assert "of another fit: other seed. Delete the file" in said
     monkeypatch.setattr(compare, "check_codes", check)
-    assert run(*arguments, "--checkpoint", path).stdout == whole
-    assert not path.exists()
+    kept = path.read_bytes()
+    assert len(kept.splitlines()) == 3  # the question, and two folds
+    for part in (kept, kept[:-5], kept[:3], b""):  # also cut within a line
+        path.write_bytes(part)
+        assert run(*arguments, "--checkpoint", path).stdout == whole
+        assert not path.exists()
+    path.write_text("hello\n")
+    assert "is not a checkpoint" in run(*arguments, "--checkpoint", path, code=2).stderr

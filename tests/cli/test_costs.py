@@ -11,8 +11,7 @@ from costboost.cli.problem import columns_in, read_costs, typed_costs
 from costboost.columns import TableError, TableRecipe
 from costboost.costs import Costs
 
-RECIPE = TableRecipe((), "y", "text")
-NUMBERS = TableRecipe((), "y", "int")
+TEXT, NUMBERS = TableRecipe((), "y", "text"), TableRecipe((), "y", "int")
 
 
 def matrix(form: object, classes: list[object]) -> list[list[float]]:
@@ -21,16 +20,14 @@ def matrix(form: object, classes: list[object]) -> list[list[float]]:
 
 def test_short_form() -> None:
     entries = typed_costs(["fn=5", "fp=1", "tp=-2"], None)
-    form, positive = read_costs(entries, RECIPE, ["bad", "good"], "bad")
+    form, positive = read_costs(entries, TEXT, ["bad", "good"], "bad")
     assert positive == "bad"
     assert matrix(form, ["bad", "good"]) == [[-2, 5], [1, 0]]
-
-
-@pytest.mark.parametrize("labels", [[0, 1], [-1, 1]])
-def test_usual_labels_need_no_positive_class(labels: list[int]) -> None:
-    form, positive = read_costs(typed_costs(["fn=5", "fp=1"], None), NUMBERS, labels, None)
-    assert positive == 1
-    assert matrix(form, labels) == [[0, 1], [5, 0]]
+    for labels in ([0, 1], [-1, 1]):  # usual labels need no positive class
+        form, positive = read_costs(typed_costs(["fn=5", "fp=1"], None), NUMBERS, labels, None)
+        assert (positive, matrix(form, labels)) == (1, [[0, 1], [5, 0]])
+    entries = typed_costs(["fn=where(country == 'CH', 1, 2)", "fp=1"], None)
+    assert entries["fn",] == "where(country == 'CH', 1, 2)"
 
 
 def test_pairs_and_tables_are_the_same(tmp_path: Path) -> None:
@@ -51,19 +48,16 @@ def test_decisions_that_are_no_classes(tmp_path: Path) -> None:
     assert columns_in(entries) == ["amount"]
 
 
-def test_comparisons_in_a_cost_are_not_its_equals_sign() -> None:
-    entries = typed_costs(["fn=where(country == 'CH', 1, 2)", "fp=1"], None)
-    assert entries["fn",] == "where(country == 'CH', 1, 2)"
-
-
 def test_what_cannot_be(tmp_path: Path) -> None:
+    path = tmp_path / "costs.csv"
     with pytest.raises(TableError, match="not both"):
-        typed_costs(["fn=1"], tmp_path / "costs.csv")
+        typed_costs(["fn=1"], path)
     with pytest.raises(TableError, match="all as truth:decision"):
         typed_costs(["fn=1", "a:b=2"], None)
-    (tmp_path / "costs.csv").write_text("truth,a,b\na,0,\nb,1,0\n")
-    with pytest.raises(TableError, match="no cost for the truth 'a' and the decision 'b'"):
-        typed_costs([], tmp_path / "costs.csv")
-    (tmp_path / "costs.csv").write_text("truth,a\na,0\nb,1\n")
-    with pytest.raises(TableError, match="at least two"):
-        typed_costs([], tmp_path / "costs.csv")
+    for text, message in (
+        ("truth,a,b\na,0,\nb,1,0\n", "no cost for the truth 'a' and the decision 'b'"),
+        ("truth,a\na,0\nb,1\n", "at least two"),
+    ):
+        path.write_text(text)
+        with pytest.raises(TableError, match=message):
+            typed_costs([], path)

@@ -22,12 +22,8 @@ def test_quick_demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     page = tmp_path / "demo.html"
     text = run("demo", "--quick", "--rows", 1000, "--report", page).output
     assert "which payments to stop" in page.read_text("utf-8")
-    for word in ("Card fraud", "test cost", "savings", "seconds", "CostBoost", "MinCost"):
+    for word in ("Card fraud", "savings", "seconds", "CostBoost", "MinCost"):
         assert word in text
-    costs = [int(x.replace(",", "")) for x in re.findall(r"(?:ours|usual) +│ +([\d,]+)", text)]
-    assert costs == sorted(costs)
-    (marked,) = [line for line in text.splitlines() if "★" in line and "│" in line]
-    assert f"{costs[0]:,}" in marked
     constant = next(line for line in text.splitlines() if "best constant" in line)
     assert "0.0%" in constant
 

@@ -13,6 +13,7 @@ from cli.newcomer import alike, steps_of
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_the_page_is_right() -> None:
     for module in ("optuna", "plotly", "xgboost"):
         pytest.importorskip(module)

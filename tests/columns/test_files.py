@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ from costboost.columns import (
     open_source,
     writer,
 )
+from costboost.columns.files import delimiter_of, encoding_of
 
 N = 120
 FRAME = pl.DataFrame(
@@ -31,90 +33,64 @@ FRAME = pl.DataFrame(
         "y": [i % 2 for i in range(N)],
     }
 )
+COLUMNS = infer_columns(pl.read_csv(FRAME.write_csv().encode(), infer_schema=False))
+RECIPE = TableRecipe(tuple(c for c in COLUMNS if c.name != "y"), "y", "int", 1)
 
 
-def written(path: Path) -> Path:
-    name = path.name
-    if name.endswith(".csv.gz"):
-        path.write_bytes(gzip.compress(FRAME.write_csv().encode()))
-    elif name.endswith(".csv"):
-        FRAME.write_csv(path)
-    elif name.endswith(".tsv"):
-        FRAME.write_csv(path, separator="\t")
-    elif name.endswith(".parquet"):
-        FRAME.write_parquet(path)
-    elif name.endswith(".arrow"):
-        FRAME.write_ipc(path)
-    else:
-        FRAME.write_ndjson(path)
-    return path
+def parquet() -> bytes:
+    FRAME.write_parquet(out := io.BytesIO())
+    return out.getvalue()
 
 
-ENDINGS = ["csv", "csv.gz", "tsv", "parquet", "arrow", "jsonl"]
+WRITE = {
+    "csv": FRAME.write_csv,
+    "csv.gz": lambda path: path.write_bytes(gzip.compress(FRAME.write_csv().encode())),
+    "tsv": lambda path: FRAME.write_csv(path, separator="\t"),
+    "parquet": FRAME.write_parquet,
+    "arrow": FRAME.write_ipc,
+    "jsonl": FRAME.write_ndjson,
+}
 
 
-def recipe() -> TableRecipe:
-    csv = pl.read_csv(FRAME.write_csv().encode(), infer_schema=False)
-    columns = tuple(c for c in infer_columns(csv) if c.name != "y")
-    return TableRecipe(columns, "y", "int", 1)
+# --- reading -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("ending", ENDINGS)
+@pytest.mark.parametrize("ending", WRITE)
 def test_every_format_gives_the_same_features(tmp_path: Path, ending: str) -> None:
-    frame = open_source(written(tmp_path / f"rows.{ending}")).read()
-    found = recipe().features(frame)
+    WRITE[ending](tmp_path / f"rows.{ending}")
+    frame = open_source(tmp_path / f"rows.{ending}").read()
+    found = RECIPE.features(frame)
     parts = ["when_day", "when_weekday", "when_hour"]  # less than two years: no months
-    assert list(found.columns) == recipe().feature_names == ["n", "word", *parts, "flag"]
+    assert list(found.columns) == RECIPE.feature_names == ["n", "word", *parts, "flag"]
     np.testing.assert_array_equal(found["n"], FRAME["n"].to_numpy())
     assert found["word"].isna().sum() == N // 3
     np.testing.assert_array_equal(found["flag"], FRAME["flag"].cast(float).to_numpy())
     moments = pd.to_datetime(FRAME["when"].to_pandas())
     np.testing.assert_array_equal(found["when_hour"], moments.dt.hour)
-    np.testing.assert_array_equal(recipe().truth(frame), FRAME["y"].to_numpy())
+    np.testing.assert_array_equal(RECIPE.truth(frame), FRAME["y"].to_numpy())
 
 
-def test_patterns_folders_and_the_standard_input(tmp_path: Path) -> None:
-    for half, name in ((FRAME[:50], "a.csv"), (FRAME[50:], "b.csv")):
-        half.write_csv(tmp_path / name)
-    whole = open_source(written(tmp_path / "all.csv")).read()
-    assert open_source(str(tmp_path / "[ab].csv")).read().equals(whole)
-    (tmp_path / "all.csv").unlink()
+def test_patterns_folders_streams_and_batches(tmp_path: Path) -> None:
+    FRAME[:50].write_csv(tmp_path / "a.csv")
+    FRAME[50:].write_csv(tmp_path / "b.csv")
+    source = open_source(str(tmp_path / "[ab].csv"))
+    whole = source.read()
+    assert whole.rows() == pl.read_csv(FRAME.write_csv().encode(), infer_schema=False).rows()
     assert open_source(tmp_path).read().equals(whole)
-    for data in (FRAME.write_csv().encode(), _parquet()):
-        source = open_source("-", stdin=io.BytesIO(data))
-        assert source.read().height == N
-
-
-def _parquet() -> bytes:
-    out = io.BytesIO()
-    FRAME.write_parquet(out)
-    return out.getvalue()
-
-
-def test_batches_are_the_rows_in_their_order(tmp_path: Path) -> None:
-    source = open_source(written(tmp_path / "rows.csv"))
     parts = list(source.batches(7))
     assert len(parts) > 1
-    assert pl.concat(parts).equals(source.read())
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (b"", "is empty"),
-        (b"\n\n", "is empty"),
-        (b"a,b\n", "no rows"),
-    ],
-)
-def test_empty_files(tmp_path: Path, content: bytes, message: str) -> None:
-    path = tmp_path / "rows.csv"
-    path.write_bytes(content)
-    with pytest.raises(TableError, match=message):
-        open_source(path).read()
+    assert pl.concat(parts).equals(whole)
+    for data in (FRAME.write_csv().encode(), parquet()):
+        assert open_source("-", stdin=io.BytesIO(data)).read().height == N
 
 
 def test_files_that_are_not_there_or_not_what_they_seem(tmp_path: Path) -> None:
-    written(tmp_path / "payments.csv")
+    path = tmp_path / "payments.csv"
+    for content, message in ((b"", "is empty"), (b"\n\n", "is empty"), (b"a,b\n", "no rows")):
+        path.write_bytes(content)
+        with pytest.raises(TableError, match=message):
+            open_source(path).read()
+    FRAME.write_csv(path)
     with pytest.raises(TableError, match=r"no file .*payment\.csv.* Did you mean .*payments\.csv"):
         open_source(tmp_path / "payment.csv")
     with pytest.raises(TableError, match="No file matches"):
@@ -127,33 +103,65 @@ def test_files_that_are_not_there_or_not_what_they_seem(tmp_path: Path) -> None:
         open_source(str(tmp_path / "*.csv")).read()
 
 
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
+def test_encodings_and_delimiters_are_found_out(tmp_path, delimiter, encoding) -> None:
+    rows = [["Größe", "note", "n"], ["1.5", "a b", "1"], ["2.5", "é", "2"], ["3.5", "", "3"]]
+    path = tmp_path / "rows.csv"
+    path.write_bytes("\n".join(delimiter.join(row) for row in rows).encode(encoding))
+    source = open_source(path)
+    assert (source.delimiter, source.encoding) == (delimiter, encoding)
+    frame = source.read()
+    assert frame.columns == rows[0]
+    assert [[value or "" for value in row] for row in frame.rows()] == rows[1:]
+
+
+def test_hard_cases_of_delimiters_and_encodings(tmp_path: Path) -> None:
+    assert delimiter_of("a;b\n1,5;2,5\n3,5;4,5\n") == ";"  # decimal commas
+    assert delimiter_of('a|b\n"x,y,z"|1\n"u,v"|2\n') == "|"  # commas in quotes
+    assert delimiter_of("a\n1\n2\n") == ","
+    head = "größ".encode()[:-1]  # a head may end within a character
+    assert encoding_of(head, is_whole=False) == "utf-8"
+    assert encoding_of(head) == "cp1252"
+    path = tmp_path / "late.csv"  # an accent after the first megabyte
+    path.write_bytes(b"a,b\n" + b"1,x\n" * 300_000 + "2,é\n".encode("latin-1"))
+    assert open_source(path).encoding == "cp1252"
+    assert open_source(path).read()["b"][-1] == "é"
+
+
+def test_wrong_delimiters_and_encodings_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_bytes("a;b\n1;é\n".encode("latin-1"))
+    with pytest.raises(TableError, match="looks like semicolon"):
+        open_source(path, delimiter="|")
+    with pytest.raises(TableError, match="--encoding must be one that Python knows"):
+        open_source(path, encoding="utf-9")
+    with pytest.raises(TableError, match="not written in utf-16"):
+        open_source(path, encoding="utf-16").read()
+
+
 # --- the recipe --------------------------------------------------------------------------------
 
 
-def test_lacking_columns_are_named() -> None:
-    with pytest.raises(TableError, match=r"no column 'word'.*nearest names: 'words'"):
-        recipe().features(FRAME.rename({"word": "words"}))
-    with pytest.raises(TableError, match="lacks 2 columns that the model needs: 'n', 'word'"):
-        recipe().features(FRAME.drop("n", "word"))
-
-
-def test_values_that_cannot_be_read_are_named() -> None:
+def test_columns_and_values_that_lack_are_named() -> None:
     text = FRAME.cast({"n": pl.String}).with_columns(
         n=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("12 EUR")).otherwise(pl.col("n"))
     )
-    with pytest.raises(TableError, match=r"'n' must hold numbers.*'12 EUR' on row 4 \(1 such"):
-        recipe().features(text)
+    for frame, message in (
+        (FRAME.rename({"word": "words"}), r"no column 'word'.*nearest names: 'words'"),
+        (FRAME.drop("n", "word"), "lacks 2 columns that the model needs: 'n', 'word'"),
+        (text, r"'n' must hold numbers.*'12 EUR' on row 4 \(1 such"),
+    ):
+        with pytest.raises(TableError, match=message):
+            RECIPE.features(frame)
 
 
 def test_the_recipe_survives_json() -> None:
-    import json
-
-    again = TableRecipe.from_json(json.loads(json.dumps(recipe().to_json())))
-    assert again == recipe()
+    assert TableRecipe.from_json(json.loads(json.dumps(RECIPE.to_json()))) == RECIPE
     with pytest.raises(TableError, match="damaged"):
         TableRecipe.from_json({"version": 1})
     with pytest.raises(TableError, match="Update costboost"):
-        TableRecipe.from_json({**recipe().to_json(), "version": 99})
+        TableRecipe.from_json({**RECIPE.to_json(), "version": 99})
 
 
 @pytest.mark.parametrize(
@@ -174,7 +182,7 @@ def test_labels(values: list[str], kind: str, first: object) -> None:
     assert TableRecipe((), "y", kind).label(values[0]) == first
 
 
-# --- output ------------------------------------------------------------------------------------
+# --- writing -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet", "arrow", "jsonl"])
@@ -184,9 +192,7 @@ def test_batches_written_are_the_table(tmp_path: Path, ending: str) -> None:
         for start in range(0, N, 50):
             out.write(FRAME[start : start + 50])
         assert not path.exists()
-    found = open_source(path).read()
-    assert found.height == N
-    assert found["n"].cast(float).to_list() == FRAME["n"].to_list()
+    assert open_source(path).read()["n"].cast(float).to_list() == FRAME["n"].to_list()
 
 
 def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
@@ -196,10 +202,6 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
         out.write(FRAME)
         raise RuntimeError
     assert path.read_text() == "old"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     for bad, message in (
         (tmp_path / "no" / "out.csv", "does not exist"),
         (tmp_path / "out.xlsx", "ending"),
@@ -207,3 +209,4 @@ def test_places_that_cannot_be_written_are_refused(tmp_path: Path) -> None:
     ):
         with pytest.raises(TableError, match=message), writer(bad):
             pass
+    assert list(tmp_path.iterdir()) == [path]

@@ -13,6 +13,7 @@ from costboost.gbm.casting import Clock, Training
 from costboost.gbm.engines.base import Growth, Job, TargetTable
 from costboost.gbm.engines.forest import ForestEngine
 from costboost.gbm.engines.linear import LinearEngine
+from costboost.gbm.engines.merging import merged_lightgbm
 from costboost.gbm.estimate import Estimate, estimate_savings, savings_of_future_rows
 from costboost.gbm.folds import Fold
 from costboost.gbm.portfolio import Shape, recipes_for
@@ -25,7 +26,6 @@ import costboost
 from costboost import CostBoostClassifier, TimeLimitWarning
 from costboost.costs import Costs
 from costboost.datasets import make_fraud
-from costboost.gbm.engines.merging import merged_lightgbm
 from costboost.gbm.members import Member, Members, Recipe, blend, mixed
 from costboost.gbm.models import Design, LinearModel
 from costboost.gbm.targets import Columns, LogLossPart

@@ -19,23 +19,6 @@ from helpers.rows import rows_of_values
 UCI, TAXONOMY = ITEMS
 
 
-@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.name)
-def test_plans_name_each_task_once(item):
-    quick, full = (item.tasks(mode) for mode in ("quick", "full"))
-    for tasks in (quick, full):
-        assert len({task.key for task in tasks}) == len(tasks)
-    assert len(quick) < len(full)
-    assert {task.dataset for task in quick} == {task.dataset for task in full}
-
-
-@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.name)
-def test_items_say_what_they_are(item):
-    assert item.title and item.notes
-    printed = item.printed()
-    assert len(printed) and np.isfinite(printed["value"]).all()
-    assert not printed.duplicated(["dataset", "algorithm", "setting", "metric"]).any()
-
-
 def test_printed_ranks_follow_from_the_printed_risks():
     printed = UCI.printed().assign(statistic="mean")
     risks = wide(printed, "risk")

@@ -11,7 +11,7 @@ from costboost.costs import Costs
 from costboost_papers import lozano2008
 from costboost_papers.item import SUMMARY_COLUMNS, wide
 from costboost_papers.lozano2008 import ITEMS, overall
-from costboost_papers.pages import ordering, summarise
+from costboost_papers.pages import summarise
 from helpers.blobs import blobs
 from helpers.rows import rows_of_values
 
@@ -25,18 +25,6 @@ def test_plans_name_each_task_once(item):
         assert len({task.key for task in tasks}) == len(tasks)
     assert len(quick) < len(full)
     assert {task.dataset for task in quick} <= {task.dataset for task in full}
-
-
-@pytest.mark.parametrize("item", [TABLE1, TABLE2], ids=lambda item: item.name)
-def test_items_say_what_they_are(item):
-    assert item.title and item.notes
-    printed = item.printed()
-    assert len(printed) and np.isfinite(printed["value"]).all()
-    assert not printed.duplicated(["dataset", "algorithm", "setting", "metric"]).any()
-
-
-def test_table2_reads_the_rows_of_table1():
-    assert TABLE2.shares_rows_with == TABLE1.name
 
 
 def test_the_columns_that_both_tables_print_agree():
@@ -144,12 +132,6 @@ def test_conclusions_can_fail():
     assert first.verdict == second.verdict == last.verdict == "does not hold"
     (both,) = overall(summaries)
     assert both.verdict == "does not hold" and both.why
-
-
-def test_orders_are_compared_with_both_trees():
-    taus = ordering(TABLE1, summarise(TABLE1, lozano_rows(as_in_the_paper)))
-    assert len(taus) == 16
-    assert taus["tau"].between(-1, 1).all()
 
 
 # --- Figure 1: one tree over pairs ----------------------------------------------------------

@@ -13,7 +13,6 @@ from costboost_papers.masnadi2007 import (
     ALGORITHMS,
     EARLIER,
     GRID,
-    ITEMS,
     NEW,
     Figure2,
     Figure3,
@@ -48,15 +47,6 @@ def test_crossings_without_a_change_or_with_several():
 
 
 # --- plans ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("item", ITEMS[:3], ids=lambda item: item.name)
-def test_plans_are_unique_and_quick_is_shorter(item):
-    quick, full = item.tasks("quick"), item.tasks("full")
-    assert len({task.key for task in full}) == len(full)
-    assert len(quick) < len(full)
-    assert item.notes
-    assert {task.algorithm for task in full} <= set(ALGORITHMS)
 
 
 def test_printed_values_are_the_papers():

@@ -26,16 +26,6 @@ def tiny():
         yield
 
 
-def test_a_task_is_a_draw():
-    for mode in ("quick", "full"):
-        tasks = ITEM.tasks(mode)
-        assert len({task.key for task in tasks}) == len(tasks)
-        assert len({task.seed for task in tasks}) == len(tasks)
-        counts = {setting: n for (kind, setting), n in faces.DRAWS.items() if kind == mode}
-        assert {setting: 0 for setting in counts} == {task.setting: 0 for task in tasks}
-        assert len(tasks) == sum(counts.values())
-
-
 def plain(truth):
     """The windows as they are."""
     return faces.resamples(truth, 0, seed=0)
@@ -52,12 +42,6 @@ def test_costs_by_hand():
     assert least([scores]) == 1.0
     assert least([scores, truth]) == 0.0
     assert least([[0.0] * 4]) == 2.0  # one decision for all
-
-
-def test_classes_count_as_equally_large():
-    truth = [1, 0, 0, 0, 0]
-    assert faces.cost_at(truth, [1, 1, 1, -1, -1], 10) == 0.5
-    assert faces.least_costs(truth, [[0.0] * 5], [10], plain(truth))[0, 0] == 1.0
 
 
 def test_least_costs_equal_a_search_over_all_thresholds():
@@ -126,14 +110,6 @@ def test_summary(summary):
     difference = value("CSB2", metric) - value(faces.OURS, metric)
     assert value("CSB2", metric, faces.EXCESS) == pytest.approx(difference)
     assert value("CSB2", metric, faces.LOW) <= value("CSB2", metric, faces.HIGH)
-
-
-def test_table_has_every_method_and_factor(summary):
-    table = ITEM.table(summary)
-    assert len(table) == 2 * len(faces.METHODS)
-    assert table["rounds"].unique().tolist() == [2, 5]
-    assert table.shape[1] == 3 + 2 * len(faces.FACTORS)
-    assert (table != "").all(axis=None)
 
 
 def test_figure_has_a_line_per_cost_and_per_method(summary):

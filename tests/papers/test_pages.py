@@ -77,6 +77,6 @@ def test_pages_leave_out_a_run_that_is_not_whole(toy, tmp_path, monkeypatch):
     monkeypatch.setenv("TOY_FAILS", "toy/table1/a/two//0")
     run_item(toy.ITEMS[0], "full", tmp_path / "results", n_jobs=1)
     lines = []
-    write_pages(tmp_path / "docs", tmp_path / "results", tell=lines.append)
+    write_pages(tmp_path / "docs", tmp_path / "results", say=lines.append)
     assert lines[0].startswith("toy table1: 47 of 48 tasks are done")
     assert "Not run yet" in (tmp_path / "docs" / "toy.md").read_text()

@@ -16,9 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from costboost import AdaC2Classifier, CSLogitBoostClassifier, MinCostClassifier
 from costboost.datasets import (
-    bayes_threshold,
     log_odds,
-    make_gaussians_1d,
     make_gaussians_2d,
 )
 from costboost.metrics import critical_difference
@@ -125,15 +123,6 @@ def test_boundary_that_is_nowhere(plane):
     assert not BoundaryDisplay([0, 1], [0, 1], {}, X=X, y=y).plot(max_points=0).points_
 
 
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-def test_boundary_keeps_the_names_of_a_frame(plane, frame):
-    X, y = plane
-    table = frame({"age": X[:, 0], "height": X[:, 1]})
-    clf = AdaC2Classifier(COSTS, n_estimators=2).fit(table, y)
-    shown = BoundaryDisplay.from_estimator(clf, table, y, grid_resolution=20)
-    assert (shown.ax_.get_xlabel(), shown.ax_.get_ylabel()) == ("age", "height")
-
-
 def test_boundary_needs_the_plane_and_two_classes(plane):
     X, y = plane
     with pytest.raises(ValueError, match=r"'X' parameter of BoundaryDisplay .* \(n, 2\)"):
@@ -179,17 +168,6 @@ def test_crossings_by_round():
     assert set(shown.bayes_line_.get_ydata()) == {-0.8}
     assert set(shown.labels_) == {"Bayes (−0.8)", "short", "long"}
     assert shown.ax_.get_xlabel() == "round\nno crossing: never"
-
-
-def test_crossing_of_a_fit_comes_near_the_bayes_value():
-    X, y = make_gaussians_1d(2000, random_state=0)
-    clf = CSLogitBoostClassifier(COSTS, n_estimators=15, random_state=0).fit(X, y)
-    shown = ZeroCrossingDisplay.from_estimator(clf, X, bayes=bayes_threshold(5))
-    values = shown.crossings["CSLogitBoost"]
-    assert len(values) == clf.n_iter_
-    assert abs(values[-1] - bayes_threshold(5)) < 0.2
-    own = ZeroCrossingDisplay.from_estimator(clf, np.sort(X[:, 0])[:, None], grid_resolution=None)
-    np.testing.assert_allclose(own.crossings["CSLogitBoost"], values, atol=0.02)
 
 
 def test_crossing_needs_one_feature_and_stages(plane):
@@ -312,14 +290,6 @@ def test_sixteen_methods_do_not_overlap():
     for text in shown.labels_.values():
         box = text.get_window_extent()
         assert box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height
-
-
-def test_ranks_of_ties_and_of_two_methods():
-    tied = RankDisplay.from_results(np.ones((4, 3)))
-    assert tied.ranks.tolist() == [2.0, 2.0, 2.0]
-    assert tied.p_value == 1.0
-    assert tied.groups == [("method 0", "method 1", "method 2")]
-    assert RankDisplay.from_results([[1.0, 2.0]] * 9).p_value is None
 
 
 def test_ranks_say_what_is_wrong():

@@ -44,17 +44,6 @@ def test_a_renamed_paper_keeps_its_seeds():
     assert replace(task, paper="cao2013").seed != task.seed
 
 
-FILES = {"__init__.py", "figures.py", "methods.py", "printed.csv", "tables.py", "verdicts.py"}
-# Subjects of their own: the line of figures 2 and 3, the faces of figure 4.
-BESIDES = {
-    "lozano2008": {"figure1.py"},
-    "masnadi2007": {
-        *("faces.py", "faces_costs.py", "faces_training.py", "faces_verdicts.py"),
-        *("gaussians.py", "reading.py"),
-    },
-}
-
-
 def test_every_paper_has_printed_numbers():
     for paper in registry.PAPERS:
         assert any(len(item.printed()) for item in paper.items()), paper.name

@@ -7,12 +7,11 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from costboost_papers import Conclusion, Item, Task
+from costboost_papers import Conclusion, Task
 from costboost_papers.protocol import split_seed
 from costboost_papers.run import COLUMNS, Store, failures_path, run_item
 from helpers.toy_paper import install
@@ -158,15 +157,3 @@ def test_plans_are_checked(toy, tmp_path, monkeypatch):
     monkeypatch.setattr(toy.Toy, "tasks", lambda self, mode: [Task("toy", "table1", "a", "b")] * 2)
     with pytest.raises(ValueError, match="planned twice"):
         run_item(item, "full", tmp_path)
-
-
-def test_items_are_abstract():
-    with pytest.raises(TypeError, match="abstract"):
-        Item()
-
-
-def test_results_stay_where_they_are_told(toy, tmp_path):
-    run_item(toy.ITEMS[0], "quick", tmp_path / "deep" / "er", n_jobs=1)
-    assert Store(tmp_path / "deep" / "er", toy.ITEMS[0], "quick").path == Path(
-        tmp_path / "deep" / "er" / "quick" / "toy-table1.csv"
-    )

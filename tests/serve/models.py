@@ -13,9 +13,9 @@ import pandas as pd
 
 from costboost import AdaC2Classifier, CostBoostClassifier, MinCostClassifier
 from costboost.datasets import make_fraud
+from costboost.serve import Settings
 from costboost.serve.app import create_app
-from costboost.serve.service import Service
-from costboost.serve.settings import Settings
+from costboost.serve.scoring import Service
 
 MERCHANTS = ["shop", "travel", "web"]
 

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from costboost.serve.columns import Columns
-from costboost.serve.scoring import Direct, Public, scorer_of
+from costboost.serve.requests import Query
+from costboost.serve.scoring import Service
 from serve.models import MODELS, client_of, model_of, records_of, rows_of
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -58,19 +58,18 @@ def test_json_answers_are_those_of_the_model(name: str, told: bool) -> None:
         assert named[row["runner_up"]] == min(named.values())
 
 
-@pytest.mark.parametrize("name", ["expression", "review", "learned", "array", "three"])
-def test_boosters_are_asked_directly(name: str) -> None:
-    assert isinstance(scorer_of(model_of(name)), Direct)
+def query(service: Service, X: Any, explain: bool) -> Query:
+    return Query(service.columns.from_records(records_of(X)), None, None, explain)
 
 
 @pytest.mark.parametrize("name", ["expression", "review", "excluded", "learned", "array", "three"])
-def test_both_ways_give_the_same_answer(name: str) -> None:
-    """The quick way against the public methods, explanations included."""
+def test_boosters_asked_directly_answer_as_their_public_methods(name: str) -> None:
     model = model_of(name)
-    table = Columns.of(model).from_records(records_of(rows_of(model)))
-    quick, plain = Direct(model), Public(model)
-    one = quick.answer(table, explain=name != "learned")
-    two = plain.answer(table, explain=name != "learned")
+    quick, plain = Service(model, "test"), Service(model, "test")
+    assert quick.is_direct
+    plain.is_direct = False
+    asked = query(quick, rows_of(model), explain=name != "learned")
+    one, two = quick.answer(asked), plain.answer(asked)
     for field in ("codes", "proba", "expected", "runner_up", "saving"):
         np.testing.assert_array_equal(getattr(one, field), getattr(two, field), field)
     if one.explanation is not None and two.explanation is not None:
@@ -243,13 +242,13 @@ def test_unseen_categories_are_named() -> None:
 def test_threads_do_not_disturb_each_other() -> None:
     """Different requests at the same time, against the same ones one after another."""
     model = model_of("review")
-    scorer, columns = scorer_of(model), Columns.of(model)
-    tables = [columns.from_records(records_of(rows_of(model, 20, seed))) for seed in range(8)]
-    alone = [scorer.answer(table, explain=True) for table in tables]
+    service = Service(model, "test")
+    asked = [query(service, rows_of(model, 20, seed), explain=True) for seed in range(8)]
+    alone = [service.answer(one) for one in asked]
     with ThreadPoolExecutor(4) as pool:
-        jobs = [pool.submit(scorer.answer, table, explain=True) for table in tables * 5]
+        jobs = [pool.submit(service.answer, one) for one in asked * 5]
         for place, job in enumerate(jobs):
-            one, two = job.result(), alone[place % len(tables)]
+            one, two = job.result(), alone[place % len(asked)]
             np.testing.assert_array_equal(one.expected, two.expected)
             np.testing.assert_array_equal(one.codes, two.codes)
             assert one.explanation is not None and two.explanation is not None

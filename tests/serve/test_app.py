@@ -11,10 +11,10 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
+from costboost.serve import Settings, is_loopback
 from costboost.serve.app import create_app
 from costboost.serve.page import POLICY
-from costboost.serve.service import Service
-from costboost.serve.settings import Settings, is_loopback
+from costboost.serve.scoring import Service
 from serve.models import MODELS, Client, client_of, model_of, records_of, rows_of
 
 TOKEN = "s3cret"

@@ -56,7 +56,7 @@ BAD: dict[str, tuple[Any, int, str | None]] = {
     "capacity no object": ({"records": [record()], "capacity": 3}, 422, "capacity"),
     "no decision": ({"records": [record()], "capacity": {"call": 3}}, 422, "capacity.call"),
     "negative limit": ({"records": [record()], "capacity": {"review": -1}}, 422, "capacity.review"),
-    "odd limit": ({"records": [record()], "capacity": {"review": 1.5}}, 422, "capacity"),
+    "odd limit": ({"records": [record()], "capacity": {"review": 1.5}}, 422, "capacity.review"),
     "infeasible": (
         {"records": [record()], "capacity": {"review": 0, "accept": 0, "block": 0}}, 422, "capacity"
     ),
@@ -66,7 +66,7 @@ BAD: dict[str, tuple[Any, int, str | None]] = {
     "per too short": ({"records": [record()], "per": []}, 422, "per"),
     "per unknown": ({"records": [record()], "per": "day"}, 422, "per"),
     "costs too many": ({"records": [record()], "costs": [None, None]}, 422, "costs"),
-    "costs of a wrong shape": ({"records": [record()], "costs": [[0, 1], [1, 0]]}, 422, "costs"),
+    "costs of a wrong shape": ({"records": [record()], "costs": [[0, 1], [1, 0]]}, 422, "costs[0]"),
     "short form of three": ({"records": [record()], "costs": {"fn": 1, "fp": 2}}, 422, "costs"),
     "cost no number": (
         {"records": [record()], "costs": [[0, 1, 2], [1, "a", 0]]}, 422, "costs[1][1]"

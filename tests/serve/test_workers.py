@@ -23,7 +23,8 @@ from typer.testing import CliRunner
 
 from costboost import CostBoostClassifier
 from costboost.cli.serve import serve
-from costboost.serve.service import load_service
+from costboost.serve.requests import Query
+from costboost.serve.scoring import load_service
 from serve.models import REVIEW, SMALL, fraud_frame, model_of, records_of, rows_of
 
 START = "import typer; from costboost.cli.serve import serve; typer.run(serve)"
@@ -128,9 +129,8 @@ def test_reload_and_drain_lose_nothing(tmp_path: Path, workers: int) -> None:
     for model in (second, first):
         model.save(path)
         service = load_service(path)
-        right[service.fingerprint] = service.scorer.answer(
-            service.columns.from_records(rows)
-        ).expected.tolist()
+        found = service.answer(Query(service.columns.from_records(rows), None, None, False))
+        right[service.fingerprint] = found.expected.tolist()
     old, new = list(right)[::-1]
     bodies = [json.dumps({"records": [row]}).encode() for row in rows]
     bodies.append(json.dumps({"records": rows * 40}).encode())  # in a thread

@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
@@ -46,8 +45,8 @@ from costboost.cli.options import (
 from costboost.cli.problem import Problem, Rows, folds
 from costboost.cli.show import money, note, print_json, wrote
 from costboost.columns import TableError, check_output, need
-from costboost.columns.frames import FrameEncoder, categorical_columns
 
+GROUPS = "Ways with the same group number are not distinguishable from its cheapest."
 ROUNDS = 200
 FEW_ROWS = 10_000
 """Below this many rows one thread is faster than several."""
@@ -114,7 +113,7 @@ def compare(
     }  # fmt: skip
     kept = _Finished(checkpoint, question)
     found = _measured(console, problem, contenders, pairs, seed, kept)
-    standings = rank(list(found.paid), np.column_stack(list(found.paid.values())))
+    standings, n = rank(found.paid), sum(len(test) for _, test in pairs)
     if plot is not None:
         _draw(standings, plot)
     kept.remove()
@@ -122,15 +121,21 @@ def compare(
         kinds = {one.name: one.kind for one in contenders}
         print_json(
             {
-                "rows": found.n,
+                "rows": n,
                 "folds": n_folds,
-                "standings": [{**asdict(one), "kind": kinds[one.name]} for one in standings],
+                "standings": [{**one._asdict(), "kind": kinds[one.name]} for one in standings],
                 "left_out": found.left_out,
                 "not_installed": missing,
             }
         )
         return
-    _show(Console(), standings, found, n_folds, missing)
+    out = Console()
+    _show(
+        out, found, f"Total cost of {n:,} held-out rows, {n_folds}-fold cross-validation",
+        f"{GROUPS} Intervals: 95 % for all lines at once, row by row on the same rows.",
+    )  # fmt: skip
+    if missing:
+        out.print(f"Not installed, so not compared: {', '.join(missing)}.", highlight=False)
     if plot is not None:
         wrote(console, plot)
 
@@ -164,7 +169,9 @@ def demo(
         # Compiled kernels and imports are not what the table times.
         _measured(Console(quiet=True), warm_up, contenders, [np.arange(500).reshape(2, -1)], seed)
         found = _measured(console, problem, contenders, [pair], seed)
-    _show_demo(console, problem, contenders, found)
+    title = f"Card fraud (synthetic): {n:,} payments, {problem.rows.y.mean():.1%} fraud; test half"
+    console.print()
+    _show(console, found, title, LEGEND, demo=True)
     if with_report:
         _write_demo_report(console, problem, pair, report, seed, 20 if quick else 100)
 
@@ -172,8 +179,7 @@ def demo(
 # --- ways to decide ----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Fold:
+class Fold(NamedTuple):
     """Training rows and test rows, with what decisions cost on them."""
 
     train: Rows
@@ -184,14 +190,15 @@ class Fold:
 
     def numbers(self) -> tuple[Floats, Floats]:
         """Features of training and test rows as float matrices; categories as codes."""
+        from costboost.columns.frames import FrameEncoder, categorical_columns
+
         if not hasattr(self.train.X, "columns"):
             return self.train.X, self.test.X
         encoder = FrameEncoder(self.train.X, categorical_columns(self.train.X))
         return encoder.transform(self.train.X), encoder.transform(self.test.X)
 
 
-@dataclass(frozen=True)
-class Contender:
+class Contender(NamedTuple):
     """One way to decide: from a fold to the codes of the decisions on its test rows."""
 
     name: str
@@ -358,15 +365,13 @@ class _Finished:
             self.path.unlink(missing_ok=True)
 
 
-@dataclass(frozen=True, eq=False)
-class Measured:
-    """What each contender paid on each of n held-out rows, saved, and how long it took."""
+class Measured(NamedTuple):
+    """By contender: what it paid on each held-out row, what it saved, and in how many seconds."""
 
     paid: dict[str, Floats]
-    seconds: dict[str, float]
     savings: dict[str, float]
+    seconds: dict[str, float]
     left_out: dict[str, str]
-    n: int
 
 
 def _measured(
@@ -379,10 +384,7 @@ def _measured(
     tested = np.concatenate([test for _, test in pairs])
     costs = known.take(tested)
     weights = np.ones(len(tested)) if rows.weights is None else rows.weights[tested]
-    paid: dict[str, Floats] = {}
-    seconds: dict[str, float] = {}
-    savings: dict[str, float] = {}
-    left_out: dict[str, str] = {}
+    paid, savings, seconds, left_out = found = Measured({}, {}, {}, {})
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, console=console, transient=True) as bar, collected_warnings():
         task = bar.add_task("", total=len(contenders) * len(pairs))
@@ -414,7 +416,7 @@ def _measured(
             "No way to decide could be measured: "
             + "; ".join(f"{name}: {why}" for name, why in left_out.items())
         )
-    return Measured(paid, seconds, savings, left_out, len(tested))
+    return found
 
 
 def check_codes(codes: Any, n: int, d: int) -> Ints:
@@ -425,8 +427,7 @@ def check_codes(codes: Any, n: int, d: int) -> Ints:
     return found
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """One line of a comparison."""
 
     name: str
@@ -437,13 +438,14 @@ class Standing:
     group: int
 
 
-def rank(names: Sequence[str], paid: Floats) -> list[Standing]:
+def rank(costs: Mapping[str, Floats]) -> list[Standing]:
     """Sort by cost, with paired intervals and groups that are not distinguishable."""
     # Rows are compared with themselves: the interval is that of the sum of the differences, by the
     # normal law, widened for the number of comparisons (Bonferroni). A group has the cheapest line
     # that is not in an earlier one, and all later lines whose difference from it may be 0.
     from scipy.stats import norm
 
+    names, paid = list(costs), np.column_stack(list(costs.values()))
     n, m = paid.shape
     order = np.argsort(paid.sum(axis=0), kind="stable").tolist()
     z = float(norm.ppf(1 - 0.025 / max(1, m - 1)))
@@ -471,35 +473,25 @@ def rank(names: Sequence[str], paid: Floats) -> list[Standing]:
     ]  # fmt: skip
 
 
-def _show(
-    console: Console, standings: list[Standing], found: Measured, n_folds: int,
-    missing: Sequence[str],
-) -> None:  # fmt: skip
+def _show(console: Console, found: Measured, title: str, caption: str, demo: bool = False) -> None:
+    """The table of a comparison; that of the demo also says what is saved, and in what time."""
     table = Table(
-        title=f"Total cost of {found.n:,} held-out rows, {n_folds}-fold cross-validation",
-        title_justify="left", show_edge=False, pad_edge=False,
-        caption="Ways with the same group number are not distinguishable from its cheapest. "
-        "Intervals: 95 % for all lines at once, row by row on the same rows.",
-        caption_justify="left",
+        title=title, title_justify="left", show_edge=False, pad_edge=False,
+        caption=caption, caption_justify="left",
     )  # fmt: skip
     table.add_column("group", justify="right")
     table.add_column("way to decide", overflow="fold")
-    table.add_column("cost", justify="right")
-    table.add_column("more than the cheapest", justify="right")
-    for one in standings:
-        more = f"{money(one.more)} ({money(one.low)} to {money(one.high)})"
+    more = ("savings", "seconds") if demo else ()
+    for heading in ("cost", "more than the cheapest", *more):
+        table.add_column(heading, justify="right")
+    for place, one in enumerate(rank(found.paid)):
+        gap = f"{money(one.more)} ({money(one.low)} to {money(one.high)})" if place else ""
+        extra = (f"{found.savings[one.name]:.1%}", f"{found.seconds[one.name]:.2f}")
         table.add_row(
-            str(one.group), escape(one.name), money(one.cost),
-            "" if one is standings[0] else more,
+            str(one.group), escape(one.name), money(one.cost), gap, *(extra if demo else ()),
             style="bold green" if one.group == 1 else None,
         )  # fmt: skip
     console.print(table)
-    _show_left_out(console, found)
-    if missing:
-        console.print(f"Not installed, so not compared: {', '.join(missing)}.", highlight=False)
-
-
-def _show_left_out(console: Console, found: Measured) -> None:
     for name, why in found.left_out.items():
         console.print(f"[yellow]Left out:[/yellow] {escape(name)} ({escape(why)})", highlight=False)
 
@@ -528,12 +520,12 @@ def _draw(standings: list[Standing], path: Path) -> None:
 # --- the demo ----------------------------------------------------------------------------------
 
 LEGEND = (
-    "A missed fraud costs its amount, a flag costs a review (5). Half of the payments train, half "
-    "test. The amount is known when a payment is decided. Savings: 1 - cost / cost of the best "
-    "single decision for all rows. Seconds: training and deciding, one thread. ★: the cheapest. "
-    "Usual: LightGBM at the likeliest class, LightGBM with rows weighted by what an error costs, "
-    "and LightGBM calibrated (isotonic) with the decision of least expected cost. MinCost is that "
-    "rule with sigmoid calibration."
+    f"{GROUPS} A missed fraud costs its amount, a flag costs a review (5). Half of the payments "
+    "train, half test. The amount is known when a payment is decided. Savings: 1 - cost / cost of "
+    "the best single decision for all rows. Seconds: training and deciding, one thread. "
+    "LightGBM decides for the likeliest class, or with rows weighted by what an error costs, or, "
+    "calibrated (isotonic), for the least expected cost. MinCost is that rule with sigmoid "
+    "calibration."
 )
 
 
@@ -555,32 +547,6 @@ def _fraud(n: int, seed: int) -> Problem:
         return np.stack([*flat, missed, flat[1]], axis=1).reshape(-1, 2, 2)
 
     return Problem(Rows(X, data.y), costs)
-
-
-def _show_demo(
-    console: Console, problem: Problem, contenders: Sequence[Contender], found: Measured
-) -> None:
-    y = problem.rows.y
-    table = Table(
-        title=f"Card fraud (synthetic): {len(y)} payments, {y.mean():.1%} fraud",
-        title_justify="left", caption=LEGEND, caption_justify="left",
-    )  # fmt: skip
-    table.add_column("method")
-    table.add_column("kind")
-    for heading in ("test cost", "savings", "seconds"):
-        table.add_column(heading, justify="right")
-    kinds = {one.name: one.kind for one in contenders}
-    ranked = sorted(found.paid, key=lambda name: float(found.paid[name].sum()))
-    for name in ranked:
-        cost, best = found.paid[name].sum(), name == ranked[0]
-        table.add_row(
-            f"{'★' if best else ' '} {name}", kinds[name], f"{cost:,.0f}",
-            f"{found.savings[name]:.1%}", f"{found.seconds[name]:.2f}",
-            style="bold green" if best else None,
-        )  # fmt: skip
-    console.print()
-    console.print(table)
-    _show_left_out(console, found)
 
 
 def _write_demo_report(

@@ -42,7 +42,7 @@ def tells_errors(command: Callable[P, R]) -> Callable[P, R]:
     # Set the environment variable ``COSTBOOST_TRACEBACK`` to see where an error came from.
 
     @functools.wraps(command)
-    def told(*args: P.args, **kwargs: P.kwargs) -> R:
+    def run(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return command(*args, **kwargs)
         except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
@@ -53,7 +53,7 @@ def tells_errors(command: Callable[P, R]) -> Callable[P, R]:
                 raise
             raise fail(str(error) or type(error).__name__) from None
 
-    return told
+    return run
 
 
 def _is_broken_pipe(error: BaseException) -> bool:

@@ -113,20 +113,28 @@ def listed(names: list[str] | None) -> list[str]:
     return [name.strip() for one in names or () for name in one.split(",") if name.strip()]
 
 
-@dataclass(frozen=True)
-class ScoringOptions:
-    """A model file, and a file of rows for it."""
+class _File:
+    """Options that name a file."""
 
-    model: ModelFile
-    table: Table
-    delimiter: Delimiter = None
-    encoding: Encoding = None
+    table: str
+    delimiter: str | None
+    encoding: str | None
 
     def open(self, table: str | None = None) -> Source:
         """The file, or another one that is written like it."""
         from costboost.columns import open_source
 
         return open_source(table or self.table, delimiter=self.delimiter, encoding=self.encoding)
+
+
+@dataclass(frozen=True)
+class ScoringOptions(_File):
+    """A model file, and a file of rows for it."""
+
+    model: ModelFile
+    table: Table
+    delimiter: Delimiter = None
+    encoding: Encoding = None
 
     def load(self) -> tuple[Any, TableRecipe]:
         """The model, and the recipe of its table."""
@@ -136,7 +144,7 @@ class ScoringOptions:
 
 
 @dataclass(frozen=True)
-class ProblemOptions:
+class ProblemOptions(_File):
     """Rows of a file, the column of their truth, and what decisions cost."""
 
     table: Table
@@ -189,12 +197,6 @@ class ProblemOptions:
         str | None,
         option("Column of groups, such as customers: whole groups are held out.", panel=TEST),
     ] = None
-
-    def open(self, table: str | None = None) -> Source:
-        """The file, or another one that is written like it."""
-        from costboost.columns import open_source
-
-        return open_source(table or self.table, delimiter=self.delimiter, encoding=self.encoding)
 
     def read(self, first: int | None = None) -> Problem:
         """The rows with classes and costs; ``first`` says how many, if not all."""

@@ -11,13 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.model_selection import (
-    GroupKFold,
-    GroupShuffleSplit,
-    StratifiedKFold,
-    TimeSeriesSplit,
-    train_test_split,
-)
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.cli.options import ProblemOptions, listed
@@ -388,6 +381,8 @@ def _pairs(entries: Entries, recipe: TableRecipe, classes: Sequence[Any]) -> dic
 
 def split(rows: Rows, share: float, seed: int) -> tuple[Ints, Ints, str]:
     """Hold out rows: the latest if times are known, whole groups if there are groups."""
+    from sklearn.model_selection import GroupShuffleSplit, train_test_split
+
     n = len(rows)
     everything = np.arange(n)
     if share == 0:
@@ -421,6 +416,8 @@ def split(rows: Rows, share: float, seed: int) -> tuple[Ints, Ints, str]:
 
 def folds(rows: Rows, n_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Folds of a cross-validation: forward in time, by groups, or stratified at random."""
+    from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
+
     if rows.time is not None:
         order = np.argsort(rows.time, kind="stable")
         for train, test in TimeSeriesSplit(n_folds).split(order):

@@ -51,6 +51,7 @@ def reproduce(
     console = Console()
     try:
         from costboost_papers import command
+        from costboost_papers.run import CannotRunError
     except ModuleNotFoundError as error:
         console.print(
             f"[red]costboost reproduce needs {error.name}, which is not installed: "
@@ -81,7 +82,7 @@ def reproduce(
         failed = command.run_and_show(console, chosen, mode, output, jobs)
         if pages:
             command.write_pages(console, docs, output, mode)
-    except (command.CannotRunError, OSError) as error:
+    except (CannotRunError, OSError) as error:
         console.print(f"[red]{escape(str(error))}[/red]")
         raise typer.Exit(1) from error
     if failed:

@@ -67,7 +67,7 @@ def serve(
     # SIGTERM drains and stops; SIGHUP reads the model file again without losing a request.
     for module in ("fastapi", "uvicorn", "prometheus_client", "pyarrow"):
         need(module, "serve", "costboost serve")
-    from costboost.serve.settings import LOOPBACK_NAMES, Settings, is_loopback
+    from costboost.serve import LOOPBACK_NAMES, Settings, is_loopback
     from costboost.serve.workers import listen, run
 
     token = _token(token_file)
@@ -112,7 +112,7 @@ def _token(file: Path | None) -> str | None:
 
 def _check_model(path: Path, trusted: tuple[str, ...]) -> None:
     """Say what is wrong with the file before a process starts."""
-    from costboost.serve.service import load_service
+    from costboost.serve.scoring import load_service
 
     if not path.is_file():
         raise ValueError(

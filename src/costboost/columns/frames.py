@@ -15,6 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.columns.recipe import ID_VALUES
 from costboost.costs.labels import label_array
 from costboost.errors import ColumnWarning
 
@@ -26,8 +27,6 @@ _TIMES = (
     *("timedelta64", "Duration", "duration", "period"),
 )
 
-# Text with more distinct values than this, on more than half of the rows, is an id.
-_ID_VALUES = 50
 _DATE = re.compile(r"\s*(\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[./]\d{1,2}[./]\d{2,4})([T ].*)?\s*")
 
 
@@ -77,7 +76,7 @@ def odd_columns(X: Any) -> dict[int, str]:
             texts = [x for x in distinct[:200] if isinstance(x, str)]
             if len(texts) > 1 and all(_DATE.fullmatch(x) for x in texts):
                 found[j] = "dates"
-            elif len(distinct) > max(_ID_VALUES, 0.5 * len(X)):
+            elif len(distinct) > max(ID_VALUES, 0.5 * len(X)):
                 found[j] = f"{len(distinct)} different texts on {len(X)} rows, as an id does"
     return found
 

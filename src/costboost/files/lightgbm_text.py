@@ -17,9 +17,34 @@ import numpy as np
 from costboost._typing import Floats, Ints
 from costboost.errors import ModelFileError
 from costboost.files.container import parse_json
-from costboost.gbm.engines.tree_text import TREE_FIELDS
 
 __all__ = ["TextModel", "TextTree", "parse"]
+
+# In LightGBM's order; a tree without categories or linear leaves lacks some.
+TREE_FIELDS = (
+    "num_leaves",
+    "num_cat",
+    "split_feature",
+    "split_gain",
+    "threshold",
+    "decision_type",
+    "left_child",
+    "right_child",
+    "leaf_value",
+    "leaf_weight",
+    "leaf_count",
+    "internal_value",
+    "internal_weight",
+    "internal_count",
+    "cat_boundaries",
+    "cat_threshold",
+    "is_linear",
+    "leaf_const",
+    "num_features",
+    "leaf_features",
+    "leaf_coeff",
+    "shrinkage",
+)
 
 # LightGBM walks trees by recursion, and its SHAP values need memory of the order depth².
 MAX_DEPTH = 2048

@@ -42,9 +42,7 @@ from costboost.trees import (
     ZERO,
     ZERO_MISSING,
     Trees,
-    from_lightgbm,
     from_sklearn,
-    from_xgboost,
 )
 
 _OPSETS = {"": 18, "ai.onnx.ml": 5}
@@ -258,7 +256,7 @@ def _scores(graph: _Graph, trees: Trees) -> str:
         first = graph.columns("features", [0])
         return graph("Where", graph("IsNaN", first), trees.base[None], trees.base[None])
     if not graph.exact:
-        target = np.repeat(np.arange(len(trees.roots)) % k, _leaf_counts(trees))
+        target = np.repeat(np.arange(len(trees.roots)) % k, trees.sizes + 1)
         return _trees(graph, trees, target, k)
     each = _each_tree(graph, trees)
     sums = []
@@ -269,33 +267,17 @@ def _scores(graph: _Graph, trees: Trees) -> str:
     return graph.joined(sums)
 
 
-def _table(model: Any) -> Trees:
-    if hasattr(model, "trees"):
-        return model.trees
-    if model.engine == "xgboost":
-        return from_xgboost(model.booster)
-    return from_lightgbm(model.booster, model.n_rounds)
-
-
 def _each_tree(graph: _Graph, trees: Trees) -> str:
     """The output of every tree, (n, trees)."""
     n = len(trees.roots)
-    return _trees(graph, trees, np.repeat(np.arange(n), _leaf_counts(trees)), n)
-
-
-def _leaf_counts(trees: Trees) -> Ints:
-    """Number of leaves of each tree."""
-    grown = trees.roots >= 0
-    counts = np.ones(len(trees.roots), dtype=np.int64)
-    counts[grown] += np.diff(np.append(trees.roots[grown], len(trees.feature)))
-    return counts
+    return _trees(graph, trees, np.repeat(np.arange(n), trees.sizes + 1), n)
 
 
 def _trees(graph: _Graph, trees: Trees, target: Ints, n_targets: int) -> str:
     """A node with all trees of a table, whose leaves add to targets."""
     values = trees.values.copy()
     if trees.base.any():  # carried by the first tree of each score
-        owner = np.repeat(np.arange(len(trees.roots)), _leaf_counts(trees))
+        owner = np.repeat(np.arange(len(trees.roots)), trees.sizes + 1)
         first = owner < trees.n_scores
         values[first] += trees.base[owner[first]]
     table, column, threshold = _questions(graph, trees)
@@ -408,7 +390,7 @@ def _of_heads(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], F
     head = model._first_head if costs else model._deciding_head
     scores = graph.total(
         graph("Mul", weight, _network(graph, part) if isinstance(part, NetworkModel)
-              else _scores(graph, _table(part)))
+              else _scores(graph, part.trees))
         for part, weight in zip(head.models, head.weights, strict=True)
     )  # fmt: skip
     if head.base:
@@ -596,7 +578,7 @@ def _class_votes(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
     """Votes of rules that name one decision each, (n, d)."""
     tables = [_named_classes(rule, owner) for rule in ensemble.rules]
     trees = Trees.joined(tables, [1.0] * len(tables))
-    target, counts = trees.values.astype(np.int64), _leaf_counts(trees)
+    target, counts = trees.values.astype(np.int64), trees.sizes + 1
     trees = replace(trees, values=np.repeat(np.asarray(ensemble.votes, np.float64), counts))
     if not graph.exact:
         return _trees(graph, trees, target, d)

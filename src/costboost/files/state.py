@@ -79,7 +79,7 @@ _PLACES = {
     "costboost.losses": "PNorm",
     "costboost.gbm.heads": "ProbabilityHead DecisionHead LossHead",
     "costboost.gbm.members": "Member Members",
-    "costboost.gbm.models": "Design NetworkModel TreeModel LightGBMModel XGBoostModel",
+    "costboost.gbm.models": "Design NetworkModel TreeModel",
     "costboost.trees": "Trees",
     "costboost.gbm.train": "Estimate",
     "costboost.files.tree_classifier": "TreeClassifier",
@@ -248,8 +248,9 @@ class Encoder:
         if name is not None and isinstance(value, tuple):
             return {"class": name, "items": self._items(value, where)}
         if name is not None:
-            if name == "Trees":
-                about = {"trees": len(value.roots), "scores": value.n_scores}
+            if name in ("TreeModel", "TreeEnsemble") and hasattr(value, "trees"):
+                engine, trees = getattr(value, "engine", "lightgbm"), value.trees
+                about = {"engine": engine, "trees": len(trees.roots), "scores": trees.n_scores}
                 self.boosters.append(about)
             return {"class": name, "fields": self._fields(value, where)}
         engine = boosters.engine_of(value)
@@ -648,6 +649,7 @@ CHECKS: Mapping[str, Callable[[Any], tuple[int, int]]] = {
     "ConstantClass": _class_rule,
     "Mixture": _mixture,
     "Design": _design,
+    "TreeModel": lambda model: (int(model.n_features), 0),
 }
 
 _BUILDERS: Mapping[frozenset[str], Callable[..., Any]] = {

@@ -1,36 +1,26 @@
-"""CatBoost, for log loss: it grows symmetric trees, which LightGBM then holds.
-
-A symmetric tree asks the same question at every node of a level, so it is an ordinary tree too.
-Boosters are therefore written as models of LightGBM: they predict the same, can be merged with its
-own boosters, explained, saved and exported like them, and CatBoost is needed for training only.
-"""
+"""CatBoost, for log loss: it is needed for training only, and its trees are kept like others."""
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import catboost
-import lightgbm as lgb
 import numpy as np
 
 from costboost._frames import is_sparse
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Ints
 from costboost.gbm import lightgbm
-from costboost.gbm.engines.merging import booster_of
-from costboost.gbm.engines.tree_text import TREE_FIELDS
 from costboost.gbm.members import Candidate
-from costboost.gbm.models import LightGBMModel
+from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
+from costboost.trees import from_catboost
 
-__all__ = ["as_lightgbm", "fit"]
+__all__ = ["fit"]
 
 # CatBoost's trees are weaker than others of as many leaves, and take larger steps.
 _FASTER = 2.0
@@ -39,7 +29,7 @@ _MOST_DEPTH = 16
 
 def fit(
     kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
-) -> LightGBMModel:
+) -> TreeModel:
     """Train one booster: trees have the smallest depth with `max_leaves`."""
     if not target.is_log_loss:
         raise ValueError(
@@ -67,7 +57,8 @@ def fit(
         early_stopping_rounds=rounds.patience if watched is not None else None,
         callbacks=[_Callback(rounds)],
     )
-    model = LightGBMModel(as_lightgbm(booster, inputs, X.shape[1]))
+    trees = from_catboost(booster, inputs.source, inputs.category)
+    model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, threads)
     if stop_by is not None:
         rounds.best_scores = model.scores(rounds.sets[stop_by].X)  # type: ignore[arg-type]
     return model
@@ -142,120 +133,3 @@ class _Inputs:
         marks = self.category >= 0
         values[:, marks] = values[:, marks] == self.category[marks]
         return np.ascontiguousarray(values)
-
-
-def as_lightgbm(booster: catboost.CatBoost, columns: _Inputs, n_features: int) -> lgb.Booster:
-    """A model of LightGBM with the raw scores of a CatBoost model."""
-    with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
-        path = Path(folder) / "model.json"
-        booster.save_model(str(path), format="json")
-        model = json.loads(path.read_text())
-    if "oblivious_trees" not in model:
-        raise ValueError(
-            "engine='catboost' takes symmetric trees only. Leave grow_policy out of engine_params."
-        )
-    scale, bias = model["scale_and_bias"]
-    bias = np.atleast_1d(np.asarray(bias, dtype=np.float64))
-    trees: list[str] = []
-    for number, tree in enumerate(model["oblivious_trees"]):
-        values = scale * np.asarray(tree["leaf_values"], dtype=np.float64).reshape(-1, len(bias))
-        if number == 0:
-            values = values + bias
-        # The first question is the lowest bit of the number of a leaf.
-        questions = [
-            (int(split["float_feature_index"]), float(split["border"]))
-            for split in tree.get("splits") or []
-        ]
-        weights = np.asarray(tree["leaf_weights"], dtype=np.float64)
-        for column in values.T:
-            shape = _Symmetric(questions, column, weights, columns)
-            trees.append(shape.text(len(trees)))
-    return booster_of(trees, len(bias), n_features)
-
-
-class _Symmetric:
-    """A symmetric tree as the text of an ordinary one."""
-
-    def __init__(
-        self,
-        questions: list[tuple[int, float]],
-        values: Floats,
-        weights: Floats,
-        columns: _Inputs,
-    ) -> None:
-        if not questions:  # a constant: both sides of any question
-            questions, values = [(0, 0.0)], np.repeat(values, 2)
-            weights = np.repeat(weights / 2, 2)
-        self.questions = questions
-        self.values = values
-        # Without a row a leaf still has one, or SHAP values would divide by zero.
-        self.counts = np.maximum(np.round(weights), 1.0)
-        self.columns = columns
-
-    def text(self, number: int) -> str:
-        """The lines of the tree."""
-        depth = len(self.questions)
-        totals, sums = self._inner()
-        lines: dict[str, list[Any]] = {name: [] for name in TREE_FIELDS}
-        bounds, bits = [0], []
-        for level, (feature, border) in enumerate(self.questions):
-            category = int(self.columns.category[feature])
-            for path in range(2**level):
-                yes, no = self._child(level, path | 1 << level), self._child(level, path)
-                lines["split_feature"].append(int(self.columns.source[feature]))
-                if category >= 0:  # LightGBM goes left if the category is in the set
-                    lines["threshold"].append(len(bounds) - 1)
-                    lines["decision_type"].append(1)
-                    words = [0] * (category // 32) + [1 << category % 32]
-                    bits += words
-                    bounds.append(bounds[-1] + len(words))
-                    left, right = yes, no
-                else:  # left if the number is not larger, or missing
-                    lines["threshold"].append(_double_border(border))
-                    lines["decision_type"].append(10)
-                    left, right = no, yes
-                lines["left_child"].append(left)
-                lines["right_child"].append(right)
-                total, mean = totals[level][path], sums[level][path] / totals[level][path]
-                gain = sum(
-                    totals[level + 1][p] * (sums[level + 1][p] / totals[level + 1][p] - mean) ** 2
-                    for p in (path, path | 1 << level)
-                )
-                lines["split_gain"].append(float(gain))
-                lines["internal_value"].append(float(mean))
-                lines["internal_weight"].append(float(total))
-                lines["internal_count"].append(int(total))
-        lines["num_leaves"], lines["num_cat"] = [2**depth], [len(bounds) - 1]
-        lines["leaf_value"] = self.values.tolist()
-        lines["leaf_weight"] = self.counts.tolist()
-        lines["leaf_count"] = self.counts.astype(int).tolist()
-        lines["is_linear"], lines["shrinkage"] = [0], [1]
-        if len(bounds) > 1:
-            lines["cat_boundaries"], lines["cat_threshold"] = bounds, bits
-        body = "".join(
-            f"{name}={' '.join(map(repr, lines[name]))}\n" for name in TREE_FIELDS if lines[name]
-        )
-        return f"Tree={number}\n{body}\n\n"
-
-    def _inner(self) -> tuple[list[Floats], list[Floats]]:
-        """Counts, and sums of outputs, of the nodes of each level, leaves last."""
-        totals, sums = [self.counts], [self.counts * self.values]
-        for level in reversed(range(len(self.questions))):
-            half = 2**level
-            totals.insert(0, totals[0][:half] + totals[0][half:])
-            sums.insert(0, sums[0][:half] + sums[0][half:])
-        return totals, sums
-
-    def _child(self, level: int, path: int) -> int:
-        """The number of a child: of a node, level by level, or of a leaf."""
-        is_leaf = level + 1 == len(self.questions)
-        return ~path if is_leaf else 2 ** (level + 1) - 1 + path
-
-
-def _double_border(border: float) -> float:
-    """The largest double that single precision does not round above a border."""
-    low = np.float32(border)
-    middle = 0.5 * (float(low) + float(np.nextafter(low, np.float32(np.inf))))
-    if not np.isfinite(middle):
-        return float(low)
-    return middle if np.float32(middle) <= low else float(np.nextafter(middle, -np.inf))

@@ -188,15 +188,15 @@ class CostBoostClassifier(TableClassifier):
         A hash of all training rows; absent for Parquet files and on Dask.
     heads_ : dict of str to Head
         The sets of boosters: ``"probability"`` knows the probabilities of the classes,
-        ``"decision"`` decides by its own scores. The ``boosters`` of a head are the engine's own.
+        ``"decision"`` decides by its own scores. The ``boosters`` of a head are LightGBM's.
     members_ : Members
         The kinds of models that were tried: weight, held-out loss, rounds and seconds of each;
         those of the probabilities if there are two heads. ``print`` shows a table.
-    boosters_ : list of lightgbm.Booster, xgboost.Booster or NetworkModel
-        The models; those of the probabilities if there are two heads.
-    booster_ : lightgbm.Booster or xgboost.Booster
-        The only one, or all of them merged into one; absent if there are networks, or
-        models of another library, beside them.
+    boosters_ : list of lightgbm.Booster or NetworkModel
+        The models, as LightGBM boosters whichever engine grew the trees; those of the
+        probabilities if there are two heads.
+    booster_ : lightgbm.Booster
+        The only one, or all of them merged into one; absent if there are networks beside them.
     feature_importances_ : array of shape (d,)
         Share of each feature in the gain of all splits.
     n_iter_ : int

@@ -13,7 +13,7 @@ from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.gbm.models import Model
+from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.objectives import decide, probability
 from costboost.gbm.targets import log_loss
 from costboost.losses import Loss
@@ -55,26 +55,14 @@ class Head(ABC):
 
     @property
     def boosters(self) -> list[Any]:
-        """The engines' own boosters."""
+        """A LightGBM booster of each model's trees; networks are their own."""
         return [model.booster for model in self.models]
 
     def merged(self) -> Any:
-        """All boosters as one, without the temperature, if one library trained them."""
+        """All boosters as one, without the temperature, if all models have trees."""
         if len(self.models) == 1:
             return self.models[0].booster
-        engines = sorted({model.engine for model in self.models})
-        if engines == ["xgboost"]:
-            from costboost.gbm.engines.merging_xgboost import merged_xgboost
-
-            return merged_xgboost(self.boosters, self.weights)
-        if engines != ["lightgbm"]:
-            raise AttributeError(
-                f"The models are by {' and '.join(engines)}, and only those of LightGBM alone or "
-                "of XGBoost alone can be merged into one booster: see boosters_."
-            )
-        from costboost.gbm.engines.merging import merged_lightgbm
-
-        return merged_lightgbm(self.boosters, self.weights)
+        return TreeModel.joined(self.models, self.weights).booster
 
     @property
     def n_rounds(self) -> int:

@@ -10,13 +10,13 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from costboost._typing import AnyArray, Floats
-from costboost.gbm.engines.merging import affine, booster_of, merged_lightgbm, trees_of
 from costboost.gbm.members import Candidate
-from costboost.gbm.models import LightGBMModel, Model
+from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.parameters import ONE_HOT, canonical
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
+from costboost.trees import Trees, from_lightgbm
 
 __all__ = ["fit", "fit_forest", "merged_forest"]
 
@@ -36,7 +36,7 @@ _USUAL_SCALE, _SPREAD = 4.0, 0.5
 
 def fit(
     kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
-) -> LightGBMModel:
+) -> TreeModel:
     """Train one booster."""
     parameters: dict[str, Any] = {
         "learning_rate": kind.learning_rate,
@@ -87,9 +87,8 @@ def fit(
     booster = lgb.train(
         parameters, train, num_boost_round=rounds.n_rounds, callbacks=[after_round], **options
     )
-    if rounds.best_round < booster.current_iteration():
-        booster.model_from_string(booster.model_to_string(num_iteration=rounds.best_round))
-    return LightGBMModel(booster)
+    trees = from_lightgbm(booster, rounds.best_round)
+    return TreeModel(trees, X.shape[1], "lightgbm", target.is_log_loss, threads)
 
 
 def _dataset(
@@ -123,7 +122,7 @@ def _dataset(
 
 def fit_forest(
     kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
-) -> LightGBMModel:
+) -> TreeModel:
     """Train one forest."""
     weights: AnyArray = target.weights
     if weights.any():  # a tree whose sample has no weight would predict no number
@@ -161,22 +160,18 @@ def fit_forest(
         shares = _shares(forests, rounds.sets[rounds.stop_by].X)
         scale = _best_scale(shares, rounds.targets[rounds.stop_by].loss)
         rounds.best_scores = scale * shares
-    texts = [trees_of(forest) for forest in forests]
-    n = max(len(trees) for trees in texts)
+    tables = [from_lightgbm(forest) for forest in forests]
+    n = max(table.n_rounds for table in tables)
+    # A forest whose trees are constants may have stopped early: they are all the same.
+    tables = [table.picked(np.arange(n) % table.n_rounds) for table in tables]
     factor, shift = (2.0 * scale, -scale) if target.n_scores == 1 else (scale, 0.0)
-    trees = [
-        # A forest whose trees are constants may have stopped early: they are all the same.
-        affine(trees[t % len(trees)], factor / n, shift / n)
-        for t in range(n)
-        for trees in texts
-    ]
-    return LightGBMModel(booster_of(trees, target.n_scores, X.shape[1]))
+    trees = Trees.side_by_side(tables).scaled(factor / n, shift)
+    return TreeModel(trees, X.shape[1], "forest", True, threads)
 
 
-def merged_forest(models: Sequence[Model]) -> LightGBMModel:
+def merged_forest(models: Sequence[Model]) -> TreeModel:
     """One forest with the trees of all folds, which need no training on all rows."""
-    boosters = [model.booster for model in models]
-    return LightGBMModel(merged_lightgbm(boosters, [1 / len(boosters)] * len(boosters)))
+    return TreeModel.joined(models, [1 / len(models)] * len(models))
 
 
 def _shares(forests: Sequence[lgb.Booster], X: AnyArray | None) -> Floats:

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
 
 import lightgbm as lgb
 import numpy as np
 
-from costboost._frames import is_sparse
-from costboost._threads import is_forked, limit_forked, most_threads
+from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.engines.trees import trees_for
+from costboost.trees import Trees
 
 if TYPE_CHECKING:
-    import xgboost as xgb
+    pass
 
 __all__ = [
     "MOST",
     "Design",
     "DesignModel",
-    "LightGBMModel",
     "Model",
     "NetworkModel",
-    "XGBoostModel",
-    "in_single",
+    "TreeModel",
     "row_products",
-    "written_out",
 ]
 
 # Standardised values beyond are cut off: a line through an outlier says nothing about the others.
@@ -42,7 +39,7 @@ class Model(ABC):
 
     booster: Any
     # Name of the engine that trained it.
-    engine: ClassVar[str]
+    engine: str
 
     @property
     @abstractmethod
@@ -66,146 +63,57 @@ class Model(ABC):
         """Total gain of each feature."""
 
 
-class LightGBMModel(Model):
-    """A LightGBM booster, all of whose rounds count."""
+@dataclass(frozen=True, eq=False)
+class TreeModel(Model):
+    """The trees that an engine has grown; the engine itself is not needed any more."""
 
-    engine = "lightgbm"
+    trees: Trees
+    n_features: int
+    engine: str
+    # Whether scores are log-odds, or logarithms of probabilities.
+    is_log_loss: bool = False
+    n_threads: int | None = None
 
-    def __init__(self, booster: lgb.Booster) -> None:
-        self.booster = booster
+    @classmethod
+    def joined(cls, models: Sequence[Model], weights: Sequence[float]) -> TreeModel:
+        """One model with the weighted sum of the scores of others."""
+        own = [model for model in models if isinstance(model, TreeModel)]
+        others = [model.engine for model in models if not isinstance(model, TreeModel)]
+        if others:
+            raise AttributeError(
+                f"A {others[0]} has no trees: the models cannot be merged into one booster. See "
+                "boosters_."
+            )
+        return replace(own[0], trees=Trees.joined([model.trees for model in own], weights))
 
-    @property
-    def n_rounds(self) -> int:
-        """Number of rounds kept."""
-        best = self.booster.best_iteration
-        return int(best if best > 0 else self.booster.current_iteration())
-
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores: of many rows by many trees by `Trees`, which is faster."""
-        trees = None
-        if not is_sparse(X) and X.shape[1] == self.booster.num_feature():
-            trees = trees_for(self.booster, self.n_rounds, len(X))
-        if trees is not None:
-            threads = int(self.booster.params.get("num_threads", 0))
-            return trees.scores(X, most_threads(threads if threads > 0 else None))
-        return np.asarray(self._predicted(X, raw_score=True, num_iteration=self.n_rounds))
-
-    def _predicted(self, X: AnyArray, **options: Any) -> Any:
-        """The booster's answer, in a forked process by one thread."""
-        if is_forked():
-            options["num_threads"] = 1
-        return self.booster.predict(X, **options)
-
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """Raw scores after each round."""
-        total: Any = 0.0
-        for t in range(self.n_rounds):
-            total = total + self._predicted(X, raw_score=True, start_iteration=t, num_iteration=1)
-            yield total
-
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values, last the base."""
-        found: Any = self._predicted(X, pred_contrib=True, num_iteration=self.n_rounds)
-        if isinstance(found, list):  # of sparse rows: a sparse matrix per score
-            return np.stack([part.toarray() for part in found], axis=1)
-        values = np.asarray(found.toarray() if is_sparse(found) else found)
-        width = X.shape[1] + 1
-        return values if values.shape[1] == width else values.reshape(len(values), -1, width)
-
-    def importances(self, n_features: int) -> Floats:
-        """Total gain of each feature."""
-        gains = self.booster.feature_importance("gain", iteration=self.n_rounds)
-        return np.asarray(gains, dtype=np.float64)
-
-
-class XGBoostModel(Model):
-    """An XGBoost booster."""
-
-    engine = "xgboost"
-
-    def __init__(self, booster: xgb.Booster, types: list[str] | None) -> None:
-        self.booster = booster
-        self.types = types
+    @cached_property
+    def booster(self) -> lgb.Booster:
+        """A LightGBM booster with the same scores, whichever engine has grown the trees."""
+        return self.trees.to_lightgbm(self.n_features, is_log_loss=self.is_log_loss)
 
     @property
     def n_rounds(self) -> int:
         """Number of rounds kept."""
-        return int(self.booster.num_boosted_rounds())
-
-    def _matrix(self, X: AnyArray) -> xgb.DMatrix:
-        import xgboost as xgb  # imported here: LightGBM does without
-
-        options: dict[str, Any] = {}
-        if is_forked():  # by one thread
-            limit_forked()
-            options["nthread"] = 1
-            self.booster.set_param({"nthread": 1})
-        is_categorical = self.types is not None
-        return xgb.DMatrix(
-            X, feature_types=self.types, enable_categorical=is_categorical, **options
-        )
-
-    def _predicted(self, X: AnyArray, **options: Any) -> Floats:
-        """The booster's answer, block by block for sparse rows."""
-        parts = [self.booster.predict(self._matrix(rows), **options) for rows in written_out(X)]
-        return np.asarray(parts[0] if len(parts) == 1 else np.concatenate(parts), np.float64)
+        return self.trees.n_rounds
 
     def scores(self, X: AnyArray) -> Floats:
         """Raw scores."""
-        return self._predicted(X, output_margin=True)
+        return self.trees.scores(X, n_threads(self.n_threads, X.shape[0]))
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """Raw scores after each round."""
-        if is_sparse(X):
-            for t in range(self.n_rounds):
-                yield self._predicted(X, output_margin=True, iteration_range=(0, t + 1))
-            return
-        rows = self._matrix(in_single(X))
-        for t in range(self.n_rounds):
-            scores = self.booster.predict(rows, output_margin=True, iteration_range=(0, t + 1))
-            yield np.asarray(scores, dtype=np.float64)
+        return self.trees.staged_scores(X, n_threads(self.n_threads, X.shape[0]))
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values, last the base."""
-        return self._predicted(X, pred_contribs=True)
+        return self.trees.contributions(X, n_threads(self.n_threads, X.shape[0]))
 
     def importances(self, n_features: int) -> Floats:
         """Total gain of each feature."""
-        gains = np.zeros(n_features)
-        names = self.booster.feature_names or [f"f{j}" for j in range(n_features)]
-        place = {name: j for j, name in enumerate(names)}
-        for name, gain in self.booster.get_score(importance_type="total_gain").items():
-            gains[place[name]] = np.sum(gain)
-        return gains
+        return self.trees.importances(n_features)
 
-
-# Numbers of sparse rows that are written out at a time.
-_DENSE_NUMBERS = 2**21
-
-
-def written_out(X: Any) -> Iterator[AnyArray]:
-    """Arrays as they are; sparse rows written out, a block at a time."""
-    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
-    # as in the array of the same rows.
-    if not is_sparse(X):
-        yield in_single(X)
-        return
-    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
-    for start in range(0, X.shape[0], step):
-        yield in_single(X[start : start + step].toarray())
-
-
-_LARGEST = float(np.finfo(np.float32).max)
-
-
-def in_single(X: AnyArray) -> AnyArray:
-    """Numbers that single precision holds: larger ones, refused by XGBoost, become the largest."""
-    # No threshold is beyond it, so a new row falls into the same leaf.
-    if X.dtype == np.float64 and X.size:
-        largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))
-        if largest > _LARGEST:
-            return np.clip(X, -_LARGEST, _LARGEST)
-    return X
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,7 +30,7 @@ from costboost.costs.checks import parameter
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
 from costboost.gbm.members import Candidate
-from costboost.gbm.models import Model, XGBoostModel
+from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import (
     LARGEST_SEED,
@@ -44,6 +44,7 @@ from costboost.gbm.rows import (
     strata,
 )
 from costboost.gbm.targets import Target
+from costboost.trees import from_xgboost
 
 try:
     import pandas as pd
@@ -474,7 +475,8 @@ class ParquetSource(TrainingRows):
             # The booster lets go of the rows, so that their files can be removed.
             booster.reset()
             del rows, watched
-        model = XGBoostModel(booster, types)
+        trees, n = from_xgboost(booster), self.columns.n_features
+        model = TreeModel(trees, n, "xgboost", target.is_log_loss, threads)
         if names or self._held_out is None:
             return model, rounds.best_scores
         blocks = self.rows(held_out=True, features=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,18 +13,19 @@ from costboost._frames import is_sparse
 from costboost._threads import limit_forked
 from costboost._typing import AnyArray
 from costboost.gbm.members import Candidate
-from costboost.gbm.models import XGBoostModel, in_single, written_out
+from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT, canonical
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
+from costboost.trees import from_xgboost
 
 __all__ = ["boost", "feature_types", "first_hessian", "fit", "matrix_options", "parameters_for"]
 
 
 def fit(
     kind: Candidate, X: AnyArray, target: Target, rounds: Rounds, threads: int, table: MemoryRows
-) -> XGBoostModel:
+) -> TreeModel:
     """Train one booster, grown leaf by leaf on histograms."""
     limit_forked()
     types = feature_types(table.columns.n_features, table.columns.categorical)
@@ -35,7 +36,7 @@ def fit(
             batches = _DenseBatches(X, known.labels, known.weights)
             return xgb.QuantileDMatrix(batches, **options)
         return xgb.QuantileDMatrix(
-            in_single(X), label=known.labels, weight=known.weights, **options
+            _in_single(X), label=known.labels, weight=known.weights, **options
         )
 
     train = data(X, target)
@@ -43,7 +44,8 @@ def fit(
         name: train if name == "train" else data(rounds.sets[name].X, known, train)
         for name, known in rounds.targets.items()
     }
-    return XGBoostModel(boost(kind, target, train, watched, rounds, threads), types)
+    trees = from_xgboost(boost(kind, target, train, watched, rounds, threads))
+    return TreeModel(trees, X.shape[1], "xgboost", target.is_log_loss, threads)
 
 
 def boost(
@@ -134,6 +136,35 @@ def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
     return ["c" if j in set(categorical) else "q" for j in range(n_features)]
 
 
+# Numbers of sparse rows that are written out at a time.
+_DENSE_NUMBERS = 2**21
+
+
+def _written_out(X: Any) -> Iterator[AnyArray]:
+    """Arrays as they are; sparse rows written out, a block at a time."""
+    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
+    # as in the array of the same rows.
+    if not is_sparse(X):
+        yield _in_single(X)
+        return
+    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
+    for start in range(0, X.shape[0], step):
+        yield _in_single(X[start : start + step].toarray())
+
+
+_LARGEST = float(np.finfo(np.float32).max)
+
+
+def _in_single(X: AnyArray) -> AnyArray:
+    """Numbers that single precision holds: larger ones, refused by XGBoost, become the largest."""
+    # No threshold is beyond it, so a new row falls into the same leaf.
+    if X.dtype == np.float64 and X.size:
+        largest = max(np.fmax.reduce(X, axis=None), -np.fmin.reduce(X, axis=None))
+        if largest > _LARGEST:
+            return np.clip(X, -_LARGEST, _LARGEST)
+    return X
+
+
 class _DenseBatches(xgb.DataIter):
     """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
 
@@ -147,7 +178,7 @@ class _DenseBatches(xgb.DataIter):
     def reset(self) -> None:
         """Start from the first row."""
         self.at = 0
-        self.blocks = written_out(self.rows)
+        self.blocks = _written_out(self.rows)
 
     def next(self, input_data: Callable[..., None]) -> bool:
         """Hand over a block; False if there is none left."""

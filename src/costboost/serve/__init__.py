@@ -3,6 +3,67 @@
 Needs the extra ``serve``: ``pip install "costboost[serve]"``.
 """
 
-from costboost.serve.settings import Settings
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from pathlib import Path
 
 __all__ = ["Settings"]
+
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of a service.
+
+    Attributes
+    ----------
+    model : Path
+        The model file.
+    host, port : str, int
+        Where to listen. The default host is reachable from this machine alone.
+    workers : int
+        Processes that answer.
+    token : str or None
+        Bearer token that clients must send; None asks for none.
+    max_bytes, max_rows : int
+        Largest body and largest batch of a request.
+    seconds : float
+        Longest time for reading and answering a request.
+    drain : float
+        Seconds between SIGTERM and the end of listening. Meanwhile ``/ready`` says no, and every
+        answer closes its connection.
+    threads : int
+        Threads of a process for batches; single rows need none.
+    hosts : tuple of str
+        Names that a ``Host`` header may have; empty allows all. Pages of other sites then cannot
+        reach a service on loopback under their own host names.
+    trusted : tuple of str
+        Types inside the model file that the user trusts, as in `costboost.load`.
+    """
+
+    model: Path
+    host: str = "127.0.0.1"
+    port: int = 8000
+    workers: int = 1
+    token: str | None = field(default=None, repr=False)
+    max_bytes: int = 16 * 1024 * 1024
+    max_rows: int = 100_000
+    seconds: float = 30.0
+    drain: float = 1.0
+    threads: int = 2
+    hosts: tuple[str, ...] = LOOPBACK_NAMES
+    trusted: tuple[str, ...] = ()
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address is reachable from this machine alone."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False

@@ -1,34 +1,40 @@
-"""The service as a FastAPI application."""
+"""The service as an application: routes, what every request passes, and what is counted."""
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import logging
 import os
+import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from typing import Any
+from typing import Annotated, Any
 
+import numpy as np
 from fastapi import FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from fastapi.responses import HTMLResponse, Response
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+from pydantic import BaseModel, Field, TypeAdapter, WithJsonSchema
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
-from costboost.serve.answers import as_arrow, as_json
-from costboost.serve.errors import RequestError
-from costboost.serve.gate import Gate
-from costboost.serve.metrics import CONTENT_TYPE, Metrics
+from costboost.serve import Settings
+from costboost.serve.columns import ARROW, PARQUET, RequestError
 from costboost.serve.page import POLICY, docs_page, start_page
-from costboost.serve.requests import Query, parse_json, read_json
-from costboost.serve.schema import operations, record_schema
-from costboost.serve.service import Current, Service
-from costboost.serve.settings import Settings
-from costboost.serve.tables import ARROW, PARQUET, read_table
-
-__all__ = ["create_app"]
+from costboost.serve.requests import Query, inlined
+from costboost.serve.scoring import Answer, Service
 
 log = logging.getLogger("costboost.serve")
 
@@ -37,13 +43,39 @@ _SMALL = 4096
 # Requests that may wait for a thread.
 _QUEUE = 64
 _JSON = "application/json"
+# Open to all: they tell nothing about the model.
+_OPEN = frozenset({"/", "/health", "/ready"})
+_PATHS = frozenset({*_OPEN, "/decide", "/schema", "/metrics", "/docs", "/openapi.json"})
+_HEADERS = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"cache-control", b"no-store"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+]
+
+
+class Current:
+    """The model that answers now."""
+
+    def __init__(self, load: Callable[[], Service]) -> None:
+        self.service = load()
+        self.is_draining = False
+        self._load = load
+        self._lock = threading.Lock()
+
+    def reload(self) -> Service:
+        """Replace the model; requests that have begun keep the old one."""
+        # If the file cannot be loaded the old model stays and the error is raised.
+        with self._lock:
+            self.service = self._load()
+            return self.service
 
 
 def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
     """Make the application."""
-    current, metrics = Current(load(), load), Metrics()
+    current, metrics = Current(load), Metrics()
     metrics.loaded.set(current.service.loaded_at)
-    desk = _Desk(settings, current, metrics)
+    decider = Decider(settings, current, metrics)
     app = FastAPI(
         title="costboost",
         summary="Decisions of least expected cost.",
@@ -51,11 +83,13 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.state.current, app.state.metrics = current, metrics
-    app.state.reload = desk.reload
+    app.state.current, app.state.reload = current, decider.reload
 
-    # The gate calls it directly; the route is for other methods, which are refused.
-    app.add_route("/decide", desk.decide, methods=["POST"], include_in_schema=False)
+    # Other methods of /decide are refused here; the outermost layer answers POST itself.
+    app.add_api_route(
+        "/decide", decider.decide, methods=["POST"], tags=["decisions"], operation_id="decide",
+        summary="Decide rows", description=_DECIDE, response_class=Response,
+    )  # fmt: skip
 
     @app.get("/health", summary="Is the process alive?", tags=["operation"])
     async def health() -> dict[str, str]:
@@ -75,15 +109,20 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
     @app.get("/schema", summary="The columns of the model", tags=["decisions"])
     async def schema() -> Response:
         """A JSON Schema of one row; ``x-costboost`` has classes, decisions and costs."""
+        service = current.service
         limits = {"max_rows": settings.max_rows, "max_bytes": settings.max_bytes}
-        found = record_schema(current.service)
-        found["x-costboost"] = {**found["x-costboost"], **limits}
+        found = {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "title": f"A row for {service.title}",
+            **service.columns.schema,
+            "x-costboost": {**service.about(), **limits},
+        }
         return _json(found, media_type="application/schema+json")
 
     @app.get("/metrics", summary="Counters for Prometheus", tags=["operation"])
     async def count() -> Response:
         """Requests, latency, decisions and expected cost, of all workers together."""
-        return Response(metrics.text(), headers={"content-type": CONTENT_TYPE})
+        return Response(metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST})
 
     @app.get("/", include_in_schema=False)
     async def page() -> HTMLResponse:
@@ -96,27 +135,114 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
 
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
-        found = RequestError(error.status_code, str(error.detail))
-        answer = _json(found.content(), error.status_code)
+        answer = _refusal(RequestError(error.status_code, str(error.detail)))
         answer.headers.update(error.headers or {})
         return answer
 
-    app.openapi = lambda: _openapi(app, current.service, settings)  # type: ignore[method-assign]
+    app.openapi = lambda: _openapi(app, settings, current.service)  # type: ignore[method-assign]
     app.add_middleware(
-        Gate, settings=settings, current=current, metrics=metrics, decide=desk.decide
+        Outermost, settings=settings, current=current, metrics=metrics, decide=decider.decide
     )
     return app
 
 
-def _openapi(app: FastAPI, service: Service, settings: Settings) -> dict[str, Any]:
+def _json(content: Any, status: int = 200, media_type: str = _JSON) -> Response:
+    return Response(to_json(content), status, media_type=media_type)
+
+
+def _refusal(error: RequestError) -> Response:
+    return _json(error.content, error.status)
+
+
+# -- the OpenAPI document -----------------------------------------------------------------------
+
+_DECIDE = (
+    "Decide rows: JSON, an Arrow stream or file, or Parquet. A table in Arrow or Parquet may have "
+    "columns of costs: costs.fn and costs.fp, or costs.TRUTH.DECISION for every pair. The header "
+    "Accept: application/vnd.apache.arrow.stream asks for an answer in Arrow."
+)
+_OPTIONS = {
+    "explain": "For tables: true explains the decisions.",
+    "capacity": 'For tables: limits as JSON, such as {"review": 20}.',
+    "per": "For tables: the column whose groups have limits of their own.",
+}
+_STATUSES = {
+    "400": "The body cannot be read.",
+    "401": "The bearer token is missing or wrong.",
+    "408": "The body did not arrive in time.",
+    "413": "Too many bytes or rows.",
+    "415": "The type of the body is not known.",
+    "422": "A field is unknown, missing or of the wrong type; the answer names it.",
+    "503": "The time limit was reached, or the service is stopping or busy.",
+}
+
+
+class _Problem(BaseModel):
+    field: str | None = Field(description="The place in the request.")
+    message: str
+
+
+class _Failure(BaseModel):
+    error: _Problem
+
+
+class _Reasons(BaseModel):
+    base: float
+    parts: dict[str, float]
+
+
+def _answer_type(decisions: list[Any]) -> Any:
+    label: Any = Annotated[Any, WithJsonSchema({"enum": decisions})]
+
+    class Row(BaseModel):
+        decision: label
+        probabilities: dict[str, float] = {}
+        expected_costs: dict[str, float] = {}
+        runner_up: Annotated[label, Field(description="The cheapest other decision.")] = None
+        saving: float = Field(0.0, description="Cost of the runner-up minus that of the decision.")
+        explanation: _Reasons | None = Field(None, description="base + sum of the parts = saving")
+
+    class Decided(BaseModel):
+        model: str = Field(description="Start of the SHA-256 of the model file.")
+        rows: list[Row]
+        expected_cost: float | None
+        limits: list[dict[str, Any]] = []
+        unseen_categories: dict[str, Any] = {}
+
+    return Decided
+
+
+def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, Any]:
     """The OpenAPI document, with the schemas of the model that answers now."""
     found = get_openapi(
-        title=app.title,
-        version=app.version,
-        summary=app.summary,
-        routes=app.routes,
+        title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
-    found["paths"] = {**operations(service, settings.max_rows), **found["paths"]}
+    binary = {"schema": {"type": "string", "format": "binary"}}
+    answer = _schema(_answer_type(service.decisions.tolist()))
+    failure = {_JSON: {"schema": _schema(_Failure)}}
+    found["paths"]["/decide"]["post"] |= {
+        "parameters": [
+            {"name": name, "in": "query", "schema": {"type": "string"}, "description": text}
+            for name, text in _OPTIONS.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {
+                _JSON: {"schema": service.requests.schema(settings.max_rows)},
+                **dict.fromkeys((*ARROW, *PARQUET), binary),
+            },
+        },
+        "responses": {
+            "200": {
+                "description": "A decision per row.",
+                "content": {_JSON: {"schema": answer}, ARROW[0]: binary},
+            },
+            **{
+                status: {"description": text, "content": failure}
+                for status, text in _STATUSES.items()
+            },
+        },
+    }
     if settings.token is not None:
         scheme = {"type": "http", "scheme": "bearer"}
         found.setdefault("components", {})["securitySchemes"] = {"token": scheme}
@@ -124,11 +250,14 @@ def _openapi(app: FastAPI, service: Service, settings: Settings) -> dict[str, An
     return found
 
 
-def _json(content: Any, status: int = 200, media_type: str = _JSON) -> Response:
-    return Response(to_json(content), status, media_type=media_type)
+def _schema(type_: Any) -> dict[str, Any]:
+    return inlined(TypeAdapter(type_).json_schema())
 
 
-class _Desk:
+# -- POST /decide -------------------------------------------------------------------------------
+
+
+class Decider:
     """Reads requests, has them decided, and writes the answers."""
 
     def __init__(self, settings: Settings, current: Current, metrics: Metrics) -> None:
@@ -137,8 +266,6 @@ class _Desk:
         self.metrics = metrics
         self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="decide")
         self._waiting = 0
-
-    # -- reload ---------------------------------------------------------------------------------
 
     async def reload(self) -> bool:
         """Load the model file again; the old model answers until the new one is ready."""
@@ -153,30 +280,27 @@ class _Desk:
         log.info("Process %d answers with model %s.", os.getpid(), service.fingerprint)
         return True
 
-    # -- decide ---------------------------------------------------------------------------------
-
     async def decide(self, request: Request) -> Response:
-        """Answer ``POST /decide``."""
+        """Answer a request."""
         headers = dict(request.scope["headers"])
-        body = None
+        body, seconds = None, self.settings.seconds
         try:
-            async with asyncio.timeout(self.settings.seconds):
+            async with asyncio.timeout(seconds):
                 kind = _content_type(headers)
                 body = await self._body(request, headers)
-                content, media_type = await self._answer(request, headers, kind, body)
+                return await self._answer(request, headers, kind, body)
         except RequestError as error:
-            return _json(error.content(), error.status)
+            return _refusal(error)
         except TimeoutError:
-            seconds = f"{self.settings.seconds:g} s"
-            late = (
-                RequestError(408, f"The body did not arrive within {seconds}.")
-                if body is None
-                else RequestError(503, f"The answer took longer than {seconds}. Send fewer rows.")
-            )
-            return _json(late.content(), late.status)
+            if body is None:
+                late = RequestError(408, f"The body did not arrive within {seconds:g} s.")
+            else:
+                late = RequestError(
+                    503, f"The answer took longer than {seconds:g} s. Send fewer rows."
+                )
+            return _refusal(late)
         except ClientDisconnect:
             return Response(status_code=400)
-        return Response(content, media_type=media_type)
 
     async def _body(self, request: Request, headers: dict[bytes, bytes]) -> bytes:
         """The body, read no further than allowed."""
@@ -191,54 +315,42 @@ class _Desk:
                     break
                 parts.append(part)
         if size > limit:
-            raise RequestError(
-                413, f"A body may have at most {limit} bytes. Send several requests."
-            )
+            message = f"A body may have at most {limit} bytes. Send several requests."
+            raise RequestError(413, message)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def _answer(
         self, request: Request, headers: dict[bytes, bytes], kind: str, body: bytes
-    ) -> tuple[bytes, str]:
+    ) -> Response:
         service = self.current.service  # one model for the whole request
-        wants_arrow = ARROW[0].encode() in headers.get(b"accept", b"")
-        if kind != _JSON:
-            options = dict(request.query_params)
-            return await self._in_thread(
-                lambda: self._finish(service, self._table(service, body, kind, options),
-                                     wants_arrow)
-            )  # fmt: skip
-        if len(body) > _SMALL:
-            return await self._in_thread(
-                lambda: self._finish(service, self._read(service, parse_json(body)), wants_arrow)
-            )
-        query = self._read(service, parse_json(body))
-        if query.explain or query.capacity is not None:
-            return await self._in_thread(lambda: self._finish(service, query, wants_arrow))
-        return self._finish(service, query, wants_arrow)
-
-    def _read(self, service: Service, document: dict[str, Any]) -> Query:
-        return read_json(document, service.columns, service.prices, self.settings.max_rows)
-
-    def _table(self, service: Service, body: bytes, kind: str, options: dict[str, str]) -> Query:
-        for name in options:
-            if name not in ("explain", "capacity", "per"):
-                raise RequestError(422, f"Unknown parameter {name[:100]!r}.", name[:100])
         limits = self.settings.max_rows, self.settings.max_bytes
-        return read_table(body, kind, options, service.columns, service.prices, *limits)
+        wants_arrow = ARROW[0].encode() in headers.get(b"accept", b"")
 
-    def _finish(self, service: Service, query: Query, wants_arrow: bool) -> tuple[bytes, str]:
+        def read() -> Query:
+            if kind == _JSON:
+                return service.requests.from_json(body, limits[0])
+            return service.requests.from_table(body, kind, dict(request.query_params), limits)
+
+        if kind == _JSON and len(body) <= _SMALL:
+            query = read()
+            if not query.explain and query.capacity is None:
+                return self._finish(service, query, wants_arrow)
+            return await self._in_thread(lambda: self._finish(service, query, wants_arrow))
+        return await self._in_thread(lambda: self._finish(service, read(), wants_arrow))
+
+    def _finish(self, service: Service, query: Query, wants_arrow: bool) -> Response:
         """Decide, count and write; in whatever thread this is."""
         try:
             answer = service.answer(query)
         except (ValueError, TypeError) as error:  # rules of the model, of costs and of limits
             field = "capacity" if "'capacity'" in str(error) else None
             raise RequestError(422, str(error)[:1000], field) from None
-        self.metrics.answer(answer, service.labels)
+        self.metrics.answer(answer, [str(label) for label in service.decisions.tolist()])
         if wants_arrow:
-            return as_arrow(answer, service.scorer, service.fingerprint), ARROW[0]
-        return as_json(answer, service.scorer, query.table, service.fingerprint), _JSON
+            return Response(service.as_arrow(answer), media_type=ARROW[0])
+        return Response(service.as_json(answer, query.table), media_type=_JSON)
 
-    async def _in_thread(self, work: Callable[[], tuple[bytes, str]]) -> tuple[bytes, str]:
+    async def _in_thread(self, work: Callable[[], Response]) -> Response:
         if self._waiting >= _QUEUE:
             raise RequestError(503, "The service is busy. Try again in a moment.")
         loop = asyncio.get_running_loop()
@@ -256,9 +368,164 @@ def _content_type(headers: dict[bytes, bytes]) -> str:
     """The type of the body, one of those that are known."""
     given = headers.get(b"content-type", b"").decode("latin-1")
     kind = given.partition(";")[0].strip().lower()
-    if kind not in (_JSON, *ARROW, *PARQUET):
-        known = ", ".join((_JSON, *ARROW, *PARQUET))
-        raise RequestError(415, f"The body must be one of {known}.", "Content-Type")
+    known = (_JSON, *ARROW, *PARQUET)
+    if kind not in known:
+        raise RequestError(415, f"The body must be one of {', '.join(known)}.", "Content-Type")
     if headers.get(b"content-encoding", b"identity") != b"identity":
         raise RequestError(415, "The body must not be compressed.", "Content-Encoding")
     return kind
+
+
+# -- every request ------------------------------------------------------------------------------
+
+
+class Outermost:
+    """Host, token, headers, counting; in plain ASGI because it meets every request."""
+
+    def __init__(
+        self, app: Any, settings: Settings, current: Current, metrics: Metrics, decide: Any
+    ) -> None:
+        self.app = app
+        self.decide = decide
+        self.current = current
+        self.metrics = metrics
+        self._hosts = frozenset(name.lower().encode() for name in settings.hosts)
+        token = settings.token
+        self._token = None if token is None else b"bearer " + token.encode()
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one request; no failure leaves a trace in the answer."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        begin = time.perf_counter()
+        path = scope["path"] if scope["path"] in _PATHS else "other"
+        status = 0
+
+        async def counted(message: Any) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = [*message.get("headers", ()), *_HEADERS]
+                if self.current.is_draining:
+                    headers.append((b"connection", b"close"))
+                message = {**message, "headers": headers}
+            await send(message)
+
+        try:
+            answer = self._refused(scope)
+            if answer is None and path == "/decide" and scope["method"] == "POST":
+                answer = await self.decide(Request(scope, receive))
+            await (answer or self.app)(scope, receive, counted)
+        except Exception:
+            log.exception("A request to %s failed.", path)
+            if not status:
+                failed = _refusal(RequestError(500, "The service failed; its log says why."))
+                await failed(scope, receive, counted)
+        finally:
+            self.metrics.request(path, status or 499, time.perf_counter() - begin)
+
+    def _refused(self, scope: Any) -> Response | None:
+        """The answer to foreign host names and wrong tokens."""
+        if self._token is None and not self._hosts:
+            return None
+        headers = dict(scope["headers"])
+        if self._hosts:
+            host = headers.get(b"host", b"").lower()
+            name = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
+            if name not in self._hosts:
+                return _refusal(RequestError(
+                    421, "The service does not answer under this host name. Start it with "
+                    "--allow-host NAME to allow one.", "Host",
+                ))  # fmt: skip
+        if self._token is not None and scope["path"] not in _OPEN:
+            kind, _, value = headers.get(b"authorization", b"").partition(b" ")
+            given = kind.lower() + b" " + value.strip()
+            if not hmac.compare_digest(given, self._token):
+                message = "Send the bearer token: Authorization: Bearer TOKEN."
+                answer = _refusal(RequestError(401, message, "Authorization"))
+                answer.headers["www-authenticate"] = "Bearer"
+                return answer
+        return None
+
+
+# -- metrics ------------------------------------------------------------------------------------
+
+_SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0)
+
+
+class Metrics:
+    """What one process counts, for Prometheus."""
+
+    # Several processes count into files of one folder (PROMETHEUS_MULTIPROC_DIR), and each of them
+    # can add up all of them.
+
+    def __init__(self) -> None:
+        self.registry = registry = CollectorRegistry()
+        own: dict[str, Any] = {"registry": registry}
+        self.requests = Counter(
+            "costboost_requests", "Requests answered.", ["path", "status"], **own
+        )
+        self.seconds = Histogram(
+            "costboost_request_seconds",
+            "Time from the head of a request to the end of its answer.",
+            ["path"],
+            buckets=_SECONDS,
+            **own,
+        )
+        self.rows = Counter("costboost_rows", "Rows decided.", **own)
+        self.decisions = Counter(
+            "costboost_decisions", "Rows that got a decision.", ["decision"], **own
+        )
+        # Profits are negative costs, so these sums may fall.
+        added: dict[str, Any] = {**own, "multiprocess_mode": "sum"}
+        self.cost = Gauge(
+            "costboost_expected_cost_sum",
+            "Expected cost of the decisions, added up.",
+            ["decision"],
+            **added,
+        )
+        self.saving = Gauge(
+            "costboost_saving_sum", "Expected saving against the runner-up, added up.", **added
+        )
+        self.reloads = Counter("costboost_reloads", "Reloads of the model file.", ["result"], **own)
+        self.loaded = Gauge(
+            "costboost_model_loaded_timestamp_seconds",
+            "When the model was loaded, by the worker that did so last.",
+            multiprocess_mode="max",
+            **own,
+        )
+        self._children: dict[tuple[str, int], tuple[Any, Any]] = {}
+
+    def request(self, path: str, status: int, seconds: float) -> None:
+        """Count one request."""
+        found = self._children.get((path, status))
+        if found is None:
+            found = self.requests.labels(path, str(status)), self.seconds.labels(path)
+            self._children[path, status] = found
+        found[0].inc()
+        found[1].observe(seconds)
+
+    def answer(self, answer: Answer, labels: list[str]) -> None:
+        """Count the decisions of one request."""
+        self.rows.inc(len(answer.codes))
+        counts = np.bincount(answer.codes, minlength=len(labels))
+        taken = answer.taken
+        sums = None if taken is None else np.bincount(answer.codes, taken, minlength=len(labels))
+        for code in np.flatnonzero(counts):
+            self.decisions.labels(labels[code]).inc(float(counts[code]))
+            if sums is not None:
+                self.cost.labels(labels[code]).inc(float(sums[code]))
+        if answer.saving is not None:
+            self.saving.inc(float(answer.saving.sum()))
+
+    def text(self) -> bytes:
+        """All metrics, of all processes."""
+        folder = os.environ.get("PROMETHEUS_MULTIPROC_DIR")
+        if folder is None:
+            return bytes(generate_latest(self.registry))
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        together = CollectorRegistry()
+        MultiProcessCollector(together, path=folder)  # type: ignore[no-untyped-call]
+        return bytes(generate_latest(together))

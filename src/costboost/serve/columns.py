@@ -1,28 +1,45 @@
-"""The columns that a model reads, known once, and the rows of a request in that shape."""
+"""The columns that a model reads, and the rows of a request: JSON, Arrow or Parquet.
+
+Of a table nothing is read before the number of rows and the types of the columns are known. Arrow
+data is validated in full before it is used.
+"""
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from costboost._typing import AnyArray, Floats
 from costboost.costs.forms import columns_of
-from costboost.serve.errors import RequestError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Column", "Columns", "Table"]
+ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
+PARQUET = ("application/vnd.apache.parquet", "application/x-parquet")
 
-Kind = Literal["number", "category", "any"]
-
-_NUMBERS = {int, float, bool, type(None)}
-_SCALARS = {*_NUMBERS, str}
+_NUMBERS: frozenset[type] = frozenset({int, float, bool, type(None)})
+_TEXTS: frozenset[type] = frozenset({str, type(None)})
 _TYPES = {int: "number", float: "number", bool: "boolean", str: "text", dict: "object"}
+
+# What a compressed table may unfold to, as a multiple of the limit on bodies.
+_UNFOLDING = 20
+
+
+class RequestError(Exception):
+    """A request that cannot be answered; the message goes to the client."""
+
+    def __init__(self, status: int, message: str, field: str | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.content = {"error": {"field": field, "message": message}}
 
 
 @dataclass(frozen=True)
@@ -30,47 +47,46 @@ class Column:
     """One column."""
 
     name: str
-    kind: Kind
-    categories: tuple[Any, ...] = ()
+    allowed: frozenset[type]  # types of JSON that a value may have
+    categories: tuple[Any, ...] | None = None
     is_feature: bool = True
     is_required: bool = True
 
     @cached_property
     def codes(self) -> dict[Any, float]:
         """Code of each category."""
-        return {value: float(code) for code, value in enumerate(self.categories)}
-
-    @cached_property
-    def allowed(self) -> set[type]:
-        """Types that a value may have."""
-        if self.kind == "number":
-            return _NUMBERS
-        if self.kind == "category" and all(isinstance(value, str) for value in self.categories):
-            return {str, type(None)}
-        return _SCALARS
+        return {value: float(code) for code, value in enumerate(self.categories or ())}
 
     @property
-    def words(self) -> str:
-        """What a value must be, in words."""
-        if self.kind == "number":
-            return "a number or null"
-        return "text or null" if self.allowed != _SCALARS else "a number, a text or null"
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of a value."""
+        names = {float: "number", str: "string", bool: "boolean"}
+        types = [name for type_, name in names.items() if type_ in self.allowed]
+        found: dict[str, Any] = {"type": [*types, "null"]}
+        if self.categories is not None:
+            found["description"] = "A value that training has not seen counts as missing."
+            if len(self.categories) <= 200:
+                found["examples"] = list(self.categories)
+        return found
+
+    def refuse(self, given: Any, place: str) -> RequestError:
+        """The error for a value of a wrong type."""
+        words = [("a number", float), ("a text", str)]
+        wanted = ", ".join(word for word, type_ in words if type_ in self.allowed)
+        return RequestError(422, f"{self.name!r} must be {wanted} or null; got {given}.", place)
 
     def read(self, values: Sequence[Any], place: Callable[[int], str]) -> AnyArray:
         """Values of all rows: floats, or objects if they are not numbers."""
         found = set(map(type, values))
         if not found <= self.allowed:
             row = next(i for i, value in enumerate(values) if type(value) not in self.allowed)
-            given = _TYPES.get(type(values[row]), "list")
-            raise RequestError(422, f"{self.name!r} must be {self.words}; got {given}.", place(row))
-        if str in found or self.kind == "category":
-            objects = np.empty(len(values), dtype=object)
-            objects[:] = values
-            return objects
+            raise self.refuse(_TYPES.get(type(values[row]), "list"), place(row))
+        if str in found or self.categories is not None:
+            return _objects(values)
         try:
             numbers = np.array(values, dtype=np.float64)
-        except OverflowError:
-            numbers = np.array([_float(value) for value in values])
+        except OverflowError:  # an integer beyond all floats
+            numbers = np.array([float(v or 0) if abs(v or 0) < 1e308 else np.inf for v in values])
         return self.finite(numbers, place)
 
     def finite(self, numbers: Floats, place: Callable[[int], str]) -> Floats:
@@ -82,11 +98,18 @@ class Column:
         return numbers
 
 
-def _float(value: Any) -> float:
-    try:
-        return np.nan if value is None else float(value)
-    except OverflowError:
-        return np.inf
+def _objects(values: Sequence[Any]) -> AnyArray:
+    objects = np.empty(len(values), dtype=object)
+    objects[:] = values
+    return objects
+
+
+def _number(name: str) -> Column:
+    return Column(name, _NUMBERS)
+
+
+def _any(name: str, **more: Any) -> Column:
+    return Column(name, _NUMBERS | _TEXTS, **more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,29 +122,16 @@ class Columns:
     @classmethod
     def of(cls, model: Any) -> Self:
         """The columns of a fitted classifier."""
-        names = getattr(model, "feature_names_in_", None)
-        has_names = names is not None
-        if names is None:
-            names = [f"x{j}" for j in range(int(model.n_features_in_))]
-        names = [str(name) for name in names]
+        named = getattr(model, "feature_names_in_", None)
+        count = int(model.n_features_in_) if named is None else len(named)
+        names = [f"x{j}" if named is None else str(named[j]) for j in range(count)]
         if hasattr(model, "_frame"):
-            encoder = model._frame
-            coded = {} if encoder is None else dict(
-                zip(encoder.categorical, encoder.categories, strict=True)
-            )  # fmt: skip
-            ignored = set() if encoder is None else set(encoder.ignored)
-            features = [
-                Column(name, "any", is_required=False) if j in ignored
-                else Column(name, "category", tuple(coded[j].tolist())) if j in coded
-                else Column(name, "number")
-                for j, name in enumerate(names)
-            ]  # fmt: skip
+            features = _encoded(names, model._frame)
         else:
-            kind: Kind = "any" if has_names else "number"
-            features = [Column(name, kind) for name in names]
+            features = [_number(name) if named is None else _any(name) for name in names]
         priced = [name for name in columns_of(model.cost_matrix) if name not in names]
-        extra = [Column(name, "any", is_feature=False) for name in priced]
-        return cls((*features, *extra), has_names)
+        features += [_any(name, is_feature=False) for name in priced]
+        return cls(tuple(features), named is not None)
 
     @cached_property
     def names(self) -> list[str]:
@@ -134,72 +144,79 @@ class Columns:
         return tuple(column for column in self.columns if column.is_feature)
 
     @cached_property
-    def required(self) -> frozenset[str]:
+    def required(self) -> list[str]:
         """Names that every row must have."""
-        return frozenset(column.name for column in self.columns if column.is_required)
+        return [column.name for column in self.columns if column.is_required]
 
-    @cached_property
-    def _by_name(self) -> dict[str, Column]:
-        return {column.name: column for column in self.columns}
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of one row."""
+        return {
+            "type": "object",
+            "properties": {column.name: column.schema for column in self.columns},
+            "required": self.required,
+            "additionalProperties": False,
+        }
 
     def check_names(self, names: Iterable[str], place: str) -> None:
         """Refuse unknown and missing columns, by name."""
         given = set(names)
         for name in sorted(given - set(self.names)):
-            raise RequestError(
-                422,
-                f"The model has no column {name[:100]!r}. GET /schema lists its columns.",
-                f"{place}.{name[:100]}",
-            )
-        for name in self.names:
-            if name in self.required and name not in given:
-                raise RequestError(
-                    422,
-                    f"The column {name!r} is missing. Use null for an unknown value.",
-                    f"{place}.{name}",
-                )
+            message = f"The model has no column {name[:100]!r}. GET /schema lists its columns."
+            raise RequestError(422, message, f"{place}.{name[:100]}")
+        for name in self.required:
+            if name not in given:
+                message = f"The column {name!r} is missing. Use null for an unknown value."
+                raise RequestError(422, message, f"{place}.{name}")
 
     def from_records(self, records: list[Any]) -> Table:
         """Rows that are objects."""
-        names, required = set(self.names), self.required
+        names, required = set(self.names), set(self.required)
         for row, record in enumerate(records):
             if type(record) is not dict:
                 raise RequestError(422, "A record must be an object.", f"records[{row}]")
             if not required <= record.keys() <= names:
                 self.check_names(record, f"records[{row}]")
-        values = {
-            column.name: column.read(
-                [record.get(column.name) for record in records],
-                lambda row, name=column.name: f"records[{row}].{name}",  # type: ignore[misc]
-            )
-            for column in self.columns
-        }
-        return Table(self, values, len(records))
+        return self._read(
+            lambda name: [record.get(name) for record in records], len(records), "records"
+        )
 
     def from_rows(self, rows: list[Any], names: list[str] | None = None) -> Table:
         """Rows that are lists, in the order of the columns or of the names given."""
         order = self.names if names is None else names
-        if names is not None:
-            self.check_names(names, "columns")
-            if len(set(names)) < len(names):
-                raise RequestError(422, "No column may be named twice.", "columns")
+        self.check_names(order, "columns")
+        if len(set(order)) < len(order):
+            raise RequestError(422, "No column may be named twice.", "columns")
         for row, values in enumerate(rows):
             if type(values) is not list or len(values) != len(order):
                 given = len(values) if type(values) is list else type(values).__name__
-                raise RequestError(
-                    422, f"A row must be a list of {len(order)} values; got {given}.",
-                    f"rows[{row}]",
-                )  # fmt: skip
+                message = f"A row must be a list of {len(order)} values; got {given}."
+                raise RequestError(422, message, f"rows[{row}]")
         by_name = dict(zip(order, zip(*rows, strict=True), strict=True))
-        absent: tuple[Any, ...] = (None,) * len(rows)
-        columns = {
-            column.name: column.read(
-                by_name.get(column.name, absent),
-                lambda row, name=column.name: f"rows[{row}].{name}",  # type: ignore[misc]
-            )
-            for column in self.columns
-        }
-        return Table(self, columns, len(rows))
+        return self._read(lambda name: by_name.get(name, (None,) * len(rows)), len(rows), "rows")
+
+    def _read(self, values: Callable[[str], Sequence[Any]], n: int, form: str) -> Table:
+        def place(name: str) -> Callable[[int], str]:
+            return lambda row: f"{form}[{row}].{name}"
+
+        read = {c.name: c.read(values(c.name), place(c.name)) for c in self.columns}
+        return Table(self, read, n)
+
+
+def _encoded(names: list[str], encoder: Any) -> list[Column]:
+    """Columns of a model that codes categories itself; without an encoder all are numbers."""
+    if encoder is None:
+        return [_number(name) for name in names]
+    columns = [
+        _any(name, is_required=False) if j in encoder.ignored else _number(name)
+        for j, name in enumerate(names)
+    ]
+    for j, found in zip(encoder.categorical, encoder.categories, strict=True):
+        values = tuple(found.tolist())
+        is_text = all(isinstance(value, str) for value in values)
+        allowed = _TEXTS if is_text else _NUMBERS | _TEXTS
+        columns[j] = Column(names[j], allowed, values)
+    return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -214,7 +231,7 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
-        """Names of the columns."""
+        """Names of the columns; with the two methods below, expressions can read the costs."""
         return self.schema.names
 
     def __len__(self) -> int:
@@ -225,32 +242,147 @@ class Table:
 
     def matrix(self) -> Floats:
         """The features as the model's own encoder codes them, (n, f); notes unseen categories."""
-        features = self.schema.features
-        encoded = np.zeros((self.n, len(features)))
-        for j, column in enumerate(features):
-            if not column.is_required:
-                continue
+        encoded = np.zeros((self.n, len(self.schema.features)))
+        for j, column in enumerate(self.schema.features):
             values = self.values[column.name]
-            if column.kind == "category":
-                codes = column.codes
-                encoded[:, j] = [codes.get(value, np.nan) for value in values]
-                self._note(column, values)
-            else:
+            if column.categories is not None:
+                encoded[:, j] = [column.codes.get(value, np.nan) for value in values]
+            elif column.is_required:
                 encoded[:, j] = values
+        self._note_unseen()
         return encoded
 
     def frame(self) -> pd.DataFrame | Floats:
         """The columns as a data frame; without names, an array."""
-        for column in self.schema.features:
-            if column.kind == "category":
-                self._note(column, self.values[column.name])
+        self._note_unseen()
         if not self.schema.has_names:
             return np.column_stack([self.values[name] for name in self.columns])
         import pandas as pd
 
         return pd.DataFrame({name: self.values[name] for name in self.columns})
 
-    def _note(self, column: Column, values: AnyArray) -> None:
-        new = {value for value in values if value is not None and value not in column.codes}
-        if new:
-            self.unseen[column.name] = sorted(map(str, new))[:20]
+    def _note_unseen(self) -> None:
+        for column in self.schema.features:
+            if column.categories is not None:
+                new = {v for v in self.values[column.name] if v is not None} - column.codes.keys()
+                if new:
+                    self.unseen[column.name] = sorted(map(str, new))[:20]
+
+
+# -- Arrow and Parquet --------------------------------------------------------------------------
+
+
+def read_table(
+    body: bytes, kind: str, columns: Columns, others: Mapping[str, Column], limits: tuple[int, int]
+) -> tuple[Table, dict[str, pa.ChunkedArray]]:
+    """The rows of a table, and those of the `others` that it has: costs and groups."""
+    # A feature of the same name is a feature.
+    known = {**others, **{column.name: column for column in columns.columns}}
+
+    def check(schema: pa.Schema) -> None:
+        if len(set(schema.names)) < len(schema.names):
+            raise RequestError(422, "No column may appear twice.", "columns")
+        own = [name for name in schema.names if name not in others or name in columns.names]
+        columns.check_names(own, "columns")
+        for field_ in schema:
+            column = known[field_.name]
+            if not _fits(field_.type, column):
+                raise column.refuse(field_.type, f"columns.{field_.name}")
+
+    try:
+        if kind in PARQUET:
+            found = _from_parquet(body, check, *limits)
+        else:
+            found = _from_arrow(body, check, kind == ARROW[1], limits[0])
+    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
+        message = f"The body cannot be read as a table ({type(error).__name__})."
+        raise RequestError(400, message) from None
+    if not found.num_rows:
+        raise RequestError(422, "The table has no rows.")
+    given = set(found.column_names)
+    values = {
+        column.name: _values(found.column(column.name), column)
+        if column.name in given
+        else np.full(found.num_rows, np.nan)
+        for column in columns.columns
+    }
+    more = {name: found.column(name) for name in others if name in given}
+    return Table(columns, values, found.num_rows), more
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _fits(kind: pa.DataType, column: Column) -> bool:
+    if pa.types.is_null(kind):
+        return True
+    if pa.types.is_dictionary(kind):
+        return _is_text(kind.value_type) and str in column.allowed
+    if _is_text(kind):
+        return str in column.allowed
+    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    return bool(number and float in column.allowed)
+
+
+def too_many(max_rows: int, field: str = "rows") -> RequestError:
+    """The error for a request with too many rows."""
+    message = f"A request may have at most {max_rows} rows. Send several requests."
+    return RequestError(413, message, field)
+
+
+def _from_arrow(
+    body: bytes, check: Callable[[pa.Schema], None], is_file: bool, max_rows: int
+) -> pa.Table:
+    """An Arrow table, batch by batch, until it has too many rows."""
+    source = pa.BufferReader(body)
+    reader = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
+    check(reader.schema)
+    batches, n = [], 0
+    for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
+        n += batch.num_rows
+        if n > max_rows:
+            raise too_many(max_rows)
+        batch.validate(full=True)  # offsets and indices within their buffers
+        batches.append(batch)
+    return pa.Table.from_batches(batches, reader.schema)
+
+
+def _from_parquet(
+    body: bytes, check: Callable[[pa.Schema], None], max_rows: int, max_bytes: int
+) -> pa.Table:
+    """A Parquet table; texts stay dictionaries, so repeated ones take no memory."""
+    file = pq.ParquetFile(io.BytesIO(body))
+    about = file.metadata
+    if about.num_rows > max_rows:
+        raise too_many(max_rows)
+    unfolded = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
+    if unfolded > max_bytes * _UNFOLDING:
+        message = f"A table may expand to at most {max_bytes * _UNFOLDING} bytes. Send several."
+        raise RequestError(413, message)
+    check(file.schema_arrow)
+    texts = [field_.name for field_ in file.schema_arrow if _is_text(field_.type)]
+    if texts:
+        file = pq.ParquetFile(io.BytesIO(body), read_dictionary=texts)
+    found = file.read(use_threads=False)
+    found.validate(full=True)
+    return found
+
+
+def floats(values: pa.ChunkedArray) -> Floats:
+    """Numbers; null is NaN."""
+    return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
+
+
+def _values(values: pa.ChunkedArray, column: Column) -> AnyArray:
+    if pa.types.is_dictionary(values.type):
+        return np.concatenate([_decoded(chunk) for chunk in values.chunks])
+    if column.categories is not None or _is_text(values.type):
+        return _objects(values.to_pylist())
+    return column.finite(floats(values), lambda row: f"rows[{row}].{column.name}")
+
+
+def _decoded(chunk: pa.DictionaryArray) -> AnyArray:
+    """Texts of a dictionary, each text held once."""
+    known = _objects([*chunk.dictionary.to_pylist(), None])
+    return np.asarray(known[chunk.indices.fill_null(len(known) - 1).cast(pa.int64()).to_numpy()])

@@ -1,22 +1,47 @@
-"""The body of ``POST /decide`` as JSON."""
+"""The body of ``POST /decide``: pydantic checks its parts and writes their JSON Schema."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from typing import Annotated, Any, NotRequired, Union
 
 import numpy as np
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    WithJsonSchema,
+    create_model,
+)
 from pydantic_core import from_json
+from typing_extensions import TypedDict
 
-from costboost._typing import AnyArray
-from costboost.serve.columns import Columns, Table
-from costboost.serve.errors import RequestError
-from costboost.serve.prices import Given, Prices
+from costboost._typing import AnyArray, Bools, Floats
+from costboost.costs import Costs
+from costboost.serve.columns import (
+    Column,
+    Columns,
+    RequestError,
+    Table,
+    floats,
+    read_table,
+    too_many,
+)
 
-__all__ = ["Query", "parse_json", "read_capacity", "read_json"]
+# Sums of costs of a whole batch stay finite.
+LARGEST = 1e100
+STRICT = ConfigDict(extra="forbid", strict=True)
+SHORT = ("fn", "fp", "tp", "tn")
 
-_KEYS = ("records", "rows", "columns", "costs", "capacity", "per", "explain")
+Price = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+Rows = Annotated[int, Field(ge=0, le=2**53, description="a number of rows")]
+Share = Annotated[float, Field(ge=0, le=1, description="a share of the rows")]
+Limit = Rows | Share | Annotated[list[Rows | Share | None], Field(min_length=2, max_length=2)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,113 +49,355 @@ class Query:
     """A checked request."""
 
     table: Table
-    costs: Given | None
+    costs: tuple[Floats, Bools] | None  # a matrix per row (n, k, d), and which rows have one
     capacity: Mapping[Any, Any] | None
     explain: bool
 
 
-def parse_json(body: bytes) -> dict[str, Any]:
-    """The body as an object with known keys."""
-    try:
-        document = from_json(body, allow_inf_nan=False)
-    except ValueError as error:
-        raise RequestError(400, f"The body is not JSON: {str(error)[:200]}.") from None
-    if type(document) is not dict:
-        raise RequestError(422, 'The body must be an object, such as {"records": [{...}]}.')
-    for key in document:
-        if key not in _KEYS:
-            raise RequestError(
-                422, f"Unknown key {key[:100]!r}; known keys are {', '.join(_KEYS)}.", key[:100]
-            )
-    return document
+class Requests:
+    """Reads the requests for one model."""
 
+    def __init__(self, model: Any, columns: Columns) -> None:
+        self.columns = columns
+        self.classes: AnyArray = model.classes_
+        self.decisions: AnyArray = model.decisions_
+        self.truths = {str(label): j for j, label in enumerate(self.classes.tolist())}
+        self.choices = {str(label): d for d, label in enumerate(self.decisions.tolist())}
+        self.shape = len(self.classes), len(self.decisions)
+        form = model.cost_matrix
+        self._positive = form.get("positive") if isinstance(form, Mapping) else None
+        has_short = self.shape[0] == 2 and self.classes.tolist() == self.decisions.tolist()
+        self._short_cells = cache(self._cells_of)
+        self.short_costs = has_short and self._knows_positive()
+        self._has_short = has_short
+        self._body = self._model()
 
-def read_json(document: dict[str, Any], columns: Columns, prices: Prices, max_rows: int) -> Query:
-    """A request from its parsed body."""
-    form = "rows" if "rows" in document else "records"
-    given = document.get(form)
-    if "rows" in document and "records" in document:
-        raise RequestError(422, "Give rows (lists) or records (objects), not both.", "rows")
-    if type(given) is not list or not given:
-        raise RequestError(
-            422, 'Give the rows as "records", a list of objects, or "rows", a list of lists.', form
-        )
-    if len(given) > max_rows:
-        raise RequestError(
-            413,
-            f"A request may have at most {max_rows} rows; got {len(given)}. Send several requests.",
-            form,
-        )
-    names = document.get("columns")
-    if names is not None and (
-        form == "records" or type(names) is not list or not all(type(name) is str for name in names)
-    ):
-        raise RequestError(
-            422, 'columns must be a list of names, and is used only with "rows".', "columns"
-        )
-    explain = document.get("explain", False)
-    if type(explain) is not bool:
-        raise RequestError(422, "explain must be true or false.", "explain")
-    table = columns.from_rows(given, names) if form == "rows" else columns.from_records(given)
-    groups = _groups(document.get("per"), table)
-    return Query(
-        table if groups is None else replace(table, groups=groups),
-        prices.read(document.get("costs"), len(given)),
-        read_capacity(document.get("capacity"), prices, has_groups=groups is not None),
-        explain,
-    )
+    # -- what a body may be ---------------------------------------------------------------------
 
+    def _model(self) -> type[BaseModel]:
+        """The type of a body; parts that are left out are None."""
+        limits = Limit | dict[str, Limit]
+        rows = Annotated[list[Any], Field(min_length=1)]
+        parts: dict[str, tuple[Any, str]] = {
+            "records": (rows, "Rows as objects, a value per column."),
+            "rows": (rows, "Rows as lists, in the order of the columns."),
+            "columns": (list[str], "Names of the columns, in the order of rows."),
+            "costs": (
+                self._cost_types(),
+                "Costs of all rows, or a list with the costs (or null) of each row. The costs of a "
+                "row are a matrix, rows = truth, columns = decision, or {truth: {decision: cost}}.",
+            ),
+            "capacity": (
+                _typed("Capacity", dict.fromkeys(self.choices, NotRequired[limits])),
+                'How many rows of the request may get a decision, such as {"review": 20}: a '
+                "number, a share, a pair [lower, upper] of them, or one of these per group.",
+            ),
+            "per": (
+                str | list[str | int | float | bool],
+                "A column, or a group per row: limits hold in each group.",
+            ),
+            "explain": (bool, "Whether to explain the decisions."),
+        }
+        fields: dict[str, Any] = {
+            name: (kind, Field(None, description=text)) for name, (kind, text) in parts.items()
+        }
+        return create_model("Body", __config__=STRICT, **fields)
 
-def _groups(per: Any, table: Table) -> AnyArray | None:
-    """Group of each row, as text."""
-    if per is None:
-        return None
-    if type(per) is str:
-        if per not in table.columns:
-            raise RequestError(422, f"The model has no column {per[:100]!r}.", "per")
-        return np.array([str(value) for value in table[per].tolist()])
-    n = len(table)
-    if type(per) is not list or len(per) != n:
-        raise RequestError(422, f"per must be a column or a list of {n} groups.", "per")
-    for row, value in enumerate(per):
-        if type(value) not in (str, int, float, bool):
-            raise RequestError(422, "A group must be a text or a number.", f"per[{row}]")
-    return np.array([str(value) for value in per])
+    def _cost_types(self) -> Any:
+        k, d = self.shape
+        row: Any = Annotated[list[Price], Field(min_length=d, max_length=d)]
+        truth = _typed("Truth", dict.fromkeys(self.choices, Price))
+        labelled = _typed("Labelled", dict.fromkeys(self.truths, truth))
+        forms: list[Any] = [
+            Annotated[list[row], Field(min_length=k, max_length=k), Tag("matrix")],
+            Annotated[labelled, Tag("labelled")],
+        ]
+        if self._has_short:
+            label = Annotated[Any, WithJsonSchema({"enum": self.classes.tolist()})]
+            fields = {
+                "fn": Price, "fp": Price, "tp": NotRequired[Price], "tn": NotRequired[Price],
+                "positive": NotRequired[label] if self.short_costs else label,
+            }  # fmt: skip
+            forms.append(Annotated[_typed("Short", fields), Tag("short")])
 
+        def form(value: Any) -> str:
+            if value is None:
+                return "none"
+            if type(value) is not dict:
+                return "matrix"
+            flat = not any(type(one) is dict for one in value.values())
+            return "short" if self._has_short and flat and "fn" in value else "labelled"
 
-def read_capacity(capacity: Any, prices: Prices, *, has_groups: bool) -> dict[Any, Any] | None:
-    """Limits of decisions: a number, a share, a pair of them, or one of these per group."""
-    if capacity is None:
-        return None
-    if type(capacity) is not dict:
-        raise RequestError(422, 'capacity must be an object, such as {"review": 20}.', "capacity")
-    labels = prices.decisions.tolist()
-    limits: dict[Any, Any] = {}
-    for name, limit in capacity.items():
-        place = f"capacity.{name[:100]}"
-        if name not in prices.choices:
-            raise RequestError(
-                422, f"{name[:100]!r} is not a decision; use {list(prices.choices)}.", place
-            )
-        if type(limit) is dict:
-            if not has_groups:
-                raise RequestError(
-                    422, 'A limit per group needs "per", the group of each row.', place
-                )
-            for group, own in limit.items():
-                _check_limit(own, f"{place}.{group[:100]}")
+        def whole(value: Any) -> str:
+            """One entry for all rows, or an entry per row."""
+            return form(value) if _is_one(value) else "rows"
+
+        none = Annotated[None, Tag("none")]
+        entry: Any = Annotated[Union[(*forms, none)], Discriminator(form)]
+        each = Annotated[list[entry], Tag("rows")]
+        return Annotated[Union[(*forms, each)], Discriminator(whole)]
+
+    def schema(self, max_rows: int) -> dict[str, Any]:
+        """The JSON Schema of a body."""
+        found = inlined(self._body.model_json_schema())
+        parts = found["properties"]
+        as_list = {
+            "type": "array",
+            "prefixItems": [column.schema for column in self.columns.columns],
+            "minItems": len(self.columns.names),
+            "maxItems": len(self.columns.names),
+        }
+        rows = {"type": "array", "minItems": 1, "maxItems": max_rows}
+        shared = {name: parts[name] for name in ("costs", "capacity", "per", "explain")}
+        shared["per"] = {
+            "description": parts["per"]["description"],
+            "anyOf": [{"enum": self.columns.names}, {"type": "array", "items": {"type": "string"}}],
+        }
+        return {
+            "anyOf": [
+                {**found, "properties": {name: {**rows, "items": item}, **shared},
+                 "required": [name]}
+                for name, item in (("records", self.columns.schema), ("rows", as_list))
+            ]
+        }  # fmt: skip
+
+    def _check(self, document: dict[str, Any]) -> Any:
+        given = {name: value for name, value in document.items() if value is not None}
+        try:
+            return self._body.model_validate(given)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+        known, (key, *inner) = self._body.model_fields, first["loc"]
+        what, about = first["msg"], known[str(key)].description if key in known else ""
+        if first["type"] == "missing":
+            what = f"{inner[-1]!r} is missing"
+        elif key not in known:
+            what = f"Unknown key {str(key)[:100]!r}; known keys are {', '.join(known)}"
+        raise RequestError(422, f"{what}. {about}".strip(), _place(first["loc"], given))
+
+    # -- JSON -----------------------------------------------------------------------------------
+
+    def from_json(self, body: bytes, max_rows: int) -> Query:
+        """A request from a body in JSON."""
+        document = _parsed(body, 400, None)
+        if type(document) is not dict:
+            raise RequestError(422, 'The body must be an object, such as {"records": [{...}]}.')
+        found = self._check(document)
+        form, rows = "records", found.records
+        if found.rows is not None:
+            form, rows = "rows", found.rows
+            if found.records is not None:
+                raise RequestError(422, "Give rows (lists) or records (objects), not both.", form)
+        elif found.columns is not None:
+            raise RequestError(422, 'columns is used only with "rows".', "columns")
+        if rows is None:
+            message = 'Give the rows as "records", a list of objects, or "rows", a list of lists.'
+            raise RequestError(422, message, form)
+        if len(rows) > max_rows:
+            raise too_many(max_rows, form)
+        if form == "rows":
+            table = self.columns.from_rows(rows, found.columns)
         else:
-            _check_limit(limit, place)
-        limits[labels[prices.choices[name]]] = limit
-    return limits
+            table = self.columns.from_records(rows)
+        if type(found.per) is str:
+            if found.per not in table.columns:
+                raise RequestError(422, f"The model has no column {found.per[:100]!r}.", "per")
+            table = replace(table, groups=_texts(table[found.per].tolist()))
+        elif found.per is not None:
+            if len(found.per) != len(table):
+                message = f"per must be a column or a list of {len(table)} groups."
+                raise RequestError(422, message, "per")
+            table = replace(table, groups=_texts(found.per))
+        return self._query(table, self._costs(found.costs, len(table)), found)
+
+    def _query(self, table: Table, costs: tuple[Floats, Bools] | None, found: Any) -> Query:
+        limits = found.capacity
+        for name, limit in (limits or {}).items():
+            if type(limit) is dict and table.groups is None:
+                message = 'A limit per group needs "per", the group of each row.'
+                raise RequestError(422, message, f"capacity.{name}")
+        if limits is not None:
+            labels = self.decisions.tolist()
+            limits = {labels[self.choices[name]]: limit for name, limit in limits.items()}
+        return Query(table, costs, limits, bool(found.explain))
+
+    # -- tables ---------------------------------------------------------------------------------
+
+    def from_table(
+        self, body: bytes, kind: str, options: Mapping[str, str], limits: tuple[int, int]
+    ) -> Query:
+        """A request from a table; the other parts are in the query of its address."""
+        document: dict[str, Any] = dict(options)
+        if "capacity" in options:
+            document["capacity"] = _parsed(options["capacity"].encode(), 422, "capacity")
+        if "explain" in options:
+            flags = {"true": True, "1": True, "false": False, "0": False}
+            document["explain"] = flags.get(options["explain"].lower(), options["explain"])
+        found = self._check(document)
+        number, scalar = frozenset({int, float}), frozenset({int, float, bool, str})
+        others = {name: Column(name, number) for name in self._cost_columns()}
+        if found.per is not None:
+            others[found.per] = Column(found.per, scalar)
+        table, more = read_table(body, kind, self.columns, others, limits)
+        groups = more.pop(found.per, None)
+        if groups is not None:
+            table = replace(table, groups=_texts(groups.to_pylist()))
+        elif found.per is not None:
+            raise RequestError(422, f"The table has no column {found.per[:100]!r}.", "per")
+        costs = {name: floats(values) for name, values in more.items()}
+        return self._query(table, self._column_costs(costs, len(table)), found)
+
+    # -- costs ----------------------------------------------------------------------------------
+
+    def _knows_positive(self) -> bool:
+        try:
+            return bool(self._short_cells(None))
+        except RequestError:
+            return False
+
+    def _cells_of(self, positive: str | None) -> dict[str, tuple[int, int]]:
+        """Truth and decision of fn, fp, tp and tn."""
+        label = self._positive if positive is None else positive
+        if str(label) in self.truths:
+            label = self.classes.tolist()[self.truths[str(label)]]
+        stated = dict(zip(SHORT, (1, 2, -1, -2), strict=True))
+        named = {} if label is None else {"positive": label}
+        try:
+            found = Costs.resolve({**stated, **named}, classes=self.classes, owner="POST /decide")
+        except ValueError as error:
+            raise RequestError(422, str(error), "costs") from None
+        matrix = np.asarray(found.matrix)
+        return {name: _cell(np.argwhere(matrix == value)[0]) for name, value in stated.items()}
+
+    def _costs(self, given: Any, n: int) -> tuple[Floats, Bools] | None:
+        """Costs of `n` rows: one entry for all, or a list with an entry or null per row."""
+        if given is None:
+            return None
+        if _is_one(given):
+            return np.broadcast_to(self._entry(given), (n, *self.shape)), np.ones(n, np.bool_)
+        if len(given) != n:
+            message = f"costs must be one entry for all rows or {n}, one per row; got {len(given)}."
+            raise RequestError(422, message, "costs")
+        matrices = np.zeros((n, *self.shape))
+        told = np.array([entry is not None for entry in given], dtype=np.bool_)
+        for row in np.flatnonzero(told):
+            matrices[row] = self._entry(given[row])
+        return (matrices, told) if told.any() else None
+
+    def _entry(self, entry: Any) -> Floats:
+        if type(entry) is list:
+            return np.array(entry)
+        matrix = np.zeros(self.shape)
+        if any(type(value) is dict for value in entry.values()):
+            for truth, row in entry.items():
+                for decision, price in row.items():
+                    matrix[self.truths[truth], self.choices[decision]] = price
+            return matrix
+        positive = entry.get("positive")
+        cells = self._short_cells(None if positive is None else str(positive))
+        for name in SHORT:
+            matrix[cells[name]] = entry.get(name, 0.0)
+        return matrix
+
+    def _cost_columns(self) -> list[str]:
+        """Names of columns that may hold costs."""
+        pairs = [f"costs.{truth}.{decision}" for truth in self.truths for decision in self.choices]
+        return pairs + [f"costs.{name}" for name in SHORT if self._has_short]
+
+    def _column_costs(self, columns: Mapping[str, Floats], n: int) -> tuple[Floats, Bools] | None:
+        """Costs from columns ``costs.fn``, ... or ``costs.TRUTH.DECISION``; null is not told."""
+        if not columns:
+            return None
+        short = {f"costs.{name}" for name in SHORT if self._has_short} & set(columns)
+        if short:
+            cells = {f"costs.{name}": cell for name, cell in self._short_cells(None).items()}
+            needed = {"costs.fn", "costs.fp"}
+        else:
+            cells = {
+                f"costs.{truth}.{decision}": (j, d)
+                for truth, j in self.truths.items()
+                for decision, d in self.choices.items()
+            }
+            needed = set(cells)
+        absent = sorted(needed - set(columns))
+        if absent or not columns.keys() <= cells.keys():
+            problem = f"{absent} are missing" if absent else "both forms are there"
+            message = f"Columns of costs must be complete and of one form; {problem}."
+            raise RequestError(422, message, absent[0] if absent else "costs")
+        matrix = np.zeros((n, *self.shape))
+        told: Bools = ~np.isnan(columns[min(needed)])
+        for name, values in columns.items():
+            wrong = (np.abs(values) > LARGEST) | (np.isnan(values) == told)
+            if wrong.any():
+                message = f"Costs must be numbers up to {LARGEST:g}; a row has all of them or none."
+                raise RequestError(422, message, f"rows[{int(wrong.argmax())}].{name}")
+            matrix[(slice(None), *cells[name])] = np.where(told, values, 0.0)
+        return (matrix, told) if told.any() else None
 
 
-def _check_limit(limit: Any, place: str) -> None:
-    ends = limit if type(limit) is list and len(limit) == 2 else [limit]
-    for end in ends:
-        is_open = end is None and len(ends) == 2
-        if not is_open and (type(end) not in (int, float) or not 0 <= end <= 2**53):
-            raise RequestError(
-                422, "A limit must be a number of rows (an integer), a share of the rows (a "
-                "fraction up to 1), or a pair [lower, upper] of them.", place,
-            )  # fmt: skip
+def _is_one(costs: Any) -> bool:
+    """Whether costs are one entry: an object or a matrix, not a list of entries."""
+    if type(costs) is not list:
+        return type(costs) is dict
+    first = costs[0] if costs else None
+    return type(first) is list and bool(first) and type(first[0]) in (int, float)
+
+
+def _cell(pair: AnyArray) -> tuple[int, int]:
+    return int(pair[0]), int(pair[1])
+
+
+def _texts(values: Sequence[Any]) -> AnyArray:
+    return np.array([str(value) for value in values])
+
+
+def _typed(name: str, fields: dict[str, Any]) -> Any:
+    """An object with these keys, whatever they are called."""
+    make: Any = TypedDict
+    found = make(name, fields)
+    found.__pydantic_config__ = STRICT
+    return found
+
+
+def _parsed(text: bytes, status: int, field: str | None) -> Any:
+    try:
+        return from_json(text, allow_inf_nan=False)
+    except ValueError as error:
+        raise RequestError(status, f"The body is not JSON: {str(error)[:200]}.", field) from None
+
+
+def _place(loc: Sequence[int | str], document: Any) -> str:
+    """Where an error is: steps into the document, without pydantic's names of alternatives."""
+    text, here = "", document
+    for step in loc:
+        if type(here) is dict and step in here:
+            text += f".{str(step)[:100]}"
+        elif type(here) is list and type(step) is int:
+            text += f"[{step}]"
+        else:
+            continue
+        here = here[step]
+    return text.lstrip(".")
+
+
+def inlined(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema of pydantic without references, titles and defaults."""
+    defined = schema.pop("$defs", {})
+
+    def inline(part: Any) -> Any:
+        if isinstance(part, list):
+            return [inline(one) for one in part]
+        if not isinstance(part, dict):
+            return part
+        if "$ref" in part:
+            return inline(defined[part["$ref"].rpartition("/")[2]])
+        return {
+            key: {name: inline(one) for name, one in value.items()}
+            if key == "properties"
+            else inline(value)
+            for key, value in part.items()
+            if key not in ("title", "default")
+        }
+
+    found: dict[str, Any] = inline(schema)
+    return found

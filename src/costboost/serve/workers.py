@@ -16,10 +16,7 @@ from typing import Any
 
 import uvicorn
 
-from costboost.serve.service import load_service
-from costboost.serve.settings import Settings
-
-__all__ = ["DrainingServer", "Supervisor", "run"]
+from costboost.serve import Settings
 
 log = logging.getLogger("costboost.serve")
 
@@ -98,6 +95,7 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
         signal.signal(_HANGUP, lambda sig, _: missed.append(sig))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {_HANGUP})
     from costboost.serve.app import create_app
+    from costboost.serve.scoring import load_service
 
     app = create_app(settings, lambda: load_service(settings.model, settings.trusted))
     config = uvicorn.Config(

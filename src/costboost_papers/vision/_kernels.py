@@ -15,8 +15,6 @@ import numpy as np
 from costboost._numba import jit
 from costboost.learners._kernels import compiled_step
 
-__all__ = ["LANES", "compiled"]
-
 # Several weights are summed side by side by vector instructions, in multiples of this.
 LANES = 8
 

@@ -21,8 +21,6 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._typing import AnyArray, Floats, Ints
 from costboost_papers.vision._kernels import compiled
 
-__all__ = ["FEATURE_TYPES", "HaarFeatures", "Windows"]
-
 FEATURE_TYPES = ("type-2-x", "type-2-y", "type-3-x", "type-3-y", "type-4")
 
 # The rectangles of a feature are added up with alternating signs.

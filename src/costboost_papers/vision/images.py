@@ -12,17 +12,6 @@ from sklearn.utils import check_random_state
 from costboost._typing import AnyArray, Floats, Ints
 from costboost_papers.vision.features import import_skimage
 
-__all__ = [
-    "BACKGROUNDS",
-    "background_pictures",
-    "background_windows",
-    "cut_windows",
-    "face_windows",
-    "grey",
-    "paste_windows",
-    "varied_windows",
-]
-
 # Pictures that come with scikit-image itself, without download, and show no face from the front.
 # The man in "camera" is seen from the side; "chelsea" is a cat.
 BACKGROUNDS = (

@@ -1,1 +1,0 @@
-"""The libraries that grow the trees, behind one interface: `base`, `lightgbm`, `xgboost`."""
