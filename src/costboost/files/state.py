@@ -24,7 +24,7 @@ import numpy as np
 
 from costboost._typing import AnyArray
 from costboost.errors import ModelFileError
-from costboost.files import boosters, sklearn_tree, skops_parts
+from costboost.files import sklearn_tree, skops_parts
 from costboost.files.container import LIMITS, Limits, parse_json
 from costboost.files.tree_classifier import TreeClassifier
 
@@ -245,6 +245,7 @@ class Encoder:
         name = name_of(type(value))
         if name in ("LGBMClassifier", "XGBClassifier") and hasattr(value, "n_features_in_"):
             name, value = "TreeClassifier", TreeClassifier.of(value, where)
+            self._kept.append(value)
         if name is not None and isinstance(value, tuple):
             return {"class": name, "items": self._items(value, where)}
         if name is not None:
@@ -253,15 +254,6 @@ class Encoder:
                 about = {"engine": engine, "trees": len(trees.roots), "scores": trees.n_scores}
                 self.boosters.append(about)
             return {"class": name, "fields": self._fields(value, where)}
-        engine = boosters.engine_of(value)
-        if engine is not None:
-            raw, extra = boosters.dump(engine, value)
-            parsed = boosters.check(engine, raw, where)
-            scores = parsed.n_classes if engine == "lightgbm" else parsed.n_groups
-            self.boosters.append({"engine": engine, "trees": len(parsed.trees), "scores": scores})
-            array = np.frombuffer(raw, np.uint8)
-            best = extra.get("best_iteration")
-            return {"booster": engine, "best": best, "data": self._array(array, where)}
         if sklearn_tree.is_tree(value):
             return {"tree": self._dict(sklearn_tree.dump(value), where)}
         if skops_parts.is_part(value):
@@ -487,10 +479,6 @@ class Decoder:
     def _object(self, node: dict[str, Any], where: str) -> Any:
         if set(node) in ({"class", "fields"}, {"class", "items"}):
             return self._registered(where, *node.values())
-        if set(node) == {"booster", "best", "data"}:
-            data = self.value(node["data"], where).tobytes()
-            best = {} if node["best"] is None else {"best_iteration": node["best"]}
-            return boosters.load(node["booster"], data, best, where)
         if set(node) == {"tree"}:
             tree = sklearn_tree.load(self._dict(where, 0, node["tree"]["dict"]), where)
             self._extent.features = tree.n_features

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._frames import is_sparse
@@ -58,6 +59,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.trees_: Trees = from_xgboost(booster if best is None else booster[: best + 1])
             self.missing_ = float(model.missing)
             self.categories_ = []
+        self.has_scores_ = hasattr(model, "decision_function")
         self.classes_: AnyArray = np.asarray(model.classes_)
         self.n_features_in_ = int(model.n_features_in_)
         self.feature_importances_: AnyArray = np.asarray(model.feature_importances_)
@@ -85,6 +87,11 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{self.n_features_in_} features."
             )
         return np.where(rows == self.missing_, np.nan, rows)
+
+    @available_if(lambda self: self.has_scores_)
+    def decision_function(self, X: Any) -> Floats:
+        """Raw scores, if the classifier tells them: calibration prefers them to probabilities."""
+        return self.trees_.scores(self._matrix(X))
 
     def predict_proba(self, X: Any) -> Floats:
         """Probabilities of the classes, (n, k)."""
