@@ -126,9 +126,9 @@ class Trees:
     def leaves(self, X: AnyArray, tree: int | None = None) -> Ints:
         """The leaf of each row in every tree or in one, (n, n_trees), counted tree by tree."""
         roots = self.roots if tree is None else self.roots[tree : tree + 1]
-        first = self._first_leaves
+        first, numbers = self._leaf_numbers
         total = np.zeros((X.shape[0], len(roots)))
-        self._add(X, total, 1, roots, np.arange(len(self.values), dtype=np.float64))
+        self._add(X, total, 1, roots, numbers)
         return total.astype(np.int64) - (first if tree is None else first[tree])
 
     def _add(
@@ -249,9 +249,9 @@ class Trees:
         return replace(self, roots=roots, values=values, leaf_cover=cover, **some)
 
     @cached_property
-    def _first_leaves(self) -> Ints:
-        """The first leaf of each tree."""
-        return _before(self.sizes + 1)
+    def _leaf_numbers(self) -> tuple[Ints, Floats]:
+        """The first leaf of each tree, and the numbers of all."""
+        return _before(self.sizes + 1), np.arange(len(self.values), dtype=np.float64)
 
     @cached_property
     def sizes(self) -> Ints:
