@@ -14,7 +14,7 @@ import numpy as np
 
 from costboost import AdaBoostCClassifier, AdaC2Classifier
 from costboost._recipe import Recipe
-from costboost.algorithms._bases import VoteBoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import VoteRule
 from costboost.boosting.votes import adaboost_factor, half_log_ratio
 from costboost.datasets import make_gaussians_2d
@@ -34,7 +34,7 @@ def factor(c: np.ndarray, wrong: np.ndarray, alpha: float) -> np.ndarray:
     return np.sqrt(c) * adaboost_factor(c, wrong, alpha)
 
 
-class RootCostClassifier(VoteBoostingClassifier):
+class RootCostClassifier(BinaryBoostingClassifier):
     """AdaC2 with the square root of the cost."""
 
     _recipe = Recipe(idea="the root of the cost in front of the exponent", source="this page")

@@ -24,14 +24,11 @@ LAYERS = (
     ("costs",),
     ("metrics", "columns", "decisions"),
     ("_frames",),
-    ("cost_sensitive",),
+    ("estimator",),
     ("losses", "trees"),
     ("learners",),
     ("boosting",),
     ("_progress",),
-    ("base",),
-    ("boosted",),
-    ("binary", "multiclass"),
     ("wrappers",),
     ("algorithms",),
     ("gbm",),
@@ -49,18 +46,13 @@ LEVEL = {name: level for level, layer in enumerate(LAYERS) for name in layer}
 
 # Parts that must not know lower ones either.
 FORBIDDEN = {
-    "binary": {"multiclass"},
-    "multiclass": {"binary"},
-    "datasets": {"losses", "learners", "boosting", "base", "binary", "algorithms", "decisions"},
+    "datasets": {"losses", "learners", "boosting", "estimator", "algorithms", "decisions"},
 }
 
 # Imports inside functions that point upwards, each with its reason.
 DEFERRED = {
-    ("cost_sensitive/classifier", "report"): "a method that writes the page; its room is heavy",
-    (
-        "cost_sensitive/classifier",
-        "files",
-    ): "save and to_onnx; files know every class",
+    ("estimator", "report"): "a method that writes the page; its room is heavy",
+    ("estimator", "files"): "save and to_onnx; files know every class",
     ("wrappers/target_rate", "files"): "save, as above",
     ("wrappers/target_rate", "algorithms"): "its default estimator; AdaMEC is a MinCostClassifier",
 }

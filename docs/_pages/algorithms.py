@@ -15,16 +15,23 @@ from pathlib import Path
 from typing import Any
 
 import costboost
-from costboost.multiclass import MulticlassBoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"
 PACKAGE = ROOT / "src" / "costboost" / "__init__.py"
 STUB = ROOT / "src" / "costboost" / "algorithms" / "__init__.pyi"
 
+
+def takes_many(algorithm: type) -> bool:
+    """Whether an algorithm is for any number of classes."""
+    is_binary = issubclass(algorithm, BinaryBoostingClassifier)
+    return issubclass(algorithm, BoostingClassifier) and not is_binary
+
+
 TABLES = {
-    "two classes": lambda C: not issubclass(C, MulticlassBoostingClassifier),
-    "any number of classes": lambda C: issubclass(C, MulticlassBoostingClassifier),
+    "two classes": lambda C: not takes_many(C),
+    "any number of classes": takes_many,
 }
 
 

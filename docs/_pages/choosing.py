@@ -248,12 +248,13 @@ def properties() -> str:
         "| `CostBoostClassifier` | – | any | yes | yes |",
         "| `MinCostClassifier` | Elkan 2001 | any | yes | yes |",
     ]
-    from costboost.multiclass import MulticlassBoostingClassifier
+    from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 
     for name in costboost.algorithms.__all__:
         algorithm = getattr(costboost, name)
         module = algorithm.__module__.rsplit(".", 1)[1]
-        many = "any" if issubclass(algorithm, MulticlassBoostingClassifier) else "two"
+        boosts = issubclass(algorithm, BoostingClassifier)
+        many = "any" if boosts and not issubclass(algorithm, BinaryBoostingClassifier) else "two"
         free = "no" if algorithm._needs_classes_as_decisions else "yes"
         card = algorithm._recipe
         lines.append(

@@ -1,4 +1,4 @@
-"""State appears on an estimator only when it is true: fits work on a copy."""
+"""A fit at once or not at all, and where a model comes from."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from costboost._typing import AnyArray
 
-__all__ = ["fingerprint", "now", "origin", "unfitted"]
+__all__ = ["fingerprint", "fit_at_once", "now", "unfitted"]
 
 # Rows that are hashed at a time, where an array must be copied for it.
 _BLOCK = 65_536
@@ -22,22 +22,25 @@ EstimatorT = TypeVar("EstimatorT")
 
 def unfitted(estimator: EstimatorT) -> EstimatorT:
     """A copy without what an earlier fit has left."""
-    # ``fit`` works on it and then takes over its ``__dict__``, so an error or an interrupt leaves
-    # the estimator as it was.
     blank = copy(estimator)
     for name in [name for name in vars(estimator) if name.endswith("_") and name[0] != "_"]:
         delattr(blank, name)
     return blank
 
 
+def fit_at_once(estimator: EstimatorT, X: Any, y: Any, *others: Any) -> EstimatorT:
+    """Fit a copy by ``_fit(X, y, *others)``, then take over its state."""
+    # An error or an interrupt leaves the estimator as it was.
+    blank: Any = unfitted(estimator)
+    blank._fit(X, y, *others)
+    blank.trained_at_, blank.data_fingerprint_ = now(), fingerprint(X, y)
+    estimator.__dict__ = blank.__dict__
+    return estimator
+
+
 def now() -> str:
     """The time of a training: UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def origin(X: Any, y: Any) -> dict[str, str]:
-    """When a fit on these rows ended, and their fingerprint, as fitted attributes."""
-    return {"trained_at_": now(), "data_fingerprint_": fingerprint(X, y)}
 
 
 def fingerprint(X: Any, y: Any) -> str:

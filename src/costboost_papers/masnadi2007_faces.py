@@ -176,7 +176,7 @@ def scores_of_all(
         problem = BinaryProblem(
             y, np.where(y > 0, C1, 1.0), np.ones(len(y)), costs, cost_pair(y, costs)
         )
-        schemes.append(model._scheme(problem, model.init or model._default_init))
+        schemes.append(model._binary_scheme(problem, model.init or model._default_init))
     histories = boost_together(schemes, learner, max(rounds))
     del learner  # its bins are large
     windows = Windows.of_stack(data.test)

@@ -20,15 +20,14 @@ import costboost
 from costboost import _threads
 from costboost._progress import round_progress
 from costboost._validation import check_weights
-from costboost.boosted import BoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.boosting.loop import SidedVote, Step
 from costboost.errors import CollapseWarning
 from costboost.learners.tree import BoundTree
-from costboost.multiclass import MulticlassBoostingClassifier
 
 ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
 BOOSTERS = {n: C for n, C in ALGORITHMS.items() if issubclass(C, BoostingClassifier)}
-MULTICLASS = {n: C for n, C in BOOSTERS.items() if issubclass(C, MulticlassBoostingClassifier)}
+MULTICLASS = {n: C for n, C in BOOSTERS.items() if not issubclass(C, BinaryBoostingClassifier)}
 CASES = [(name, {}) for name in ALGORITHMS] + [
     ("LpCSBClassifier", {"variant": "adjusted"}),
     ("LpCSBClassifier", {"variant": "direct"}),
@@ -170,7 +169,7 @@ def test_ties_of_two_classes_go_to_the_cheapest_decision(cheap):
     costs = [[0, 1], [9, 0]] if cheap == 1 else [[0, 9], [1, 0]]
     clf = costboost.AdaBoostM2Classifier(costs, n_estimators=2).fit(X, y)
     scores = np.array([[0.0, 0.0], [1.0, 1.0], [0.3, 0.1 + 0.2], [0.1, 0.2], [0.2, 0.1]])
-    decided = clf._decide(clf._shaped(clf._settled(scores)))
+    decided = clf._decide(scores)
     assert decided.tolist() == [cheap, cheap, cheap, 1, 0]
 
 

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import costboost
 from costboost import CollapseWarning
-from costboost.binary import BinaryBoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.costs import per_row
 from costboost.learners import BUILT_IN
 

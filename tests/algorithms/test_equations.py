@@ -17,7 +17,7 @@ from costboost.algorithms import (
     CSRealBoostClassifier,
     GradientCSBClassifier,
 )
-from costboost.algorithms._bases import VoteBoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting.descent import exponential_step
 from costboost.costs import per_row
 from reference import decide, descent, losses, own_files, votes
@@ -31,7 +31,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 VOTE_CLASSES = {
     name.removesuffix("Classifier"): getattr(costboost, name)
     for name in costboost.algorithms.__all__
-    if issubclass(getattr(costboost, name), VoteBoostingClassifier)
+    if issubclass(C := getattr(costboost, name), BinaryBoostingClassifier) and hasattr(C, "_rule")
 }
 
 # A dear class at any ratio must not swallow the other within 20 rounds of every algorithm for the

@@ -21,8 +21,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import costboost
-from costboost.binary import BinaryBoostingClassifier
-from costboost.boosted import BoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.costs import per_row
 from costboost.learners import BUILT_IN, Stump, Tree
 from costboost.metrics import savings_score

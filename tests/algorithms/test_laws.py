@@ -20,8 +20,7 @@ from costboost.algorithms import (
     CSRealBoostClassifier,
     GradientCSBClassifier,
 )
-from costboost.binary import BinaryBoostingClassifier
-from costboost.boosted import BoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.costs import Costs, per_row
 from costboost.datasets import (
     bayes_decision,

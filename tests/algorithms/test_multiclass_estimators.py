@@ -22,18 +22,22 @@ from sklearn.utils import shuffle
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import costboost
-from costboost.algorithms._sampled import SampledClassifier
+from costboost.algorithms._base import (
+    BinaryBoostingClassifier,
+    BoostingClassifier,
+    SampledClassifier,
+)
 from costboost.algorithms.lozano2008 import VARIANTS
 from costboost.learners import Tree
 from costboost.learners.cost_tree import CostRegressor
 from costboost.metrics import savings_score, total_cost
-from costboost.multiclass import MulticlassBoostingClassifier
 from reference import multiclass
 
 CLASSES = {
     name: C
     for name in costboost.algorithms.__all__
-    if issubclass(C := getattr(costboost, name), MulticlassBoostingClassifier)
+    if issubclass(C := getattr(costboost, name), BoostingClassifier)
+    and not issubclass(C, BinaryBoostingClassifier)
 }
 
 # Every class once, and the options that change how it learns or decides.

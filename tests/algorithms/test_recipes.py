@@ -11,7 +11,7 @@ import pytest
 
 import costboost
 from costboost._validation import declared_rules
-from costboost.boosted import BoostingClassifier
+from costboost.algorithms._base import BoostingClassifier
 
 ROOT = Path(__file__).parents[2]
 ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}

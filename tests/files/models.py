@@ -15,16 +15,19 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
+from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.costs import interval, samples
 from costboost.files.state import estimators
 from costboost.losses import LOSSES, MC
-from costboost.multiclass import MulticlassBoostingClassifier
 
 ESTIMATORS = sorted(estimators())
 MULTICLASS = [
     name
     for name in ESTIMATORS
-    if issubclass(getattr(costboost, name), MulticlassBoostingClassifier)
+    if (
+        issubclass(C := getattr(costboost, name), BoostingClassifier)
+        and not issubclass(C, BinaryBoostingClassifier)
+    )
     or name in ("CostBoostClassifier", "MinCostClassifier")
 ]
 

@@ -10,7 +10,7 @@ import pytest
 import xgboost as xgb
 
 from costboost import CostBoostClassifier
-from costboost.algorithms._sampled import SampledClassifier
+from costboost.algorithms._base import SampledClassifier
 from costboost.files import to_onnx
 from costboost.files.onnx import _Graph, _scores
 from costboost.trees import from_lightgbm, from_xgboost
@@ -212,7 +212,7 @@ def test_variants_of_averages(variant):
     for exact in (False, True):
         found = run(to_onnx(model, exact=exact), X)
         assert np.array_equal(found["decision"], model.predict(X))
-        H = model._all_scores(X)
+        H = model._scores(X)
         np.testing.assert_allclose(found["scores"], H, rtol=1e-13, atol=1e-15)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from costboost._recipe import Recipe
 from costboost._typing import Bools, Floats, Ints
-from costboost.algorithms._sampled import SampledClassifier
+from costboost.algorithms._base import SampledClassifier
 from costboost.algorithms.lozano2008 import AveragingClassifier, Variant
 from costboost.boosting.multiclass import MulticlassProblem
 

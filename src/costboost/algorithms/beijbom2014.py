@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._recipe import Recipe
-from costboost._typing import AnyArray, Floats
+from costboost._typing import Floats
 from costboost._validation import LEARNING_RATE, Constraint, one_of
+from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting import Scheme
 from costboost.boosting.multiclass import CoordinateDescent, MulticlassProblem
-from costboost.costs import Costs
 from costboost.learners.base import BoundLearner, Rows
 from costboost.learners.coordinates import BoundCoordinates
 from costboost.losses import MulticlassLoss, named_loss
-from costboost.multiclass import MulticlassBoostingClassifier
 
 __all__ = ["MCBoostClassifier", "checked_codewords", "simplex_codewords"]
 
@@ -71,7 +70,7 @@ def checked_codewords(codewords: ArrayLike, k: int, owner: str) -> Floats:
     return words
 
 
-class MCBoostClassifier(MulticlassBoostingClassifier):
+class MCBoostClassifier(BoostingClassifier):
     r"""MCBoost: coordinate descent on a loss of simplex scores.
 
     .. math:: S_k = \tfrac12 \langle y_k, f(x) \rangle, \qquad f(x) \in R^{M-1}
@@ -175,13 +174,7 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            cost_matrix=cost_matrix,
-            n_estimators=n_estimators,
-            estimator=estimator,
-            max_leaves=max_leaves,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
         )
         self.loss = loss
         self.decision = decision
@@ -211,22 +204,5 @@ class MCBoostClassifier(MulticlassBoostingClassifier):
     def _probabilities(self, scores: Floats) -> Floats:
         return self._loss().softmax(scores)
 
-    def predict(self, X: Any, costs: ArrayLike | None = None) -> AnyArray:
-        """The decision for each row: by score, or by expected cost.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-        costs : array of shape (n, k, k), optional
-            The rows' own cost matrices, truth by decision; the decision is then by expected cost.
-
-        Returns
-        -------
-        array of shape (n,)
-            Class labels.
-        """
-        if costs is None and self.decision == "bayes" and not callable(self.cost_matrix):
-            proba = self.predict_proba(X)
-            return self.classes_[Costs(self.classes_, self.cost_matrix_).decide(proba)]
-        return super().predict(X, costs=costs)
+    def _decides_by_costs(self, costs: Any = None) -> bool:
+        return super()._decides_by_costs(costs) or self.decision == "bayes"

@@ -6,14 +6,15 @@ ICASSP 2008.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from costboost._recipe import Recipe
 from costboost._typing import Floats
-from costboost.algorithms._bases import ShrunkBoostingClassifier
+from costboost._validation import LEARNING_RATE, Constraint
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, Scheme
 from costboost.boosting.votes import Init
 from costboost.losses import BinaryLoss, CostExponential, WeightedExponential
@@ -60,7 +61,7 @@ OBJECTIVES: dict[str, Objective] = {
 }
 
 
-class GradientCSBClassifier(ShrunkBoostingClassifier):
+class GradientCSBClassifier(BinaryBoostingClassifier):
     r"""Gradient descent on any objective of the cost-sensitive exponential family.
 
     .. math:: \sum_i w^0_i \exp\Bigl(-\sum_t \alpha_t [a_i f_t(x_i) + b_i]\Bigr)
@@ -122,6 +123,8 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
         parent="AdaBoost",
     )
 
+    _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
+
     def __init__(
         self,
         cost_matrix: Any = None,
@@ -136,16 +139,9 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            cost_matrix=cost_matrix,
-            n_estimators=n_estimators,
-            estimator=estimator,
-            max_leaves=max_leaves,
-            learning_rate=learning_rate,
-            init=init,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            cost_matrix, n_estimators, estimator, max_leaves, init, random_state, n_jobs, verbose
         )
+        self.learning_rate = learning_rate
         self.objective = objective
 
     def _named(self) -> Objective | None:
@@ -160,7 +156,7 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
             )
         return OBJECTIVES[self.objective]
 
-    def _scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         named = self._named()
         if named is not None:
             w0 = problem.initial_weights(self.init or named.init)
@@ -192,21 +188,6 @@ class GradientCSBClassifier(ShrunkBoostingClassifier):
                 "that differs from zero on at least one row with positive w0."
             )
         return w0 * problem.sample_weight, a, b
-
-    def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities, read off the score by the objective's link where it has one.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-
-        Returns
-        -------
-        array of shape (n, 2)
-            A column per class, in the order of ``classes_``.
-        """
-        return super().predict_proba(X)
 
     @property
     def _link(self) -> BinaryLoss:  # type: ignore[override]

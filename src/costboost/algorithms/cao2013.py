@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from costboost._recipe import Recipe
-from costboost._validation import BOOLEAN, Constraint
-from costboost.algorithms._bases import ShrunkBoostingClassifier, VoteBoostingClassifier
+from costboost._validation import BOOLEAN, LEARNING_RATE, Constraint
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, NewtonDescent, Scheme, VoteRule
 from costboost.boosting.votes import Init, adaboost_factor, cost_ratio_vote
 from costboost.losses import AsymmetricLogistic
@@ -19,7 +19,7 @@ from costboost.losses import AsymmetricLogistic
 __all__ = ["AsyBClassifier", "AsyBLClassifier"]
 
 
-class AsyBClassifier(VoteBoostingClassifier):
+class AsyBClassifier(BinaryBoostingClassifier):
     r"""AsyB: cost-weighted exponential loss, with the cost in the vote.
 
     .. math::
@@ -61,7 +61,7 @@ class AsyBClassifier(VoteBoostingClassifier):
     _rule = VoteRule(vote=cost_ratio_vote, factor=adaboost_factor)
 
 
-class AsyBLClassifier(ShrunkBoostingClassifier):
+class AsyBLClassifier(BinaryBoostingClassifier):
     r"""AsyBL: LogitBoost through the link that the costs shift.
 
     .. math::
@@ -116,7 +116,10 @@ class AsyBLClassifier(ShrunkBoostingClassifier):
 
     _default_init: ClassVar[Init] = "uniform"
     _link = AsymmetricLogistic()
-    _rules: ClassVar[Mapping[str, Constraint]] = {"guarded": BOOLEAN}
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "learning_rate": LEARNING_RATE,
+        "guarded": BOOLEAN,
+    }
 
     def __init__(
         self,
@@ -132,19 +135,12 @@ class AsyBLClassifier(ShrunkBoostingClassifier):
         guarded: bool = True,
     ) -> None:
         super().__init__(
-            cost_matrix=cost_matrix,
-            n_estimators=n_estimators,
-            estimator=estimator,
-            max_leaves=max_leaves,
-            learning_rate=learning_rate,
-            init=init,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            cost_matrix, n_estimators, estimator, max_leaves, init, random_state, n_jobs, verbose
         )
+        self.learning_rate = learning_rate
         self.guarded = guarded
 
-    def _scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         return NewtonDescent(
             self._link,
             problem,

@@ -11,7 +11,7 @@ import numpy as np
 from costboost._recipe import Recipe
 from costboost._sums import dot
 from costboost._typing import Floats
-from costboost.algorithms._bases import VoteBoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, VoteRule
 from costboost.boosting.votes import half_log_ratio, margins
 
@@ -42,7 +42,7 @@ class AdaCostRule(VoteRule):
         return super().scaled(c) if at_stake.min() < at_stake.max() else np.zeros_like(c)
 
 
-class AdaCostClassifier(VoteBoostingClassifier):
+class AdaCostClassifier(BinaryBoostingClassifier):
     r"""AdaCost: a cost adjustment β inside the exponent.
 
     .. math::

@@ -11,7 +11,7 @@ import numpy as np
 
 from costboost._recipe import Recipe
 from costboost._typing import Floats
-from costboost.algorithms._bases import PairVoteClassifier
+from costboost.algorithms._base import PairVoteClassifier
 from costboost.algorithms.fan1999 import AdaCostClassifier
 from costboost.algorithms.ting2000 import csb_factor
 from costboost.boosting import VoteRule

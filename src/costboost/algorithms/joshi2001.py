@@ -7,14 +7,14 @@ comparison and improvements", ICDM 2001, doi:10.1109/ICDM.2001.989527.
 from __future__ import annotations
 
 from costboost._recipe import Recipe
-from costboost.algorithms._bases import CostStartClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import SidedVoteScheme, VoteRule
 from costboost.boosting.votes import adaboost_factor, adaboost_vote
 
 __all__ = ["RareBoostClassifier"]
 
 
-class RareBoostClassifier(CostStartClassifier):
+class RareBoostClassifier(BinaryBoostingClassifier):
     r"""RareBoost-1: two votes per rule, one for what it calls positive and one for the rest.
 
     .. math::
@@ -63,4 +63,5 @@ class RareBoostClassifier(CostStartClassifier):
         link="yes",
     )
     _scheme_type = SidedVoteScheme
+    _costs_by_init = True
     _rule = VoteRule(vote=adaboost_vote, factor=adaboost_factor)

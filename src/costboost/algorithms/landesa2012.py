@@ -7,14 +7,14 @@ AdaBoost", Pattern Recognition Letters 33(3), 2012, doi:10.1016/j.patrec.2011.10
 from __future__ import annotations
 
 from costboost._recipe import Recipe
-from costboost.algorithms._bases import CostStartClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import VoteRule
 from costboost.boosting.votes import adaboost_factor, adaboost_vote
 
 __all__ = ["AdaBoostCClassifier"]
 
 
-class AdaBoostCClassifier(CostStartClassifier):
+class AdaBoostCClassifier(BinaryBoostingClassifier):
     r"""AdaBoost with cost-proportional initial weights.
 
     .. math::
@@ -49,4 +49,5 @@ class AdaBoostCClassifier(CostStartClassifier):
         parent="AdaBoost",
     )
 
+    _costs_by_init = True
     _rule = VoteRule(vote=adaboost_vote, factor=adaboost_factor)

@@ -14,6 +14,7 @@ import numpy as np
 from costboost._recipe import Recipe
 from costboost._typing import Bools, Floats
 from costboost._validation import Constraint, number, one_of
+from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting import Scheme
 from costboost.boosting.multiclass import (
     MulticlassProblem,
@@ -24,7 +25,6 @@ from costboost.boosting.multiclass import (
 from costboost.learners import Learner
 from costboost.learners.base import BoundLearner, Rows
 from costboost.learners.classes import cost_learner
-from costboost.multiclass import MulticlassBoostingClassifier, shares
 
 __all__ = ["AverageCostClassifier", "LpCSBClassifier"]
 
@@ -54,7 +54,7 @@ VARIANTS: dict[str, Variant] = {
 }
 
 
-class AveragingClassifier(MulticlassBoostingClassifier):
+class AveragingClassifier(BoostingClassifier):
     """A recipe that averages rules into H(y|x): a `Variant`, the exponent p and a step.
 
     Parameters
@@ -81,13 +81,7 @@ class AveragingClassifier(MulticlassBoostingClassifier):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            cost_matrix=cost_matrix,
-            n_estimators=n_estimators,
-            estimator=estimator,
-            max_leaves=max_leaves,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
         )
 
     _variant: ClassVar[Variant]
@@ -127,9 +121,6 @@ class AveragingClassifier(MulticlassBoostingClassifier):
             step=step,
             rng=rng if resample else None,
         )
-
-    def _probabilities(self, scores: Floats) -> Floats:
-        return shares(scores)
 
 
 class LpCSBClassifier(AveragingClassifier):
@@ -227,13 +218,7 @@ class LpCSBClassifier(AveragingClassifier):
         verbose: int = 0,
     ) -> None:
         super().__init__(
-            cost_matrix=cost_matrix,
-            n_estimators=n_estimators,
-            estimator=estimator,
-            max_leaves=max_leaves,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
         )
         self.p = p
         self.variant = variant

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from costboost._recipe import Recipe
-from costboost._validation import BOOLEAN, Constraint, one_of
-from costboost.algorithms._bases import ShrunkBoostingClassifier
+from costboost._validation import BOOLEAN, LEARNING_RATE, Constraint, one_of
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, NewtonDescent, Scheme
 from costboost.boosting.votes import Init
 from costboost.learners import JointVotes, LogRatio
@@ -22,7 +22,7 @@ from costboost.losses import CostExponential, CostLogistic
 __all__ = ["CSAdaBoostClassifier", "CSLogitBoostClassifier", "CSRealBoostClassifier"]
 
 
-class CSAdaBoostClassifier(ShrunkBoostingClassifier):
+class CSAdaBoostClassifier(BinaryBoostingClassifier):
     r"""Cost-sensitive AdaBoost: the cost scales the margin, the step is exact.
 
     .. math:: \min_F \; \sum_{+} e^{-C_1 F} + \sum_{-} e^{C_2 F}
@@ -86,8 +86,26 @@ class CSAdaBoostClassifier(ShrunkBoostingClassifier):
     _default_estimator: ClassVar[str] = "stump"
     _default_init: ClassVar[Init] = "uniform"
     _link = CostExponential()
+    _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
 
-    def _scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        n_estimators: int = 100,
+        estimator: Any = None,
+        max_leaves: int = 8,
+        learning_rate: float = 1.0,
+        init: Init | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            cost_matrix, n_estimators, estimator, max_leaves, init, random_state, n_jobs, verbose
+        )
+        self.learning_rate = learning_rate
+
+    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         w, a, b = problem.initial_weights(init), problem.c * problem.y, np.zeros_like(problem.c)
         if problem.pair is None:
             return ExponentialDescent(w, a, b, learning_rate=self.learning_rate)
@@ -101,7 +119,7 @@ class CSAdaBoostClassifier(ShrunkBoostingClassifier):
         )
 
 
-class CSRealBoostClassifier(ShrunkBoostingClassifier):
+class CSRealBoostClassifier(BinaryBoostingClassifier):
     r"""Cost-sensitive RealBoost: real-valued rules that are the minimising step themselves.
 
     .. math::
@@ -155,8 +173,26 @@ class CSRealBoostClassifier(ShrunkBoostingClassifier):
     _default_estimator: ClassVar[str] = "histogram"
     _default_init: ClassVar[Init] = "uniform"
     _link = CostExponential()
+    _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
 
-    def _scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        n_estimators: int = 100,
+        estimator: Any = None,
+        max_leaves: int = 8,
+        learning_rate: float = 1.0,
+        init: Init | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            cost_matrix, n_estimators, estimator, max_leaves, init, random_state, n_jobs, verbose
+        )
+        self.learning_rate = learning_rate
+
+    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         C1, C2 = problem.mean_pair
         relative_cost = problem.c / np.where(problem.y > 0, C1, C2)
         # The weights of the scheme sum to 1: half a row's share of that.
@@ -172,7 +208,7 @@ class CSRealBoostClassifier(ShrunkBoostingClassifier):
         )
 
 
-class CSLogitBoostClassifier(ShrunkBoostingClassifier):
+class CSLogitBoostClassifier(BinaryBoostingClassifier):
     r"""Cost-sensitive LogitBoost: Newton steps through the link of the costs.
 
     .. math::
@@ -239,6 +275,7 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
     _link = CostLogistic()
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "weighting": one_of("boundary", "newton"),
+        "learning_rate": LEARNING_RATE,
         "guarded": BOOLEAN,
     }
 
@@ -257,20 +294,13 @@ class CSLogitBoostClassifier(ShrunkBoostingClassifier):
         guarded: bool = True,
     ) -> None:
         super().__init__(
-            cost_matrix=cost_matrix,
-            n_estimators=n_estimators,
-            estimator=estimator,
-            max_leaves=max_leaves,
-            learning_rate=learning_rate,
-            init=init,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
+            cost_matrix, n_estimators, estimator, max_leaves, init, random_state, n_jobs, verbose
         )
+        self.learning_rate = learning_rate
         self.weighting = weighting
         self.guarded = guarded
 
-    def _scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         return NewtonDescent(
             self._link,
             problem,

@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import numpy as np
-from sklearn.utils.validation import check_is_fitted
-
 from costboost._recipe import Recipe
-from costboost._typing import Floats
 from costboost._validation import Constraint, integer
 from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 from costboost.wrappers.min_cost import Calibration, MinCostClassifier
@@ -52,7 +48,7 @@ class AdaMECClassifier(MinCostClassifier):
     n_estimators : int, default=100
         Number of boosting rounds. Boosting may stop earlier.
     estimator : str, Learner, scikit-learn estimator or None, default=None
-        The weak learner, as in `costboost.boosted.BoostingClassifier`. None is a tree.
+        The weak learner, as in the other algorithms. None is a tree.
     max_leaves : int, default=8
         Largest number of leaves of a tree, for the ``"tree"`` learner.
     calibration : {"sigmoid", "isotonic"} or None, default="sigmoid"
@@ -154,11 +150,3 @@ class AdaMECClassifier(MinCostClassifier):
             random_state=self.random_state,
             n_jobs=self._threads(),
         )
-
-    @property
-    def feature_importances_(self) -> Floats:
-        """How much each feature is used, averaged over the boosted classifiers."""
-        check_is_fitted(self)
-        calibrated = getattr(self.estimator_, "calibrated_classifiers_", None)
-        models = [self.estimator_] if calibrated is None else [c.estimator for c in calibrated]
-        return np.asarray(np.mean([model.feature_importances_ for model in models], axis=0))

@@ -7,16 +7,31 @@ driving behavior based on telematics", ASTIN Bulletin 51(3), 2021, 719-751.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy.special import softmax
 
 from costboost._recipe import Recipe
-from costboost.algorithms._bases import ClassVoteClassifier
-from costboost.boosting.multiclass import ClassVoteRule, samme_vote
-from costboost.boosting.votes import two_valued
+from costboost._typing import Floats
+from costboost._validation import Constraint, one_of
+from costboost.algorithms._base import BoostingClassifier
+from costboost.boosting.loop import Scheme
+from costboost.boosting.multiclass import (
+    ClassVoteRule,
+    ClassVotes,
+    MulticlassProblem,
+    samme_vote,
+)
+from costboost.boosting.votes import Init, two_valued
+from costboost.learners.base import BoundLearner, Learner, Rows
+from costboost.learners.classes import class_learner
 
 __all__ = ["SAMMEC2Classifier"]
 
 
-class SAMMEC2Classifier(ClassVoteClassifier):
+class SAMMEC2Classifier(BoostingClassifier):
     r"""SAMME.C2: SAMME's vote for several classes, AdaC2's cost in front of the update.
 
     .. math::
@@ -39,6 +54,17 @@ class SAMMEC2Classifier(ClassVoteClassifier):
     SAMME's link :math:`P_y \propto e^{F_y}`, exact with equal costs. With unequal costs theory
     gives no link, and the result orders classes but is not calibrated. By default ``init`` is
     ``"uniform"``.
+
+    Parameters
+    ----------
+    estimator : "tree", scikit-learn estimator or None, default=None
+        The weak learner: ``"tree"`` (None), a tree whose leaves name the class of most weight, or
+        any scikit-learn classifier whose ``fit`` takes ``sample_weight``, or a regressor with
+        several outputs.
+    max_leaves : int, default=8
+        Largest number of leaves of the tree.
+    init : {"cost", "uniform"} or None, default=None
+        Initial weights: proportional to the costs, or equal. None is the paper's choice.
 
     References
     ----------
@@ -67,3 +93,44 @@ class SAMMEC2Classifier(ClassVoteClassifier):
         vote=lambda D, c, wrong, k: samme_vote(D, wrong, k),
         factor=lambda c, wrong, alpha: c * two_valued(wrong, math.exp(-alpha), 1.0),
     )
+    _default_init: ClassVar[Init] = "uniform"
+    _rules: ClassVar[Mapping[str, Constraint]] = {"init": one_of(None, "cost", "uniform")}
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        n_estimators: int = 100,
+        estimator: Any = None,
+        max_leaves: int = 8,
+        init: Init | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
+        )
+        self.init = init
+
+    def _learner(self) -> Learner:
+        learner = class_learner(super()._learner())
+        if learner is None:
+            raise ValueError(
+                f"estimator of {type(self).__name__} must be None, 'tree', or a scikit-learn "
+                "classifier or regressor with several outputs, because its rules name one class "
+                f"of several; got {self.estimator!r}."
+            )
+        return learner
+
+    def _bind(self, rows: Rows, k: int) -> BoundLearner:
+        return self._learner().bind(rows)
+
+    def _scheme(
+        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+    ) -> Scheme:
+        return ClassVotes(
+            self._rule, problem, from_costs=(self.init or self._default_init) == "cost"
+        )
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        return np.asarray(softmax(scores, axis=1))

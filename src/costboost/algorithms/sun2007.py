@@ -13,7 +13,7 @@ import numpy as np
 from costboost._recipe import Recipe
 from costboost._sums import dot
 from costboost._typing import Floats
-from costboost.algorithms._bases import VoteBoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import VoteRule
 from costboost.boosting.votes import Init, adaboost_factor, cost_ratio_vote, half_log_ratio, margins
 
@@ -34,7 +34,7 @@ def _cost_in_exponent(c: Floats, wrong: Floats, alpha: float) -> Floats:
     return np.exp(-alpha * c * margins(wrong))
 
 
-class AdaC1Classifier(VoteBoostingClassifier):
+class AdaC1Classifier(BinaryBoostingClassifier):
     r"""AdaC1: the cost inside the exponent.
 
     .. math::
@@ -74,7 +74,7 @@ class AdaC1Classifier(VoteBoostingClassifier):
     _rule = VoteRule(vote=_bounded_vote, factor=_cost_in_exponent)
 
 
-class AdaC2Classifier(VoteBoostingClassifier):
+class AdaC2Classifier(BinaryBoostingClassifier):
     r"""AdaC2: the cost in front of the exponential, in every round.
 
     .. math::
@@ -116,7 +116,7 @@ class AdaC2Classifier(VoteBoostingClassifier):
     )
 
 
-class AdaC3Classifier(VoteBoostingClassifier):
+class AdaC3Classifier(BinaryBoostingClassifier):
     r"""AdaC3: the cost both inside the exponent and in front of it.
 
     .. math::

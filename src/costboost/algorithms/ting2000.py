@@ -9,7 +9,7 @@ import math
 
 from costboost._recipe import Recipe
 from costboost._typing import Floats
-from costboost.algorithms._bases import VoteBoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import VoteRule
 from costboost.boosting.votes import adaboost_factor, adaboost_vote, two_valued
 
@@ -21,7 +21,7 @@ def csb_factor(c: Floats, wrong: Floats) -> Floats:
     return 1.0 + (c - 1.0) * wrong
 
 
-class CSB0Classifier(VoteBoostingClassifier):
+class CSB0Classifier(BinaryBoostingClassifier):
     r"""CSB0: wrong rows gain their cost, right rows keep their weight.
 
     .. math::
@@ -61,7 +61,7 @@ class CSB0Classifier(VoteBoostingClassifier):
     )
 
 
-class CSB1Classifier(VoteBoostingClassifier):
+class CSB1Classifier(BinaryBoostingClassifier):
     r"""CSB1: CSB0 with an AdaBoost-like update of unit vote.
 
     .. math::
@@ -99,7 +99,7 @@ class CSB1Classifier(VoteBoostingClassifier):
     )
 
 
-class CSB2Classifier(VoteBoostingClassifier):
+class CSB2Classifier(BinaryBoostingClassifier):
     r"""CSB2: AdaBoost's update times the cost of wrong rows.
 
     .. math::

@@ -9,14 +9,14 @@ from __future__ import annotations
 from typing import ClassVar
 
 from costboost._recipe import Recipe
-from costboost.algorithms._bases import VoteBoostingClassifier
+from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import VoteRule
 from costboost.boosting.votes import Init, adaboost_factor, adaboost_vote
 
 __all__ = ["AsymmetricAdaBoostClassifier"]
 
 
-class AsymmetricAdaBoostClassifier(VoteBoostingClassifier):
+class AsymmetricAdaBoostClassifier(BinaryBoostingClassifier):
     r"""Asymmetric AdaBoost: the cost is spread over the rounds.
 
     .. math::

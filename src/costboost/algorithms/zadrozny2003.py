@@ -10,7 +10,7 @@ import numpy as np
 
 from costboost._recipe import Recipe
 from costboost._typing import Ints
-from costboost.algorithms._sampled import SampledClassifier
+from costboost.algorithms._base import SampledClassifier
 from costboost.boosting.multiclass import MulticlassProblem
 
 __all__ = ["CostingClassifier"]

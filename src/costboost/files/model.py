@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from costboost.base import TableClassifier
 from costboost.costs.forms import columns_of, varies
 from costboost.costs.table import same_labels
 from costboost.errors import ModelFileError
@@ -163,13 +162,14 @@ def _check_answers(model: Any) -> None:
     n = getattr(model, "n_features_in_", None)
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
         raise ModelFileError("The model must have two classes or more.")
-    if isinstance(model, TableClassifier) and not isinstance(n, int):
+    reads_tables = hasattr(model, "_frame")  # wrappers hand rows on to an estimator
+    if reads_tables and not isinstance(n, int):
         raise ModelFileError(f"The model must have a number of features, got {n!r:.40}.")
     matrix = getattr(model, "cost_matrix_", None)
     shape = (len(classes), len(getattr(model, "decisions_", classes)))
     if matrix is not None and not _is_matrix(matrix, shape):
         raise ModelFileError(f"The model must have costs of the shape {shape}.")
-    if not isinstance(model, TableClassifier):
+    if not reads_tables:
         return  # the row goes to an estimator, which may want any kind of table
     try:
         with warnings.catch_warnings():

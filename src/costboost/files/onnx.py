@@ -21,7 +21,12 @@ from scipy.special import softmax
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.binary import BinaryBoostingClassifier
+from costboost.algorithms._base import (
+    TIE,
+    BinaryBoostingClassifier,
+    BoostingClassifier,
+    shares,
+)
 from costboost.costs.forms import varies
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
@@ -35,7 +40,6 @@ from costboost.learners.cost_tree import CheapestClassRule
 from costboost.learners.mixture import Mixture, stochastic
 from costboost.learners.pairs import PairEnsemble
 from costboost.learners.tree import TreeEnsemble, TreeRule
-from costboost.multiclass import TIE, MulticlassBoostingClassifier, shares
 from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees, from_sklearn
 
 _OPSETS = {"": 18, "ai.onnx.ml": 5}
@@ -77,10 +81,10 @@ def to_onnx(
     check_is_fitted(model)
     _check_costs(model, costs)
     graph = _Graph(model.n_features_in_, exact)
-    if isinstance(model, MulticlassBoostingClassifier):
-        outputs, matrix = _of_several(graph, model, costs)
-    elif isinstance(model, BinaryBoostingClassifier):
+    if isinstance(model, BinaryBoostingClassifier):
         outputs, matrix = _of_two(graph, model, costs)
+    elif isinstance(model, BoostingClassifier):
+        outputs, matrix = _of_several(graph, model, costs)
     elif hasattr(model, "heads_"):
         outputs, matrix = _of_heads(graph, model, costs)
     else:

@@ -15,13 +15,13 @@ from costboost._frames import is_sparse
 from costboost._state import fingerprint, unfitted
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import Constraint, check_parameters, check_weights, is_real
-from costboost.base import TableClassifier
 from costboost.costs import Costs
 from costboost.costs.forms import columns_of
 from costboost.costs.uncertain import decide_worst, scenarios
 from costboost.decisions import Explanation, explain, worst_expected_cost
+from costboost.estimator import CostSensitiveClassifier
 from costboost.gbm.heads import Head
-from costboost.gbm.members import Members, n_folds
+from costboost.gbm.members import Members
 from costboost.gbm.parameters import RULES, hint, with_hints
 from costboost.gbm.rounds import Callback, Evals, check_callbacks
 from costboost.gbm.rows import (
@@ -47,7 +47,7 @@ def _has_probabilities(model: CostBoostClassifier) -> bool:
     return bool(getattr(loss, "has_probabilities", False))
 
 
-class CostBoostClassifier(TableClassifier):
+class CostBoostClassifier(CostSensitiveClassifier):
     """Gradient boosting that takes the decisions of least expected cost.
 
     How it works, in short:
@@ -396,7 +396,8 @@ class CostBoostClassifier(TableClassifier):
         rows = fitted._read_rows(X, y, sample_weight, costs, eval_set, eval_train)
         fitted._take_over(*train(rows, self, listeners))
         fitted.data_fingerprint_ = fingerprint(X, y)
-        fitted._was_given_costs = costs is not None
+        if costs is not None and not rows.has_row_costs:
+            fitted._fitted_costs = (self.cost_matrix, "matrix")
         self.__dict__ = fitted.__dict__
         return self
 
@@ -428,9 +429,7 @@ class CostBoostClassifier(TableClassifier):
                 known,
                 has_costs=costs is not None,
             )
-        folds, seeds = make_folds(
-            rows, weights, self, owner, n_folds=n_folds(self), has_eval_set=other is not None
-        )
+        folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
         return MemoryRows(
             rows,
             columns,
@@ -444,10 +443,10 @@ class CostBoostClassifier(TableClassifier):
 
     def _take_over(self, attributes: dict[str, Any], held_out_decisions: Ints) -> None:
         """Become the classifier that a training has found."""
-        vars(self).update(attributes)
+        self.__dict__.update(attributes)
         if len(held_out_decisions):
             remedy = "give the boosters more rows or rounds"
-            self._warn_if_collapsed(held_out_decisions, remedy, stacklevel=5)
+            self._warn_if_collapsed(held_out_decisions, remedy)
 
     def fit_parquet(
         self,
@@ -510,9 +509,7 @@ class CostBoostClassifier(TableClassifier):
         from costboost.gbm.parquet import ParquetSource
 
         check_parameters(self)
-        rows = ParquetSource(
-            paths, target, costs, sample_weight, features, batch_rows, self.cost_matrix, self
-        )
+        rows = ParquetSource(paths, target, costs, sample_weight, features, batch_rows, self)
         listeners = check_callbacks(callbacks, type(self).__name__)
         fitted = unfitted(self)
         fitted._take_over(*train(rows, self, listeners))
@@ -606,37 +603,20 @@ class CostBoostClassifier(TableClassifier):
 
     # -- predict --------------------------------------------------------------------------------
 
-    def predict(self, X: Any, costs: Any = None) -> AnyArray:
-        """The decision of smallest expected cost for each row.
+    def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
+        rows, head = self._checked(X), self._deciding_head
+        taken = head.decide(head.scores(rows)) if codes and not head.decides_by_cost else None
+        if (taken is not None and not proba) or not _has_probabilities(self):
+            return taken, None
+        head = self._first_head
+        return taken, head.proba(head.scores(rows))
 
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-        costs : array of shape (n, k, d), matrix, frame or mapping, optional
-            The costs to decide by: a matrix per row, or one for all rows (a what-if); they may be
-            uncertain. Without them, expressions and functions in ``cost_matrix`` give the costs
-            of each row. Else, if the rows had costs of their own in ``fit``, the boosters that
-            learned them decide, else ``cost_matrix`` does.
-
-        Returns
-        -------
-        array of shape (n,)
-            Labels of ``decisions_``.
-        """
-        check_is_fitted(self)
-        if costs is not None or self._costs_changed():
-            self._check_probabilities("predict")
-        told = _has_probabilities(self) and self._decides_by_costs(costs)
-        head = self._deciding_head
-        if not told and not head.decides_by_cost:
-            return self.decisions_[head.decide(head.scores(self._checked(X)))]
-        proba = self.predict_proba(X)
+    def _weighed(self, proba: Floats, known: Costs, X: Any, costs: Any) -> tuple[Ints, Floats]:
         cases = self._worst_cases(X, costs, len(proba))
-        if cases:
-            return cases[0].decisions[decide_worst(proba, cases)]
-        known = self._decision_costs(costs, len(proba), X)
-        return known.decisions[known.decide(proba)]
+        if not cases:
+            return super()._weighed(proba, known, X, costs)
+        matrices = [case.matrix for case in cases]
+        return decide_worst(proba, cases), worst_expected_cost(proba, matrices)
 
     def with_costs(self, cost_matrix: Any) -> Self:
         """The same fitted model, deciding by other costs, without training again.
@@ -666,13 +646,6 @@ class CostBoostClassifier(TableClassifier):
                 "out, or fit with loss='auto' and decision='auto' or 'bayes'."
             )
 
-    def _expected_costs(self, X: Any, costs: Any, what: str) -> tuple[Floats, Costs, Floats]:
-        proba, known, expected = super()._expected_costs(X, costs, what)
-        cases = self._worst_cases(X, costs, len(proba))
-        if cases:
-            expected = worst_expected_cost(proba, [case.matrix for case in cases])
-        return proba, known, expected
-
     def _worst_cases(self, X: Any, costs: Any, n_samples: int) -> list[Costs]:
         """The scenarios of uncertain costs, if the worst of them counts."""
         form = self.cost_matrix if costs is None else costs
@@ -682,12 +655,9 @@ class CostBoostClassifier(TableClassifier):
         # What a function of X returns are costs of single rows.
         rows = costs is not None or callable(form)
         return [
-            self._resolved(None if rows else case, case if rows else None, n_samples, X)
+            self._resolved(case, case if rows else None, X, n_samples=n_samples)
             for case in found.worst
         ]
-
-    def _usable_costs(self, costs: Any) -> Any:
-        return costs if _has_probabilities(self) else None
 
     def _costs_of(self, head: Head, X: Any, n_samples: int) -> Costs | None:
         """The costs that a head decides by; None if it has learned them."""
@@ -840,7 +810,8 @@ class CostBoostClassifier(TableClassifier):
         >>> bool(abs(found.base + found.parts.sum(axis=1) - found.saving).max() < 1e-9)
         True
         """
-        proba, known, _ = self._expected_costs(X, costs, "explain")
+        answer, proba, _ = self._weighed_answer(X, costs, "explain")
+        known = answer.costs
         features = self._without_cost_columns(X)
         rows, head = self._checked(X), self._first_head
         names = getattr(self, "feature_names_in_", None)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.cost_sensitive import CostSensitiveClassifier, column_of
 from costboost.costs import Costs
 from costboost.costs.forms import is_short
 from costboost.costs.labels import positive_code
+from costboost.estimator import CostSensitiveClassifier, column_of
 from costboost.report.case import Case, make_case
 
 

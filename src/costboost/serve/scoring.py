@@ -185,64 +185,52 @@ class Service:
 
     # -- answers --------------------------------------------------------------------------------
 
+    def _columns(self, answer: Answer) -> dict[str, Any]:
+        """Values of the rows: one of each, or (names, a table with a column per name)."""
+        labels = self.decisions
+        found: dict[str, Any] = {"decision": labels[answer.codes]}
+        if answer.proba is not None:
+            found["probabilities"] = self.classes.tolist(), answer.proba
+            found["expected_costs"] = labels.tolist(), answer.expected
+        if answer.runner_up is not None:
+            found |= {"runner_up": labels[answer.runner_up], "saving": answer.saving}
+        if answer.explanation is not None:
+            parts = answer.explanation.feature_names, answer.explanation.parts
+            found |= {"base": answer.explanation.base, "parts": parts}
+        return found
+
     def as_json(self, answer: Answer, table: Table) -> bytes:
         """The answer as JSON: an object per row, then what concerns all rows."""
-        labels = self.decisions.tolist()
-        classes, decisions = map(str, self.classes.tolist()), map(str, labels)
-        rows: list[dict[str, Any]] = [{"decision": labels[code]} for code in answer.codes.tolist()]
-
-        def add(key: str, values: list[Any]) -> None:
-            for row, value in zip(rows, values, strict=True):
-                row[key] = value
-
-        if answer.proba is not None and answer.expected is not None:
-            add("probabilities", _named(list(classes), answer.proba))
-            add("expected_costs", _named(list(decisions), answer.expected))
-        if answer.runner_up is not None and answer.saving is not None:
-            add("runner_up", [labels[code] for code in answer.runner_up.tolist()])
-            add("saving", answer.saving.tolist())
-        found = answer.explanation
-        if found is not None:
-            parts = _named(found.feature_names, found.parts)
-            pairs = zip(found.base.tolist(), parts, strict=True)
-            add("explanation", [{"base": base, "parts": part} for base, part in pairs])
+        rows: list[dict[str, Any]] = [{} for _ in answer.codes]
+        for key, values in self._columns(answer).items():
+            if isinstance(values, tuple):
+                names = [str(name) for name in values[0]]
+                cells = [dict(zip(names, row, strict=True)) for row in values[1].tolist()]
+            else:
+                cells = values.tolist()
+            for row, cell in zip(rows, cells, strict=True):
+                inside = row.setdefault("explanation", {}) if key in ("base", "parts") else row
+                inside[key] = cell
         total = None if answer.taken is None else float(answer.taken.sum())
         content: dict[str, Any] = {"model": self.fingerprint, "rows": rows, "expected_cost": total}
         if answer.allocation is not None:
-            content["limits"] = self._limits(answer, answer.allocation, table.groups)
+            limits = answer.allocation.to_frame().dropna(subset="price")
+            shown = [name for name in limits if name in ("group", "decision", "rows", "price")]
+            content["limits"] = limits[shown].to_dict("records")
         if table.unseen:
             content["unseen_categories"] = table.unseen
         return to_json(content, inf_nan_mode="null")
 
-    def _limits(
-        self, answer: Answer, allocation: Allocation, groups: AnyArray | None
-    ) -> list[dict[str, Any]]:
-        """Rows and price of each limited decision, in each group if there are groups."""
-        taken = self.decisions[answer.codes]
-        if groups is None:
-            return [
-                {"decision": label, "rows": int((taken == label).sum()), "price": price}
-                for label, price in allocation.price.items()
-            ]
-        return [
-            {"group": group, "decision": label, "price": price,
-             "rows": int(((taken == label) & (groups == group)).sum())}
-            for group, prices in allocation.price.items()
-            for label, price in prices.items()
-        ]  # fmt: skip
-
     def as_arrow(self, answer: Answer) -> bytes:
         """The answer as an Arrow stream, a column per number."""
-        labels = self.decisions
-        columns: dict[str, Any] = {"decision": labels[answer.codes]}
-        if answer.proba is not None and answer.expected is not None:
-            columns |= _split("probability", self.classes.tolist(), answer.proba)
-            columns |= _split("expected_cost", labels.tolist(), answer.expected)
-        if answer.runner_up is not None:
-            columns |= {"runner_up": labels[answer.runner_up], "saving": answer.saving}
-        if answer.explanation is not None:
-            found = answer.explanation
-            columns |= {"base": found.base, **_split("part", found.feature_names, found.parts)}
+        singular = {"probabilities": "probability", "expected_costs": "expected_cost"}
+        columns: dict[str, Any] = {}
+        for key, values in self._columns(answer).items():
+            if isinstance(values, tuple):
+                prefix = singular.get(key, "part")
+                columns |= {f"{prefix}.{name}": values[1][:, j] for j, name in enumerate(values[0])}
+            else:
+                columns[key] = values
         table = pa.table({name: pa.array(values) for name, values in columns.items()})
         table = table.replace_schema_metadata({"costboost.model": self.fingerprint})
         sink = pa.BufferOutputStream()
@@ -261,14 +249,6 @@ def _runner_up(expected: Floats, codes: Ints) -> tuple[Ints | None, Floats | Non
     others[rows, codes] = np.inf
     found: Ints = others.argmin(axis=1)
     return found, others[rows, found] - expected[rows, codes]
-
-
-def _named(names: list[str], values: Floats) -> list[dict[str, float]]:
-    return [dict(zip(names, row, strict=True)) for row in values.tolist()]
-
-
-def _split(prefix: str, names: list[Any], values: Floats) -> dict[str, Floats]:
-    return {f"{prefix}.{name}": np.ascontiguousarray(values[:, j]) for j, name in enumerate(names)}
 
 
 def load_service(path: Path, trusted: tuple[str, ...] = ()) -> Service:

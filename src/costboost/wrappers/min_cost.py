@@ -14,9 +14,9 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._state import origin, unfitted
+from costboost._state import fit_at_once
 from costboost._threads import n_threads
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import Floats, Ints
 from costboost._validation import (
     BOOLEAN,
     FOLDS,
@@ -27,9 +27,8 @@ from costboost._validation import (
     checked_labels,
     one_of,
 )
-from costboost.cost_sensitive import CostSensitiveClassifier
-from costboost.costs import KnownCosts
 from costboost.errors import CollapseWarning
+from costboost.estimator import CostSensitiveClassifier
 from costboost.wrappers.checks import (
     check_features,
     check_rows,
@@ -180,23 +179,19 @@ class MinCostClassifier(CostSensitiveClassifier):
         self
             The fitted classifier.
         """
-        fitted = unfitted(self)
-        fitted._fit(X, y, sample_weight, costs)
-        fitted.__dict__.update(origin(X, y))
-        self.__dict__ = fitted.__dict__
-        return self
+        return fit_at_once(self, X, y, sample_weight, costs)
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
         check_parameters(self)
         owner = type(self).__name__
         labels = checked_labels(y, owner)
         rows, y, codes = check_rows(self, X, labels)
-        resolved = self._truth_costs(costs, codes, X)
-        rows = self._rows_for_model(rows)
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(codes), owner)
-        self.__dict__.update(self._cost_state(resolved, weights, costs))
+        known, state = self._training_costs(costs, codes, X, weights)
+        self.__dict__.update(state)
+        rows = self._rows_for_model(rows)
         model = self._model(len(codes))
         arguments = hand_on_weights(model, weights, owner)
         with warnings.catch_warnings():
@@ -209,7 +204,15 @@ class MinCostClassifier(CostSensitiveClassifier):
                 raise
             except Exception as error:
                 raise of_estimator(error, model, owner) from error
-        self._warn_if_collapsed(X, resolved)
+        decisions = self._answer(X, known.matrix).codes
+        if decisions.min() == decisions.max():
+            warnings.warn(
+                f"{owner} decides {self.decisions_.tolist()[decisions[0]]!r} for every training "
+                "row. Print costs_ to see whether the costs are as you meant them, and check that "
+                "the estimator had enough rows to learn from.",
+                CollapseWarning,
+                stacklevel=4,
+            )
 
     def _model(self, n_samples: int = 0) -> Any:
         """The classifier that gives the probabilities, unfitted."""
@@ -245,20 +248,6 @@ class MinCostClassifier(CostSensitiveClassifier):
             ensemble=self.ensemble,
         )
 
-    def _warn_if_collapsed(self, X: Any, costs: KnownCosts) -> None:
-        proba = self.predict_proba(X)
-        known = self._decision_costs(costs.matrix, len(proba), X)
-        decisions = known.decide(proba)
-        if (decisions == decisions[0]).all():
-            label = self.decisions_.tolist()[decisions[0]]
-            warnings.warn(
-                f"{type(self).__name__} decides {label!r} for every training row. Print costs_ to "
-                "see whether the costs are as you meant them, and check that the estimator had "
-                "enough rows to learn from.",
-                CollapseWarning,
-                stacklevel=3,
-            )
-
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the estimator, calibrated on request.
 
@@ -291,26 +280,8 @@ class MinCostClassifier(CostSensitiveClassifier):
         """X as it was passed; for the default estimator with columns that it can take."""
         return for_lightgbm(X, type(self).__name__) if self.estimator is None else X
 
-    def predict(self, X: Any, costs: ArrayLike | None = None) -> AnyArray:
-        """The decision of smallest expected cost for each row.
-
-        Parameters
-        ----------
-        X : table of shape (n, d)
-            The rows.
-        costs : array of shape (n, k, d), matrix, frame or mapping, optional
-            The costs to decide by: a matrix per row, or one for all rows (a what-if). Without them,
-            expressions and functions in ``cost_matrix`` give the costs of each row, else
-            ``cost_matrix_`` serves all rows.
-
-        Returns
-        -------
-        array of shape (n,)
-            Labels of ``decisions_``.
-        """
-        proba = self.predict_proba(X)
-        costs_of_rows = self._decision_costs(costs, len(proba), X)
-        return costs_of_rows.decisions[costs_of_rows.decide(proba)]
+    def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
+        return None, self.predict_proba(X)  # the costs decide, never a score
 
     @property
     def feature_importances_(self) -> Floats:

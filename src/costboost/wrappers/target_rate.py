@@ -23,7 +23,7 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from costboost._state import origin, unfitted
+from costboost._state import fit_at_once
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._validation import (
     FOLDS,
@@ -217,11 +217,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         self
             The fitted classifier.
         """
-        fitted = unfitted(self)
-        fitted._fit(X, y, sample_weight)
-        fitted.__dict__.update(origin(X, y))
-        self.__dict__ = fitted.__dict__
-        return self
+        return fit_at_once(self, X, y, sample_weight)
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         check_parameters(self)
@@ -351,7 +347,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
                 "Name a looser rate, raise n_trials, use an estimator that fits the training rows "
                 "less closely, or set delta.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         model.set_params(**{cost_parameter: self._matrix(best.ratio)})
         self.cost_ratio_ = best.ratio
@@ -429,7 +425,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
                 "training row. The named rate may ask too much of the estimator: name a looser "
                 "one, or give the estimator more rows.",
                 CollapseWarning,
-                stacklevel=3,
+                stacklevel=5,
             )
 
     # -- predict --------------------------------------------------------------------------------

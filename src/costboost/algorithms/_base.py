@@ -1,0 +1,677 @@
+"""The bases of the algorithms: boosting for any number of classes, and for two.
+
+A paper declares its card in ``_recipe``, the rules of its parameters in ``_rules``, whether it
+needs ``_needs_classes_as_decisions``, and how it boosts: a rule of votes, or a `Scheme`. Its
+docstring is completed with the parameters and attributes of its bases.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from costboost._docstrings import complete
+from costboost._progress import round_progress
+from costboost._recipe import Recipe
+from costboost._state import fit_at_once
+from costboost._threads import n_threads
+from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._validation import (
+    N_JOBS,
+    VERBOSE,
+    Constraint,
+    check_parameters,
+    check_weights,
+    integer,
+    one_of,
+)
+from costboost.boosting import BinaryProblem, VoteRule, VoteScheme
+from costboost.boosting.loop import PERFECT_VOTE, History, Scheme, boost
+from costboost.boosting.multiclass import MulticlassProblem, PairVotes
+from costboost.boosting.votes import Init, half_log_ratio
+from costboost.costs import Costs
+from costboost.costs.table import same_labels
+from costboost.errors import CollapseWarning
+from costboost.estimator import CostSensitiveClassifier
+from costboost.learners import BoundLearner, Ensemble, Learner, Rows, Rule, resolve
+from costboost.learners.base import ConstantRule, one_hot
+from costboost.learners.classes import ClassRule, Labels
+from costboost.learners.joint import JointTree
+from costboost.learners.mixture import Mixture
+from costboost.learners.pairs import BoundPairs
+from costboost.losses import BinaryLoss, WeightedExponential
+
+# Scores that differ by less, relative to the largest, are equal.
+TIE = 1e-12
+
+
+class BoostingClassifier(CostSensitiveClassifier):
+    """A boosted classifier for any number of classes; the decision is the largest score.
+
+    Equal scores are decided for the decision that costs least when it is made for all training
+    rows.
+
+    Parameters
+    ----------
+    cost_matrix : array, frame, mapping, callable or None, default=None
+        What each decision costs: a (k, k) array, rows = truth, columns = decision, in the order of
+        ``classes_``; a labelled frame; ``{(truth, decision): cost}``; for two classes
+        ``{"fn": 5, "fp": 1, "positive": "fraud"}`` (also ``"tp"`` and ``"tn"``); a callable
+        ``X -> (n, k, d)``; None if every mistake costs 1. Entries are numbers or expressions over
+        columns, such as ``"amount + 15"``.
+    n_estimators : int, default=100
+        Number of boosting rounds. Boosting may stop earlier.
+    estimator : str, Learner, scikit-learn estimator or None, default=None
+        The weak learner: ``"tree"``, ``"stump"``, ``"histogram"``, ``"line"``, ``"perceptron"``, a
+        learner object of `costboost.learners`, or any scikit-learn estimator whose ``fit`` takes
+        ``sample_weight``. None is the paper's choice.
+    max_leaves : int, default=8
+        Largest number of leaves of a tree, for the ``"tree"`` learner.
+    random_state : int, RandomState or None, default=None
+        Seed of everything random.
+    n_jobs : int or None, default=None
+        Number of threads. None uses one below 10,000 rows; above, it uses the cores that the
+        process may use, and no more than ``OMP_NUM_THREADS``. -1 uses all cores.
+    verbose : int, default=0
+        1 shows a progress bar (plain lines where there is no terminal), 2 prints every round.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+        The classes.
+    n_classes_ : int
+        Their number.
+    decisions_ : array of shape (d,)
+        The decisions that `predict` chooses from: the classes, unless the costs name others.
+    costs_ : CostSummary
+        The costs of the fit; ``print`` shows them in words.
+    cost_matrix_ : array of shape (k, d)
+        The costs, averaged over the rows where they differ.
+    estimators_ : list
+        The weak rules.
+    estimator_weights_ : array
+        Their votes, the α of the equations.
+    n_iter_ : int
+        Number of rounds kept.
+    feature_importances_ : array of shape (n_features_in_,)
+        How much each feature is used: for every rule the share of each feature in the gain of its
+        splits (for a rule on one feature, 1), averaged with the votes as weights. Only for rules
+        that know their features.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X was a frame with text for column names.
+    """
+
+    _default_estimator: ClassVar[str] = "tree"
+    _recipe: ClassVar[Recipe]
+    # False for algorithms on cost rows, whose columns may be decisions other than the classes.
+    _needs_classes_as_decisions: ClassVar[bool] = True
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "n_estimators": integer(1),
+        "max_leaves": integer(2),
+        "n_jobs": N_JOBS,
+        "verbose": VERBOSE,
+    }
+    _ensemble: Ensemble
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        complete(cls)
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        n_estimators: int = 100,
+        estimator: Any = None,
+        max_leaves: int = 8,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.cost_matrix = cost_matrix
+        self.n_estimators = n_estimators
+        self.estimator = estimator
+        self.max_leaves = max_leaves
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    # -- fit ------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        costs: ArrayLike | None = None,
+    ) -> Self:
+        """Fit the boosted classifier.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows; NaN, categorical columns and sparse matrices where the weak learner takes
+            them. Entries that a sparse matrix leaves out are zeros, not missing values.
+        y : array of shape (n,)
+            Their true classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows; weight 2 is the same as having the row twice.
+        costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
+            Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
+            decision, or the price of an error on that row.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        return fit_at_once(self, X, y, sample_weight, costs)
+
+    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
+        check_parameters(self)
+        owner, learner = type(self).__name__, self._learner()
+        matrix, y = self._read_training(
+            X,
+            y,
+            categories=learner.accepts_categories,
+            missing=learner.accepts_missing,
+            sparse_rows=learner.accepts_sparse,
+            remedy=f"the weak learner {learner} of {owner} cannot take. Encode them, or use "
+            "estimator='tree'.",
+        )
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self._check_classes()
+        weights = check_weights(sample_weight, len(codes), owner)
+        used = weights > 0
+        known, state = self._training_costs(costs, codes, X, weights)
+        if not known.reduced[used].any():
+            raise ValueError(
+                f"Every decision costs {owner} the same, so there is nothing to learn. Give "
+                "cost_matrix or costs at least one entry that tells decisions apart."
+            )
+        self.__dict__.update(state)
+        if self.verbose:
+            print(self.costs_)
+        rng = check_random_state(self.random_state)
+        rows = matrix if used.all() else matrix[used]
+        self._fit_costs(known.in_range(used), weights, used, rows, rng)
+
+    def _fit_costs(
+        self, costs: Costs, weights: Floats, used: Bools, X: AnyArray, rng: np.random.RandomState
+    ) -> None:
+        """Boost on the rows with weight and `_keep` what came out."""
+        # ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
+        problem = MulticlassProblem.from_costs(costs, weights, used)
+        # Decisions, the cheapest one for all rows first.
+        self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
+        F = self._train(problem, X, rng)
+        if self.n_iter_:
+            self._warn_if_collapsed(self._decide(F), stacklevel=6)
+            return
+        warnings.warn(
+            f"{type(self).__name__} found no usable rule in its first round; it predicts the "
+            "cheapest constant decision.",
+            CollapseWarning,
+            stacklevel=5,
+        )
+
+    def _train(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
+        """Run the algorithm, `_keep` it, and return the training scores, (n, k)."""
+        learner = self._bind(self._bound_rows(X, problem.sample_weight, rng), problem.C.shape[1])
+        scheme = self._scheme(problem, learner, rng)
+        history, ensemble = self._run(scheme, learner, rng)
+        self._keep(ensemble, history.losses)
+        return scheme.F
+
+    def _learner(self) -> Learner:
+        estimator = self._default_estimator if self.estimator is None else self.estimator
+        return resolve(estimator, self.max_leaves, type(self).__name__)
+
+    def _bound_rows(self, X: AnyArray, sample_weight: Floats, rng: np.random.RandomState) -> Rows:
+        return Rows(
+            X,
+            sample_weight,
+            self._frame.categorical if self._frame else [],
+            n_threads(self.n_jobs, X.shape[0]),
+            int(rng.randint(np.iinfo(np.int32).max)),
+        )
+
+    def _bind(self, rows: Rows, k: int) -> BoundLearner:
+        """The weak learner on these rows: a relation over k classes, by default a rule for each."""
+        learner = self._learner()
+        if isinstance(learner, JointTree):
+            return learner.bind_pairs(rows, k)
+        return BoundPairs(learner.bind(rows), k)
+
+    def _scheme(
+        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+    ) -> Scheme:
+        """The algorithm on this problem."""
+        raise NotImplementedError
+
+    def _run(
+        self, scheme: Scheme, learner: BoundLearner, rng: np.random.RandomState
+    ) -> tuple[History, Ensemble]:
+        """Run the boosting loop, and put the rules together."""
+        with round_progress(type(self).__name__, self.n_estimators, int(self.verbose)) as progress:
+            history = boost(scheme, learner, n_rounds=self.n_estimators, rng=rng, progress=progress)
+        return history, scheme.ensemble(learner, history.rules, np.array(history.votes))
+
+    def _keep(self, ensemble: Ensemble, losses: list[float] | None = None) -> None:
+        """Set the fitted attributes; ``losses`` has a number per rule."""
+        self._ensemble = ensemble
+        self.estimators_: list[Rule] = ensemble.rules
+        self.estimator_weights_ = ensemble.votes
+        self.n_iter_ = len(ensemble.round_ends)
+        if losses:
+            self.train_loss_ = np.array(losses)[ensemble.round_ends]
+
+    # -- scores ---------------------------------------------------------------------------------
+
+    def _checked(self, X: Any) -> AnyArray:
+        check_is_fitted(self)
+        learner = self._learner()
+        rows: AnyArray = self._read(
+            X, missing=learner.accepts_missing, sparse_rows=learner.accepts_sparse
+        )
+        return rows
+
+    def _scores(self, X: Any) -> Floats:
+        """The scores of the ensemble, (n, d)."""
+        rows = self._checked(X)
+        if self.n_iter_:
+            return self._ensemble.decision_function(rows)
+        return np.tile(one_hot(int(self._by_cost[0]), len(self._by_cost)), (rows.shape[0], 1))
+
+    def _settled(self, scores: Floats) -> Floats:
+        """Scores without ties: of equal largest ones, that of the cheapest decision is raised."""
+        # By the last digit only. Whoever takes the largest score then decides as `predict` does.
+        ordered = scores[:, self._by_cost]
+        largest = ordered.max(axis=1)
+        slack = TIE * np.abs(ordered).max(axis=1)
+        best = ordered >= (largest - slack)[:, None]
+        tied = np.flatnonzero(best.sum(axis=1) > 1)
+        settled = scores.copy()
+        settled[tied, self._by_cost[best[tied].argmax(axis=1)]] = np.nextafter(
+            largest[tied], np.inf
+        )
+        return settled
+
+    def _decide(self, scores: Floats) -> Ints:
+        """The decisions by the scores alone."""
+        return np.asarray(self._settled(scores).argmax(axis=1))
+
+    def _shown(self, scores: Floats) -> Floats:
+        """Scores as `decision_function` returns them: of two columns the difference."""
+        scores = self._settled(scores)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+    def _probabilities(self, scores: Floats) -> Floats:
+        """Class probabilities from scores, (n, k): by default their shares."""
+        return shares(scores)
+
+    def _class_proba(self, scores: Floats) -> Floats:
+        proba = self._probabilities(scores)
+        # Links keep the order of the scores, so only ties can differ from `predict`.
+        winner, row = self._decide(scores), np.arange(len(proba))
+        tied = proba.argmax(axis=1) != winner
+        proba[row[tied], winner[tied]] = (1.0 + TIE) * proba[tied].max(axis=1)
+        return proba
+
+    def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
+        scores = self._scores(X)
+        return (
+            self._decide(scores) if codes else None,
+            self._class_proba(scores) if proba and not self._lack_of_probabilities() else None,
+        )
+
+    def _lack_of_probabilities(self) -> str:
+        if same_labels(self.decisions_, self.classes_):
+            return ""
+        return (
+            f"has no class probabilities: it was fitted with the decisions "
+            f"{self.decisions_.tolist()}, which are not the classes"
+        )
+
+    def decision_function(self, X: Any) -> Floats:
+        """The scores of the decisions.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, d), or (n,) for two decisions
+            A column per decision. For two decisions, a score towards the second one, which is
+            decided above 0 (algorithms for two classes: the sum of the votes, at 0 or above).
+        """
+        return self._shown(self._scores(X))
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """The scores after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Yields
+        ------
+        array of shape (n, d), or (n,) for two decisions
+            Scores after one round more.
+        """
+        rows = self._checked(X)
+        for scores in self._ensemble.staged(rows):
+            yield self._shown(scores)
+
+    def staged_predict(self, X: Any) -> Iterator[AnyArray]:
+        """The decisions after each round.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Yields
+        ------
+        array of shape (n,)
+            Labels of ``decisions_`` after one round more.
+        """
+        rows = self._checked(X)
+        for scores in self._ensemble.staged(rows):
+            yield self.decisions_[self._decide(scores)]
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities; the class docstring says what theory they rest on.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A column per class, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        lack = self._lack_of_probabilities()
+        if lack:
+            raise ValueError(
+                f"{type(self).__name__} {lack}. Use decision_function, or MinCostClassifier."
+            )
+        return self._class_proba(self._scores(X))
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """How much each feature is used, (n_features_in_,), summing to 1.
+
+        For every rule the share of each feature in the gain of its splits (for a rule on one
+        feature, 1), averaged with the votes as weights. Zeros if no rule uses a feature.
+        """
+        check_is_fitted(self)
+        try:
+            return self._ensemble.importances(self.n_features_in_)
+        except AttributeError as error:
+            raise AttributeError(
+                f"feature_importances_ exists only if the weak rules of {type(self).__name__} know "
+                f"how much they use each feature, as trees do; {self._learner()} does not."
+            ) from error
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        learner = self._learner()
+        tags.input_tags.allow_nan = learner.accepts_missing
+        tags.input_tags.sparse = learner.accepts_sparse
+        return tags
+
+
+class BinaryBoostingClassifier(BoostingClassifier):
+    """A boosted classifier for two classes; the decision is the sign of the score.
+
+    An algorithm is a `VoteRule` run by a `VoteScheme`, or has a `Scheme` of its own. It says which
+    initial weights it starts from, and which loss links scores to probabilities.
+
+    Parameters
+    ----------
+    init : {"uniform", "balanced", "cost"} or None, default=None
+        Initial weights: equal, equal class totals, or proportional to the costs. None is the
+        paper's choice. After ``"balanced"``, scores and probabilities are those of a population
+        in which both classes are equally frequent.
+
+    Attributes
+    ----------
+    classes_ : array of shape (2,)
+        The classes; the second one is the positive class of the equations.
+    """
+
+    _rule: ClassVar[VoteRule]
+    _scheme_type: ClassVar[type[VoteScheme]] = VoteScheme
+    _default_init: ClassVar[Init] = "cost"
+    # Whether costs enter by the initial weights alone; else the score always has them inside.
+    _costs_by_init: ClassVar[bool] = False
+    _link: ClassVar[BinaryLoss] = WeightedExponential()
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "init": one_of(None, "uniform", "balanced", "cost")
+    }
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        n_estimators: int = 100,
+        estimator: Any = None,
+        max_leaves: int = 8,
+        init: Init | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
+        )
+        self.init = init
+
+    def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
+        """The algorithm on this problem."""
+        return self._scheme_type(self._rule, problem, init=init, n_rounds=self.n_estimators)
+
+    def _check_classes(self) -> None:
+        super()._check_classes()
+        if len(self.classes_) > 2:
+            # Worded so that scikit-learn's checks recognise it.
+            raise ValueError(
+                f"Only binary classification is supported by {type(self).__name__}. The type of "
+                f"the target is multiclass, with {len(self.classes_)} classes: "
+                f"{self.classes_.tolist()[:10]}. Use a multi-class algorithm of costboost."
+            )
+
+    def _fit_costs(
+        self, costs: Costs, weights: Floats, used: Bools, X: AnyArray, rng: np.random.RandomState
+    ) -> None:
+        problem = BinaryProblem.from_costs(costs, weights)
+        if not used.all():
+            problem = problem.take(used)
+        self._cost_pair = problem.mean_pair
+        if problem.y.min() == problem.y.max():
+            # Every row is best decided alike, whatever its truth.
+            self._fall_back(problem, "one decision is the cheapest for every row")
+            return
+        bound = self._learner().bind(self._bound_rows(X, problem.sample_weight, rng))
+        scheme = self._binary_scheme(problem, self.init or self._default_init)
+        history, ensemble = self._run(scheme, bound, rng)
+        if not history.rules:
+            self._fall_back(problem, history.stop, self._remedy(problem))
+            return
+        self._keep(ensemble, history.losses)
+        self._warn_if_collapsed(self._decide(scheme.F), stacklevel=6)
+
+    def _fall_back(self, problem: BinaryProblem, reason: str, remedy: str = "") -> None:
+        """The cheapest constant decision, with the vote AdaBoostC would give it."""
+        warnings.warn(
+            f"{type(self).__name__} fitted no rule ({reason}); it predicts the cheapest constant "
+            f"decision. {remedy}".rstrip(),
+            CollapseWarning,
+            stacklevel=6,
+        )
+        at_stake = problem.sample_weight * problem.c
+        positive = float(at_stake[problem.y > 0].sum())
+        vote = half_log_ratio(positive, float(at_stake.sum()) - positive)
+        rule = ConstantRule(1.0 if vote >= 0 else -1.0)
+        self._keep(Ensemble([rule], np.array([min(abs(vote), PERFECT_VOTE)])))
+
+    def _remedy(self, problem: BinaryProblem) -> str:
+        """What to do where no rule was of use, if the recipe knows more than the loop."""
+        return ""
+
+    def _scores(self, X: Any) -> Floats:
+        """The score F(x) = Σ α h(x), (n,)."""
+        rows = self._checked(X)
+        return self._ensemble.decision_function(rows)
+
+    def _shown(self, scores: Floats) -> Floats:
+        return scores
+
+    def _decide(self, scores: Floats) -> Ints:
+        return (scores >= 0).astype(np.intp)
+
+    def _class_proba(self, scores: Floats) -> Floats:
+        positive = self._link.probability(scores, self._link_costs())
+        return np.column_stack([1.0 - positive, positive])
+
+    def _link_costs(self) -> tuple[float, float]:
+        """The costs that the fitted score has inside."""
+        if self._costs_by_init and (self.init or self._default_init) != "cost":
+            return 1.0, 1.0
+        return self._cost_pair
+
+    @property
+    def booster_(self) -> Any:
+        """The finished ensemble as a LightGBM model, if the weak learner is ``"tree"``."""
+        check_is_fitted(self)
+        trees = getattr(self._ensemble, "trees", None)
+        if trees is None:
+            raise AttributeError(
+                f"booster_ exists only if the weak learner of {type(self).__name__} is a tree."
+            )
+        return trees.to_lightgbm(self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class PairVoteClassifier(BoostingClassifier):
+    """A `VoteRule` on the pairs of rows and wrong classes.
+
+    Parameters
+    ----------
+    max_leaves : int, default=16
+        Largest number of leaves of the tree of each class.
+    init : {"cost", "uniform"} or None, default=None
+        Initial weights: proportional to the costs, or equal. None is the paper's choice.
+    """
+
+    _rule: ClassVar[VoteRule]
+    _rules: ClassVar[Mapping[str, Constraint]] = {"init": one_of(None, "cost", "uniform")}
+
+    def __init__(
+        self,
+        cost_matrix: Any = None,
+        n_estimators: int = 100,
+        estimator: Any = None,
+        max_leaves: int = 16,
+        init: Init | None = None,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
+        )
+        self.init = init
+
+    def _scheme(
+        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+    ) -> Scheme:
+        return PairVotes(self._rule, problem, from_costs=self.init in (None, "cost"))
+
+
+class SampledClassifier(BoostingClassifier):
+    """Averages classifiers, each fitted to a sample of its own, in parallel.
+
+    Parameters
+    ----------
+    n_estimators : int, default=100
+        Number of samples, each with a classifier of its own.
+    estimator : scikit-learn classifier or None, default=None
+        The classifier of each sample. None is a fully grown decision tree.
+    max_leaves : int, default=8
+        Without effect here: the classifier brings its own limits.
+    n_jobs : int or None, default=None
+        Number of processes of joblib. None is one.
+    verbose : int, default=0
+        Above 0, joblib prints its progress.
+    """
+
+    _needs_classes_as_decisions: ClassVar[bool] = False
+
+    @staticmethod
+    def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:
+        """A sample: row numbers, and the decision that each row is an example of."""
+        raise NotImplementedError
+
+    def _learner(self) -> Learner:
+        model = DecisionTreeClassifier() if self.estimator is None else self.estimator
+        if not isinstance(model, BaseEstimator) or not is_classifier(model):
+            raise ValueError(
+                f"estimator of {type(self).__name__} must be None or a scikit-learn classifier "
+                f"instance; got {self.estimator!r}."
+            )
+        return Labels(model)
+
+    def _train(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
+        k = problem.C.shape[1]
+        model = self._learner().estimator  # type: ignore[attr-defined]
+        seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_estimators)
+        fitted = Parallel(n_jobs=self.n_jobs, verbose=10 * int(self.verbose))(
+            delayed(_fit_sample)(model, X, problem, self._draw, int(seed)) for seed in seeds
+        )
+        rules = [ClassRule(classifier, k) for classifier in fitted]
+        average = Ensemble(rules, np.full(len(rules), 1.0 / len(rules)))
+        self._keep(Mixture(average, 1.0 / np.arange(1.0, len(rules) + 1.0), k))
+        self.estimator_weights_ = average.votes
+        return self._ensemble.decision_function(X)
+
+
+def _fit_sample(model: Any, X: AnyArray, problem: MulticlassProblem, draw: Any, seed: int) -> Any:
+    rows, decisions = draw(problem, np.random.RandomState(seed))
+    classifier = clone(model)
+    if "random_state" in classifier.get_params(deep=False):
+        classifier.set_params(random_state=seed)
+    # Trees of scikit-learn cast to single precision, and their error names what does not fit.
+    with np.errstate(over="ignore"):
+        return classifier.fit(X[rows], decisions)
+
+
+def shares(scores: Floats) -> Floats:
+    """Non-negative scores as shares of their row's sum; uniform where all are zero."""
+    # Shares that differ by rounding only are made equal: their logarithms would be. A sum of votes
+    # that cancel may be negative by rounding.
+    scores = np.maximum(scores, 0.0)
+    total = scores.sum(axis=1, keepdims=True)
+    uniform = np.full_like(scores, 1.0 / scores.shape[1])
+    return np.asarray(np.round(np.divide(scores, total, out=uniform, where=total > 0), 15))

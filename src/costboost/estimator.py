@@ -1,0 +1,746 @@
+"""The base of every classifier: tables and costs are read, rows are answered, results are written.
+
+A prediction is one function, `CostSensitiveClassifier._answer`: columns, scores, probabilities,
+expected costs, decision. Everything else asks it.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import warnings
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost._validation import checked_labels
+from costboost.columns.frames import (
+    FrameEncoder,
+    as_csr,
+    categorical_columns,
+    check_table,
+    is_sparse,
+    odd_columns,
+    warn_of,
+)
+from costboost.costs import Costs, CostSummary
+from costboost.costs.expressions import column_names
+from costboost.costs.forms import Reader, decisions_of, is_labelled, positive_of, varies
+from costboost.costs.labels import nearest, positive_code
+from costboost.costs.table import same_labels
+from costboost.costs.uncertain import scenarios
+from costboost.decisions import Allocation, Budget, Rate, allocate, break_even
+from costboost.errors import CollapseWarning
+from costboost.metrics import savings_score
+
+if TYPE_CHECKING:
+    from costboost.report import ReportData
+
+
+class Answer(NamedTuple):
+    """What a model says about rows."""
+
+    codes: Ints  # the decision of each row, an index into costs.decisions
+    costs: Costs  # the costs of these rows, their truth unknown
+    proba: Floats | None  # (n, k); None if unknown, or if nobody asked and the scores decide
+    expected: Floats | None  # expected cost of each decision, (n, d); None as above
+
+
+class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that knows what decisions cost, reports in money and can be saved to a file.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+        The classes.
+    n_classes_ : int
+        Their number.
+    decisions_ : array of shape (d,)
+        The decisions, which `predict` returns; the classes unless the costs name others.
+    costs_ : CostSummary
+        The costs of the fit; ``print`` shows them in words.
+    cost_matrix_ : array of shape (k, d)
+        The costs, averaged over the rows where they differ.
+    trained_at_ : str
+        When the fit ended, UTC.
+    data_fingerprint_ : str
+        A SHA-256 of all training rows, where they were in memory.
+    """
+
+    _needs_classes_as_decisions: ClassVar[bool] = False
+    """Whether the algorithm decides only for classes."""
+
+    cost_matrix: Any
+    classes_: AnyArray
+    decisions_: AnyArray
+    costs_: CostSummary
+    cost_matrix_: Floats
+    # The ``cost_matrix`` of the fit, to notice another one, and where its costs came from:
+    # "cost_matrix", "matrix" (one for all rows, by ``costs``) or "rows" (costs of single rows).
+    _fitted_costs: tuple[Any, str]
+    _frame: FrameEncoder | None  # how columns that are not numbers are coded
+
+    # -- rows of a fit --------------------------------------------------------------------------
+
+    def _read_training(
+        self,
+        X: Any,
+        y: Any,
+        *,
+        categories: bool,
+        missing: bool,
+        sparse_rows: bool,
+        remedy: str = "",
+    ) -> tuple[AnyArray, AnyArray]:
+        """The rows as a float matrix, and the labels; remembers how the columns are coded."""
+        # A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
+        categorical, odd = categorical_columns(X), odd_columns(X)
+        self._frame = None
+        if categorical:
+            names = [X.columns[j] for j in categorical if j not in odd]
+            if names and not categories:
+                raise ValueError(f"X has categorical columns {names}, which {remedy}")
+            self._frame = FrameEncoder(X, categorical, odd)
+        if odd:
+            warn_of(odd, X, type(self).__name__)
+        y = checked_labels(y, type(self).__name__)
+        matrix, y = self._read(X, missing=missing, sparse_rows=sparse_rows, y=y)
+        check_classification_targets(y)
+        return matrix, y
+
+    def _read(self, X: Any, *, missing: bool, sparse_rows: bool, y: Any = None) -> Any:
+        """Validate X (and y while fitting), categories encoded."""
+        check_table(X, type(self).__name__)
+        reset = y is not None
+        checks: dict[str, Any] = {
+            "dtype": [np.float64, np.float32],
+            "ensure_all_finite": "allow-nan" if missing else True,
+        }
+        if self._frame is None:
+            checks["accept_sparse"] = "csr" if sparse_rows else False
+            # scikit-learn sums X to look for infinities of both signs.
+            with np.errstate(invalid="ignore"):
+                found = validate_data(self, X, **({"y": y} if reset else {}), reset=reset, **checks)
+            matrix, y = found if reset else (found, None)
+            matrix = as_csr(matrix) if is_sparse(matrix) else matrix
+            return (matrix, y) if reset else matrix
+        if not hasattr(X, "columns"):
+            raise ValueError(
+                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
+                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
+                f"columns {list(getattr(self, 'feature_names_in_', []))}."
+            )
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        with np.errstate(invalid="ignore"):
+            matrix = check_array(self._frame.transform(X), estimator=self, **checks)
+        if not reset:
+            return matrix
+        y = np.asarray(y)
+        if y.shape != (len(matrix),):
+            raise ValueError(
+                f"y must have shape ({len(matrix)},), one label per row of X; got {y.shape}."
+            )
+        return matrix, y
+
+    def _check_classes(self) -> None:
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs rows of at least two classes, and there is only one "
+                f"class: {self.classes_.tolist()}."
+            )
+
+    def _training_costs(
+        self, costs: Any, codes: Ints, X: Any, weights: Floats | None
+    ) -> tuple[Costs, dict[str, Any]]:
+        """The costs of the training rows, and the fitted attributes that describe them."""
+        known = Costs.resolve(
+            self.cost_matrix,
+            costs,
+            classes=self.classes_,
+            X=X,
+            codes=codes,
+            owner=type(self).__name__,
+            as_classes=self._needs_classes_as_decisions,
+        )
+        source = "cost_matrix" if costs is None else "rows" if known.is_per_row else "matrix"
+        return known, {
+            "decisions_": known.decisions,
+            "costs_": known.summary,
+            "cost_matrix_": known.average(weights),
+            "_fitted_costs": (self.cost_matrix, source),
+        }
+
+    def _warn_if_collapsed(
+        self, decisions: Ints, remedy: str = "give the weak learner more room", stacklevel: int = 4
+    ) -> None:
+        """Say it once when one decision is made for every training row."""
+        if decisions.min() < decisions.max():
+            return
+        matrix = self.cost_matrix_
+        reduced = matrix - matrix.min(axis=1, keepdims=True)
+        paid = reduced[reduced > 0]
+        remedy = remedy[0].upper() + remedy[1:]
+        if (
+            not same_labels(self.decisions_, self.classes_)
+            or (np.diag(reduced) > 0).any()
+            or (paid.size and paid.min() < paid.max())
+        ):  # the costs say more than "every mistake costs the same"
+            remedy = f"Is the cost ratio meant to be so high? Look at cost_matrix_. {remedy}"
+        label = self.decisions_.tolist()[int(decisions[0])]
+        warnings.warn(
+            f"{type(self).__name__} decides {label!r} for every training row. {remedy}.",
+            CollapseWarning,
+            stacklevel=stacklevel,
+        )
+
+    # -- the answer -----------------------------------------------------------------------------
+
+    def _answer(self, X: Any, costs: Any = None, *, proba: bool = True) -> Answer:
+        """Columns, scores, probabilities, expected costs, decision: one pass over the model."""
+        # Without ``proba``, probabilities are left out where the scores decide by themselves.
+        check_is_fitted(self)
+        by_costs = self._decides_by_costs(costs)
+        codes, p = self._scored(X, codes=not by_costs, proba=proba or by_costs)
+        if p is None:
+            assert codes is not None
+            return Answer(codes, self._mean_costs(), None, None)
+        known = self._decision_costs(costs, len(p), X)
+        cheapest, expected = self._weighed(p, known, X, costs)
+        return Answer(cheapest if codes is None else codes, known, p, expected)
+
+    @abstractmethod
+    def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
+        """Decisions by the scores alone and probabilities of the classes, if they are wanted."""
+        # The decisions are None if only probabilities decide; then these are wanted anyway. The
+        # probabilities are None if there are none.
+
+    def _weighed(self, proba: Floats, known: Costs, X: Any, costs: Any) -> tuple[Ints, Floats]:
+        """The cheapest decision of each row, and the expected cost of every decision."""
+        return known.decide(proba), known.expected(proba)
+
+    def _decides_by_costs(self, costs: Any = None) -> bool:
+        """Whether costs decide, by probabilities: given, of the columns, or set after the fit."""
+        if costs is not None or self._costs_changed():
+            self._check_probabilities("predict")
+            return True
+        return varies(self.cost_matrix) and not self._lack_of_probabilities()
+
+    def _costs_changed(self) -> bool:
+        """Whether ``cost_matrix`` was set anew after the fit."""
+        return self.cost_matrix is not self._fitted_costs[0]
+
+    def _mean_costs(self) -> Costs:
+        """The one matrix of the fit."""
+        return Costs(self.classes_, self.cost_matrix_, self.decisions_)
+
+    def _decision_costs(self, costs: Any, n_samples: int, X: Any) -> Costs:
+        """The rows' costs when the truth is unknown: those given, of the columns, or of the fit."""
+        if costs is None and not self._costs_changed() and not varies(self.cost_matrix):
+            return self._mean_costs()
+        return self._resolved(self.cost_matrix, costs, X, n_samples=n_samples)
+
+    def _resolved(self, cost_matrix: Any, costs: Any, X: Any, **more: Any) -> Costs:
+        """Costs of rows, uncertain ones by their means, in the order of the fit's decisions."""
+        return Costs.resolve(
+            cost_matrix,
+            costs,
+            classes=self.classes_,
+            decisions=None if self._costs_changed() else self.decisions_,
+            X=X,
+            owner=type(self).__name__,
+            as_classes=self._needs_classes_as_decisions,
+            means=True,
+            **more,
+        )
+
+    def _lack_of_probabilities(self) -> str:
+        """Why there are no probabilities of the classes to decide by; empty if there are."""
+        if hasattr(self, "predict_proba"):
+            return ""
+        return "has learned decisions and no probabilities"
+
+    def _check_probabilities(self, what: str) -> None:
+        lack = self._lack_of_probabilities()
+        if lack:
+            raise ValueError(
+                f"{type(self).__name__} {lack}, so {what} cannot use other costs. Fit it anew with "
+                "them, or use CostBoostClassifier or MinCostClassifier, which decide by "
+                "probabilities."
+            )
+
+    def _weighed_answer(self, X: Any, costs: Any, what: str) -> tuple[Answer, Floats, Floats]:
+        """The answer, with probabilities and expected costs, which ``what`` needs."""
+        check_is_fitted(self)
+        self._check_probabilities(what)
+        answer = self._answer(X, costs)
+        assert answer.proba is not None
+        assert answer.expected is not None
+        return answer, answer.proba, answer.expected
+
+    # -- decisions ------------------------------------------------------------------------------
+
+    @property
+    def n_classes_(self) -> int:
+        """Number of classes."""
+        check_is_fitted(self)
+        return len(self.classes_)
+
+    def predict(self, X: Any, costs: Any = None) -> AnyArray:
+        """The cheapest decision for each row.
+
+        Without ``costs``, scores that have learned the costs of the fit decide by themselves;
+        other classifiers take the decision of smallest expected cost under those costs. Where the
+        costs of single rows are known when deciding, a score that has learned the rows' costs
+        holds them already: fit on the mean costs, or use a classifier that decides by
+        probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        costs : array of shape (n, k, d), matrix, frame or mapping, optional
+            The costs to decide by: a matrix per row, or one for all rows (a what-if). The decision
+            is then the one of smallest expected cost, by the probabilities; so it is if
+            ``cost_matrix`` holds expressions or is a function, which give the costs of each row.
+
+        Returns
+        -------
+        array of shape (n,)
+            Labels of ``decisions_``.
+        """
+        answer = self._answer(X, costs, proba=False)
+        return answer.costs.decisions[answer.codes]
+
+    @available_if(lambda model: hasattr(model, "predict_proba"))
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A column per class, in the order of ``classes_``; -inf for a probability of 0.
+        """
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self.predict_proba(X)))
+
+    def predict_cost(self, X: Any, costs: Any = None) -> Floats:
+        """The expected cost of every decision on each row.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        costs : array, frame or mapping, optional
+            The costs to decide by, as in `predict`; by default those of the columns or of the fit.
+
+        Returns
+        -------
+        array of shape (n, d)
+            A column per decision, in the order of ``decisions_``.
+        """
+        return self._weighed_answer(X, costs, "predict_cost")[2]
+
+    def decide(
+        self,
+        X: Any,
+        costs: Any = None,
+        capacity: Mapping[Any, Any] | None = None,
+        per: Any = None,
+        *,
+        constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
+        prices: ArrayLike | None = None,
+    ) -> Allocation:
+        """Decide a whole batch within limits, at the least expected cost.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        costs : array, frame or mapping, optional
+            The costs to decide by, as in `predict`.
+        capacity : mapping of decision to limit, optional
+            How many rows may get a decision: ``{"review": 200}``, a share of the rows
+            ``{"review": 0.02}``, or a pair ``(lower, upper)``.
+        per : str or array of shape (n,), optional
+            Group of each row, such as its day, or the name of that column: limits hold in each.
+        constraints : Rate, Budget or sequence of them, optional
+            Limits on expected rates and on sums of money; see `costboost.decisions`.
+        prices : array of shape (d,), optional
+            Prices of the decisions by `costboost.decisions.capacity_prices`, added to the costs:
+            for rows that arrive one by one.
+
+        Returns
+        -------
+        Allocation
+            ``labels``, ``expected_cost`` and the ``price`` of each limit: what one unit more would
+            save.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> from costboost import MinCostClassifier
+        >>> from costboost.datasets import make_fraud
+        >>> data = make_fraud(2000, random_state=0)
+        >>> prices = pd.DataFrame(
+        ...     [[0, 4, 30], [200, 4, 0]], index=[0, 1], columns=["accept", "review", "block"]
+        ... )
+        >>> model = MinCostClassifier(cost_matrix=prices, n_jobs=1).fit(data.X, data.y)
+        >>> found = model.decide(data.X, capacity={"review": 20})
+        >>> bool((found.labels == "review").sum() <= 20)
+        True
+        >>> found.price["review"] >= 0
+        True
+        """
+        answer, proba, expected = self._weighed_answer(X, costs, "decide")
+        if prices is not None:
+            expected = expected + np.asarray(prices, dtype=np.float64)
+        return allocate(
+            expected,
+            answer.costs.decisions,
+            capacity=capacity,
+            constraints=constraints,
+            per=per,
+            proba=proba,
+            classes=self.classes_,
+            X=X,
+        )
+
+    def break_even(self, X: Any, entry: Any, costs: Any = None) -> Floats:
+        """The amount of one cost at which the decision of each row flips, all others kept.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        entry : "fn", "fp", "tp", "tn" or (truth, decision)
+            The cost. The short names need two classes as decisions, and a positive class that
+            ``cost_matrix`` names or that is usual.
+        costs : array, frame or mapping, optional
+            The other costs, as in `predict`.
+
+        Returns
+        -------
+        array of shape (n,)
+            Below the amount the row gets the decision of the entry, from it on another; NaN if no
+            amount flips it.
+        """
+        answer, proba, _ = self._weighed_answer(X, costs, "break_even")
+        known, positive = answer.costs, positive_of(self.cost_matrix if costs is None else costs)
+        if isinstance(entry, str):
+            code = positive_code(
+                positive, self.classes_, "entry", f"{type(self).__name__}.break_even",
+                remedy="name the entry by its labels, (truth, decision)",
+            )  # fmt: skip
+            positive = self.classes_.tolist()[code]
+        return break_even(
+            proba,
+            known.matrix,
+            entry,
+            classes=self.classes_,
+            decisions=known.decisions,
+            positive=positive,
+            decide=lambda matrix: Costs(self.classes_, matrix, known.decisions).decide(proba),
+        )
+
+    def with_costs(self, cost_matrix: Any) -> Self:
+        """The same fitted model, deciding by other costs, without training again.
+
+        The probabilities stay as they are; only the decisions change. The costs may name other
+        decisions.
+
+        Parameters
+        ----------
+        cost_matrix : array, frame, mapping, callable or None
+            The costs, in any form of the constructor.
+
+        Returns
+        -------
+        classifier
+            A copy that shares the trained parts.
+
+        Raises
+        ------
+        ValueError
+            If the model has no probabilities that theory ties to its scores: its decisions hold the
+            costs of the fit, and only a new fit can change them.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from costboost import MinCostClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> model = MinCostClassifier(cost_matrix={"fn": 1, "fp": 1}).fit(X, y)
+        >>> careful = model.with_costs({"fn": 1, "fp": 50})
+        >>> bool(careful.predict(X).sum() < model.predict(X).sum())
+        True
+        """
+        check_is_fitted(self)
+        self._check_probabilities("with_costs")
+        other = copy.copy(self)
+        other.cost_matrix = cost_matrix
+        if varies(cost_matrix):
+            other.decisions_ = decisions_of(
+                cost_matrix,
+                self.classes_,
+                type(self).__name__,
+                as_classes=self._needs_classes_as_decisions,
+            )
+            # They depend on the rows: no summary of the rows of the fit would be true.
+            for name in ("costs_", "cost_matrix_"):
+                other.__dict__.pop(name, None)
+            return other
+        costs = other._resolved(cost_matrix, None, None)
+        other.decisions_ = costs.decisions
+        other.costs_, other.cost_matrix_ = costs.summary, costs.average()
+        return other
+
+    # -- the score ------------------------------------------------------------------------------
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+    ) -> float:
+        """Savings: 1 - cost / cost of the best constant decision.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        y : array of shape (n,)
+            Their true classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+        costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
+            Costs of the rows. A matrix, one for all rows or one per row, is known at decision time,
+            so the decisions use it too; prices, of shape (n, d) or (n,), only price the
+            decisions. They must be given if `fit` was given costs of single rows.
+
+        Returns
+        -------
+        float
+            1 if nothing is lost, 0 for the cost of the best constant decision, below 0 if more.
+        """
+        check_is_fitted(self)
+        form = self._judging_costs(costs)
+        decided = self.predict(X, costs=self._known_when_deciding(costs, len(np.asarray(y))))
+        # A labelled matrix, or none, also prices truths that the training rows lacked.
+        names_all = costs is None and (form is None or is_labelled(form))
+        classes = np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_
+        return float(
+            savings_score(
+                y,
+                decided,
+                cost_matrix=scenarios(form).expected if costs is None else None,
+                costs=None if costs is None else scenarios(costs).expected,
+                labels=classes,
+                decisions=None if same_labels(self.decisions_, self.classes_) else self.decisions_,
+                sample_weight=sample_weight,
+                X=X,
+            )
+        )
+
+    def _judging_costs(self, costs: Any) -> Any:
+        """The costs that rows are judged by: given, ``cost_matrix``, or the one matrix of fit."""
+        if costs is not None:
+            return costs
+        source = self._fitted_costs[1]
+        if source == "rows":
+            raise ValueError(
+                f"{type(self).__name__} was fitted with costs of single rows, so score needs the "
+                "costs of these rows: pass costs=. In pipelines and cross-validation, request "
+                "them by set_score_request(costs=True) with scikit-learn's metadata routing, or "
+                'write the costs as expressions over columns, cost_matrix={"fn": "amount", "fp": '
+                "5}."
+            )
+        is_fixed = source == "matrix" and not self._costs_changed()
+        return self._mean_costs() if is_fixed else self.cost_matrix
+
+    def _known_when_deciding(self, costs: Any, n: int) -> Any:
+        """The costs, if `predict` can use them: a matrix, and not prices under the truth."""
+        if costs is None or self._lack_of_probabilities():
+            return None
+        reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
+        codes = np.zeros(n, dtype=np.intp)
+        return None if reader.are_prices(scenarios(costs).expected, codes) else costs
+
+    # -- reports and files ----------------------------------------------------------------------
+
+    def judged(self, X: Any, y: ArrayLike, *, costs: Any = None) -> tuple[Floats, Costs, AnyArray]:
+        """What a report is about: probabilities, costs of rows whose truth is known, decisions.
+
+        Parameters
+        ----------
+        X, y, costs
+            As in `score`.
+
+        Returns
+        -------
+        proba : array of shape (n, k)
+            Probabilities of the classes.
+        known : Costs
+            What each decision costs on each row, given its truth.
+        decided : array of shape (n,)
+            Labels of the decisions.
+        """
+        check_is_fitted(self)
+        self._check_probabilities("report")
+        form = self._judging_costs(costs)
+        places = {label: code for code, label in enumerate(self.classes_.tolist())}
+        labels = np.asarray(y).tolist()
+        unknown = sorted({str(label) for label in labels if label not in places})
+        if unknown:
+            raise ValueError(
+                f"y of {type(self).__name__} must hold only the classes {list(places)}, got "
+                f"{unknown[:5]}. Drop those rows, or fit on rows of all classes."
+            )
+        codes = np.array([places[label] for label in labels], dtype=np.intp)
+        known = self._resolved(form, costs, X, codes=codes)
+        usable = costs if known.matrix is not None else None
+        answer, proba, _ = self._weighed_answer(X, usable, "report")
+        return proba, known, answer.costs.decisions[answer.codes]
+
+    def report_data(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+        **options: Any,
+    ) -> ReportData:
+        """The numbers of `report`, as objects.
+
+        Parameters
+        ----------
+        X, y, sample_weight, costs, **options
+            As in `report`.
+
+        Returns
+        -------
+        ReportData
+            All numbers of the page.
+        """
+        from costboost.report import report_data
+        from costboost.report.of_model import case_of
+
+        return report_data(case_of(self, X, y, sample_weight, costs=costs, **options))
+
+    def report(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+        path: str | Path = "report.html",
+        **options: Any,
+    ) -> Path:
+        """Write a report in money about the decisions on these rows: one HTML file.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            Rows that the model was not fitted on.
+        y : array of shape (n,)
+            Their true classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows.
+        costs : array, frame or mapping, optional
+            Costs of the rows, as in `score`.
+        path : str or Path, default="report.html"
+            The file to write. It needs no network to be read.
+        **options
+            ``time``, ``amount``, ``segments``, ``nothing``, ``positive``, ``rivals``, ``ids``,
+            ``title`` and ``unit`` of `costboost.report.of_model.case_of`.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from costboost.report import write_report
+        from costboost.report.of_model import case_of
+
+        return write_report(case_of(self, X, y, sample_weight, costs=costs, **options), path)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the fitted classifier to a model file, which holds no code.
+
+        `costboost.load` reads it. The file appears when it is complete: a crash leaves an old file
+        as it was. ``docs/files.md`` describes the format.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, usually with the ending ``.costboost``.
+
+        Returns
+        -------
+        Path
+            The file.
+        """
+        from costboost.files import save
+
+        return save(self, path)
+
+    def to_onnx(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        costs: bool = False,
+        exact: bool = False,
+    ) -> Any:
+        """Write the fitted classifier as an ONNX graph, for other runtimes.
+
+        Classifiers whose scores are sums of trees can be written; others raise a ValueError that
+        says why. ``docs/files.md`` describes inputs and outputs.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write; without it the graph is only returned.
+        costs : bool, default=False
+            Whether the graph has the input ``costs``, the rows' own matrices, and decides as
+            ``predict(X, costs=...)``.
+        exact : bool, default=False
+            Whether sums of trees must not depend on the number of threads of the runtime.
+
+        Returns
+        -------
+        onnx.ModelProto
+            The graph.
+        """
+        from costboost.files import to_onnx
+
+        return to_onnx(self, path, costs=costs, exact=exact)
+
+
+def column_of(values: Any, X: Any, name: str, owner: str) -> Any:
+    """Values of the rows: as they are given, or a column of X by its name."""
+    if not isinstance(values, str):
+        return values
+    columns = column_names(X)
+    if columns is None or values not in columns:
+        raise ValueError(
+            f"The {name!r} parameter of {owner} names the column {values!r}, which X does not "
+            f"have{nearest(values, columns or [])} Pass the column's values."
+        )
+    return np.asarray(X[values])
