@@ -13,7 +13,14 @@ from scipy import sparse
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from costboost import trees as module
-from costboost.trees import ZERO, Trees, from_lightgbm, from_sklearn, from_xgboost
+from costboost.trees import (
+    ZERO,
+    Trees,
+    from_catboost,
+    from_lightgbm,
+    from_sklearn,
+    from_xgboost,
+)
 
 CATEGORICAL = [0, 1]
 
@@ -57,17 +64,6 @@ def xgboost_booster(k=2, rounds=10, **parameters):
     if k > 2:
         chosen |= {"objective": "multi:softprob", "num_class": k}
     return xgb.train({**chosen, **parameters}, xgboost_matrix(X, np.minimum(y, k - 1)), rounds)
-
-
-@pytest.fixture
-def cold(monkeypatch):
-    """The kernel is not compiled yet: LightGBM's twin answers for few rows."""
-    module._kernel.cache_clear()
-
-
-@pytest.fixture
-def warm():
-    module._kernel()
 
 
 LIGHTGBM = [
@@ -224,6 +220,39 @@ def test_scores_are_those_of_scikit_learn(missing):
     np.testing.assert_array_equal(found.scores(rows), regressor.predict(rows))
 
 
+@pytest.mark.parametrize("k", [2, 3])
+def test_scores_are_those_of_catboost(k):
+    catboost = pytest.importorskip("catboost")
+    X, y = table()
+    y = np.minimum(y, k - 1)
+    # Columns as CatBoost sees them: numbers, and whether the second is a category.
+    source, category = np.array([2, 3, 4, 1, 1, 1, 1]), np.array([-1, -1, -1, 0, 1, 2, 3])
+
+    def seen(rows):
+        values = rows[:, source].astype(np.float32)
+        values[:, 3:] = values[:, 3:] == category[3:]
+        return values
+
+    booster = catboost.CatBoost(
+        {
+            "loss_function": "Logloss" if k == 2 else "MultiClass",
+            "iterations": 12,
+            "depth": 4,
+            "verbose": False,
+            "allow_writing_files": False,
+            "thread_count": 1,
+        }
+    ).fit(seen(X), y)
+    found = from_catboost(booster, source, category)
+    found.check(5)
+    rows = xgboost_rows()
+    expected = booster.predict(seen(rows), prediction_type="RawFormulaVal")
+    np.testing.assert_allclose(found.scores(rows), expected, atol=1e-9)
+    np.testing.assert_allclose(found.contributions(rows).sum(axis=-1), expected, atol=1e-9)
+    assert (found.importances(5)[1:] > 0).all()
+    assert found.n_rounds == 12
+
+
 def test_sparse_rows_are_those_of_the_array(monkeypatch):
     monkeypatch.setattr(module, "_DENSE_NUMBERS", 500)
     X = table()[0]
@@ -319,8 +348,9 @@ HOSTILE = {
     "set between": (lambda t: put("threshold", np.flatnonzero(t.kind & 1)[0], 0.5)(t), "categor"),
     "set of no size": (lambda t: put("words", np.flatnonzero(t.kind & 1)[0], -1)(t), "categories"),
     "no number": (put("values", 0, np.nan), "finite"),
-    "no threshold": (put("threshold", 0, np.nan), "thresholds"),
+    "no threshold": (put("threshold", 0, np.nan), "finite"),
     "cover negative": (put("leaf_cover", 0, -1.0), "covers"),
+    "cover without end": (put("leaf_cover", 0, np.inf), "finite"),
     "kind": (put("kind", 0, 8), "kinds"),
     "kind negative": (put("kind", 0, -1), "kinds"),
     "nodes missing": (lambda t: replace(t, gain=t.gain[1:]), "gain must have the shape"),
@@ -363,6 +393,7 @@ def test_any_damage_is_refused_or_harmless():
             refused += 1
             continue
         assert np.isfinite(other.scores(rows)).all()
+        assert np.isfinite(other.contributions(rows)).all()
     assert refused > 50
 
 

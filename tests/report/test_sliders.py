@@ -99,23 +99,6 @@ def test_untouched_sliders_decide_as_the_case_does(case):
     assert (board_of(case).operating_point().decided == case.decided).all()
 
 
-@cases
-def test_capacity_is_kept_and_best(case):
-    """No exchange of two rows would lower the expected cost."""
-    board = board_of(case)
-    ones = np.ones(board.shape)
-    expected, free = board.expected(ones), board.operating_point()
-    limited = int(free.counts.argmax())
-    c = free.counts[limited] // 2
-    point = board.operating_point(capacity=c, limited=limited)
-    assert point.counts[limited] <= c
-    others = np.delete(expected, limited, axis=1).min(axis=1)
-    saved = others - expected[:, limited]
-    kept = saved[(point.decided == limited) & (free.decided == limited)]
-    lost = saved[(point.decided != limited) & (free.decided == limited)]
-    assert kept.min() >= lost.max()
-
-
 def test_a_report_answers_in_labels():
     report = report_data(two_classes())
     factors = factors_of(report.sliders.levers, [2.0, 0.5], (2, 2))

@@ -11,10 +11,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -32,7 +29,7 @@ JSON = {"content-type": "application/json"}
 
 
 @contextmanager
-def server(model: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
+def server(model, *options):
     command = [sys.executable, "-c", START, str(model), "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(
@@ -58,19 +55,19 @@ def server(model: Path, *options: str) -> Iterator[tuple[subprocess.Popen[str], 
         process.stderr.close()
 
 
-def ask(connection: http.client.HTTPConnection, path: str, body: bytes | None = None) -> Any:
+def ask(connection, path, body=None):
     connection.request("GET" if body is None else "POST", path, body, JSON)
     answer = connection.getresponse()
     return answer.status, answer.read(), answer.getheader("connection")
 
 
-def ask_once(port: int, path: str) -> Any:
+def ask_once(port, path):
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     with closing(connection):
         return ask(connection, path)
 
 
-def wait_until(question: Any, seconds: float = 60.0) -> None:
+def wait_until(question, seconds=60.0):
     end = time.monotonic() + seconds
     while not question():
         assert time.monotonic() < end, "waited too long"
@@ -80,30 +77,25 @@ def wait_until(question: Any, seconds: float = 60.0) -> None:
 class Asker(threading.Thread):
     """Asks the same rows again and again, until the service closes the connection."""
 
-    def __init__(self, port: int, bodies: list[bytes]) -> None:
+    def __init__(self, port, bodies):
         super().__init__(daemon=True)
         self.port, self.bodies = port, bodies
-        self.answers: list[tuple[int, int, bytes]] = []
-        self.lost: list[str] = []
-        self.goodbye = False
+        self.answers, self.lost, self.goodbye = [], [], False
 
-    def run(self) -> None:
+    def run(self):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         with closing(connection):
-            self._ask(connection)
-
-    def _ask(self, connection: http.client.HTTPConnection) -> None:
-        for turn in range(100_000):
-            place = turn % len(self.bodies)
-            try:
-                status, content, close = ask(connection, "/decide", self.bodies[place])
-            except (OSError, http.client.HTTPException) as error:
-                self.lost.append(repr(error))
-                return
-            self.answers.append((place, status, content))
-            if close == "close":
-                self.goodbye = True
-                return
+            for turn in range(100_000):
+                place = turn % len(self.bodies)
+                try:
+                    status, content, close = ask(connection, "/decide", self.bodies[place])
+                except (OSError, http.client.HTTPException) as error:
+                    self.lost.append(repr(error))
+                    return
+                self.answers.append((place, status, content))
+                if close == "close":
+                    self.goodbye = True
+                    return
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="signals of Unix")
@@ -120,12 +112,12 @@ class Asker(threading.Thread):
         ),
     ],
 )
-def test_reload_and_drain_lose_nothing(tmp_path: Path, workers: int) -> None:
+def test_reload_and_drain_lose_nothing(tmp_path, workers):
     path = tmp_path / "fraud.costboost"
     first = model_of("review")
     second = CostBoostClassifier(REVIEW, **{**SMALL, "random_state": 5}).fit(*fraud_frame(seed=5))
     rows = records_of(rows_of(first, 12))
-    right: dict[str, list[Any]] = {}
+    right = {}
     for model in (second, first):
         model.save(path)
         service = load_service(path)
@@ -136,7 +128,7 @@ def test_reload_and_drain_lose_nothing(tmp_path: Path, workers: int) -> None:
     bodies.append(json.dumps({"records": rows * 40}).encode())  # in a thread
     with server(path, "--workers", str(workers), "--drain", "0.5") as (process, port):
 
-        def ready() -> bool:
+        def ready():
             try:
                 status, content, _ = ask_once(port, "/ready")
             except OSError:
@@ -151,10 +143,10 @@ def test_reload_and_drain_lose_nothing(tmp_path: Path, workers: int) -> None:
         second.save(path)
         process.send_signal(signal.SIGHUP)
 
-        def is_new(asker: Asker) -> bool:
+        def is_new(asker):
             return bool(asker.answers) and json.loads(asker.answers[-1][2])["model"] == new
 
-        def all_are_new() -> bool:
+        def all_are_new():
             counters = ask_once(port, "/metrics")[1].decode()
             done = re.search(r'costboost_reloads_total\{result="done"\} (\S+)', counters)
             return done is not None and float(done[1]) == workers
@@ -189,7 +181,7 @@ def test_reload_and_drain_lose_nothing(tmp_path: Path, workers: int) -> None:
     assert sum(count) <= float(counted[1]) <= sum(len(asker.answers) for asker in askers)
 
 
-def test_bad_starts_say_why(tmp_path: Path) -> None:
+def test_bad_starts_say_why(tmp_path):
     app = typer.Typer()
     app.command()(serve)
     runner = CliRunner()

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.markup import escape
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.cli.failure import collected_warnings
 from costboost.cli.models import codes_of
-from costboost.cli.options import AsJson, ScoringOptions, command, listed, option
+from costboost.cli.options import AS_JSON, ScoringOptions, command, listed, option
 from costboost.cli.problem import texts
 from costboost.cli.show import grid, money, print_json, warn, wrote
 from costboost.columns import TableError, check_output, unknown_column, writer
@@ -30,46 +29,35 @@ PERIODS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month
 @command
 def predict(
     asked: ScoringOptions,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="File to write; its ending says the format. - is the standard output, as CSV.",
-        ),
-    ] = "-",
-    capacity: Annotated[
-        list[str] | None,
-        option(
-            "Limit of a decision: a number of rows (200) or a share of them (0.05); may be "
-            "repeated.",
-            metavar="DECISION=LIMIT",
-        ),
-    ] = None,
-    per: Annotated[
-        str | None,
-        option(
-            "The limits hold in each hour, day, week or month of --time-column, or in each "
-            "group of a column."
-        ),
-    ] = None,
-    time_column: Annotated[
-        str | None, option("Column of times for --per; that of the fit if left out.")
-    ] = None,
-    explain: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Add the N strongest reasons, in money.")
-    ] = 0,
-    keep: Annotated[
-        list[str] | None, option("Column to copy to the output, such as an id; all if left out.")
-    ] = None,
-    prefix: Annotated[
-        str, typer.Option(help="Text to put before the names of the new columns.")
-    ] = "",
-    batch_rows: Annotated[
-        int, typer.Option(min=1, help="Rows in memory at once; files may be larger than memory.")
-    ] = 100_000,
-    as_json: AsJson = False,
+    output: str = option(
+        "-",
+        "File to write; its ending says the format. - is the standard output, as CSV.",
+        "--output",
+        "-o",
+        metavar="OUT",
+    ),
+    capacity: list[str] | None = option(
+        None,
+        "Limit of a decision: a number of rows (200) or a share of them (0.05); may be repeated.",
+        metavar="DECISION=LIMIT",
+    ),
+    per: str | None = option(
+        None,
+        "The limits hold in each hour, day, week or month of --time-column, or in each "
+        "group of a column.",
+    ),
+    time_column: str | None = option(
+        None, "Column of times for --per; that of the fit if left out."
+    ),
+    explain: int = option(0, "Add the N strongest reasons, in money.", min=0, metavar="N"),
+    keep: list[str] | None = option(
+        None, "Column to copy to the output, such as an id; all if left out."
+    ),
+    prefix: str = option("", "Text to put before the names of the new columns."),
+    batch_rows: int = option(
+        100_000, "Rows in memory at once; files may be larger than memory.", min=1
+    ),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Decide the rows of a file, and write the decisions beside them."""
     # New columns: decision, probability_CLASS, expected_cost_DECISION, saving (against the
@@ -296,11 +284,9 @@ def _show_prices(console: Console, plan: Allocation) -> None:
 @command
 def explain(
     asked: ScoringOptions,
-    row: Annotated[
-        int, typer.Option(min=1, help="Row of the file, counted from 1 without the header.")
-    ] = 1,
-    top: Annotated[int, typer.Option(min=1, help="Features to show.")] = 10,
-    as_json: AsJson = False,
+    row: int = option(1, "Row of the file, counted from 1 without the header.", min=1),
+    top: int = option(10, "Features to show.", min=1),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Explain the decision of a row: what each feature adds to the saving, in money."""
     import polars as pl

@@ -166,18 +166,6 @@ def staged(estimator: Any, method: str, X: Any, owner: str) -> Iterable[AnyArray
     return stages
 
 
-def like(X: Any, rows: Floats) -> Any:
-    """The rows in the form of X: a frame with the same columns, or the array."""
-    if not hasattr(X, "columns"):
-        return rows
-    return type(X)(dict(zip(X.columns, rows.T, strict=True)))
-
-
-def feature_names(X: Any) -> list[str] | None:
-    """Names of the columns, if X is a frame."""
-    return [str(name) for name in X.columns] if hasattr(X, "columns") else None
-
-
 def fitted_costs(estimator: Any, cost_matrix: Any, costs: Any, X: Any) -> dict[str, Any]:
     """Keywords of a metric: the costs given, else those of the estimator, in class order."""
     # Prices of rows whose truth is known, of shape (n,) or (n, d), are handed on as they are.

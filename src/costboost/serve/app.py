@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 from fastapi import FastAPI, Request
@@ -25,7 +25,7 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
-from pydantic import BaseModel, Field, TypeAdapter, WithJsonSchema
+from pydantic import BaseModel, Field
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
@@ -52,6 +52,69 @@ _HEADERS = [
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
 ]
+
+
+_DECIDE = (
+    "Decide rows: JSON, an Arrow stream or file, or Parquet. A table in Arrow or Parquet may have "
+    "columns of costs: costs.fn and costs.fp, or costs.TRUTH.DECISION for every pair. The header "
+    "Accept: application/vnd.apache.arrow.stream asks for an answer in Arrow."
+)
+_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_OPTIONS = {
+    "explain": "For tables: true explains the decisions.",
+    "capacity": 'For tables: limits as JSON, such as {"review": 20}.',
+    "per": "For tables: the column whose groups have limits of their own.",
+}
+_STATUSES = {
+    400: "The body cannot be read.",
+    401: "The bearer token is missing or wrong.",
+    408: "The body did not arrive in time.",
+    413: "Too many bytes or rows.",
+    415: "The type of the body is not known.",
+    422: "A field is unknown, missing or of the wrong type; the answer names it.",
+    503: "The time limit was reached, or the service is stopping or busy.",
+}
+
+
+class Problem(BaseModel):
+    """What is wrong with a request."""
+
+    field: str | None = Field(description="The place in the request.")
+    message: str
+
+
+class Failure(BaseModel):
+    """The body of every error."""
+
+    error: Problem
+
+
+class Reasons(BaseModel):
+    """The base and the parts add up to the saving."""
+
+    base: float
+    parts: dict[str, float]
+
+
+class DecidedRow(BaseModel):
+    """The decision of a row."""
+
+    decision: Any
+    probabilities: dict[str, float] = {}
+    expected_costs: dict[str, float] = {}
+    runner_up: Any = Field(None, description="The cheapest other decision.")
+    saving: float = Field(0.0, description="Cost of the runner-up minus that of the decision.")
+    explanation: Reasons | None = None
+
+
+class Decided(BaseModel):
+    """The answer to a request."""
+
+    model: str = Field(description="Start of the SHA-256 of the model file.")
+    rows: list[DecidedRow]
+    expected_cost: float | None
+    limits: list[dict[str, Any]] = []
+    unseen_categories: dict[str, list[str]] = {}
 
 
 class Current:
@@ -88,7 +151,15 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
     # Other methods of /decide are refused here; the outermost layer answers POST itself.
     app.add_api_route(
         "/decide", decider.decide, methods=["POST"], tags=["decisions"], operation_id="decide",
-        summary="Decide rows", description=_DECIDE, response_class=Response,
+        summary="Decide rows", description=_DECIDE, response_description="A decision per row.",
+        responses={
+            200: {"model": Decided, "content": {ARROW[0]: _BINARY}},
+            **{code: {"description": text, "model": Failure} for code, text in _STATUSES.items()},
+        },
+        openapi_extra={"parameters": [
+            {"name": name, "in": "query", "schema": {"type": "string"}, "description": text}
+            for name, text in _OPTIONS.items()
+        ]},
     )  # fmt: skip
 
     @app.get("/health", summary="Is the process alive?", tags=["operation"])
@@ -130,7 +201,8 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
-        found = docs_page(app.openapi())
+        document = app.openapi()
+        found = docs_page(inlined(document, document["components"]["schemas"]))
         return HTMLResponse(found, headers={"content-security-policy": POLICY})
 
     @app.exception_handler(HTTPException)
@@ -156,102 +228,20 @@ def _refusal(error: RequestError) -> Response:
 
 # -- the OpenAPI document -----------------------------------------------------------------------
 
-_DECIDE = (
-    "Decide rows: JSON, an Arrow stream or file, or Parquet. A table in Arrow or Parquet may have "
-    "columns of costs: costs.fn and costs.fp, or costs.TRUTH.DECISION for every pair. The header "
-    "Accept: application/vnd.apache.arrow.stream asks for an answer in Arrow."
-)
-_OPTIONS = {
-    "explain": "For tables: true explains the decisions.",
-    "capacity": 'For tables: limits as JSON, such as {"review": 20}.',
-    "per": "For tables: the column whose groups have limits of their own.",
-}
-_STATUSES = {
-    "400": "The body cannot be read.",
-    "401": "The bearer token is missing or wrong.",
-    "408": "The body did not arrive in time.",
-    "413": "Too many bytes or rows.",
-    "415": "The type of the body is not known.",
-    "422": "A field is unknown, missing or of the wrong type; the answer names it.",
-    "503": "The time limit was reached, or the service is stopping or busy.",
-}
-
-
-class _Problem(BaseModel):
-    field: str | None = Field(description="The place in the request.")
-    message: str
-
-
-class _Failure(BaseModel):
-    error: _Problem
-
-
-class _Reasons(BaseModel):
-    base: float
-    parts: dict[str, float]
-
-
-def _answer_type(decisions: list[Any]) -> Any:
-    label: Any = Annotated[Any, WithJsonSchema({"enum": decisions})]
-
-    class Row(BaseModel):
-        decision: label
-        probabilities: dict[str, float] = {}
-        expected_costs: dict[str, float] = {}
-        runner_up: Annotated[label, Field(description="The cheapest other decision.")] = None
-        saving: float = Field(0.0, description="Cost of the runner-up minus that of the decision.")
-        explanation: _Reasons | None = Field(None, description="base + sum of the parts = saving")
-
-    class Decided(BaseModel):
-        model: str = Field(description="Start of the SHA-256 of the model file.")
-        rows: list[Row]
-        expected_cost: float | None
-        limits: list[dict[str, Any]] = []
-        unseen_categories: dict[str, Any] = {}
-
-    return Decided
-
 
 def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, Any]:
-    """The OpenAPI document, with the schemas of the model that answers now."""
+    """The OpenAPI document, with the body that the model takes that answers now."""
     found = get_openapi(
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
-    binary = {"schema": {"type": "string", "format": "binary"}}
-    answer = _schema(_answer_type(service.decisions.tolist()))
-    failure = {_JSON: {"schema": _schema(_Failure)}}
-    found["paths"]["/decide"]["post"] |= {
-        "parameters": [
-            {"name": name, "in": "query", "schema": {"type": "string"}, "description": text}
-            for name, text in _OPTIONS.items()
-        ],
-        "requestBody": {
-            "required": True,
-            "content": {
-                _JSON: {"schema": service.requests.schema(settings.max_rows)},
-                **dict.fromkeys((*ARROW, *PARQUET), binary),
-            },
-        },
-        "responses": {
-            "200": {
-                "description": "A decision per row.",
-                "content": {_JSON: {"schema": answer}, ARROW[0]: binary},
-            },
-            **{
-                status: {"description": text, "content": failure}
-                for status, text in _STATUSES.items()
-            },
-        },
-    }
+    body = {_JSON: {"schema": service.requests.schema(settings.max_rows)}}
+    body |= dict.fromkeys((*ARROW, *PARQUET), _BINARY)
+    found["paths"]["/decide"]["post"]["requestBody"] = {"required": True, "content": body}
     if settings.token is not None:
         scheme = {"type": "http", "scheme": "bearer"}
-        found.setdefault("components", {})["securitySchemes"] = {"token": scheme}
+        found["components"]["securitySchemes"] = {"token": scheme}
         found["security"] = [{"token": []}]
     return found
-
-
-def _schema(type_: Any) -> dict[str, Any]:
-    return inlined(TypeAdapter(type_).json_schema())
 
 
 # -- POST /decide -------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from costboost._typing import AnyArray, Floats
+from costboost.columns.frames import EncodedRows
 from costboost.costs.forms import columns_of
 
 if TYPE_CHECKING:
@@ -104,11 +105,13 @@ def _objects(values: Sequence[Any]) -> AnyArray:
     return objects
 
 
-def _number(name: str) -> Column:
+def number(name: str) -> Column:
+    """A column of numbers."""
     return Column(name, _NUMBERS)
 
 
-def _any(name: str, **more: Any) -> Column:
+def scalar(name: str, **more: Any) -> Column:
+    """A column of numbers or texts."""
     return Column(name, _NUMBERS | _TEXTS, **more)
 
 
@@ -128,9 +131,9 @@ class Columns:
         if hasattr(model, "_frame"):
             features = _encoded(names, model._frame)
         else:
-            features = [_number(name) if named is None else _any(name) for name in names]
+            features = [number(name) if named is None else scalar(name) for name in names]
         priced = [name for name in columns_of(model.cost_matrix) if name not in names]
-        features += [_any(name, is_feature=False) for name in priced]
+        features += [scalar(name, is_feature=False) for name in priced]
         return cls(tuple(features), named is not None)
 
     @cached_property
@@ -206,9 +209,9 @@ class Columns:
 def _encoded(names: list[str], encoder: Any) -> list[Column]:
     """Columns of a model that codes categories itself; without an encoder all are numbers."""
     if encoder is None:
-        return [_number(name) for name in names]
+        return [number(name) for name in names]
     columns = [
-        _any(name, is_required=False) if j in encoder.ignored else _number(name)
+        scalar(name, is_required=False) if j in encoder.ignored else number(name)
         for j, name in enumerate(names)
     ]
     for j, found in zip(encoder.categorical, encoder.categories, strict=True):
@@ -220,7 +223,7 @@ def _encoded(names: list[str], encoder: Any) -> list[Column]:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(EncodedRows):
     """The rows of a request: a value per column and row, no more of a frame than needed."""
 
     schema: Columns
@@ -321,8 +324,8 @@ def _fits(kind: pa.DataType, column: Column) -> bool:
         return _is_text(kind.value_type) and str in column.allowed
     if _is_text(kind):
         return str in column.allowed
-    number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    return bool(number and float in column.allowed)
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
+    return bool(is_number and float in column.allowed)
 
 
 def too_many(max_rows: int, field: str = "rows") -> RequestError:

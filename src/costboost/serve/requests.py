@@ -24,12 +24,13 @@ from typing_extensions import TypedDict
 from costboost._typing import AnyArray, Bools, Floats
 from costboost.costs import Costs
 from costboost.serve.columns import (
-    Column,
     Columns,
     RequestError,
     Table,
     floats,
+    number,
     read_table,
+    scalar,
     too_many,
 )
 
@@ -64,12 +65,20 @@ class Requests:
         self.truths = {str(label): j for j, label in enumerate(self.classes.tolist())}
         self.choices = {str(label): d for d, label in enumerate(self.decisions.tolist())}
         self.shape = len(self.classes), len(self.decisions)
+        self._pairs = {
+            f"costs.{truth}.{decision}": (j, d)
+            for truth, j in self.truths.items()
+            for decision, d in self.choices.items()
+        }
         form = model.cost_matrix
         self._positive = form.get("positive") if isinstance(form, Mapping) else None
-        has_short = self.shape[0] == 2 and self.classes.tolist() == self.decisions.tolist()
+        self._has_short = len(self.classes) == 2 and list(self.truths) == list(self.choices)
         self._short_cells = cache(self._cells_of)
-        self.short_costs = has_short and self._knows_positive()
-        self._has_short = has_short
+        self.short_costs = self._has_short  # without naming the positive class
+        try:
+            self._short_cells(None)
+        except RequestError:
+            self.short_costs = False
         self._body = self._model()
 
     # -- what a body may be ---------------------------------------------------------------------
@@ -139,7 +148,8 @@ class Requests:
 
     def schema(self, max_rows: int) -> dict[str, Any]:
         """The JSON Schema of a body."""
-        found = inlined(self._body.model_json_schema())
+        written = self._body.model_json_schema()
+        found = inlined(written, written.pop("$defs", {}))
         parts = found["properties"]
         as_list = {
             "type": "array",
@@ -234,10 +244,10 @@ class Requests:
             flags = {"true": True, "1": True, "false": False, "0": False}
             document["explain"] = flags.get(options["explain"].lower(), options["explain"])
         found = self._check(document)
-        number, scalar = frozenset({int, float}), frozenset({int, float, bool, str})
-        others = {name: Column(name, number) for name in self._cost_columns()}
+        prices = [*self._pairs, *(f"costs.{name}" for name in SHORT if self._has_short)]
+        others = {name: number(name) for name in prices if name not in self.columns.names}
         if found.per is not None:
-            others[found.per] = Column(found.per, scalar)
+            others[found.per] = scalar(found.per)
         table, more = read_table(body, kind, self.columns, others, limits)
         groups = more.pop(found.per, None)
         if groups is not None:
@@ -249,25 +259,18 @@ class Requests:
 
     # -- costs ----------------------------------------------------------------------------------
 
-    def _knows_positive(self) -> bool:
-        try:
-            return bool(self._short_cells(None))
-        except RequestError:
-            return False
-
     def _cells_of(self, positive: str | None) -> dict[str, tuple[int, int]]:
         """Truth and decision of fn, fp, tp and tn."""
         label = self._positive if positive is None else positive
         if str(label) in self.truths:
             label = self.classes.tolist()[self.truths[str(label)]]
-        stated = dict(zip(SHORT, (1, 2, -1, -2), strict=True))
-        named = {} if label is None else {"positive": label}
+        form = {"fn": 1, "fp": 0, **({} if label is None else {"positive": label})}
         try:
-            found = Costs.resolve({**stated, **named}, classes=self.classes, owner="POST /decide")
+            found = Costs.resolve(form, classes=self.classes, owner="POST /decide")
         except ValueError as error:
             raise RequestError(422, str(error), "costs") from None
-        matrix = np.asarray(found.matrix)
-        return {name: _cell(np.argwhere(matrix == value)[0]) for name, value in stated.items()}
+        p = int(np.asarray(found.matrix).any(axis=1).argmax())  # the truth of a false negative
+        return {"fn": (p, 1 - p), "fp": (1 - p, p), "tp": (p, p), "tn": (1 - p, 1 - p)}
 
     def _costs(self, given: Any, n: int) -> tuple[Floats, Bools] | None:
         """Costs of `n` rows: one entry for all, or a list with an entry or null per row."""
@@ -299,26 +302,15 @@ class Requests:
             matrix[cells[name]] = entry.get(name, 0.0)
         return matrix
 
-    def _cost_columns(self) -> list[str]:
-        """Names of columns that may hold costs."""
-        pairs = [f"costs.{truth}.{decision}" for truth in self.truths for decision in self.choices]
-        return pairs + [f"costs.{name}" for name in SHORT if self._has_short]
-
     def _column_costs(self, columns: Mapping[str, Floats], n: int) -> tuple[Floats, Bools] | None:
         """Costs from columns ``costs.fn``, ... or ``costs.TRUTH.DECISION``; null is not told."""
         if not columns:
             return None
         short = {f"costs.{name}" for name in SHORT if self._has_short} & set(columns)
+        cells, needed = self._pairs, set(self._pairs)
         if short:
             cells = {f"costs.{name}": cell for name, cell in self._short_cells(None).items()}
             needed = {"costs.fn", "costs.fp"}
-        else:
-            cells = {
-                f"costs.{truth}.{decision}": (j, d)
-                for truth, j in self.truths.items()
-                for decision, d in self.choices.items()
-            }
-            needed = set(cells)
         absent = sorted(needed - set(columns))
         if absent or not columns.keys() <= cells.keys():
             problem = f"{absent} are missing" if absent else "both forms are there"
@@ -341,10 +333,6 @@ def _is_one(costs: Any) -> bool:
         return type(costs) is dict
     first = costs[0] if costs else None
     return type(first) is list and bool(first) and type(first[0]) in (int, float)
-
-
-def _cell(pair: AnyArray) -> tuple[int, int]:
-    return int(pair[0]), int(pair[1])
 
 
 def _texts(values: Sequence[Any]) -> AnyArray:
@@ -380,24 +368,18 @@ def _place(loc: Sequence[int | str], document: Any) -> str:
     return text.lstrip(".")
 
 
-def inlined(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema of pydantic without references, titles and defaults."""
-    defined = schema.pop("$defs", {})
-
-    def inline(part: Any) -> Any:
-        if isinstance(part, list):
-            return [inline(one) for one in part]
-        if not isinstance(part, dict):
-            return part
-        if "$ref" in part:
-            return inline(defined[part["$ref"].rpartition("/")[2]])
-        return {
-            key: {name: inline(one) for name, one in value.items()}
-            if key == "properties"
-            else inline(value)
-            for key, value in part.items()
-            if key not in ("title", "default")
-        }
-
-    found: dict[str, Any] = inline(schema)
-    return found
+def inlined(part: Any, defined: dict[str, Any]) -> Any:
+    """A schema without references, titles and defaults."""
+    if isinstance(part, list):
+        return [inlined(one, defined) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return inlined(defined[part["$ref"].rpartition("/")[2]], defined)
+    return {
+        key: {name: inlined(one, defined) for name, one in value.items()}
+        if key == "properties"
+        else inlined(value, defined)
+        for key, value in part.items()
+        if key not in ("title", "default")
+    }
