@@ -198,7 +198,8 @@ def test_another_algorithm_weights_and_refit(world: World, tmp_path: Path) -> No
         "--algorithm", "adac2", "--set", "n_estimators=5", "--weight-column", "w", "--refit",
         "-o", model)  # fmt: skip
     assert type(load(model)).__name__ == "AdaC2Classifier"
-    run("predict", model, file, "-o", tmp_path / "out.csv")
+    said = run("predict", model, file, "-o", tmp_path / "out.csv", "--json").stdout
+    assert {one["expected_cost"] for one in json.loads(said)["decisions"].values()} == {None}
     assert "w" not in load(model).feature_names_in_
 
 
