@@ -83,7 +83,9 @@ def fit(
             results = [("watched", "loss", rounds.best_loss, False)]
             raise lgb.callback.EarlyStopException(rounds.best_round - 1, results)
 
-    options = {"valid_sets": list(watched.values()), "feval": loss} if watched else {}
+    options: dict[str, Any] = (
+        {"valid_sets": list(watched.values()), "feval": loss} if watched else {}
+    )
     booster = lgb.train(
         parameters, train, num_boost_round=rounds.n_rounds, callbacks=[after_round], **options
     )
@@ -92,7 +94,7 @@ def fit(
 
 
 def _dataset(
-    X: AnyArray | None,
+    X: AnyArray,
     labels: AnyArray,
     weights: AnyArray,
     parameters: dict[str, Any],
@@ -174,7 +176,7 @@ def merged_forest(models: Sequence[Model]) -> TreeModel:
     return TreeModel.joined(models, [1 / len(models)] * len(models))
 
 
-def _shares(forests: Sequence[lgb.Booster], X: AnyArray | None) -> Floats:
+def _shares(forests: Sequence[lgb.Booster], X: AnyArray) -> Floats:
     """Estimated probabilities, (n, k); of two classes their difference, (n,)."""
     if len(forests) == 1:
         return 2.0 * np.asarray(forests[0].predict(X)) - 1.0

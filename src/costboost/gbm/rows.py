@@ -45,6 +45,8 @@ __all__ = [
 ]
 
 LARGEST_SEED = int(np.iinfo(np.int32).max)
+# Folds, if the user does not say how many.
+_USUAL_FOLDS = 5
 # Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
 _HELD_OUT_ROWS = 2**20
 _HELD_OUT_NUMBERS = 2**24
@@ -158,7 +160,7 @@ class Pricing:
 class Rows:
     """Some rows: a table in memory, a batch of a file, a partition of a cluster."""
 
-    X: AnyArray | None
+    X: Any  # a matrix; None where features are not read
     costs: Costs
     weights: Floats
 
@@ -374,14 +376,6 @@ class Totals:
             self.texts,
         )
 
-    def check(self, owner: str) -> None:
-        """Raise a ValueError if there is nothing to learn from the rows."""
-        if not self.stakes > 0:
-            raise ValueError(
-                f"Every decision costs {owner} the same, so there is nothing to learn. Give "
-                "cost_matrix or costs at least one entry that tells decisions apart."
-            )
-
 
 # --- folds ----------------------------------------------------------------------------------------
 
@@ -402,11 +396,13 @@ def strata(costs: Costs) -> Ints:
 
 
 def make_folds(
-    rows: Rows, weights: Floats, model: Any, owner: str, *, n_folds: int, has_eval_set: bool
+    rows: Rows, weights: Floats, model: Any, owner: str, *, has_eval_set: bool = False
 ) -> tuple[list[Fold], list[int]]:
     """The folds of a table in memory, and a seed for the boosters of each."""
     rng = check_random_state(model.random_state)
-    n = len(rows)
+    n, n_folds = len(rows), model.ensemble
+    if n_folds == "auto":
+        n_folds = 1 if model.effort == "fast" else _USUAL_FOLDS
     if n < 2:
         raise ValueError(
             f"{owner} needs two rows or more whose sample_weight is above 0, got {n}. Give more "
@@ -416,7 +412,7 @@ def make_folds(
     if model.cv is not None:
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         folds = _own_folds(model.cv, rows.X, rows.costs.codes, place, owner)
-    elif (n_folds := min(n_folds, n // 2)) >= 2:
+    elif (n_folds := min(int(n_folds), n // 2)) >= 2:
         # Shuffled, with the same share of every group, to within a row.
         order = rng.permutation(n)
         order = order[np.argsort(groups[order], kind="stable")]
@@ -620,7 +616,8 @@ class MemoryRows(TrainingRows):
         some = self.folds if number is None else [self.folds[number]]
         found = [fold.held_out for fold in some if fold.held_out is not None]
         if found:
-            return self.rows.without_features().take(np.concatenate(found))
+            rows = np.concatenate(found)
+            return Rows(None, self.rows.costs.take(rows), self.rows.weights[rows])
         return None if self.eval_set is None else self.eval_set.without_features()
 
     def watched(self, number: int) -> dict[str, Rows]:
