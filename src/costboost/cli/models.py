@@ -114,7 +114,7 @@ def measure(model: Any, rows: Rows, recipe: TableRecipe, **more: Any) -> tuple[A
         "time": rows.time if has_dates else None, "positive": recipe.positive,
         "nothing": names.get(nothing), **more,
     }  # fmt: skip
-    if hasattr(model, "predict_proba"):
+    if not model._lack_of_probabilities():
         case = case_of(model, rows.X, rows.y, rows.weights, **more)
         found = headline(case)
         return case, found.rules, found.unit

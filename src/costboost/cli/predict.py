@@ -178,7 +178,7 @@ def _beside(
 
 def _check_explains(model: Any, wanted: int) -> None:
     """Refuse reasons of a model that has none."""
-    if wanted and not hasattr(model, "predict_proba"):
+    if wanted and model._lack_of_probabilities():
         raise TableError(
             f"{type(model).__name__} has no probabilities, so its decisions cannot be explained "
             "in money. Leave --explain out."

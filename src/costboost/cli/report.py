@@ -49,7 +49,7 @@ def report(
     need("plotly", "report", "costboost report")
     check_output(path, kinds=False)
     model, recipe = asked.load()
-    if not hasattr(model, "predict_proba"):
+    if model._lack_of_probabilities():
         raise TableError(
             f"{type(model).__name__} has no probabilities, which the report needs. Use CostBoost."
         )
@@ -107,7 +107,7 @@ def monitor(
         need("matplotlib", "plots", "--plot")
         check_output(plot, kinds=False)
     model, recipe = asked.load()
-    if not hasattr(model, "predict_proba"):
+    if model._lack_of_probabilities():
         raise TableError(
             f"{type(model).__name__} has no probabilities, so the cost of new rows cannot be "
             "predicted. Use CostBoost."
