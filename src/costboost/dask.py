@@ -322,7 +322,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         owner = type(self).__name__
-        if costs is None and self._local._fitted_costs[1] == "rows":
+        if costs is None and self._local._costs_source == "rows":
             raise ValueError(
                 f"{owner} was fitted with costs of single rows, so score needs the costs of these "
                 "rows: pass costs=."

@@ -45,8 +45,8 @@ CATEGORY, MISSING_LEFT, ZERO_MISSING = 1, 2, 4
 # What LightGBM takes for zero, a number of single precision.
 ZERO = float(np.float32(1e-35))
 
-# Rows times trees, and nodes, below which LightGBM answers sooner than numba is loaded.
-_WORK, _NODES = 1_000_000, 20_000
+# Rows times trees, nodes, and columns below which LightGBM answers sooner than numba is loaded.
+_WORK, _NODES, _WIDTH = 1_000_000, 20_000, 10_000
 # Bytes of the rows that go through a tree together: they stay in the processor's cache.
 _BLOCK_BYTES = 2**15
 # Rows that a thread takes at a time, and numbers of sparse rows that are written out at a time.
@@ -108,6 +108,7 @@ class Trees:
         """Raw scores of rows, (n,) or (n, n_scores)."""
         n, threads = X.shape[0], usable_threads(threads)
         is_small = n * len(self.roots) < _WORK and len(self.feature) < _NODES
+        is_small &= X.shape[1] <= _WIDTH  # its twin names every column
         if is_sparse(X) or (is_small and not _kernel.cache_info().currsize):
             options = {"raw_score": True, "num_threads": threads}
             return np.asarray(self._predicted(X, **options), dtype=np.float64)
@@ -125,9 +126,9 @@ class Trees:
     def leaves(self, X: AnyArray, tree: int | None = None) -> Ints:
         """The leaf of each row in every tree or in one, (n, n_trees), counted tree by tree."""
         roots = self.roots if tree is None else self.roots[tree : tree + 1]
-        first = _before(self.sizes + 1)
+        first, numbers = self._leaf_numbers
         total = np.zeros((X.shape[0], len(roots)))
-        self._add(X, total, 1, roots, np.arange(len(self.values), dtype=np.float64))
+        self._add(X, total, 1, roots, numbers)
         return total.astype(np.int64) - (first if tree is None else first[tree])
 
     def _add(
@@ -233,6 +234,11 @@ class Trees:
         roots = np.where(sizes > 0, node, ~leaf).astype(np.int32)
         values, cover = self.values[leaves], self.leaf_cover[leaves]
         return replace(self, roots=roots, values=values, leaf_cover=cover, **some)
+
+    @cached_property
+    def _leaf_numbers(self) -> tuple[Ints, Floats]:
+        """The first leaf of each tree, and the numbers of all."""
+        return _before(self.sizes + 1), np.arange(len(self.values), dtype=np.float64)
 
     @cached_property
     def sizes(self) -> Ints:

@@ -22,7 +22,7 @@ __all__ = ["EVERY", "SAMPLED", "SLOW", "Marked", "mark"]
 SLOW = frozenset(
     {
         "algorithms/test_multiclass_equations.py::test_gll_does_not_forget_it",
-        "algorithms/test_multiclass_estimators.py::test_processes_change_nothing",
+        "algorithms/test_estimators.py::test_processes_change_nothing",
         "benchmarking/test_held_out_cost.py",
         "cli/test_compare.py::test_compare",
         "cli/test_compare.py::test_the_constant_decision_costs_what_it_must",

@@ -44,7 +44,7 @@ def list_sets(as_json: bool = AS_JSON) -> None:
 def _sets() -> tuple[list[str], bool]:
     """Sets of the folder of benchmark files; without one, those that OpenML has."""
     from costboost.datasets import available
-    from costboost.datasets.openml import OPENML
+    from costboost.datasets.files import OPENML
 
     try:
         found = list(available())

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._frames import is_sparse
 from costboost._state import fingerprint, unfitted
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import Constraint, check_parameters, check_weights, is_real
+from costboost.columns.frames import EncodedRows, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import columns_of
 from costboost.costs.uncertain import decide_worst, scenarios
@@ -397,7 +397,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         fitted._take_over(*train(rows, self, listeners))
         fitted.data_fingerprint_ = fingerprint(X, y)
         if costs is not None and not rows.has_row_costs:
-            fitted._fitted_costs = (self.cost_matrix, "matrix")
+            fitted._costs_source = "matrix"
         self.__dict__ = fitted.__dict__
         return self
 
@@ -671,7 +671,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     def _checked(self, X: Any) -> AnyArray:
         check_is_fitted(self)
-        return self._read_features(X)
+        return X.matrix() if isinstance(X, EncodedRows) else self._read_features(X)
 
     @property
     def _first_head(self) -> Head:

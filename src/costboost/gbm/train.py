@@ -151,7 +151,8 @@ def train(
         "evals_result_": {name: found.evals for name, found in trained.items()},
         "members_": next(iter(trained.values())).members,
         "trained_at_": now(),
-        "_fitted_costs": (model.cost_matrix, "rows" if rows.has_row_costs else "cost_matrix"),
+        "_fitted_costs": model.cost_matrix,
+        "_costs_source": "rows" if rows.has_row_costs else "cost_matrix",
         "_frame": rows.columns.encoder,
     }
     return attributes, decisions
