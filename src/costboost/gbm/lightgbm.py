@@ -18,8 +18,6 @@ from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import Trees, from_lightgbm
 
-__all__ = ["fit", "fit_forest", "merged_forest"]
-
 # Trees of a forest, the share of the rows that a tree sees, and of the columns of a split.
 _TREES, _ROWS, _COLUMNS = 50, 0.8, 0.5
 _MIN_LEAF, _MOST_LEAVES = 2, 2047

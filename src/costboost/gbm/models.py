@@ -14,15 +14,6 @@ from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.trees import Trees
 
-__all__ = [
-    "MOST",
-    "Design",
-    "Model",
-    "NetworkModel",
-    "TreeModel",
-    "row_products",
-]
-
 # Standardised values beyond are cut off: a line through an outlier says nothing about the others.
 MOST = 5.0
 # Rows that are multiplied at a time.
