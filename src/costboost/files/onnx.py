@@ -40,14 +40,7 @@ from costboost.learners.cost_tree import CheapestClassRule
 from costboost.learners.mixture import Mixture, stochastic
 from costboost.learners.pairs import PairEnsemble
 from costboost.learners.tree import TreeEnsemble, TreeRule
-from costboost.trees import (
-    CATEGORY,
-    MISSING_LEFT,
-    ZERO,
-    ZERO_MISSING,
-    Trees,
-    from_sklearn,
-)
+from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees, from_sklearn
 
 _OPSETS = {"": 18, "ai.onnx.ml": 5}
 # The newest that the oldest runtime with version 5 of the tree operator reads.
