@@ -103,11 +103,10 @@ def codes_of(decisions: Any, labels: Any) -> Any:
 def decision_costs(model: Any, X: Any) -> Floats:
     """What each decision costs under each truth: (k, d), or (n, k, d) if rows differ."""
     from costboost.costs import Costs
-    from costboost.costs.uncertain import scenarios
 
     costs = Costs.resolve(
-        scenarios(model.cost_matrix).expected, classes=model.classes_, decisions=model.decisions_,
-        n_samples=len(X), X=X, owner=type(model).__name__,
+        model.cost_matrix, classes=model.classes_, decisions=model.decisions_, n_samples=len(X),
+        X=X, owner=type(model).__name__, means=True,
     )  # fmt: skip
     return np.asarray(costs.matrix, dtype=np.float64)
 

@@ -18,7 +18,6 @@ from costboost.costs import Costs, CostSummary
 from costboost.costs.expressions import column_names
 from costboost.costs.forms import decisions_of, is_labelled, varies
 from costboost.costs.table import mean_prices, same_labels
-from costboost.costs.uncertain import scenarios
 
 if TYPE_CHECKING:
     from costboost.gbm.members import Candidate
@@ -145,14 +144,15 @@ class Pricing:
     def resolve(self, costs: Any, X: Any, codes: Ints) -> Costs:
         """Costs of some rows; uncertain ones by their means."""
         return Costs.resolve(
-            scenarios(self.cost_matrix).expected if costs is None else None,
-            None if costs is None else scenarios(costs).expected,
+            self.cost_matrix,
+            costs,
             classes=self.classes,
             decisions=self._names_for(costs),
             X=X,
             codes=codes,
             owner=self.owner,
             as_classes=self.as_classes,
+            means=True,
         )
 
 
