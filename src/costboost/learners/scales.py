@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost._validation import usual_exponent
+from costboost._utils import usual_exponent
 
 __all__ = ["centre_and_spread"]
 
