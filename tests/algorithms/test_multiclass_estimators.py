@@ -29,7 +29,7 @@ from costboost.algorithms._base import (
 )
 from costboost.algorithms.lozano2008 import VARIANTS
 from costboost.learners import Tree
-from costboost.learners.cost_tree import CostRegressor
+from costboost.learners.adapter import ClassLearner
 from costboost.metrics import savings_score, total_cost
 from reference import multiclass
 
@@ -639,7 +639,9 @@ def test_learners_of_the_direct_variant():
 
     np.testing.assert_array_equal(fitted(None, max_leaves=4), fitted("tree", max_leaves=4))
     np.testing.assert_array_equal(fitted(Tree(4)), fitted(None, max_leaves=4))
-    np.testing.assert_array_equal(fitted(CostRegressor(4)), fitted(None, max_leaves=4))
+    np.testing.assert_array_equal(
+        fitted(ClassLearner(DecisionTreeRegressor(max_leaf_nodes=4))), fitted(None, max_leaves=4)
+    )
     assert np.isfinite(fitted(LinearRegression())).all()
     for learner in ("stump", "line", DecisionTreeClassifier()):
         with pytest.raises(ValueError, match=r"estimator.*direct"):

@@ -58,21 +58,14 @@ _PLACES = {
     "costboost.costs.table": "Costs",
     "costboost.costs.words": "CostSummary",
     "costboost.costs.uncertain": "Interval Samples",
-    "costboost.learners.base": "Ensemble ConstantRule",
+    "costboost.learners.base": "ConstantRule Ensemble JointVotes LeastSquares LogRatio Votes",
     "costboost.learners.tree": "Tree TreeEnsemble TreeRule",
-    "costboost.learners.steps": "StepEnsemble StepRule",
-    "costboost.learners.pairs": "PairEnsemble RelationalRule",
-    "costboost.learners.coordinates": "CoordinateEnsemble ProjectedEnsemble",
-    "costboost.learners.mixture": "Mixture stochastic",
-    "costboost.learners.line": "Line LineRule",
-    "costboost.learners.perceptron": "Perceptron LinearRule",
-    "costboost.learners.adapter": "SklearnLearner EstimatorRule",
-    "costboost.learners.cost_tree": "CostRegressor CheapestClassRule",
-    "costboost.learners.joint": "JointTree JointRule",
-    "costboost.learners.classes": "Labels ClassRule ConstantClass",
-    "costboost.learners.criteria": "Votes JointVotes LeastSquares LogRatio",
-    "costboost.learners.stump": "Stump",
-    "costboost.learners.histogram": "Histogram",
+    "costboost.learners.steps": "Histogram StepEnsemble StepRule Stump",
+    "costboost.learners.linear": "Line LineRule LinearRule Perceptron",
+    "costboost.learners.adapter": "ClassLearner ClassRule EstimatorRule SklearnLearner",
+    "costboost.learners.joint": "JointRule JointTree",
+    "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble ProjectedEnsemble "
+    "RelationalRule stochastic",
     "costboost.losses": "PNorm",
     "costboost.gbm.heads": "ProbabilityHead DecisionHead LossHead",
     "costboost.gbm.members": "Member Members",
@@ -582,10 +575,13 @@ def _step_rule(rule: Any) -> tuple[int, int]:
 
 
 def _class_rule(rule: Any) -> tuple[int, int]:
-    _need(
-        type(rule.k) is int and getattr(rule, "code", 0) < rule.k, "k must be a number of classes"
-    )
+    _need(type(rule.k) is int and rule.k > 0, "k must be a number of classes")
     return 0, rule.k
+
+
+def _constant_rule(rule: Any) -> tuple[int, int]:
+    _need(np.ndim(rule.value) <= 1, "value must be a number, or a row of them")
+    return 0, np.size(rule.value)
 
 
 def _joint_rule(rule: Any) -> tuple[int, int]:
@@ -632,7 +628,7 @@ CHECKS: Mapping[str, Callable[[Any], tuple[int, int]]] = {
     "TreeRule": _tree_rule,
     "JointRule": _joint_rule,
     "ClassRule": _class_rule,
-    "ConstantClass": _class_rule,
+    "ConstantRule": _constant_rule,
     "Mixture": _mixture,
     "Design": _design,
     "TreeModel": lambda model: (int(model.n_features), 0),
