@@ -26,7 +26,7 @@ from costboost._frames import FrameEncoder, categorical_columns
 from costboost.costs import Costs
 from costboost.datasets import load
 from costboost.gbm.heads import temperature, to_proba
-from costboost.gbm.members import trees
+from costboost.gbm.members import candidate
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import Columns, MemoryRows, Rows, make_folds
 from costboost.gbm.targets import ProbabilityTarget
@@ -117,14 +117,14 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
     known, asked = costs.take(train), costs.take(test)
     model = CostBoostClassifier(n_jobs=1, n_estimators=ROUNDS, random_state=seed)
     rows = Rows(X[train], known, np.ones(len(train)))
-    parts, seeds = make_folds(rows, rows.weights, model, "", n_folds=5, has_eval_set=False)
+    parts, seeds = make_folds(rows, rows.weights, model, "")
     table = MemoryRows(rows, columns, parts, seeds, "", has_row_costs=False)
     target = ProbabilityTarget(table.totals)
     boosters, curves = [], []
     for number, part in enumerate(parts):
         place = {"head": target.name, "booster": number + 1, "n_boosters": 5}
         rounds = Rounds(ROUNDS, 0, number, target, {}, **place)
-        kind = trees(model, target.n_scores)
+        kind = candidate(model, target.n_scores)
         booster, _ = table.fit(kind, target, number, rounds, 1)
         boosters.append(booster.booster)
         stages = enumerate(booster.staged_scores(X[train][part.held_out]), 1)

@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 import xgboost as xgb
 from dask.delayed import delayed
-from distributed import Client, KilledWorker, get_client, get_worker
+from distributed import Client, KilledWorker, get_client
 from rich.console import Console
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
@@ -41,7 +41,7 @@ from xgboost import dask as xgb_dask
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import Constraint, check_parameters, check_weights, number
-from costboost.columns.frames import FrameEncoder, categorical_columns
+from costboost.columns.frames import categorical_columns
 from costboost.costs import savings
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate
@@ -119,26 +119,12 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
 
     Attributes
     ----------
-    classes_ : array of shape (k,)
-        The classes.
-    cost_matrix_ : array of shape (k, k)
-        The costs, averaged over the rows where they differ.
-    estimated_savings_, estimated_savings_without_costs_ : Estimate
-        Savings on held-out rows, as in `CostBoostClassifier`.
-    estimated_cost_ : float
-        Mean cost of a held-out row.
-    temperature_ : float
-        Factor that calibrates the scores.
-    heads_ : dict of str to Head
-        ``"probability"``, ``"decision"`` or both, as in `CostBoostClassifier`.
+    classes_, decisions_, cost_matrix_, heads_, n_iter_, estimated_savings_, temperature_
+        These and all others as in `costboost.CostBoostClassifier`.
+    booster_ : lightgbm.Booster
+        The booster, made from XGBoost's trees; of the probabilities if there are two heads.
     boosters_ : list of lightgbm.Booster
         The boosters of the first head: a list of one.
-    booster_ : lightgbm.Booster
-        That booster, made from XGBoost's trees; of the probabilities if there are two heads.
-    feature_importances_ : array of shape (d,)
-        Share of each feature in the gain of all splits.
-    n_iter_ : int
-        Rounds of the longer booster.
 
     See Also
     --------
@@ -303,8 +289,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         table = _as_table(X, type(self).__name__)
         model = delayed(self._local)
         partitions = zip(*_aligned(table, type(self).__name__, costs=costs), strict=True)
-        parts = [delayed(_answer)(model, *partition, proba) for partition in partitions]
-        example = _answer(self._local, table._meta, None, proba)
+        parts = [delayed(_predicted)(model, *partition, proba) for partition in partitions]
+        example = _predicted(self._local, table._meta, None, proba)
         if isinstance(table, dd.DataFrame):
             divisions = table.divisions
             return dd.from_delayed(parts, meta=example, divisions=divisions, verify_meta=False)
@@ -336,11 +322,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         owner = type(self).__name__
-        if costs is None and self._local._fitted_costs[1] == "rows":
-            raise ValueError(
-                f"{owner} was fitted with costs of single rows, so score needs the costs of these "
-                "rows: pass costs=."
-            )
+        self._local._judging_costs(costs)  # an error if they are missing
         parts = _aligned(_as_table(X, owner), owner, y=y, costs=costs, sample_weight=sample_weight)
         model = delayed(self._local)
         paid = [delayed(_costs_paid)(model, *part) for part in zip(*parts, strict=True)]
@@ -383,20 +365,11 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
 # --- what a worker does with a partition when a fitted classifier is used -------------------------
 
 
-def _threads() -> Any:
-    """XGBoost with as many threads as the Dask worker that asks has; 1 elsewhere."""
-    try:
-        return xgb.config_context(nthread=int(get_worker().state.nthreads))
-    except ValueError:
-        return xgb.config_context(nthread=1)
-
-
-def _answer(model: CostBoostClassifier, X: Any, costs: Any, proba: bool) -> Any:
+def _predicted(model: CostBoostClassifier, X: Any, costs: Any, proba: bool) -> Any:
     """Probabilities or decisions, a frame or a series if X is a frame."""
     found = np.empty((0, len(model.classes_))) if proba else model.decisions_[:0]
-    if len(X):
-        with _threads():
-            found = model.predict_proba(X) if proba else model.predict(X, costs=costs)
+    if len(X):  # by as many threads as OMP_NUM_THREADS says, which Dask sets for its workers
+        found = model.predict_proba(X) if proba else model.predict(X, costs=costs)
     if not isinstance(X, pd.DataFrame):
         return found
     return (
@@ -417,15 +390,11 @@ def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights:
             f"y holds the classes {strange.tolist()}, which the training rows lacked. Drop these "
             f"rows; the classes are {model.classes_.tolist()}."
         )
-    # Boosters that learned decisions cannot use costs.
-    is_known = costs is not None and np.ndim(costs) == 3 and hasattr(model, "predict_proba")
-    labels = np.asarray(_answer(model, X, costs if is_known else None, proba=False))
-    order = np.argsort(model.decisions_)
-    taken = order[np.searchsorted(model.decisions_, labels, sorter=order)]
+    answer = model._answer(X, model._known_when_deciding(costs, len(X)), proba=False)
     codes = np.searchsorted(model.classes_, truth)
-    pricing = Pricing(model.cost_matrix, model.classes_, type(model).__name__)
+    known = model._resolved(model.cost_matrix, costs, X, codes=codes)
     w = None if weights is None else np.asarray(weights, dtype=np.float64)
-    total, constants = pricing.resolve(costs, X, codes).regret_totals(taken, w)
+    total, constants = known.regret_totals(answer.codes, w)
     return np.array([total, *constants])
 
 
@@ -462,22 +431,8 @@ def _columns_of(X: Any) -> Columns:
     """The columns of a table, with the categories that all partitions know."""
     if isinstance(X, da.Array):
         return Columns(X.shape[1])
-    meta = X._meta
-    has_names = all(isinstance(name, str) for name in meta.columns)
-    names = np.asarray(meta.columns, dtype=object) if has_names else None
-    categorical = categorical_columns(meta)
-    if not categorical:
-        return Columns(meta.shape[1], names)
-    # A small frame with the types of all columns, and all categories of each.
-    sets = {meta.columns[j]: meta.iloc[:, j].cat.categories for j in categorical}
-    n = max(2, *map(len, sets.values()))
-    columns = {
-        name: pd.Series(np.resize(sets[name], n) if len(sets[name]) else [None] * n, dtype=dtype)
-        if name in sets
-        else pd.Series(np.zeros(n)).astype(dtype)
-        for name, dtype in meta.dtypes.items()
-    }
-    return Columns(meta.shape[1], names, FrameEncoder(pd.DataFrame(columns), categorical))
+    coded = [X._meta.iloc[:, j] for j in categorical_columns(X._meta)]
+    return Columns.known(list(X.columns), {column.name: column.cat.categories for column in coded})
 
 
 def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
@@ -530,16 +485,9 @@ def _labels(y: Any) -> AnyArray:
     return np.unique(labels)
 
 
-def _block(
-    place: int,
-    X: Any,
-    y: Any,
-    costs: Any,
-    weights: Any,
-    pricing: Pricing,
-    features: Columns | None = None,
-) -> Rows:
-    """The rows of a partition that have weight; their features too if these are given."""
+def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = None) -> Rows:
+    """The rows of a partition that have weight; with their features if these are described."""
+    X, y, costs, weights = part
     n = len(y)
     for name, other in (("X", X), ("costs", costs), ("sample_weight", weights)):
         if other is not None and len(other) != n:
@@ -549,33 +497,29 @@ def _block(
                 "or repartition."
             )
     if not n:  # whatever the costs are, they are none
-        width = 0 if features is None else features.n_features
+        width = 0 if columns is None else columns.n_features
         return Rows(np.empty((0, width), dtype=np.float32), pricing.nothing(), np.empty(0))
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     if w.any():  # a partition may weigh nothing, all together may not
         w = check_weights(w, n, pricing.owner)
     known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, np.asarray(y)))
-    matrix = None if features is None else np.asarray(features.read(X), dtype=np.float32)
+    matrix = None if columns is None else np.asarray(columns.read(X), dtype=np.float32)
     return Rows(matrix, known, w).weighted()
 
 
-def _group_counts(*part: Any) -> Ints:
+def _group_counts(place: int, part: Any, pricing: Pricing) -> Ints:
     """How many rows of a partition each group has (see `costboost.gbm.rows.strata`)."""
-    costs = _block(*part).costs
+    costs = _block(place, part, pricing).costs
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
 
-def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Rows, Rows, Totals | None]:
-    """Training and held-out rows of a partition, and the sums over both."""
+def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Rows, Rows, Rows, Totals | None]:
+    """Training and held-out rows of a partition, costs of the latter, and the sums over both."""
     block = _block(*part)
     held = rule.mask(strata(block.costs), before)
     totals = Totals.of(block, int(held.sum())) if len(block) else None
-    return block.take(~held).with_prices(), block.take(held), totals
-
-
-def _summary(shard: tuple[Rows, Rows, Totals | None]) -> tuple[Rows, Totals | None]:
-    """What the client needs of a partition: small enough to travel."""
-    return shard[1].without_features(), shard[2]
+    held_out = block.take(held)
+    return block.take(~held).with_prices(), held_out, held_out.without_features(), totals
 
 
 def _columns(shard: Any, held_out: bool, target: Target) -> tuple[AnyArray, ...]:
@@ -588,8 +532,7 @@ def _columns(shard: Any, held_out: bool, target: Target) -> tuple[AnyArray, ...]
 
 def _scores(shard: Any, model: Model) -> Floats:
     """Scores of the held-out rows of a partition."""
-    with _threads():
-        return model.scores(shard[1].X)
+    return model.scores(shard[1].X)
 
 
 class WorkerTarget:
@@ -670,22 +613,25 @@ class DaskSource(TrainingRows):
             # A mistake in the matrix is found here, not by the workers.
             pricing.resolve(None, None, np.empty(0, dtype=np.intp))
         rng = check_random_state(model.random_state)
-        partitions = list(zip(range(len(parts[0])), *parts, strict=True))
+        partitions = list(enumerate(zip(*parts, strict=True)))
         shared = delayed(pricing, traverse=False)
         before = np.zeros((len(partitions) + 1, 2 * len(self.classes)), dtype=np.intp)
         if model.early_stopping:  # rows of each group before each partition
             counts = [
-                delayed(_group_counts)(i, X if pricing.needs_columns else None, *others, shared)
-                for i, X, *others in partitions
+                delayed(_group_counts)(
+                    i, part if pricing.needs_columns else (None, *part[1:]), shared
+                )
+                for i, part in partitions
             ]
             before[1:] = np.cumsum(cluster.gather(counts, "reading the costs"), axis=0)
         rule = hold_out_rule(model, int(before[-1].sum()), len(self.classes), rng)
         self.seeds = [int(rng.randint(LARGEST_SEED))]
         columns = delayed(self.columns, traverse=False)
         self.shards = cluster.client.persist(
-            [delayed(_split)(rule, before[i], i, *part, shared, columns) for i, *part in partitions]
+            [delayed(_split)(rule, before[i], i, part, shared, columns) for i, part in partitions]
         )
-        found = cluster.gather([delayed(_summary)(s) for s in self.shards], "reading the rows")
+        # What the client needs of them is small enough to travel.
+        found = cluster.gather([shard[2:] for shard in self.shards], "reading the rows")
         known = [totals for _, totals in found if totals is not None]
         if not known:
             raise ValueError(
@@ -712,12 +658,13 @@ class DaskSource(TrainingRows):
     ) -> tuple[Model, Floats | None]:
         """Train on the cluster."""
         doing = f"training the {target.name} booster"
+        say = Console(quiet=not self.model.verbose).print
         n_rows, n_parts = self.totals.train_rows, len(self.shards)
-        self._say(f"{doing} on {n_rows} rows in {n_parts} partitions")
+        say(f"{self.owner}: {doing} on {n_rows} rows in {n_parts} partitions")
         model: Model = self.cluster.guarded(
             lambda needed: self._train(kind, target, rounds, needed), doing
         )
-        self._say(f"{model.n_rounds} rounds")
+        say(f"{self.owner}: {model.n_rounds} rounds")
         if self._held_out is None:
             return model, None
         shared = delayed(model, traverse=False)
@@ -793,10 +740,6 @@ class DaskSource(TrainingRows):
             **matrix_options(kind, types),
         )
 
-    def _say(self, what: str) -> None:
-        if self.model.verbose:
-            Console().print(f"{self.owner}: {what}")
-
 
 # --- waiting for a cluster without hanging --------------------------------------------------------
 
@@ -835,7 +778,7 @@ class _Cluster:
 
         async def watch() -> T:
             needed: set[str] = set()
-            signs: dict[tuple[str, str], tuple[Any, float]] = {}
+            signs: dict[Any, Any] = {}
             known = before = _folders(await self._workers(doing))
             task = asyncio.ensure_future(run(needed))
             try:
@@ -905,11 +848,7 @@ class _Cluster:
 
 
 def silent_workers(
-    workers: Mapping[str, Mapping[str, Any]],
-    needed: set[str],
-    signs: dict[tuple[str, str], tuple[Any, float]],
-    now: float,
-    seconds: float,
+    workers: Mapping[str, Any], needed: set[str], signs: dict[Any, Any], now: float, seconds: float
 ) -> dict[str, str]:
     """Workers that are silent or stuck for so many seconds, and what is wrong with each."""
     # `signs` keeps the last sign of life of each worker, and when it changed by the clock of this
@@ -918,7 +857,7 @@ def silent_workers(
     def is_old(worker: str, kind: str, sign: Any) -> bool:
         if signs.get((worker, kind), (None, now))[0] != sign:
             signs[worker, kind] = sign, now
-        return now - signs[worker, kind][1] > seconds
+        return bool(now - signs[worker, kind][1] > seconds)
 
     silent = {a for a, worker in workers.items() if is_old(a, "seen", worker["last_seen"])}
     # A worker whose memory is nearly full is paused: what it does goes on, but nothing begins. It

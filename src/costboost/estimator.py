@@ -84,9 +84,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
     decisions_: AnyArray
     costs_: CostSummary
     cost_matrix_: Floats
-    # The ``cost_matrix`` of the fit, to notice another one, and where its costs came from:
-    # "cost_matrix", "matrix" (one for all rows, by ``costs``) or "rows" (costs of single rows).
-    _fitted_costs: tuple[Any, str]
+    # The ``cost_matrix`` of the fit itself, to notice another one (files keep that it is the same
+    # object), and where the costs came from: "cost_matrix", "matrix" (one for all rows, by
+    # ``costs``) or "rows" (costs of single rows).
+    _fitted_costs: Any
+    _costs_source: str
     _frame: FrameEncoder | None  # how columns that are not numbers are coded
 
     # -- rows of a fit --------------------------------------------------------------------------
@@ -176,7 +178,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
             "decisions_": known.decisions,
             "costs_": known.summary,
             "cost_matrix_": known.average(weights),
-            "_fitted_costs": (self.cost_matrix, source),
+            "_fitted_costs": self.cost_matrix,
+            "_costs_source": source,
         }
 
     def _warn_if_collapsed(
@@ -236,7 +239,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
 
     def _costs_changed(self) -> bool:
         """Whether ``cost_matrix`` was set anew after the fit."""
-        return self.cost_matrix is not self._fitted_costs[0]
+        return self.cost_matrix is not self._fitted_costs
 
     def _mean_costs(self) -> Costs:
         """The one matrix of the fit."""
@@ -561,7 +564,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         """The costs that rows are judged by: given, ``cost_matrix``, or the one matrix of fit."""
         if costs is not None:
             return costs
-        source = self._fitted_costs[1]
+        source = self._costs_source
         if source == "rows":
             raise ValueError(
                 f"{type(self).__name__} was fitted with costs of single rows, so score needs the "

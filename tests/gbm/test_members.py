@@ -21,10 +21,10 @@ from costboost.gbm.members import (
     Member,
     Members,
     blend,
+    candidate,
     candidates_for,
     engine,
     mixed,
-    trees,
 )
 from costboost.gbm.models import Design, NetworkModel, TreeModel, row_products
 from costboost.gbm.network import NetworkLoss
@@ -86,6 +86,7 @@ def kinds(n=1000, inputs=10, k=2, *, is_log_loss=True, is_sparse=False, **option
     rows = SimpleNamespace(
         owner="", n_inputs=inputs, is_sparse=is_sparse, totals=SimpleNamespace(rows=n)
     )
+    rows.seeds = [0] * (1 if options.get("ensemble") == 1 else 5)
     target = SimpleNamespace(n_scores=1 if k == 2 else k, is_log_loss=is_log_loss)
     return candidates_for(CostBoostClassifier(**options), target, rows)
 
@@ -267,7 +268,7 @@ def test_race_asks_for_half_a_percent_unless_the_effort_is_high(effort, gain, is
 
     factors = np.linspace(-0.2, 0.2, 101)
     second = saved(min(factors, key=lambda f: abs(saved(f)[0] - max(gain, 0.0))))[1]
-    usual = [trees(model, 1) for _ in (1, 2)]
+    usual = [candidate(model, 1) for _ in (1, 2)]
     for kind, scores in zip(usual, (first, -first if gain < 0 else second), strict=True):
         kind.add(None, scores, {}, 0.0)
     with Training.of(rows, model, ()) as training:

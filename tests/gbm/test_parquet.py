@@ -1,4 +1,4 @@
-"""Training and deciding on Parquet files: the same models as in memory, in bounded memory."""
+"""Training and deciding on Parquet files; `test_sources` compares models with those from memory."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ from costboost.costs import per_row
 pytest.importorskip("pyarrow")
 pytest.importorskip("xgboost", minversion="3.0")
 
-from costboost.gbm.parquet import ParquetSource
-
-N = 1500
+N = 600
 
 
 def table(n=N, n_classes=2, seed=0):
@@ -28,215 +26,181 @@ def table(n=N, n_classes=2, seed=0):
     frame.loc[rng.random(n) < 0.1, "b"] = np.nan
     frame["city"] = rng.choice(["Paris", "Oslo", "Bern"], n)
     frame["count"] = rng.integers(0, 5, n)
-    frame["amount"] = np.round(np.exp(rng.normal(2, 1, n)), 1)
+    frame["amount"] = np.round(np.exp(rng.normal(2, 1, n)), 1) + np.arange(n) // 100
     score = frame.a + (frame.city == "Oslo") + 0.5 * rng.standard_normal(n)
     frame["label"] = np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
     return frame
 
 
-def written(folder, frame, n_files=3, row_group_size=130, **options):
-    bounds = np.linspace(0, len(frame), n_files + 1).astype(int)
-    for i in range(n_files):
-        part = frame[bounds[i] : bounds[i + 1]]
-        part.to_parquet(folder / f"{i}.parquet", row_group_size=row_group_size, **options)
+def written(folder, frame, n_files=3, row_group_size=130):
+    folder.mkdir(exist_ok=True)
+    for i, rows in enumerate(np.array_split(np.arange(len(frame)), n_files)):
+        frame.iloc[rows].to_parquet(folder / f"{i}.parquet", row_group_size=row_group_size)
     return f"{folder}/*.parquet"
 
 
 def small(**arguments):
-    given = {"n_estimators": 15, "learning_rate": 0.2, "early_stopping": False, "random_state": 0}
+    given = {"n_estimators": 8, "learning_rate": 0.3, "early_stopping": False, "random_state": 0}
     given |= {"subsample": 1.0, "colsample": 1.0, "n_jobs": 1, "engine": "xgboost", "ensemble": 1}
     return CostBoostClassifier(**(given | arguments))
 
 
-def matrices(frame, k=3):
-    """Costs of single rows for k classes."""
-    base = np.random.default_rng(5).uniform(1, 10, (k, k)) * (1 - np.eye(k))
-    return base * frame["amount"].to_numpy()[:, None, None]
+def assert_same(ours, theirs, X):
+    assert ours.classes_.tolist() == theirs.classes_.tolist()
+    assert ours.n_iter_ == theirs.n_iter_
+    np.testing.assert_allclose(ours.cost_matrix_, theirs.cost_matrix_)
+    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
 
 
-@pytest.fixture
-def scratch(tmp_path, monkeypatch):
+@pytest.fixture(autouse=True)
+def scratch(tmp_path_factory, monkeypatch):
     """A folder of one's own for temporary files, empty when the test is over."""
-    folder = tmp_path / "scratch"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("scratch")
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
     assert list(folder.iterdir()) == []
 
 
-# --- the same as in memory ------------------------------------------------------------------
+# --- costs ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("batch_rows", [None, 200])
-def test_same_model_as_in_memory(tmp_path, scratch, batch_rows):
-    frame = table()
-    X = frame.drop(columns="label")
-    ours = small().fit_parquet(written(tmp_path, frame), target="label", batch_rows=batch_rows)
-    theirs = small().fit(X, frame["label"])
-    assert list(ours.feature_names_in_) == list(X.columns)
-    assert ours.n_iter_ == theirs.n_iter_
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
-    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-3)
-    assert not hasattr(ours, "estimated_savings_")
-
-
-def test_same_decision_head_for_two_classes(tmp_path, scratch):
+def test_costs_and_weights_by_the_names_of_columns(tmp_path):
     frame = table().assign(weight=lambda f: np.where(f.index % 7 == 0, 0, 1 + f["count"]))
     X = frame.drop(columns=["label", "weight"])
     ours = small().fit_parquet(
         written(tmp_path, frame),
         target="label",
-        costs={"fn": "amount", "fp": 5, "tp": 1},
+        costs={"fn": "0.5 * amount", "fp": 5, "tp": 1},
         sample_weight="weight",
-        batch_rows=200,
+        batch_rows=110,
     )
-    costs = per_row(fn=frame["amount"], fp=5, tp=1)
+    costs = per_row(fn=frame["amount"] / 2, fp=5, tp=1)
     theirs = small().fit(X, frame["label"], costs=costs, sample_weight=frame["weight"])
     assert set(ours.heads_) == {"probability", "decision"}
-    np.testing.assert_allclose(ours.cost_matrix_, theirs.cost_matrix_)
-    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
-    assert (ours.predict(X, costs=costs) == theirs.predict(X, costs=costs)).mean() > 0.999
+    assert_same(ours, theirs, X)
+    np.testing.assert_allclose(ours.feature_importances_, theirs.feature_importances_, atol=1e-3)
 
 
-@pytest.mark.parametrize("named", [False, True])
-def test_same_heads_for_three_classes(tmp_path, scratch, named):
+def test_costs_by_pairs_of_text_labels(tmp_path):
     frame = table(n_classes=3)
-    frame["label"] = np.array(["high", "low", "mid"])[frame["label"]]
-    costs = matrices
-    if named:
-        classes, base = ["high", "low", "mid"], matrices(frame)[0] / frame["amount"][0]
-        pairs = [(i, j) for i in range(3) for j in range(3) if i != j]
-        for i, j in pairs:
-            frame[f"cost{i}{j}"] = base[i, j] * frame["amount"]
-        costs = {(classes[i], classes[j]): f"cost{i}{j}" for i, j in pairs}
+    classes = ["high", "low", "mid"]
+    frame["label"] = np.array(classes)[frame["label"]]
+    pairs = {(t, d): f"{3 * i + j + 1} * amount" for i, t in enumerate(classes)
+             for j, d in enumerate(classes) if i != j}  # fmt: skip
     features = [*"abcd", "city"]
-    ours = small().fit_parquet(
-        written(tmp_path, frame), target="label", costs=costs, features=features, batch_rows=200
-    )
-    theirs = small().fit(frame[features], frame["label"], costs=matrices(frame))
-    assert list(ours.classes_) == list(theirs.classes_)
-    np.testing.assert_allclose(ours.cost_matrix_, theirs.cost_matrix_)
-    X = frame[features]
-    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+    paths = written(tmp_path, frame)
+    ours = small().fit_parquet(paths, "label", costs=pairs, features=features, batch_rows=200)
+    base = (1.0 + np.arange(9).reshape(3, 3)) * (1 - np.eye(3))
+    costs = base * frame["amount"].to_numpy()[:, None, None]
+    theirs = small().fit(frame[features], frame["label"], costs=costs)
+    assert_same(ours, theirs, frame[features])
 
 
-def test_prices_of_errors_and_callable_matrix(tmp_path, scratch):
+def test_a_function_and_expressions_as_cost_matrix(tmp_path):
     frame = table()
     X = frame.drop(columns="label")
     paths = written(tmp_path, frame)
-    ours = small(decision="learned").fit_parquet(paths, "label", costs="amount", batch_rows=300)
-    theirs = small(decision="learned").fit(X, frame["label"], costs=frame["amount"])
-    np.testing.assert_allclose(ours.cost_matrix_, theirs.cost_matrix_)
-    np.testing.assert_allclose(ours.decision_function(X), theirs.decision_function(X), atol=1e-3)
-
-    def by_row(rows):
-        return per_row(fn=rows["amount"], fp=5)
-
-    ours = small(cost_matrix=by_row).fit_parquet(paths, "label", batch_rows=300)
-    theirs = small(cost_matrix=by_row).fit(X, frame["label"])
-    np.testing.assert_allclose(ours.cost_matrix_, theirs.cost_matrix_)
-    np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-
-
-# --- early stopping, calibration, estimates -------------------------------------------------
+    for costs in (lambda rows: per_row(fn=rows["amount"], fp=5), {"fn": "amount", "fp": 5}):
+        ours = small(cost_matrix=costs).fit_parquet(paths, "label", batch_rows=250)
+        theirs = small(cost_matrix=costs).fit(X, frame["label"])
+        assert list(ours.heads_) == ["probability"]
+        assert_same(ours, theirs, X)
+    # Expressions may name columns that are no features.
+    ours.fit_parquet(paths, "label", features=["a", "city"])
+    output = ours.predict_parquet(paths, tmp_path / "out", batch_rows=250)
+    known = per_row(fn=frame["amount"], fp=5)
+    decided = ours.with_costs(None).predict(frame[["a", "city"]], costs=known)
+    assert pd.read_parquet(output)["decision"].tolist() == decided.tolist()
 
 
-def test_early_stopping_calibrates_and_estimates(tmp_path, scratch):
-    frame = table(4000)
-    model = small(early_stopping=True, n_estimators=300, patience=5, subsample=0.8)
-    paths = written(tmp_path, frame)
-    model.fit_parquet(paths, "label", costs={"fn": "amount", "fp": 5}, batch_rows=700)
-    assert model.n_iter_ < 300
+# --- early stopping, calibration, estimates -------------------------------------------------------
+
+
+def test_early_stopping_calibrates_and_estimates(tmp_path):
+    frame = table(3000)
+    options = {"early_stopping": True, "n_estimators": 200, "patience": 5, "subsample": 0.8}
+    costs = {"fn": "amount", "fp": 5}
+    model = small(**options)
+    model.fit_parquet(written(tmp_path, frame), "label", costs=costs, batch_rows=700)
+    assert model.n_iter_ < 200
     assert model.temperature_ != 1.0
-    assert model.estimated_savings_.value > 0.5
     assert model.estimated_savings_without_costs_.value > 0.3
-    fresh = table(4000, seed=1)
-    found = model.score(
-        fresh.drop(columns="label"), fresh["label"], costs=per_row(fresh["amount"], 5)
-    )
+    fresh = table(3000, seed=1)
+    X, prices = fresh.drop(columns="label"), per_row(fresh["amount"], 5)
+    found = model.score(X, fresh["label"], costs=prices)
     assert abs(found - model.estimated_savings_.value) < 0.1
-    # The same rows in other batches and files: the same held-out rows, the same model.
-    other = tmp_path / "other"
-    other.mkdir()
-    again = small(early_stopping=True, n_estimators=300, patience=5, subsample=0.8)
-    again.fit_parquet(written(other, frame, 2, 999), "label", costs={"fn": "amount", "fp": 5})
+    # The same rows in other batches and files: the same held-out rows, nearly the same model.
+    again = small(**options)
+    again.fit_parquet(written(tmp_path / "other", frame, 2, 999), "label", costs=costs)
     assert again.n_iter_ == pytest.approx(model.n_iter_, abs=5)
     assert again.estimated_savings_.value == pytest.approx(model.estimated_savings_.value, abs=0.05)
 
 
-def test_held_out_rows_are_bounded(tmp_path, scratch, monkeypatch):
-    monkeypatch.setattr("costboost.gbm.rows._HELD_OUT_ROWS", 100)
-    model = small(early_stopping=True)
-    source = ParquetSource(written(tmp_path, table()), "label", None, None, None, 200, None, model)
-    assert len(source.held_out()) == pytest.approx(100, abs=2)
-    assert source.totals.held_out_rows == len(source.held_out())
-    assert source.totals.rows == N
+def test_held_out_rows_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr("costboost.gbm.rows._HELD_OUT_ROWS", 40)
+    model = small(early_stopping=True).fit_parquet(written(tmp_path, table()), "label")
+    assert model._estimated_rows == pytest.approx(40, abs=2)
 
 
 @pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
-def test_nothing_at_stake_on_held_out_rows(tmp_path, scratch):
+def test_held_out_rows_that_cost_nothing(tmp_path):
     """Then the decision is trained for all rounds, and the rows still calibrate and estimate."""
     frame = table(400).assign(price=0.0)
     frame.loc[frame.index[3], "price"] = 5.0  # the first row of its group is never held out
-    model = small(early_stopping=True, n_estimators=8, patience=1)
+    model = small(early_stopping=True, patience=1)
     model.fit_parquet(written(tmp_path, frame), "label", costs="price", batch_rows=90)
     assert model.heads_["decision"].n_rounds == 8
     assert model.estimated_savings_.value == 0.0
 
 
-# --- tables ---------------------------------------------------------------------------------
+def test_the_only_row_of_a_class_is_trained_on(tmp_path):
+    paths = written(tmp_path, table(2), 1)
+    model = small(early_stopping=True, validation_fraction=0.99).fit_parquet(paths, "label")
+    assert model.classes_.tolist() == [0, 1]
+    assert not hasattr(model, "estimated_savings_")
 
 
-def test_categories_of_all_files_and_types_that_differ(tmp_path, scratch):
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def test_categories_of_all_files_and_types_that_differ(tmp_path):
     frame = table()
     frame["flag"] = frame["a"] > 0
-    frame["city"] = np.where(frame.index < 600, frame["city"], frame["city"] + " Nord")
+    frame["city"] = np.where(frame.index < 250, frame["city"], frame["city"] + " Nord")
     frame.loc[::50, "city"] = None
-    first, second = frame[:700].copy(), frame[700:].copy()
+    first, second = frame[:300].copy(), frame[300:].copy()
     first["city"] = first["city"].astype("category")
     second["count"] = second["count"].astype("int32")
     second["d"] = second["d"].astype("float32")
     first.to_parquet(tmp_path / "1.parquet", index=False)
     frame[:0].to_parquet(tmp_path / "2.parquet", index=False)
     second[second.columns[::-1]].to_parquet(tmp_path / "3.parquet", index=False)
-    ours = small().fit_parquet(tmp_path, "label", batch_rows=100)
-    theirs = small().fit(frame.drop(columns="label"), frame["label"])
     X = frame.drop(columns="label")
+    ours = small().fit_parquet(tmp_path, "label", batch_rows=100)
+    theirs = small().fit(X, frame["label"])
+    assert list(ours.feature_names_in_) == list(X.columns)
     X.loc[::40, "city"] = "elsewhere"
-    np.testing.assert_allclose(ours.predict_proba(X), theirs.predict_proba(X), atol=1e-4)
+    assert_same(ours, theirs, X)
 
 
-def test_labels_of_text_and_booleans(tmp_path, scratch):
+@pytest.mark.parametrize("labels", [["no", "yes"], [False, True], list(range(26))], ids=str)
+def test_labels(tmp_path, labels):
+    frame = table(300).assign(label=np.array(labels)[np.arange(300) % len(labels)])
+    costs = {"fn": 9, "fp": 1, "positive": labels[1]} if len(labels) == 2 else None
+    model = small(n_estimators=1)
+    model.fit_parquet(written(tmp_path, frame), "label", costs=costs, batch_rows=90)
+    assert model.classes_.tolist() == labels
+    if costs:
+        assert model.cost_matrix_.tolist() == [[0, 1], [9, 0]]
+
+
+def test_columns_beyond_plain_numbers(tmp_path):
     frame = table()
-    for name, labels in {
-        "text": np.where(frame["label"], "yes", "no"),
-        "bool": frame.label > 0,
-    }.items():
-        folder = tmp_path / name
-        folder.mkdir()
-        paths = written(folder, frame.assign(label=labels))
-        prices = {"fn": 9, "fp": 1, "positive": sorted(set(labels))[-1]}
-        model = small().fit_parquet(paths, "label", costs=prices, batch_rows=400)
-        X = frame.drop(columns="label")
-        theirs = small(cost_matrix=prices).fit(X, labels)
-        assert model.classes_.tolist() == theirs.classes_.tolist()
-        np.testing.assert_allclose(model.cost_matrix_, theirs.cost_matrix_)
-
-
-def test_more_classes_than_twenty(tmp_path, scratch):
-    frame = table(600).assign(label=np.arange(600) % 26)
-    model = small(n_estimators=1).fit_parquet(written(tmp_path, frame), "label")
-    assert model.classes_.tolist() == list(range(26))
-
-
-def test_columns_beyond_plain_numbers(tmp_path, scratch):
-    frame = table(600)
     frame["nanoseconds"] = 17 * 10**17 + 10**15 * frame["count"]
-    frame["price"] = [Decimal(i % 40) / 4 for i in range(600)]
+    frame["price"] = [Decimal(i % 40) / 4 for i in range(N)]
     frame["known"] = np.where(frame["b"].isna(), None, frame["a"] > 0)
-    frame["empty"] = pd.Series([None] * 600, dtype="str")
+    frame["empty"] = pd.Series([None] * N, dtype="str")
     paths = written(tmp_path, frame)
     model = small().fit_parquet(paths, "label", batch_rows=200)
     X = pd.concat(pd.read_parquet(path) for path in sorted(tmp_path.glob("*.parquet")))
@@ -248,15 +212,8 @@ def test_columns_beyond_plain_numbers(tmp_path, scratch):
     np.testing.assert_allclose(model.predict_proba(X.drop(columns="label")), proba)
 
 
-def test_the_only_row_of_a_class_is_trained_on(tmp_path, scratch):
-    paths = written(tmp_path, table(2), 1)
-    model = small(early_stopping=True, validation_fraction=0.99).fit_parquet(paths, "label")
-    assert model.classes_.tolist() == [0, 1]
-    assert not hasattr(model, "estimated_savings_")
-
-
 @pytest.mark.parametrize("stop", [RuntimeError, KeyboardInterrupt])
-def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, scratch, monkeypatch, stop):
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, stop):
     frame = table(400)
     paths = written(tmp_path, frame)
     costs = {"fn": "amount", "fp": 5}
@@ -265,33 +222,58 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, scratch, mon
     before, proba = dict(model.__dict__), model.predict_proba(frame.drop(columns="label"))
     fresh = dict(unfitted.__dict__)
 
-    def fails(*_):
-        raise stop("in the middle")
+    def fails(told):
+        if told.head == "decision":  # the first head is trained
+            raise stop("in the middle")
 
-    # The second head: the first one is trained.
-    monkeypatch.setattr("costboost.gbm.targets.DecisionTarget.on", fails)
     for estimator in (model, unfitted):
         with pytest.raises(stop):
-            estimator.fit_parquet(paths, "label", costs=costs, features=["a", "amount"])
+            estimator.fit_parquet(
+                paths, "label", costs=costs, features=["a", "amount"], callbacks=fails
+            )
     assert model.__dict__ == before
     assert unfitted.__dict__ == fresh
     np.testing.assert_array_equal(model.predict_proba(frame.drop(columns="label")), proba)
 
 
-def test_files_are_closed(tmp_path, scratch):
+# --- the folder for temporary files ---------------------------------------------------------------
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs /proc to list open files")
+def test_files_are_closed(tmp_path):
     paths = written(tmp_path, table(400))
     small(early_stopping=True, n_estimators=2).fit_parquet(paths, "label", batch_rows=100)
-    open_files = {os.readlink(f"/proc/self/fd/{fd}") for fd in _descriptors()}
-    assert not [name for name in open_files if str(tmp_path) in name]
+    opened = [f"/proc/self/fd/{fd}" for fd in os.listdir("/proc/self/fd")]
+    names = [os.readlink(path) for path in opened if os.path.islink(path)]
+    assert not [name for name in names if ".parquet" in name or "costboost-" in name]
 
 
-def _descriptors():
-    if not os.path.isdir("/proc/self/fd"):
-        pytest.skip("needs /proc to list open files")
-    return [fd for fd in os.listdir("/proc/self/fd") if os.path.islink(f"/proc/self/fd/{fd}")]
+def test_too_little_room_is_an_error_before_anything_is_written(tmp_path, monkeypatch):
+    """XGBoost ends the process if the disk is full."""
+    monkeypatch.setattr("shutil.disk_usage", lambda path: type("usage", (), {"free": 1000}))
+    with pytest.raises(OSError, match=r"writes up to 1 MB.*Set the environment variable TMPDIR"):
+        small().fit_parquet(written(tmp_path, table()), "label")
 
 
-# --- errors ---------------------------------------------------------------------------------
+def test_a_missing_temporary_folder_is_a_clear_error(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "gone"))
+    with pytest.raises(OSError, match="needs a folder for temporary files"):
+        small().fit_parquet(written(tmp_path, table()), "label")
+
+
+def test_folders_of_killed_processes_go_and_those_of_living_ones_stay(tmp_path, scratch):
+    from costboost.gbm.parquet import spill_folder
+
+    (scratch / "costboost-dead").mkdir()
+    (scratch / "costboost-dead" / "page").write_text("")
+    (scratch / "costboost-dead.lock").write_text("")
+    with spill_folder(0, "here") as folder:
+        small(n_estimators=1).fit_parquet(written(tmp_path, table()), "label")
+        assert folder.is_dir()
+        assert sorted(os.listdir(scratch)) == [folder.name, f"{folder.name}.lock"]
+
+
+# --- errors ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -299,6 +281,7 @@ def _descriptors():
     [
         ({"engine": "lightgbm"}, "engine='xgboost'"),
         ({"ensemble": 5}, "ensemble=1"),
+        ({"effort": "high"}, "effort='balanced'"),
         ({"loss": "cost_logistic"}, "loss='auto'"),
         ({"device": "cuda"}, "device='cpu'"),
         ({"patience": 0}, "patience"),
@@ -332,12 +315,17 @@ def changed(**columns):
         (changed(label=pd.Timestamp("2024-01-01")), {}, "must name a column of classes"),
         (changed(when=pd.Timestamp("2024-01-01")), {}, "'when' holds timestamp"),
         (changed(amount=np.nan), {"costs": {"fn": "amount", "fp": 1}}, "got nan for .* on row 0"),
+        (
+            lambda f: f.assign(amount=f["amount"].where(f.index != 450)),
+            {"costs": {"fn": "amount", "fp": 1}, "batch_rows": 200},
+            "got nan for .* on row 50.* Here row 0 is row 400 of the files",
+        ),
         (changed(a=np.inf), {}, "'a' is not in row 0"),
         (changed(w=-1), {"sample_weight": "w"}, "must not be negative"),
         (changed(w=0), {"sample_weight": "w"}, "is 0 in every row"),
     ],
 )
-def test_errors_of_tables(tmp_path, scratch, change, arguments, says):
+def test_errors_of_tables(tmp_path, change, arguments, says):
     change(table()).to_parquet(tmp_path / "1.parquet")
     with pytest.raises(ValueError, match=says):
         small().fit_parquet(tmp_path, **({"target": "label"} | arguments))
@@ -350,17 +338,17 @@ def test_errors_of_tables(tmp_path, scratch, change, arguments, says):
         (changed(new=1), r"\['new'\] are in only one of"),
         (changed(a="text"), "must agree on what the column 'a' holds"),
         (changed(label="text"), "must agree on what the column 'label' holds"),
-        (lambda f: f.assign(label=f["label"].where(f["label"] > 0)), r"missing in row 15\d\d"),
+        (lambda f: f.assign(label=f["label"].where(f["label"] > 0)), r"missing in row 6\d\d"),
     ],
 )
-def test_errors_of_a_later_file(tmp_path, scratch, change, says):
+def test_errors_of_a_later_file(tmp_path, change, says):
     table().to_parquet(tmp_path / "1.parquet")
     change(table()).to_parquet(tmp_path / "2.parquet")
     with pytest.raises(ValueError, match=says):
         small().fit_parquet(tmp_path, "label")
 
 
-def test_a_class_of_a_later_file_counts(tmp_path, scratch):
+def test_a_class_of_a_later_file_counts(tmp_path):
     table().to_parquet(tmp_path / "1.parquet")
     table(n_classes=3).to_parquet(tmp_path / "2.parquet")
     assert small(n_estimators=2).fit_parquet(tmp_path, "label").classes_.tolist() == [0, 1, 2]
@@ -368,50 +356,49 @@ def test_a_class_of_a_later_file_counts(tmp_path, scratch):
         small().fit_parquet(tmp_path, "label", costs={"fn": "amount", "fp": 1})
 
 
-def test_errors_of_paths(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"nothing matches .*\*\.parquet"):
-        small().fit_parquet(f"{tmp_path}/*.parquet", "label")
-    with pytest.raises(FileNotFoundError, match="nothing matches"):
-        small().fit_parquet(tmp_path, "label")
-    with pytest.raises(FileNotFoundError, match="there is no"):
-        small().fit_parquet(tmp_path / "x.parquet", "label")
-    with pytest.raises(ValueError, match="empty list"):
-        small().fit_parquet([], "label")
-    with pytest.raises(TypeError, match="a pattern, a folder"):
-        small().fit_parquet(3, "label")
-    (tmp_path / "x.parquet").write_bytes(b"")
-    with pytest.raises(ValueError, match="no readable Parquet file"):
-        small().fit_parquet([tmp_path / "x.parquet"], "label")
+@pytest.mark.parametrize(
+    ("paths", "kind", "says"),
+    [
+        ("{}/*.parquet", FileNotFoundError, r"nothing matches .*\*\.parquet"),
+        ("{}", FileNotFoundError, "nothing matches"),
+        ("{}/x.parquet", FileNotFoundError, "there is no"),
+        ([], ValueError, "empty list"),
+        (3, TypeError, "a pattern, a folder"),
+        (["{}/empty"], ValueError, "no readable Parquet file"),
+    ],
+    ids=str,
+)
+def test_errors_of_paths(tmp_path, paths, kind, says):
+    (tmp_path / "empty").write_bytes(b"")
+    if isinstance(paths, str):
+        paths = paths.format(tmp_path)
+    elif isinstance(paths, list):
+        paths = [path.format(tmp_path) for path in paths]
+    with pytest.raises(kind, match=says):
+        small().fit_parquet(paths, "label")
 
 
-# --- predict_parquet ------------------------------------------------------------------------
+# --- predict_parquet ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ["xgboost", "lightgbm"])
 def test_predict_parquet(tmp_path, engine):
-    frame = table(900)
+    frame = table()
     frame["label"] = np.where(frame["label"], "yes", "no")
     X = frame.drop(columns="label")
     costs = per_row(fn=frame["amount"], fp=5, positive="yes")
     model = small(engine=engine).fit(X, frame["label"], costs=costs)
     paths = written(tmp_path, frame.assign(key=frame.index))
     output = tmp_path / "decisions.out"
-    found = model.predict_parquet(
-        paths,
-        output,
-        costs={"fn": "amount", "fp": 5, "positive": "yes"},
-        proba=True,
-        keep=["key"],
-        batch_rows=250,
-    )
-    assert found == output
+    prices = {"fn": "amount", "fp": 5, "positive": "yes"}
+    options = {"costs": prices, "proba": True, "keep": ["key"], "batch_rows": 250}
+    assert model.predict_parquet(paths, output, **options) == output
     result = pd.read_parquet(output)
     assert list(result.columns) == ["key", "decision", "probability_no", "probability_yes"]
     assert result["key"].tolist() == frame.index.tolist()
     assert result["decision"].tolist() == model.predict(X, costs=costs).tolist()
-    np.testing.assert_allclose(
-        result[["probability_no", "probability_yes"]], model.predict_proba(X), atol=1e-12
-    )
+    found = result[["probability_no", "probability_yes"]]
+    np.testing.assert_allclose(found, model.predict_proba(X), atol=1e-12)
     model.predict_parquet(paths, output)
     assert pd.read_parquet(output)["decision"].tolist() == model.predict(X).tolist()
 
@@ -421,39 +408,29 @@ def test_errors_of_predict_parquet(tmp_path):
     paths = written(tmp_path, frame)
     output = tmp_path / "out"
     model = small(n_estimators=2).fit_parquet(paths, "label", features=["a", "amount"])
-    with pytest.raises(ValueError, match="another file than those read"):
-        model.predict_parquet(paths, tmp_path / "0.parquet")
-    with pytest.raises(ValueError, match="needs the column 'nokey'"):
-        model.predict_parquet(paths, output, keep=["nokey"])
-    with pytest.raises(TypeError, match="a list of columns"):
-        model.predict_parquet(paths, output, keep="key")
-    with pytest.raises(ValueError, match=r"must not name \['decision'\]"):
-        model.predict_parquet(paths, output, keep=["decision"])
-    with pytest.raises(ValueError, match="integer >= 1, got -1"):
-        model.predict_parquet(paths, output, batch_rows=-1)
     frame.drop(columns="a").to_parquet(tmp_path / "other")
-    with pytest.raises(ValueError, match="needs the column 'a'"):
-        model.predict_parquet(tmp_path / "other", output)
-    with pytest.raises(ValueError, match="without names"):
-        small(n_estimators=2).fit(frame[["a"]].to_numpy(), frame["label"]).predict_parquet(
-            paths, output
-        )
+    nameless = small(n_estimators=2).fit(frame[["a"]].to_numpy(), frame["label"])
     learned = small(decision="learned", n_estimators=2).fit(frame[["a"]], frame["label"])
-    with pytest.raises(ValueError, match="knows no probabilities"):
-        learned.predict_parquet(paths, output, proba=True)
-    # A failure in the middle leaves no file.
-    with pytest.raises(RuntimeError, match="stop"):
-        model.predict_parquet(paths, output, costs=_fails_on_the_second_batch(), batch_rows=100)
-    assert not list(tmp_path.glob("out*"))
 
-
-def _fails_on_the_second_batch():
-    seen = []
-
-    def costs(rows):
-        seen.append(len(rows))
-        if len(seen) > 1:
+    def fails(rows):  # on the second batch
+        if seen:
             raise RuntimeError("stop")
+        seen.append(rows)
         return per_row(fn=rows["amount"], fp=1)
 
-    return costs
+    seen = []
+    for estimator, arguments, kind, says in (
+        (model, {"output": tmp_path / "0.parquet"}, ValueError, "another file than those read"),
+        (model, {"keep": ["nokey"]}, ValueError, "needs the column 'nokey'"),
+        (model, {"keep": "key"}, TypeError, "a list of columns"),
+        (model, {"keep": ["decision"]}, ValueError, r"must not name \['decision'\]"),
+        (model, {"batch_rows": -1}, ValueError, "integer >= 1, got -1"),
+        (model, {"paths": tmp_path / "other"}, ValueError, "needs the column 'a'"),
+        (nameless, {}, ValueError, "without names"),
+        (learned, {"proba": True}, ValueError, "knows no probabilities"),
+        (model, {"costs": fails, "batch_rows": 100}, RuntimeError, "stop"),
+    ):
+        with pytest.raises(kind, match=says):
+            estimator.predict_parquet(**{"paths": paths, "output": output, **arguments})
+    assert len(seen) == 1
+    assert not list(tmp_path.glob("out*"))  # a failure in the middle leaves no file

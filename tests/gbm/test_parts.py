@@ -43,12 +43,9 @@ def folds(codes, weights=None, costs=None, **options):
     n = len(codes)
     known = costs_of(codes, 1 + max(codes)) if costs is None else costs
     rows = Rows(np.zeros((n, 1)), known, np.ones(n))
-    n_folds = options.pop("n_folds", 5)
     model = CostBoostClassifier(random_state=0).set_params(**options)
     weights = np.ones(n) if weights is None else weights
-    found, seeds = make_folds(
-        rows, weights, model, "CostBoostClassifier", n_folds=n_folds, has_eval_set=False
-    )
+    found, seeds = make_folds(rows, weights, model, "CostBoostClassifier")
     assert len(set(seeds)) == len(found)
     return found
 
@@ -57,13 +54,13 @@ def folds(codes, weights=None, costs=None, **options):
 @pytest.mark.parametrize("sizes", [(50, 50), (97, 4), (40, 7, 1)])
 def test_each_row_is_held_out_once_and_classes_are_spread_to_a_row(n_folds, sizes):
     codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    parts = folds(codes, n_folds=n_folds)
+    parts = folds(codes, ensemble=n_folds)
     assert sorted(np.concatenate([part.held_out for part in parts])) == list(range(len(codes)))
     for part in parts:
         assert sorted([*part.rows, *part.held_out]) == list(range(len(codes)))
     counts = np.array([np.bincount(codes[p.held_out], minlength=len(sizes)) for p in parts])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
-    same, other = (folds(codes, n_folds=n_folds, random_state=seed) for seed in (0, 1))
+    same, other = (folds(codes, ensemble=n_folds, random_state=seed) for seed in (0, 1))
     np.testing.assert_array_equal(parts[0].held_out, same[0].held_out)
     assert not np.array_equal(parts[0].held_out, other[0].held_out)
 
@@ -80,11 +77,11 @@ def test_rows_with_a_price_are_spread_over_the_folds():
 def test_number_of_folds():
     codes = np.arange(100) % 2
     assert len(folds(codes[:5])) == 2  # two rows in a fold, at least
-    (fold,) = folds(codes, n_folds=1, validation_fraction=0.25)
+    (fold,) = folds(codes, ensemble=1, validation_fraction=0.25)
     np.testing.assert_allclose(np.bincount(codes[fold.held_out]), 12.5, atol=1)
     assert sorted([*fold.rows, *fold.held_out]) == list(range(100))
     for options in ({"codes": codes, "early_stopping": False}, {"codes": codes[:2]}):
-        (fold,) = folds(n_folds=1, **options)
+        (fold,) = folds(ensemble=1, **options)
         assert fold.rows is None and fold.held_out is None
 
 

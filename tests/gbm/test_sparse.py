@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 import costboost
 from costboost import CostBoostClassifier, MinCostClassifier
 from costboost.algorithms._base import BoostingClassifier
-from costboost.gbm import models
 from costboost.learners import BUILT_IN
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
@@ -47,7 +46,7 @@ def make(k, engine, **options):
 @pytest.mark.parametrize("k", [2, 3])
 class TestCostBoost:
     def test_fit_is_that_of_the_array(self, k, engine, kind, monkeypatch):
-        monkeypatch.setattr(models, "_DENSE_NUMBERS", 6 * 70)  # several blocks
+        monkeypatch.setattr("costboost.gbm.xgboost._DENSE_NUMBERS", 6 * 70)  # several blocks
         X, y = rows(k)
         dense = make(k, engine).fit(X, y)
         thin = make(k, engine).fit(kind(X), y)
@@ -56,7 +55,7 @@ class TestCostBoost:
         assert thin.score(kind(X), y) == dense.score(X, y)
 
     def test_answers_are_those_of_the_array(self, k, engine, kind, monkeypatch):
-        monkeypatch.setattr(models, "_DENSE_NUMBERS", 6 * 70)
+        monkeypatch.setattr("costboost.trees._DENSE_NUMBERS", 6 * 70)
         X, y = rows(k)
         model = make(k, engine).fit(X, y)
         S = kind(X)

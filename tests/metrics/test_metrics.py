@@ -496,7 +496,7 @@ class TestDecisions:
 def test_a_scorer_without_the_costs_of_the_fit_refuses():
     X, y, amount = priced_data()
     tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
-    tree.cost_matrix, tree._fitted_costs = None, (None, "rows")
+    tree.cost_matrix, tree._costs_source = None, "rows"
     scorer = make_cost_scorer()
     with pytest.raises(ValueError, match=r"set_score_request\(costs=True\)"):
         scorer(tree, X, y)

@@ -12,8 +12,7 @@ from scipy.stats import binom
 
 from costboost import CostBoostClassifier
 from costboost.datasets import make_fraud
-from costboost.monitor import Monitor, snapshot, snapshot_of
-from costboost.monitor.checks import Check, _means, holm
+from costboost.monitor import Monitor, _means, snapshot, snapshot_of
 
 
 def draw(rng, n, *, shift=0.0, rate=0.0, amounts=1.0, sharper=1.0, countries=(0.6, 0.3, 0.1)):
@@ -145,13 +144,6 @@ def test_means_against_permutations():
     drawn = np.array([rng.permutation(rows)[:25].mean() for _ in range(20_000)])
     plain = 2 * min((drawn >= new.mean()).mean(), (drawn <= new.mean()).mean())
     assert _means(old, new) == pytest.approx(plain, rel=0.1, abs=0.003)
-
-
-def test_holm_by_hand():
-    checks = [Check(str(p), "feature", 0, 0, p) for p in (0.01, 0.04, 0.03, 0.005)]
-    adjusted = [check.adjusted for check in holm(checks, 0.05)]
-    np.testing.assert_allclose(adjusted, [0.03, 0.06, 0.06, 0.02])
-    assert [check.alarm for check in holm(checks, 0.05)] == [True, False, False, True]
 
 
 def test_a_classifier_end_to_end():

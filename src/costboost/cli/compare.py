@@ -10,10 +10,9 @@ from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
@@ -31,14 +30,14 @@ from costboost.cli.models import (
     read_settings,
 )
 from costboost.cli.options import (
+    AS_JSON,
     MODEL,
+    PLOT,
+    QUIET,
+    SEED,
+    SETTINGS,
     TEST,
-    AsJson,
-    Plot,
     ProblemOptions,
-    Quiet,
-    Seed,
-    Settings,
     command,
     option,
 )
@@ -55,39 +54,27 @@ FEW_ROWS = 10_000
 @command
 def compare(
     asked: ProblemOptions,
-    algorithm: Annotated[
-        list[str] | None,
-        option(
-            "Class of the library; may be repeated; 'all' for all of them. By default CostBoost "
-            "and MinCost.",
-            panel=MODEL,
-        ),
-    ] = None,
-    only_ours: Annotated[
-        bool,
-        typer.Option(
-            "--only-ours",
-            help="Leave out the usual alternatives and other libraries.",
-            rich_help_panel=MODEL,
-        ),
-    ] = False,
-    setting: Settings = None,
-    seed: Seed = 0,
-    n_folds: Annotated[
-        int,
-        typer.Option("--folds", min=2, help="Folds of the cross-validation.", rich_help_panel=TEST),
-    ] = 5,
-    checkpoint: Annotated[
-        Path | None,
-        option(
-            "Keeps what is finished; if the command is killed, the same command goes on where "
-            "it stopped. The file is deleted at the end.",
-            metavar="FILE",
-        ),
-    ] = None,
-    plot: Plot = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    algorithm: list[str] | None = option(
+        None,
+        "Class of the library; may be repeated; 'all' for all of them. By default CostBoost "
+        "and MinCost.",
+        panel=MODEL,
+    ),
+    only_ours: bool = option(
+        False, "Leave out the usual alternatives and other libraries.", "--only-ours", panel=MODEL
+    ),
+    setting: list[str] | None = SETTINGS,
+    seed: int = SEED,
+    n_folds: int = option(5, "Folds of the cross-validation.", "--folds", min=2, panel=TEST),
+    checkpoint: Path | None = option(
+        None,
+        "Keeps what is finished; if the command is killed, the same command goes on where "
+        "it stopped. The file is deleted at the end.",
+        metavar="FILE",
+    ),
+    plot: Path | None = PLOT,
+    as_json: bool = AS_JSON,
+    quiet: bool = QUIET,
 ) -> None:
     """Compare ways to decide on a file, by cross-validation, in money."""
     # Ways that are not distinguishable from the best of their group share its number.
@@ -142,15 +129,13 @@ def compare(
 
 @command
 def demo(
-    seed: Annotated[int, typer.Option(help="Seed of the data and of every method.")] = 2026,
-    rows: Annotated[int, typer.Option(min=500, help="Rows of the synthetic fraud data.")] = 20_000,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer rows and rounds.")] = False,
-    report: Annotated[
-        Path, typer.Option(metavar="PAGE", help="Page to write about the fraud data.")
-    ] = Path("costboost-demo.html"),
-    with_report: Annotated[
-        bool, typer.Option("--with-report/--no-report", help="The page.")
-    ] = True,
+    seed: int = option(2026, "Seed of the data and of every method."),
+    rows: int = option(20_000, "Rows of the synthetic fraud data.", min=500),
+    quick: bool = option(False, "Fewer rows and rounds.", "--quick"),
+    report: Path = option(
+        Path("costboost-demo.html"), "Page to write about the fraud data.", metavar="PAGE"
+    ),
+    with_report: bool = option(True, "The page.", "--with-report/--no-report"),
 ) -> None:
     """Compare costboost with the usual alternatives, in money, on built-in data."""
     from sklearn.model_selection import train_test_split

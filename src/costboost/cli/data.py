@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from costboost.cli.failure import FOUND
-from costboost.cli.options import AsJson, Delimiter, Encoding, ProblemOptions, command
+from costboost.cli.options import AS_JSON, DELIMITER, ENCODING, ProblemOptions, command, option
 from costboost.cli.show import columns_table, grid, note, print_json, wrote
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ data = typer.Typer(
 
 @data.command("list")
 @command
-def list_sets(as_json: AsJson = False) -> None:
+def list_sets(as_json: bool = AS_JSON) -> None:
     """List the benchmark sets that can be loaded."""
     names, from_folder = _sets()
     if as_json:
@@ -44,7 +44,7 @@ def list_sets(as_json: AsJson = False) -> None:
 def _sets() -> tuple[list[str], bool]:
     """Sets of the folder of benchmark files; without one, those that OpenML has."""
     from costboost.datasets import available
-    from costboost.datasets.openml import OPENML
+    from costboost.datasets.files import OPENML
 
     try:
         found = list(available())
@@ -56,14 +56,10 @@ def _sets() -> tuple[list[str], bool]:
 @data.command()
 @command
 def example(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="File to write.")
-    ] = Path("payments.csv"),
-    rows: Annotated[int, typer.Option(min=100, help="Number of payments.")] = 8_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the values.")] = 0,
-    start: Annotated[
-        datetime, typer.Option(formats=["%Y-%m-%d"], help="The first of 90 days.")
-    ] = datetime(2026, 1, 1),
+    output: Path = option(Path("payments.csv"), "File to write.", "--output", "-o", metavar="FILE"),
+    rows: int = option(8_000, "Number of payments.", min=100),
+    seed: int = option(0, "Seed of the values.", min=0),
+    start: datetime = option(datetime(2026, 1, 1), "The first of 90 days.", formats=["%Y-%m-%d"]),
 ) -> None:
     """Write synthetic card payments to try the commands on."""
     from costboost.columns import need, writer
@@ -104,17 +100,12 @@ def payments(rows: int, seed: int, start: datetime) -> pl.DataFrame:
 @data.command()
 @command
 def describe(
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME|FILE",
-            help="A set of `costboost data list`, or a file.",
-            show_default=False,
-        ),
-    ],
-    delimiter: Delimiter = None,
-    encoding: Encoding = None,
-    as_json: AsJson = False,
+    name: str = typer.Argument(
+        ..., metavar="NAME|FILE", help="A set of `costboost data list`, or a file."
+    ),
+    delimiter: str | None = DELIMITER,
+    encoding: str | None = ENCODING,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Say what a benchmark set or the columns of a file hold."""
     from costboost.columns import infer_columns, open_source
@@ -185,7 +176,7 @@ def _describe_set(name: str, as_json: bool) -> None:
 
 @data.command()
 @command
-def check(asked: ProblemOptions, as_json: AsJson = False) -> None:
+def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
     """Check a file before a fit: columns, classes, costs in words."""
     # The exit code is 3 if there are notes.
     import numpy as np

@@ -7,24 +7,22 @@ import sys
 import tempfile
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
 from rich.console import Console
 from rich.markup import escape
 
 from costboost.cli.failure import collected_warnings
 from costboost.cli.options import (
+    AS_JSON,
     MODEL,
+    QUIET,
     TEST,
-    AsJson,
+    TEST_SIZE,
     LearnerOptions,
     ProblemOptions,
-    Quiet,
-    TestSize,
     command,
     option,
-    output,
 )
 
 if TYPE_CHECKING:
@@ -42,48 +40,43 @@ _WEIGHT, _TARGET = "__weight__", "__target__"
 def fit(
     asked: ProblemOptions,
     learner: LearnerOptions,
-    path: Annotated[
-        Path | None, output("Model file to write; TARGET.costboost if left out.", "MODEL")
-    ] = None,
-    refit: Annotated[
-        bool,
-        typer.Option(
-            "--refit",
-            help="After measuring, train once more on all rows, and save that model.",
-            rich_help_panel=MODEL,
-        ),
-    ] = False,
-    out_of_core: Annotated[
-        bool | None,
-        option(
-            "Train from disk; the default for files that do not fit into memory.",
-            "--out-of-core/--in-memory",
-            panel=MODEL,
-        ),
-    ] = None,
-    test_size: TestSize = 0.2,
-    test: Annotated[
-        str | None,
-        option("Measure on this file instead of held-out rows.", metavar="FILE", panel=TEST),
-    ] = None,
-    nothing: Annotated[
-        str | None,
-        option(
-            "Decision that means doing nothing. By default the right one for the class that "
-            "is not positive, or for the most frequent class.",
-            panel=TEST,
-        ),
-    ] = None,
-    save_test: Annotated[
-        Path | None,
-        option(
-            "Write the held-out rows, for `costboost report` and `monitor`.",
-            metavar="FILE",
-            panel=TEST,
-        ),
-    ] = None,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    path: Path | None = option(
+        None,
+        "Model file to write; TARGET.costboost if left out.",
+        "--output",
+        "-o",
+        metavar="MODEL",
+    ),
+    refit: bool = option(
+        False,
+        "After measuring, train once more on all rows, and save that model.",
+        "--refit",
+        panel=MODEL,
+    ),
+    out_of_core: bool | None = option(
+        None,
+        "Train from disk; the default for files that do not fit into memory.",
+        "--out-of-core/--in-memory",
+        panel=MODEL,
+    ),
+    test_size: float = TEST_SIZE,
+    test: str | None = option(
+        None, "Measure on this file instead of held-out rows.", metavar="FILE", panel=TEST
+    ),
+    nothing: str | None = option(
+        None,
+        "Decision that means doing nothing. By default the right one for the class that "
+        "is not positive, or for the most frequent class.",
+        panel=TEST,
+    ),
+    save_test: Path | None = option(
+        None,
+        "Write the held-out rows, for `costboost report` and `monitor`.",
+        metavar="FILE",
+        panel=TEST,
+    ),
+    as_json: bool = AS_JSON,
+    quiet: bool = QUIET,
 ) -> None:
     """Train a model on a file, and show what its decisions cost on held-out rows."""
     # Example: costboost fit train.csv --target fraud --positive yes --cost "fn=amount+15" --cost

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.markup import escape
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.cli.failure import collected_warnings
-from costboost.cli.models import codes_of
-from costboost.cli.options import AsJson, ScoringOptions, command, listed, option
+from costboost.cli.options import AS_JSON, ScoringOptions, command, listed, option
 from costboost.cli.problem import texts
 from costboost.cli.show import grid, money, print_json, warn, wrote
 from costboost.columns import TableError, check_output, unknown_column, writer
@@ -30,46 +28,35 @@ PERIODS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month
 @command
 def predict(
     asked: ScoringOptions,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="OUT",
-            help="File to write; its ending says the format. - is the standard output, as CSV.",
-        ),
-    ] = "-",
-    capacity: Annotated[
-        list[str] | None,
-        option(
-            "Limit of a decision: a number of rows (200) or a share of them (0.05); may be "
-            "repeated.",
-            metavar="DECISION=LIMIT",
-        ),
-    ] = None,
-    per: Annotated[
-        str | None,
-        option(
-            "The limits hold in each hour, day, week or month of --time-column, or in each "
-            "group of a column."
-        ),
-    ] = None,
-    time_column: Annotated[
-        str | None, option("Column of times for --per; that of the fit if left out.")
-    ] = None,
-    explain: Annotated[
-        int, typer.Option(min=0, metavar="N", help="Add the N strongest reasons, in money.")
-    ] = 0,
-    keep: Annotated[
-        list[str] | None, option("Column to copy to the output, such as an id; all if left out.")
-    ] = None,
-    prefix: Annotated[
-        str, typer.Option(help="Text to put before the names of the new columns.")
-    ] = "",
-    batch_rows: Annotated[
-        int, typer.Option(min=1, help="Rows in memory at once; files may be larger than memory.")
-    ] = 100_000,
-    as_json: AsJson = False,
+    output: str = option(
+        "-",
+        "File to write; its ending says the format. - is the standard output, as CSV.",
+        "--output",
+        "-o",
+        metavar="OUT",
+    ),
+    capacity: list[str] | None = option(
+        None,
+        "Limit of a decision: a number of rows (200) or a share of them (0.05); may be repeated.",
+        metavar="DECISION=LIMIT",
+    ),
+    per: str | None = option(
+        None,
+        "The limits hold in each hour, day, week or month of --time-column, or in each "
+        "group of a column.",
+    ),
+    time_column: str | None = option(
+        None, "Column of times for --per; that of the fit if left out."
+    ),
+    explain: int = option(0, "Add the N strongest reasons, in money.", min=0, metavar="N"),
+    keep: list[str] | None = option(
+        None, "Column to copy to the output, such as an id; all if left out."
+    ),
+    prefix: str = option("", "Text to put before the names of the new columns."),
+    batch_rows: int = option(
+        100_000, "Rows in memory at once; files may be larger than memory.", min=1
+    ),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Decide the rows of a file, and write the decisions beside them."""
     # New columns: decision, probability_CLASS, expected_cost_DECISION, saving (against the
@@ -93,16 +80,17 @@ def predict(
             codes, expected, new = _decided(model, X, codes, explain)
             out.write(_beside(frame, new, listed(keep), prefix, source.name))
             counts += np.bincount(codes, minlength=len(decisions))
-            if expected is not None:
+            if expected is None:  # the model does not know what its decisions cost
+                sums[:] = np.nan
+            else:
                 sums += np.bincount(codes, _own(expected, codes), minlength=len(decisions))
             done += len(X)
         if not done:
             raise TableError(f"{source.name} has no rows. Check that it is the right file.")
     for text in remarks:
         warn(console, text)
-    knows_costs = hasattr(model, "predict_proba")
     totals: dict[str, dict[str, Any]] = {
-        str(name): {"rows": int(n), "expected_cost": float(cost) if knows_costs else None}
+        str(name): {"rows": int(n), "expected_cost": None if np.isnan(cost) else float(cost)}
         for name, n, cost in zip(decisions, counts, sums, strict=True)
     }
     if as_json:
@@ -136,12 +124,12 @@ def _decided(
     model: Any, X: Any, codes: Ints | None, n_reasons: int
 ) -> tuple[Ints, Floats | None, dict[str, Any]]:
     """Codes of the decisions, expected costs if the model knows them, and the new columns."""
-    if codes is None:
-        codes = codes_of(model.decisions_, model.predict(X))
+    answer = model._answer(X)
+    codes = np.asarray(answer.codes) if codes is None else codes
     new: dict[str, Any] = {"decision": model.decisions_[codes].tolist()}
-    if not hasattr(model, "predict_proba"):
+    if answer.proba is None:
         return codes, None, new
-    proba, expected = model.predict_proba(X), model.predict_cost(X)
+    proba, expected = answer.proba, answer.expected
     for j, label in enumerate(model.classes_.tolist()):
         new[f"probability_{label}"] = proba[:, j]
     for d, label in enumerate(model.decisions_.tolist()):
@@ -190,7 +178,7 @@ def _beside(
 
 def _check_explains(model: Any, wanted: int) -> None:
     """Refuse reasons of a model that has none."""
-    if wanted and not hasattr(model, "predict_proba"):
+    if wanted and model._lack_of_probabilities():
         raise TableError(
             f"{type(model).__name__} has no probabilities, so its decisions cannot be explained "
             "in money. Leave --explain out."
@@ -296,11 +284,9 @@ def _show_prices(console: Console, plan: Allocation) -> None:
 @command
 def explain(
     asked: ScoringOptions,
-    row: Annotated[
-        int, typer.Option(min=1, help="Row of the file, counted from 1 without the header.")
-    ] = 1,
-    top: Annotated[int, typer.Option(min=1, help="Features to show.")] = 10,
-    as_json: AsJson = False,
+    row: int = option(1, "Row of the file, counted from 1 without the header.", min=1),
+    top: int = option(10, "Features to show.", min=1),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Explain the decision of a row: what each feature adds to the saving, in money."""
     import polars as pl
@@ -317,7 +303,8 @@ def explain(
         raise TableError(f"{source.name} has {n:,} rows, so there is no row {row}.")
     X = recipe.features(frame, source.name)
     found = model.explain(X)
-    proba, expected = model.predict_proba(X)[0], model.predict_cost(X)[0]
+    answer = model._answer(X)
+    proba, expected = answer.proba[0], answer.expected[0]
     parts = sorted(
         zip(found.feature_names, found.parts[0].tolist(), strict=True), key=lambda one: -abs(one[1])
     )

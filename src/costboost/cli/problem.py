@@ -99,7 +99,8 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> Problem:
     unlabelled = without_label(frame[target])
     if unlabelled.any():
         frame = frame.filter(~unlabelled)
-        notes.append(f"{unlabelled.sum():,} rows without a value for {target} are left out.")
+        n = f"{unlabelled.sum():,} rows" if first is None else "Rows"
+        notes.append(f"{n} without a value for {target} are left out.")
     if not frame.height:
         raise TableError(f"{source.name}: no row has a value for the target {target!r}.")
     distinct = distinct.filter(~without_label(distinct))

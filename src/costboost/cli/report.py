@@ -4,22 +4,15 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
 from costboost.cli.failure import FOUND
-from costboost.cli.models import codes_of, decision_costs, measure, model_recipe
-from costboost.cli.options import (
-    AsJson,
-    ModelFile,
-    Plot,
-    ScoringOptions,
-    command,
-    option,
-)
+from costboost.cli.models import measure, model_recipe
+from costboost.cli.options import AS_JSON, MODEL_FILE, PLOT, ScoringOptions, command, option
 from costboost.cli.problem import read_rows, texts
 from costboost.cli.show import columns_table, grid, money_table, print_json, wrote
 from costboost.columns import TableError, check_output, need, unknown_column, without_label
@@ -31,27 +24,22 @@ if TYPE_CHECKING:
 @command
 def report(
     asked: ScoringOptions,
-    path: Annotated[
-        Path, typer.Option("--output", "-o", metavar="PAGE", help="Page to write.")
-    ] = Path("report.html"),
-    segment: Annotated[
-        list[str] | None,
-        option(
-            "Column to break the costs down by; may be repeated. By default categories with few "
-            "values."
-        ),
-    ] = None,
-    amount: Annotated[
-        str | None,
-        option("Column whose deciles are shown; the first that the costs name if left out."),
-    ] = None,
-    time_column: Annotated[str | None, option("Column of times, for costs by day.")] = None,
-    nothing: Annotated[
-        str | None, option("Decision that means doing nothing; that of the fit if left out.")
-    ] = None,
-    title: Annotated[str | None, option("Heading.")] = None,
-    unit: Annotated[str, typer.Option(help="Sign of the currency, such as €.")] = "",
-    as_json: AsJson = False,
+    path: Path = option(Path("report.html"), "Page to write.", "--output", "-o", metavar="PAGE"),
+    segment: list[str] | None = option(
+        None,
+        "Column to break the costs down by; may be repeated. By default categories with few "
+        "values.",
+    ),
+    amount: str | None = option(
+        None, "Column whose deciles are shown; the first that the costs name if left out."
+    ),
+    time_column: str | None = option(None, "Column of times, for costs by day."),
+    nothing: str | None = option(
+        None, "Decision that means doing nothing; that of the fit if left out."
+    ),
+    title: str | None = option(None, "Heading."),
+    unit: str = option("", "Sign of the currency, such as €."),
+    as_json: bool = AS_JSON,
 ) -> None:
     """Write a page about what the decisions cost on rows the model was not trained on."""
     # The file must have the target: use the rows of `costboost fit --save-test FILE`.
@@ -61,7 +49,7 @@ def report(
     need("plotly", "report", "costboost report")
     check_output(path, kinds=False)
     model, recipe = asked.load()
-    if not hasattr(model, "predict_proba"):
+    if model._lack_of_probabilities():
         raise TableError(
             f"{type(model).__name__} has no probabilities, which the report needs. Use CostBoost."
         )
@@ -101,19 +89,15 @@ def report(
 @command
 def monitor(
     asked: ScoringOptions,
-    reference: Annotated[
-        str,
-        option(
-            "Rows to compare with, on which the model was not trained: those of `costboost fit "
-            "--save-test FILE`.",
-            metavar="FILE",
-        ),
-    ],
-    false_alarm_rate: Annotated[
-        float, typer.Option(help="Chance of any alarm if nothing has changed.")
-    ] = 0.01,
-    plot: Plot = None,
-    as_json: AsJson = False,
+    reference: str = option(
+        ...,
+        "Rows to compare with, on which the model was not trained: those of `costboost fit "
+        "--save-test FILE`.",
+        metavar="FILE",
+    ),
+    false_alarm_rate: float = option(0.01, "Chance of any alarm if nothing has changed."),
+    plot: Path | None = PLOT,
+    as_json: bool = AS_JSON,
 ) -> None:
     """Compare new rows with a reference: what they will cost, and what has changed."""
     # The target may be missing from the new rows. The exit code is 3 if there is an alarm.
@@ -123,7 +107,7 @@ def monitor(
         need("matplotlib", "plots", "--plot")
         check_output(plot, kinds=False)
     model, recipe = asked.load()
-    if not hasattr(model, "predict_proba"):
+    if model._lack_of_probabilities():
         raise TableError(
             f"{type(model).__name__} has no probabilities, so the cost of new rows cannot be "
             "predicted. Use CostBoost."
@@ -159,11 +143,11 @@ def _snapshot(model: Any, recipe: TableRecipe, source: Source) -> Any:
     if recipe.target in frame.columns and not without_label(frame[recipe.target]).any():
         truth = recipe.truth(frame, source.name)
     X = recipe.features(frame, source.name)
+    answer = model._answer(X)
     return snapshot(
         X.drop(columns=recipe.date_parts),  # dates change by themselves
-        model.predict_proba(X), decision_costs(model, X), truth,
-        codes=codes_of(model.decisions_, model.predict(X)).tolist(), classes=model.classes_,
-        decisions=model.decisions_,
+        answer.proba, answer.costs.matrix, truth, codes=answer.codes.tolist(),
+        classes=model.classes_, decisions=model.decisions_,
     )  # fmt: skip
 
 
@@ -202,7 +186,7 @@ def _show_monitor(console: Console, found: Any) -> None:
 
 
 @command
-def inspect(model: ModelFile, as_json: AsJson = False) -> None:
+def inspect(model: Path = MODEL_FILE, as_json: bool = AS_JSON) -> None:
     """Show what is inside a model file, after checking that it is intact."""
     from costboost.files import inspect as look
     from costboost.files import show

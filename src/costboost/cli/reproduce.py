@@ -4,48 +4,32 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 
-__all__ = ["reproduce"]
+from costboost.cli.options import option
 
 
 def reproduce(
-    paper: Annotated[
-        str | None, typer.Argument(metavar="PAPER", help="A paper of --list.", show_default=False)
-    ] = None,
-    item: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="ITEM", help="A table or figure; all if left out.", show_default=False
-        ),
-    ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer splits and rounds.")] = False,
-    everything: Annotated[bool, typer.Option("--all", help="Every item of every paper.")] = False,
-    listing: Annotated[bool, typer.Option("--list", help="Show what can be run.")] = False,
-    pages: Annotated[
-        bool,
-        typer.Option(
-            "--pages", help="Write the pages from the results, or from the kept summaries."
-        ),
-    ] = False,
-    output: Annotated[Path, typer.Option(help="Results folder; a stopped run continues.")] = Path(
-        "costboost-results"
+    paper: str | None = typer.Argument(None, metavar="PAPER", help="A paper of --list."),
+    item: str | None = typer.Argument(
+        None, metavar="ITEM", help="A table or figure; all if left out."
     ),
-    jobs: Annotated[int, typer.Option(help="Processes; -1 is one per core.")] = -1,
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder with the benchmark files.",
-            exists=True,
-            file_okay=False,
-            show_default=False,
-        ),
-    ] = None,
-    docs: Annotated[Path, typer.Option(help="Folder of the pages.")] = Path("docs/papers"),
+    quick: bool = option(False, "Fewer splits and rounds.", "--quick"),
+    everything: bool = option(False, "Every item of every paper.", "--all"),
+    listing: bool = option(False, "Show what can be run.", "--list"),
+    pages: bool = option(
+        False, "Write the pages from the results, or from the kept summaries.", "--pages"
+    ),
+    output: Path = option(Path("costboost-results"), "Results folder; a stopped run continues."),
+    jobs: int = option(-1, "Processes; -1 is one per core."),
+    data: Path | None = option(
+        None, "Folder with the benchmark files.", exists=True, file_okay=False
+    ),
+    docs: Path = option(Path("docs/papers"), "Folder of the pages."),
 ) -> None:
     """Run a paper's table or figure again, and print our figures beside the paper's."""
     console = Console()

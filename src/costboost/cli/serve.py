@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -18,50 +17,29 @@ TOKEN_VARIABLE = "COSTBOOST_TOKEN"
 
 @command
 def serve(
-    model: Annotated[
-        Path, typer.Argument(help="A model file, written by model.save or costboost fit.")
-    ],
-    host: Annotated[
-        str, typer.Option(help="Address to listen at; the default is this machine alone.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 8000,
-    workers: Annotated[int, typer.Option(min=1, max=256, help="Processes that answer.")] = 1,
-    token_file: Annotated[
-        Path | None,
-        option(
-            "File with the bearer token that clients must send. The environment variable "
-            f"{TOKEN_VARIABLE} does the same."
-        ),
-    ] = None,
-    without_token: Annotated[
-        bool, typer.Option("--without-token", help="Serve other machines without a token.")
-    ] = False,
-    allow_host: Annotated[
-        list[str] | None,
-        option(
-            "Name under which clients may call (Host header); repeatable. By default the "
-            "names of this machine's loopback, or any name if the address is another one."
-        ),
-    ] = None,
-    max_mb: Annotated[float, typer.Option(min=0.001, help="Largest body, in megabytes.")] = 16.0,
-    max_rows: Annotated[
-        int, typer.Option(min=1, help="Largest number of rows of a request.")
-    ] = 100_000,
-    seconds: Annotated[
-        float, typer.Option(min=0.1, help="Longest time of a request, in seconds.")
-    ] = 30.0,
-    drain: Annotated[
-        float,
-        typer.Option(
-            min=0.0, help="Seconds from SIGTERM, when /ready turns 503, to the end of listening."
-        ),
-    ] = 1.0,
-    threads: Annotated[
-        int, typer.Option(min=1, max=256, help="Threads of a process for batches.")
-    ] = 2,
-    trust: Annotated[
-        list[str] | None, option("A type inside the file that you trust; repeatable.")
-    ] = None,
+    model: Path = typer.Argument(..., help="A model file, written by model.save or costboost fit."),
+    host: str = option("127.0.0.1", "Address to listen at; the default is this machine alone."),
+    port: int = option(8000, "Port; 0 takes a free one.", min=0, max=65535),
+    workers: int = option(1, "Processes that answer.", min=1, max=256),
+    token_file: Path | None = option(
+        None,
+        "File with the bearer token that clients must send. The environment variable "
+        f"{TOKEN_VARIABLE} does the same.",
+    ),
+    without_token: bool = option(False, "Serve other machines without a token.", "--without-token"),
+    allow_host: list[str] | None = option(
+        None,
+        "Name under which clients may call (Host header); repeatable. By default the "
+        "names of this machine's loopback, or any name if the address is another one.",
+    ),
+    max_mb: float = option(16.0, "Largest body, in megabytes.", min=0.001),
+    max_rows: int = option(100_000, "Largest number of rows of a request.", min=1),
+    seconds: float = option(30.0, "Longest time of a request, in seconds.", min=0.1),
+    drain: float = option(
+        1.0, "Seconds from SIGTERM, when /ready turns 503, to the end of listening.", min=0.0
+    ),
+    threads: int = option(2, "Threads of a process for batches.", min=1, max=256),
+    trust: list[str] | None = option(None, "A type inside the file that you trust; repeatable."),
 ) -> None:
     """Answer HTTP requests with the decisions of a model."""
     # SIGTERM drains and stops; SIGHUP reads the model file again without losing a request.

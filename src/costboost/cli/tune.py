@@ -6,24 +6,22 @@ import json
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from costboost.cli.failure import collected_warnings
 from costboost.cli.options import (
-    AsJson,
+    AS_JSON,
+    QUIET,
+    TEST_SIZE,
     LearnerOptions,
     ProblemOptions,
-    Quiet,
-    TestSize,
     command,
     option,
-    output,
 )
 from costboost.columns import TableError, check_output, need
 
@@ -47,22 +45,19 @@ SPACE: dict[str, tuple[type, float, float, bool]] = {
 def tune(
     asked: ProblemOptions,
     learner: LearnerOptions,
-    path: Annotated[
-        Path | None, output("Model file to write, with the best settings.", "MODEL")
-    ] = None,
-    study: Annotated[
-        Path | None,
-        option(
-            "File that keeps the trials; the same command continues from it. TARGET.study if "
-            "left out.",
-            metavar="FILE",
-        ),
-    ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Trials in all, earlier ones included.")] = 30,
-    folds: Annotated[int, typer.Option(min=2, help="Folds that a trial is measured on.")] = 3,
-    test_size: TestSize = 0.2,
-    as_json: AsJson = False,
-    quiet: Quiet = False,
+    path: Path | None = option(
+        None, "Model file to write, with the best settings.", "--output", "-o", metavar="MODEL"
+    ),
+    study: Path | None = option(
+        None,
+        "File that keeps the trials; the same command continues from it. TARGET.study if left out.",
+        metavar="FILE",
+    ),
+    trials: int = option(30, "Trials in all, earlier ones included.", min=1),
+    folds: int = option(3, "Folds that a trial is measured on.", min=2),
+    test_size: float = TEST_SIZE,
+    as_json: bool = AS_JSON,
+    quiet: bool = QUIET,
 ) -> None:
     """Search for the settings that cost least; measure them on rows the search has not seen."""
     from costboost.cli.models import fingerprint, measure, read_settings, save_model

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -39,6 +40,14 @@ def check_table(X: Any, owner: str) -> None:
             f"X of {owner} must be an array, a data frame or a sparse matrix, got {what}. Pass "
             "pandas.DataFrame(X)."
         )
+
+
+class EncodedRows(ABC):
+    """Rows whose columns were read and coded before, as the model's own encoder does."""
+
+    @abstractmethod
+    def matrix(self) -> Floats:
+        """The features (n, d)."""
 
 
 def is_sparse(X: Any) -> bool:

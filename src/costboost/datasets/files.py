@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 import zlib
+from contextlib import suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from costboost._typing import AnyArray, Floats
 from costboost.costs import per_row
-from costboost.datasets.openml import OPENML, REMEDY, fetch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,15 +33,40 @@ ENVIRONMENT_VARIABLE = "COSTBOOST_DATA"
 METADATA = "metadata.json"
 COST_COLUMNS = ("cost_fp", "cost_fn", "cost_tp", "cost_tn")
 
-# Official matrices that come with a data set: {name: {truth: {decision: cost}}}.
-COST_MATRICES: dict[str, dict[str, dict[str, float]]] = {
-    "kddcup99": {
-        "normal": {"normal": 0, "probe": 1, "dos": 2, "u2r": 2, "r2l": 2},
-        "probe": {"normal": 1, "probe": 0, "dos": 2, "u2r": 2, "r2l": 2},
-        "dos": {"normal": 2, "probe": 1, "dos": 0, "u2r": 2, "r2l": 2},
-        "u2r": {"normal": 3, "probe": 2, "dos": 2, "u2r": 0, "r2l": 2},
-        "r2l": {"normal": 4, "probe": 2, "dos": 2, "u2r": 2, "r2l": 0},
-    },
+REMEDY = (
+    "Name the folder of the benchmark files: data_dir of costboost.datasets.load, the environment "
+    "variable COSTBOOST_DATA, or --data of costboost reproduce."
+)
+
+# The official matrix of kddcup99: truth by decision, in this order.
+KDD_CLASSES = ("normal", "probe", "dos", "u2r", "r2l")
+KDD_COSTS = ((0, 1, 2, 2, 2), (1, 0, 2, 2, 2), (2, 1, 0, 2, 2), (3, 2, 2, 0, 2), (4, 2, 2, 2, 0))
+
+# Number of a set on OpenML, and the positive class of a binary one as OpenML writes it.
+OPENML: dict[str, tuple[int, str | None]] = {
+    "adult": (1590, ">50K"),
+    "anneal": (2, None),
+    "breast-cancer": (13, "recurrence-events"),
+    "breast-tissue": (1465, None),
+    "crx": (29, "+"),
+    "ecoli": (39, None),
+    "haberman": (43, "2"),
+    "hepatitis": (55, "DIE"),
+    "letter": (6, None),
+    "optdigits": (28, None),
+    "page-blocks": (30, None),
+    "pendigits": (32, None),
+    "phoneme": (1489, "2"),
+    "pima": (37, "tested_positive"),
+    "satimage": (182, None),
+    "segment": (36, None),
+    "shuttle": (40685, None),
+    "sonar": (40, "Mine"),
+    "splice": (46, None),
+    "tic-tac-toe": (50, "positive"),
+    "vehicle": (54, None),
+    "wbc": (15, "malignant"),
+    "wdbc": (1510, "2"),
 }
 
 
@@ -128,10 +155,16 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     >>> data.positive, data.X.shape, data.costs.shape  # doctest: +SKIP
     ('yes', (37931, 10), (37931, 2, 2))
     """
-    pd = _import_pandas()
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError(
+            "costboost.datasets.load needs pandas, which is not installed: "
+            'pip install "costboost[data]".'
+        ) from error
     folder = _folder(data_dir, missing_ok=name in OPENML)
     if folder is None:
-        return Dataset(**fetch(name))
+        return _from_openml(name)
     known = available(folder)
     if name not in known:
         raise ValueError(
@@ -139,75 +172,104 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
             f"Use one of: {', '.join(known)}."
         )
     about = _metadata(folder)[name]
-    numeric, categorical = about["numeric"], about["categorical"]
-    floats = [*numeric, *(COST_COLUMNS if about["has_costs"] else ())]
+    floats = [*about["numeric"], *(COST_COLUMNS if about["has_costs"] else ())]
     words = ["target", *(["split"] if about["split"] else [])]
+    kinds = {
+        **dict.fromkeys(floats, "float64"),
+        **dict.fromkeys(about["categorical"], "category"),
+        **dict.fromkeys(words, "str"),
+    }
     path = folder / f"{name}.csv.gz"
     try:
         # Only an empty field is a missing value: "NA" or "None" may be a category.
         frame = pd.read_csv(
-            path,
-            usecols=[*floats, *categorical, *words],
-            dtype={
-                **dict.fromkeys(floats, "float64"),
-                **dict.fromkeys(categorical, "category"),
-                **dict.fromkeys(words, "str"),
-            },
-            keep_default_na=False,
-            na_values=[""],
+            path, usecols=list(kinds), dtype=kinds, keep_default_na=False, na_values=[""]
         )
     except (OSError, EOFError, ValueError, zlib.error) as error:
         raise ValueError(
             f"The benchmark file {path} is damaged: {str(error).strip()}. Copy it again."
         ) from error
-    y = _labels(frame["target"].to_numpy(dtype=str))
+    y: AnyArray = frame["target"].to_numpy(dtype=str)
+    with suppress(ValueError):  # integers where all of them are, so that 10 sorts after 9
+        y = y.astype(np.int64)
     classes = np.unique(y)
-    positive = _positive(about["positive"], classes)
-    features = set(numeric) | set(categorical)
-    note = f" {about['note']}" if about["note"] else ""
+    positive = _positive(about["positive"], classes) if len(classes) == 2 else None
+    costs = matrix = None
+    if about["has_costs"]:
+        fp, fn, tp, tn = (frame[column].to_numpy() for column in COST_COLUMNS)
+        costs = np.asarray(per_row(fn=fn, fp=fp, tp=tp, tn=tn))
+        if classes[1] != positive:  # per_row puts the positive class second
+            costs = costs[:, ::-1, ::-1].copy()
+    if name == "kddcup99":
+        order = [KDD_CLASSES.index(label) for label in classes]
+        matrix = np.array(KDD_COSTS, dtype=np.float64)[np.ix_(order, order)]
+    features = {*about["numeric"], *about["categorical"]}
     return Dataset(
         name=name,
         X=frame[[column for column in frame.columns if column in features]],
         y=y,
         classes=classes,
-        costs=_row_costs(frame, classes, positive) if about["has_costs"] else None,
-        cost_matrix=_official_matrix(name, classes),
+        costs=costs,
+        cost_matrix=matrix,
         split=frame["split"].to_numpy(dtype=str) if about["split"] else None,
         positive=positive,
-        description=f"{about['what']}.{note}",
+        description=f"{about['what']}.{' ' if about['note'] else ''}{about['note']}",
         licence=about["licence"],
     )
 
 
-@overload
-def _folder(data_dir: str | os.PathLike[str] | None) -> Path: ...
-@overload
-def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool) -> Path | None: ...
-def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False) -> Path | None:
-    """Find the folder that holds the files, or say how to name it."""
-    if data_dir is not None:
-        named, origin = Path(data_dir), "data_dir"
-    elif os.environ.get(ENVIRONMENT_VARIABLE):
-        named, origin = Path(os.environ[ENVIRONMENT_VARIABLE]), ENVIRONMENT_VARIABLE
-    else:
-        repository = Path(__file__).resolve().parents[3]
-        for base in (repository, Path.cwd()):
-            folder = base.parent / "shared" / "data"
-            if (folder / METADATA).is_file():
-                return folder
-        if missing_ok:
-            return None
+def _from_openml(name: str) -> Dataset:
+    """A set; labels, order of rows and column names are OpenML's, without split or costs."""
+    from sklearn.datasets import fetch_openml
+
+    number, positive = OPENML[name]
+    try:
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "A network error occurred", UserWarning)
+            bunch = fetch_openml(data_id=number, as_frame=True, n_retries=1)
+    except (OSError, HTTPException, ValueError) as error:
         raise FileNotFoundError(
-            f"The benchmark files of costboost.datasets.load were not found. {REMEDY} It has "
-            f"{METADATA} and one <name>.csv.gz per set. Without it, these sets come from OpenML: "
-            f"{', '.join(OPENML)}."
-        )
-    if not (named / METADATA).is_file():
+            f"The data set {name!r} is not on this machine, and the download from OpenML failed: "
+            f"{error}. {REMEDY}"
+        ) from error
+    y = bunch.target.to_numpy(dtype=str)
+    return Dataset(
+        name=name,
+        X=bunch.data,
+        y=y,
+        classes=np.unique(y),
+        costs=None,
+        cost_matrix=None,
+        split=None,
+        positive=positive if positive in y else None,
+        description=f"OpenML data set {number}.",
+        licence="see OpenML",
+    )
+
+
+def _folder(data_dir: str | os.PathLike[str] | None, *, missing_ok: bool = False) -> Any:
+    """The folder that holds the files; without one an error that says how to name it, or None."""
+    origin = ENVIRONMENT_VARIABLE if data_dir is None else "data_dir"
+    named = data_dir or os.environ.get(ENVIRONMENT_VARIABLE)
+    if named:
+        if (Path(named) / METADATA).is_file():
+            return Path(named)
         raise FileNotFoundError(
             f"{origin} of costboost.datasets.load must be a folder with {METADATA} and one "
             f"<name>.csv.gz per set; {str(named)!r} has no {METADATA}."
         )
-    return named
+    repository = Path(__file__).resolve().parents[3]
+    for base in (repository, Path.cwd()):
+        folder = base.parent / "shared" / "data"
+        if (folder / METADATA).is_file():
+            return folder
+    if missing_ok:
+        return None
+    raise FileNotFoundError(
+        f"The benchmark files of costboost.datasets.load were not found. {REMEDY} It has "
+        f"{METADATA} and one <name>.csv.gz per set. Without it, these sets come from OpenML: "
+        f"{', '.join(OPENML)}."
+    )
 
 
 def _metadata(folder: Path) -> dict[str, dict[str, Any]]:
@@ -219,48 +281,12 @@ def _metadata(folder: Path) -> dict[str, dict[str, Any]]:
     return content
 
 
-def _import_pandas() -> Any:
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "costboost.datasets.load needs pandas, which is not installed: "
-            'pip install "costboost[data]".'
-        ) from error
-    return pd
-
-
-def _labels(text: NDArray[np.str_]) -> AnyArray:
-    """Labels as integers where all of them are, so that 10 sorts after 9."""
-    try:
-        return text.astype(np.int64)
-    except ValueError:
-        return text
-
-
-def _positive(text: str, classes: AnyArray) -> int | str | None:
+def _positive(text: str, classes: AnyArray) -> int | str:
     """Positive class of a binary set; the metadata writes "label (remark)"."""
-    if len(classes) != 2:
-        return None
-    label = text.split(" (")[0]
     for known in classes.tolist():
-        if str(known) == label:
+        if str(known) == text.split(" (")[0]:
             return known  # type: ignore[no-any-return]
     raise ValueError(
         f"positive in {METADATA} must begin with one of the classes {classes.tolist()}; "
         f"got {text!r}."
     )
-
-
-def _row_costs(frame: pd.DataFrame, classes: AnyArray, positive: int | str | None) -> Floats:
-    fp, fn, tp, tn = (frame[column].to_numpy() for column in COST_COLUMNS)
-    costs = np.asarray(per_row(fn=fn, fp=fp, tp=tp, tn=tn))
-    # per_row puts the positive class second; follow the order of classes.
-    return costs if classes[1] == positive else costs[:, ::-1, ::-1].copy()
-
-
-def _official_matrix(name: str, classes: AnyArray) -> Floats | None:
-    if name not in COST_MATRICES:
-        return None
-    table = COST_MATRICES[name]
-    return np.array([[table[truth][decision] for decision in classes] for truth in classes], float)

@@ -169,11 +169,9 @@ def make_gaussians_1d(
     >>> X.shape, int(y.sum())
     ((2000, 1), 0)
     """
-    _check_size("make_gaussians_1d", n_per_class)
-    rng = check_random_state(random_state)
-    y = np.repeat(np.array([-1, 1], dtype=np.int64), n_per_class)
+    rng, y = check_random_state(random_state), _both_labels(n_per_class, "make_gaussians_1d")
     X = (y + rng.standard_normal(2 * n_per_class))[:, None]
-    return _shuffled(X, y, rng)
+    return tuple(shuffle(X, y, random_state=rng))
 
 
 def bayes_threshold(C1: float, C2: float = 1.0) -> float:
@@ -237,16 +235,11 @@ def make_gaussians_2d(
     >>> bool(0.75 < (bayes_decision(X, 1, 1) == y).mean() < 0.85)
     True
     """
-    _check_size("make_gaussians_2d", n_per_class)
-    rng = check_random_state(random_state)
-    X = np.concatenate(
-        [
-            rng.multivariate_normal(mean, covariance, n_per_class)
-            for mean, covariance in (_NEGATIVE_2D, _POSITIVE_2D)
-        ]
-    )
-    y = np.repeat(np.array([-1, 1], dtype=np.int64), n_per_class)
-    return _shuffled(X, y, rng)
+    rng, y = check_random_state(random_state), _both_labels(n_per_class, "make_gaussians_2d")
+    parts = [
+        rng.multivariate_normal(*class_, n_per_class) for class_ in (_NEGATIVE_2D, _POSITIVE_2D)
+    ]
+    return tuple(shuffle(np.concatenate(parts), y, random_state=rng))
 
 
 def log_odds(X: ArrayLike) -> Floats:
@@ -270,10 +263,9 @@ def log_odds(X: ArrayLike) -> Floats:
     """
     points = np.asarray(X, dtype=np.float64)
     positive, negative = (
-        np.atleast_1d(multivariate_normal(mean, covariance).logpdf(points))
-        for mean, covariance in (_POSITIVE_2D, _NEGATIVE_2D)
+        multivariate_normal(*one).logpdf(points) for one in (_POSITIVE_2D, _NEGATIVE_2D)
     )
-    return np.asarray(positive - negative, dtype=np.float64)
+    return np.atleast_1d(positive - negative)
 
 
 def bayes_decision(X: ArrayLike, C1: float, C2: float = 1.0) -> Labels:
@@ -303,17 +295,13 @@ def bayes_decision(X: ArrayLike, C1: float, C2: float = 1.0) -> Labels:
     return np.where(log_odds(X) + np.log(C1 / C2) >= 0.0, 1, -1).astype(np.int64)
 
 
-def _check_size(owner: str, n_per_class: int) -> None:
+def _both_labels(n_per_class: int, owner: str) -> Labels:
     if n_per_class < 1:
         raise ValueError(f"n_per_class of {owner} must be at least 1; got {n_per_class!r}.")
+    return np.repeat(np.array([-1, 1], dtype=np.int64), n_per_class)
 
 
 def _check_costs(owner: str, C1: float, C2: float) -> None:
     for name, cost in (("C1", C1), ("C2", C2)):
         if not 0.0 < cost < np.inf:
             raise ValueError(f"{name} of {owner} must be positive and finite; got {cost!r}.")
-
-
-def _shuffled(X: Floats, y: Labels, rng: np.random.RandomState) -> tuple[Floats, Labels]:
-    X, y = shuffle(X, y, random_state=rng)
-    return X, y

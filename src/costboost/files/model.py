@@ -194,7 +194,7 @@ def _methods(model: Any) -> list[str]:
     proba = ["predict_proba"] if knows_classes and hasattr(model, "predict_proba") else []
     if varies(model.cost_matrix):
         return proba or ["decision_function"]
-    return ["predict", *proba, "decision_function"]
+    return ["predict", *proba]
 
 
 def _is_matrix(value: Any, shape: tuple[int, int]) -> bool:

@@ -38,14 +38,7 @@ from costboost.learners.adapter import ClassRule
 from costboost.learners.base import ConstantRule, Ensemble
 from costboost.learners.ensembles import Mixture, PairEnsemble, ProjectedEnsemble, stochastic
 from costboost.learners.tree import TreeEnsemble, TreeRule
-from costboost.trees import (
-    CATEGORY,
-    MISSING_LEFT,
-    ZERO,
-    ZERO_MISSING,
-    Trees,
-    from_sklearn,
-)
+from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees, from_sklearn
 
 _OPSETS = {"": 18, "ai.onnx.ml": 5}
 # The newest that the oldest runtime with version 5 of the tree operator reads.

@@ -24,8 +24,9 @@ import numpy as np
 
 from costboost._typing import AnyArray
 from costboost.errors import ModelFileError
-from costboost.files import boosters, sklearn_tree, skops_parts
+from costboost.files import sklearn_tree, skops_parts
 from costboost.files.container import LIMITS, Limits, parse_json
+from costboost.files.tree_classifier import TreeClassifier
 
 STATE = "state.json"
 ARRAYS = "arrays.bin"
@@ -39,12 +40,16 @@ _SEQUENCES: Mapping[str, Callable[[Any], Any]] = {
 }
 # Values inside values inside one object.
 _DEPTH = 32
-# Entries of a mapping whose keys are not text, and of a set: hashes of numbers can be made to
-# collide, and then each entry is compared with all others.
-_KEYS = 1000
+# Keys of mappings that are not text, and items of sets, in all: hashes of numbers can be made to
+# collide, and then each key is compared with all others. Of several, squares count.
+_KEYS = 2000
+# Making a pandas frame takes long.
+_FRAMES = 100
+# About the nanoseconds that a classifier may take for a row.
+_WORK = 2_000_000_000
 _THREADS = frozenset({"n_jobs", "n_threads", "nthread", "nthreads", "num_thread", "num_threads"})
 _MAX_THREADS = 1024
-_MAX_FEATURES = 10_000_000
+_MAX_FEATURES = 2**21  # columns of a classifier
 
 
 # -- the classes that a file may hold -----------------------------------------------------------
@@ -72,6 +77,7 @@ _PLACES = {
     "costboost.gbm.models": "Design NetworkModel TreeModel",
     "costboost.trees": "Trees",
     "costboost.gbm.train": "Estimate",
+    "costboost.files.tree_classifier": "TreeClassifier",
     "lightgbm.sklearn": "LGBMClassifier",
     "xgboost.sklearn": "XGBClassifier",
     # Of scikit-learn: what has numbers, text and arrays that no compiled code reads unchecked, and
@@ -232,6 +238,9 @@ class Encoder:
 
     def _content(self, value: Any, where: str) -> dict[str, Any]:
         name = name_of(type(value))
+        if name in ("LGBMClassifier", "XGBClassifier") and hasattr(value, "n_features_in_"):
+            name, value = "TreeClassifier", TreeClassifier.of(value, where)
+            self._kept.append(value)
         if name is not None and isinstance(value, tuple):
             return {"class": name, "items": self._items(value, where)}
         if name is not None:
@@ -240,15 +249,6 @@ class Encoder:
                 about = {"engine": engine, "trees": len(trees.roots), "scores": trees.n_scores}
                 self.boosters.append(about)
             return {"class": name, "fields": self._fields(value, where)}
-        engine = boosters.engine_of(value)
-        if engine is not None:
-            raw, extra = boosters.dump(engine, value)
-            parsed = boosters.check(engine, raw, where)
-            scores = parsed.n_classes if engine == "lightgbm" else parsed.n_groups
-            self.boosters.append({"engine": engine, "trees": len(parsed.trees), "scores": scores})
-            array = np.frombuffer(raw, np.uint8)
-            best = extra.get("best_iteration")
-            return {"booster": engine, "best": best, "data": self._array(array, where)}
         if sklearn_tree.is_tree(value):
             return {"tree": self._dict(sklearn_tree.dump(value), where)}
         if skops_parts.is_part(value):
@@ -289,14 +289,16 @@ def _refusal(where: str, value: Any) -> ModelFileError:
 
 @dataclasses.dataclass
 class _Extent:
-    """What an object asks for: values if written out in full, columns of rows, classes."""
+    """What an object asks for if it is written out in full wherever it is used."""
 
     values: int = 1
-    features: int = 0
-    outputs: int = 0
+    work: int = 0  # about the nanoseconds that it takes for a row
+    features: int = 0  # columns of rows
+    outputs: int = 0  # classes
 
     def add(self, other: _Extent) -> None:
         self.values += other.values
+        self.work += other.work
         self.features = max(self.features, other.features)
         self.outputs = max(self.outputs, other.outputs)
 
@@ -313,6 +315,7 @@ class Decoder:
         self._data = memoryview(members.get(ARRAYS, b""))
         self._place = 0
         self._unused = set(members) - {STATE, ARRAYS}
+        self._keys = self._frames = 0
         self._built: list[tuple[Any, _Extent]] = []
         self._extent = _Extent()
 
@@ -362,9 +365,14 @@ class Decoder:
 
     def _sequence(self, kind: str, where: str, depth: int, items: Any) -> Any:
         found = self._list(items, where, depth)
-        if kind != "tuple" and len(found) > _KEYS:
-            raise ModelFileError(f"{where} has a set of more than {_KEYS} values.")
+        if kind != "tuple":
+            self._count_keys(len(found), where)
         return _SEQUENCES[kind](found)
+
+    def _count_keys(self, n: int, where: str) -> None:
+        self._keys += n * n
+        if self._keys > _KEYS**2:
+            raise ModelFileError(f"{where} has too many keys that are not text: {n}.")
 
     def _dict(self, where: str, depth: int, items: Any) -> dict[str, Any]:
         if type(items) is not dict:
@@ -375,8 +383,7 @@ class Decoder:
 
     def _pairs(self, where: str, depth: int, items: Any) -> dict[Any, Any]:
         found = self._list(items, where, depth)
-        if len(found) > _KEYS:
-            raise ModelFileError(f"{where} has more than {_KEYS} keys that are not text.")
+        self._count_keys(len(found), where)
         mapping = {key: item for key, item in found}  # of pairs, and nothing else
         if len(mapping) != len(found):
             raise ModelFileError(f"{where} has a key twice.")
@@ -399,6 +406,7 @@ class Decoder:
             )
         raw = self._data[self._place : self._place + size]
         self._place += size
+        self._extent.work += size // dtype.itemsize
         if dtype.kind == "b" and np.frombuffer(raw, np.uint8).max(initial=0) > 1:
             raise ModelFileError(f"{where} has booleans that are neither 0 nor 1.")
         if dtype.kind == "U" and np.frombuffer(raw, name[0] + "u4").max(initial=0) > 0x10FFFF:
@@ -429,6 +437,8 @@ class Decoder:
                 f"{where} would have {self._extent.values} values, written out in full; at most "
                 f"{10 * self._limits.values} are allowed."
             )
+        if self._extent.work > _WORK:
+            raise ModelFileError(f"{where} would take more than seconds to decide on a row.")
         return built
 
     def _function(self, where: str, depth: int, name: Any) -> Any:
@@ -454,6 +464,9 @@ class Decoder:
     def _frame(self, where: str, depth: int, content: Any) -> Any:
         import pandas as pd
 
+        self._frames += 1
+        if self._frames > _FRAMES:
+            raise ModelFileError(f"{where} has more than {_FRAMES} frames.")
         index, names, columns = self._list(content, where, depth)
         if len(names) != len(columns) or any(len(column) != len(index) for column in columns):
             raise ModelFileError(f"{where} has columns that do not fit its index.")
@@ -466,10 +479,6 @@ class Decoder:
     def _object(self, node: dict[str, Any], where: str) -> Any:
         if set(node) in ({"class", "fields"}, {"class", "items"}):
             return self._registered(where, *node.values())
-        if set(node) == {"booster", "best", "data"}:
-            data = self.value(node["data"], where).tobytes()
-            best = {} if node["best"] is None else {"best_iteration": node["best"]}
-            return boosters.load(node["booster"], data, best, where)
         if set(node) == {"tree"}:
             tree = sklearn_tree.load(self._dict(where, 0, node["tree"]["dict"]), where)
             self._extent.features = tree.n_features
@@ -510,7 +519,9 @@ class Decoder:
             vars(built).update(fields)
         try:
             if name in CHECKS:
-                self._extent.add(_Extent(0, *CHECKS[name](built)))
+                features, outputs, work = CHECKS[name](built)
+                self._extent.work = work or self._extent.work
+                self._extent.add(_Extent(0, 0, features, outputs))
             _check_estimator(built, self._extent)
         except (ValueError, TypeError, AttributeError, IndexError) as error:
             raise ModelFileError(f"{where}: {name}: {error}") from error
@@ -561,7 +572,9 @@ def _check_estimator(built: Any, extent: _Extent) -> None:
         extent.features = extent.outputs = 0
 
 
-# What a part asks for, as (columns, classes); raises where it could crash, hang or fill the memory.
+# What a part asks for: columns, classes and work (0: a nanosecond for each number). Raises where it
+# could crash, hang or fill the memory.
+_Need = tuple[int, int, int]
 
 
 def _need(holds: Any, words: str) -> None:
@@ -569,69 +582,69 @@ def _need(holds: Any, words: str) -> None:
         raise ValueError(words)
 
 
-def _step_rule(rule: Any) -> tuple[int, int]:
+def _trees(trees: Any) -> _Need:
+    n_features = int(np.max(trees.feature, initial=-1)) + 1
+    trees.check(n_features)
+    return n_features, 0, 100 * len(trees.roots)
+
+
+def _tree_rule(rule: Any) -> _Need:
+    fine = type(rule.index) is int and 0 <= rule.index < len(rule.trees.roots)
+    _need(fine, "index must be a tree of the table")
+    return 0, 0, 10_000
+
+
+def _step_rule(rule: Any) -> _Need:
     _need(type(rule.feature) is int and rule.feature >= 0, "feature must be a column number")
-    return rule.feature + 1, 0
+    return rule.feature + 1, 0, 0
 
 
-def _class_rule(rule: Any) -> tuple[int, int]:
+def _class_rule(rule: Any) -> _Need:
     _need(type(rule.k) is int and rule.k > 0, "k must be a number of classes")
-    return 0, rule.k
+    return 0, rule.k, 0
 
 
-def _constant_rule(rule: Any) -> tuple[int, int]:
+def _constant_rule(rule: Any) -> _Need:
     _need(np.ndim(rule.value) <= 1, "value must be a number, or a row of them")
-    return 0, np.size(rule.value)
+    return 0, np.size(rule.value), 0
 
 
-def _joint_rule(rule: Any) -> tuple[int, int]:
+def _joint_rule(rule: Any) -> _Need:
     asked = np.flatnonzero(rule.feature >= 0)
     _need(all(type(n) is int for n in (rule.n_features, rule.k)), "sizes must be counts")
     _need((rule.feature <= rule.n_features).all(), "features must be columns or the class")
     for side in (rule.left, rule.right):  # children after parents: no way leads round in a circle
         _need(side.dtype.kind == "i" and (side[asked] > asked).all(), "children must come later")
     children = np.concatenate([rule.left[asked], rule.right[asked]])
+    _need(children.max(initial=0) < len(rule.feature), "children must be nodes")
     _need((np.bincount(children)[children] == 1).all(), "a node must have one parent")
-    return rule.n_features, rule.k
+    return rule.n_features, rule.k, 10_000 * len(rule.feature)
 
 
-def _mixture(ensemble: Any) -> tuple[int, int]:
+def _mixture(ensemble: Any) -> _Need:
     _need(type(ensemble._k) is int, "there must be a number of columns")
-    return 0, ensemble._k
+    return 0, ensemble._k, 0
 
 
-def _design(design: Any) -> tuple[int, int]:
+def _design(design: Any) -> _Need:
     columns = np.concatenate([design.numeric, design.categorical, design.gaps])
     _need(columns.dtype.kind == "i" and (columns >= 0).all(), "columns must be counts")
     sizes = np.minimum(design.sizes, 2**20)
     _need(sizes.dtype.kind == "i" and (sizes >= 0).all(), "sizes must be counts")
     _need(sizes.sum() <= 2**20, "there are too many categories")
-    return int(columns.max(initial=-1)) + 1, 0
+    return int(columns.max(initial=-1)) + 1, 0, int(sizes.sum())
 
 
-def _trees(trees: Any) -> tuple[int, int]:
-    n_features = int(np.max(trees.feature, initial=-1)) + 1
-    trees.check(n_features)
-    return n_features, 0
-
-
-def _tree_rule(rule: Any) -> tuple[int, int]:
-    fine = type(rule.index) is int and 0 <= rule.index < len(rule.trees.roots)
-    _need(fine, "index must be a tree of the table")
-    return 0, 0
-
-
-CHECKS: Mapping[str, Callable[[Any], tuple[int, int]]] = {
+CHECKS: Mapping[str, Callable[[Any], _Need]] = {
     "Trees": _trees,
+    "TreeRule": _tree_rule,
     "StepRule": _step_rule,
     "LineRule": _step_rule,
-    "TreeRule": _tree_rule,
     "JointRule": _joint_rule,
     "ClassRule": _class_rule,
     "ConstantRule": _constant_rule,
     "Mixture": _mixture,
     "Design": _design,
-    "TreeModel": lambda model: (int(model.n_features), 0),
 }
 
 _BUILDERS: Mapping[frozenset[str], Callable[..., Any]] = {

@@ -20,8 +20,6 @@ from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_catboost
 
-__all__ = ["fit"]
-
 # CatBoost's trees are weaker than others of as many leaves, and take larger steps.
 _FASTER = 2.0
 _MOST_DEPTH = 16
@@ -60,7 +58,7 @@ def fit(
     trees = from_catboost(booster, inputs.source, inputs.category)
     model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, threads)
     if stop_by is not None:
-        rounds.best_scores = model.scores(rounds.sets[stop_by].X)  # type: ignore[arg-type]
+        rounds.best_scores = model.scores(rounds.sets[stop_by].X)
     return model
 
 

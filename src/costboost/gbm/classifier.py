@@ -11,17 +11,17 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._frames import is_sparse
 from costboost._state import fingerprint, unfitted
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import Constraint, check_parameters, check_weights, is_real
+from costboost.columns.frames import EncodedRows, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import columns_of
 from costboost.costs.uncertain import decide_worst, scenarios
 from costboost.decisions import Explanation, explain, worst_expected_cost
 from costboost.estimator import CostSensitiveClassifier
 from costboost.gbm.heads import Head
-from costboost.gbm.members import Members, n_folds
+from costboost.gbm.members import Members
 from costboost.gbm.parameters import RULES, hint, with_hints
 from costboost.gbm.rounds import Callback, Evals, check_callbacks
 from costboost.gbm.rows import (
@@ -397,7 +397,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         fitted._take_over(*train(rows, self, listeners))
         fitted.data_fingerprint_ = fingerprint(X, y)
         if costs is not None and not rows.has_row_costs:
-            fitted._fitted_costs = (self.cost_matrix, "matrix")
+            fitted._costs_source = "matrix"
         self.__dict__ = fitted.__dict__
         return self
 
@@ -422,16 +422,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
         other = None
         if eval_set is not None:
             other = eval_rows(
-                eval_set,
-                self._without_cost_columns,
-                columns,
-                pricing,
-                known,
-                has_costs=costs is not None,
+                eval_set, self._read_features, pricing, known, has_costs=costs is not None
             )
-        folds, seeds = make_folds(
-            rows, weights, self, owner, n_folds=n_folds(self), has_eval_set=other is not None
-        )
+        folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
         return MemoryRows(
             rows,
             columns,
@@ -445,7 +438,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     def _take_over(self, attributes: dict[str, Any], held_out_decisions: Ints) -> None:
         """Become the classifier that a training has found."""
-        vars(self).update(attributes)
+        self.__dict__.update(attributes)
         if len(held_out_decisions):
             remedy = "give the boosters more rows or rounds"
             self._warn_if_collapsed(held_out_decisions, remedy)
@@ -511,9 +504,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         from costboost.gbm.parquet import ParquetSource
 
         check_parameters(self)
-        rows = ParquetSource(
-            paths, target, costs, sample_weight, features, batch_rows, self.cost_matrix, self
-        )
+        rows = ParquetSource(paths, target, costs, sample_weight, features, batch_rows, self)
         listeners = check_callbacks(callbacks, type(self).__name__)
         fitted = unfitted(self)
         fitted._take_over(*train(rows, self, listeners))
@@ -673,10 +664,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
             return X
         return X[[name for name in X.columns if name not in columns_of(self.cost_matrix)]]
 
-    def _checked(self, X: Any) -> AnyArray:
-        check_is_fitted(self)
+    def _read_features(self, X: Any) -> AnyArray:
+        """The features as a matrix, of the columns that `fit` has seen."""
         rows: AnyArray = self._read(self._without_cost_columns(X), missing=True, sparse_rows=True)
         return rows
+
+    def _checked(self, X: Any) -> AnyArray:
+        check_is_fitted(self)
+        return X.matrix() if isinstance(X, EncodedRows) else self._read_features(X)
 
     @property
     def _first_head(self) -> Head:

@@ -18,8 +18,6 @@ from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import Trees, from_lightgbm
 
-__all__ = ["fit", "fit_forest", "merged_forest"]
-
 # Trees of a forest, the share of the rows that a tree sees, and of the columns of a split.
 _TREES, _ROWS, _COLUMNS = 50, 0.8, 0.5
 _MIN_LEAF, _MOST_LEAVES = 2, 2047
@@ -83,16 +81,23 @@ def fit(
             results = [("watched", "loss", rounds.best_loss, False)]
             raise lgb.callback.EarlyStopException(rounds.best_round - 1, results)
 
-    options = {"valid_sets": list(watched.values()), "feval": loss} if watched else {}
+    options: dict[str, Any] = (
+        {"valid_sets": list(watched.values()), "feval": loss} if watched else {}
+    )
     booster = lgb.train(
-        parameters, train, num_boost_round=rounds.n_rounds, callbacks=[after_round], **options
+        parameters,
+        train,
+        num_boost_round=rounds.n_rounds,
+        callbacks=[after_round],
+        keep_training_booster=True,  # or LightGBM would copy the trees once more
+        **options,
     )
     trees = from_lightgbm(booster, rounds.best_round)
     return TreeModel(trees, X.shape[1], "lightgbm", target.is_log_loss, threads)
 
 
 def _dataset(
-    X: AnyArray | None,
+    X: AnyArray,
     labels: AnyArray,
     weights: AnyArray,
     parameters: dict[str, Any],
@@ -154,7 +159,7 @@ def fit_forest(
     # A forest for the second of two classes, or one per class.
     for label in [1] if target.n_scores == 1 else range(target.n_scores):
         data.set_label((labels == label).astype(np.float64))
-        forests.append(lgb.train(parameters, data, num_boost_round=_TREES))
+        forests.append(lgb.train(parameters, data, _TREES, keep_training_booster=True))
     scale = _USUAL_SCALE
     if rounds.stop_by is not None:
         shares = _shares(forests, rounds.sets[rounds.stop_by].X)
@@ -174,7 +179,7 @@ def merged_forest(models: Sequence[Model]) -> TreeModel:
     return TreeModel.joined(models, [1 / len(models)] * len(models))
 
 
-def _shares(forests: Sequence[lgb.Booster], X: AnyArray | None) -> Floats:
+def _shares(forests: Sequence[lgb.Booster], X: AnyArray) -> Floats:
     """Estimated probabilities, (n, k); of two classes their difference, (n,)."""
     if len(forests) == 1:
         return 2.0 * np.asarray(forests[0].predict(X)) - 1.0

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
@@ -16,23 +17,9 @@ from costboost.gbm.rounds import Evals
 from costboost.gbm.rows import TrainingRows
 from costboost.gbm.targets import Target
 
-__all__ = [
-    "CONSTRAINTS",
-    "Candidate",
-    "Member",
-    "Members",
-    "blend",
-    "candidates_for",
-    "engine",
-    "mixed",
-    "n_folds",
-    "trees",
-]
-
 # Where the parameters are "auto".
 _USUAL_LEAVES = 15
 _USUAL_LEAF = 5
-_USUAL_FOLDS = 5
 _USUAL_RATE = 0.05
 # Steps of the greedy search: weights are multiples of its inverse, or of that of fewer steps.
 _STEPS = 20
@@ -85,23 +72,18 @@ class Members(tuple[Member, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        head = ("member", "engine", "weight", "loss", "rounds", "seconds")
-        rows = [
-            (m.name, m.engine, f"{m.weight:.2f}", f"{m.loss:.4f}", f"{m.rounds:.0f}",
-             f"{m.seconds:.1f}{'  ' + m.note if m.note else ''}")
-            for m in self
-        ]  # fmt: skip
-        widths = [max(len(row[j]) for row in (head, *rows)) for j in range(5)]
+        rows = [("member", "engine", "weight", "loss", "rounds", "seconds")]
+        for m in self:
+            seconds = f"{m.seconds:.1f}" + (f"  {m.note}" if m.note else "")
+            numbers = f"{m.weight:.2f}", f"{m.loss:.4f}", f"{m.rounds:.0f}"
+            rows.append((m.name, m.engine, *numbers, seconds))
+        widths = [max(len(row[j]) for row in rows) for j in range(5)]
+        aligned = [
+            [f"{cell:{side}{w}}" for cell, side, w in zip(row, "<<>>>", widths, strict=False)]
+            for row in rows
+        ]
         return "\n".join(
-            "  ".join(
-                [
-                    f"{row[0]:<{widths[0]}}",
-                    f"{row[1]:<{widths[1]}}",
-                    *(f"{row[j]:>{widths[j]}}" for j in (2, 3, 4)),
-                    row[5],
-                ]
-            )
-            for row in (head, *rows)
+            "  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)
         )
 
 
@@ -135,10 +117,6 @@ class Candidate:
             self.scores.append(scores)
         self.seconds += seconds
 
-    def give_up(self, why: str) -> None:
-        """Leave it out."""
-        self.models, self.evals, self.scores, self.note = [], [], [], why
-
     def member(self, weight: float, loss: float) -> Member:
         """What became of it."""
         rounds = float(np.mean([model.n_rounds for model in self.models])) if self.models else 0.0
@@ -154,43 +132,41 @@ def engine(name: str) -> tuple[Callable[..., Model], Callable[..., Model] | None
     return getattr(module, fit), None if merged is None else getattr(module, merged)
 
 
-def n_folds(model: Any) -> int:
-    """Models of each kind, one per fold; 1 holds out a share of the rows."""
-    if model.ensemble == "auto":
-        return 1 if model.effort == "fast" else _USUAL_FOLDS
-    return int(model.ensemble)
-
-
-def trees(model: Any, n_scores: int) -> Candidate:
-    """Boosted trees of the user's engine, where the user left it open as is usual."""
-    rate, leaves, leaf = model.learning_rate, model.max_leaves, model.min_samples_leaf
+def candidate(
+    model: Any,
+    n_scores: int,
+    *,
+    name: str = "",
+    engine: str | None = None,
+    leaves: int | None = None,
+    random_splits: bool = False,
+) -> Candidate:
+    """A kind of model, where the user left it open as is usual."""
+    grower = engine or model.engine
+    if leaves is None:
+        leaves = _USUAL_LEAVES if model.max_leaves == "auto" else int(model.max_leaves)
     # A round of several scores is as many trees: half as many rounds are hardly worse.
     usual = _USUAL_RATE if n_scores == 1 else 2 * _USUAL_RATE
-    found = Candidate(
-        "",
-        model.engine,
-        usual if rate == "auto" else float(rate),
-        _USUAL_LEAVES if leaves == "auto" else int(leaves),
+    rate = usual if model.learning_rate == "auto" else float(model.learning_rate)
+    if not name:
+        name = f"{'symmetric trees, ' if grower == 'catboost' else ''}{leaves} leaves"
+        name += ", random splits" if random_splits else ""
+    leaf = model.min_samples_leaf
+    return Candidate(
+        name,
+        grower,
+        # Trees that are not greedy overfit less, and take larger steps.
+        min(4.0 * rate, 1.0) if random_splits else rate,
+        leaves,
         _USUAL_LEAF if leaf == "auto" else int(leaf),
         model.reg_lambda,
         model.subsample,
         model.colsample,
         model.device,
-        model.engine_params or {},
+        # The user's own parameters are for the engine that the user chose.
+        (model.engine_params or {}) if grower == model.engine else {},
+        random_splits,
     )
-    return _named(found)
-
-
-def _named(kind: Candidate) -> Candidate:
-    name = f"{kind.max_leaves} leaves"
-    if kind.engine == "catboost":
-        name = f"symmetric trees, {name}"
-    if kind.random_splits:
-        # Trees that are not greedy overfit less, and take larger steps.
-        kind.learning_rate = min(4.0 * kind.learning_rate, 1.0)
-        name += ", random splits"
-    kind.name = name
-    return kind
 
 
 def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candidate]:
@@ -201,24 +177,17 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
             f"{rows.owner}(engine={chosen!r}) needs {chosen}, which is not installed: "
             f'pip install "costboost[{_EXTRAS[chosen]}]"'
         )
-    usual = trees(model, target.n_scores)
-    is_single = model.effort == "fast" or (n_folds(model) == 1 and model.cv is None)
+    made = partial(candidate, model, target.n_scores)
+    is_single = model.effort == "fast" or (len(rows.seeds) == 1 and model.cv is None)
     if is_single or rows.n_inputs is None or model.loss != "auto":
-        return [usual]
-    has_random = chosen == "lightgbm"
+        return [made()]
 
     def sizes(*wanted: int, random_splits: bool = False) -> list[Candidate]:
         """Trees of these sizes; of the size that the user chose, if there is one."""
-        free = wanted if model.max_leaves == "auto" else (usual.max_leaves,)
-        return [
-            _named(replace(_fresh(usual), max_leaves=leaves, random_splits=random_splits))
-            for leaves in free
-        ]
+        free = wanted if model.max_leaves == "auto" else (None,)
+        return [made(leaves=leaves, random_splits=random_splits) for leaves in free]
 
-    def other(name: str, engine: str) -> Candidate:
-        """Another engine, which does not take the parameters of the user's."""
-        return replace(_fresh(usual), name=name, engine=engine, parameters={})
-
+    has_random = chosen == "lightgbm"
     found = sizes(31)
     found += sizes(15, random_splits=True) if has_random else sizes(6)
     # Models of other kinds would not keep to what the user demands of this one.
@@ -226,24 +195,20 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
     n = rows.totals.rows
     is_small = rows.n_inputs <= _NETWORK_INPUTS and not rows.is_sparse
     if is_free and is_small and n * rows.n_inputs <= _NETWORK_NUMBERS[model.effort]:
-        found.append(other("network", "network"))
+        found.append(made(name="network", engine="network"))
     if is_free and chosen == "lightgbm" and n * target.n_scores <= _FOREST_NUMBERS:
-        found.append(other("forest", "forest"))
+        found.append(made(name="forest", engine="forest"))
     if model.effort == "high":
         found += sizes(6, 63)
         found += sizes(31, random_splits=True) if has_random else []
         has_catboost = chosen != "catboost" and find_spec("catboost") is not None
         if is_free and has_catboost and target.n_scores <= _SYMMETRIC_SCORES:
-            found.append(_named(replace(other("", "catboost"), max_leaves=64)))
+            found.append(made(engine="catboost", leaves=64))
     # Where the user chose a size, some of them are the same.
     unique: dict[tuple[str, str], Candidate] = {}
     for kind in found:
         unique.setdefault((kind.name, kind.engine), kind)
     return list(unique.values())
-
-
-def _fresh(kind: Candidate) -> Candidate:
-    return replace(kind, models=[], evals=[], scores=[])
 
 
 # --- how much each one counts ---------------------------------------------------------------------

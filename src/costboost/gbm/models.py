@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import lightgbm as lgb
 import numpy as np
@@ -15,56 +14,17 @@ from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.trees import Trees
 
-if TYPE_CHECKING:
-    pass
-
-__all__ = [
-    "MOST",
-    "Design",
-    "DesignModel",
-    "Model",
-    "NetworkModel",
-    "TreeModel",
-    "row_products",
-]
-
 # Standardised values beyond are cut off: a line through an outlier says nothing about the others.
 MOST = 5.0
 # Rows that are multiplied at a time.
 _BLOCK = 64
 
 
-class Model(ABC):
-    """A trained member: raw scores, (n,) if there is one score per row, else (n, n_scores)."""
-
-    booster: Any
-    # Name of the engine that trained it.
-    engine: str
-
-    @property
-    @abstractmethod
-    def n_rounds(self) -> int:
-        """Number of rounds kept."""
-
-    @abstractmethod
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
-
-    @abstractmethod
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """Raw scores after each round."""
-
-    @abstractmethod
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values: a column per feature, and last the base; they sum to the scores."""
-
-    @abstractmethod
-    def importances(self, n_features: int) -> Floats:
-        """Total gain of each feature."""
+# Raw scores are (n,) if there is one per row, else (n, n_scores).
 
 
 @dataclass(frozen=True, eq=False)
-class TreeModel(Model):
+class TreeModel:
     """The trees that an engine has grown; the engine itself is not needed any more."""
 
     trees: Trees
@@ -182,98 +142,20 @@ class Design:
         return np.hstack(parts, dtype=np.float64)
 
 
-class DesignModel(Model):
-    """A model of the inputs that a design makes of rows."""
+@dataclass(frozen=True, eq=False)
+class NetworkModel:
+    """A network with one hidden layer of rectified units, on the inputs that a design makes."""
+
+    engine: ClassVar[str] = "network"
+    # It is fitted at once.
+    n_rounds: ClassVar[int] = 1
 
     design: Design
+    slopes: Floats
+    shifts: Floats
+    tops: Floats
     base: Floats
     centre: Floats
-
-    @property
-    def booster(self) -> Self:
-        """The model itself: there is no library behind it."""
-        return self
-
-    @property
-    def n_rounds(self) -> int:
-        """One: it is fitted at once."""
-        return 1
-
-    @abstractmethod
-    def all_scores(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs, (n, n_scores)."""
-
-    @abstractmethod
-    def effects(self, inputs: Floats, score: int) -> Floats:
-        """What each input adds to a score of the centre, (n, p)."""
-
-    @abstractmethod
-    def sizes(self) -> Floats:
-        """How much each input weighs, (p,)."""
-
-    def scores_of(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs."""
-        found = self.all_scores(inputs)
-        return np.asarray(found[:, 0] if len(self.base) == 1 else found)
-
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
-        return self.scores_of(self.design(X))
-
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """The scores, once."""
-        yield self.scores(X)
-
-    def contributions(self, X: AnyArray) -> Floats:
-        """What each feature adds to the score of a mean row; last the base."""
-        inputs = self.design(X)
-        found = np.zeros((len(inputs), len(self.base), X.shape[1] + 1))
-        is_source = self.design.sources[:, None] == np.arange(X.shape[1])
-        for score in range(len(self.base)):
-            effects = self.effects(inputs, score)
-            found[:, score, :-1] = row_products(effects, is_source.T.astype(np.float64))
-        found[:, :, -1] = self.all_scores(self.centre[None])[0]
-        return found[:, 0] if len(self.base) == 1 else found
-
-    def importances(self, n_features: int) -> Floats:
-        """Sum of the sizes of each feature's inputs."""
-        return np.asarray(
-            np.bincount(self.design.sources, self.sizes(), minlength=n_features), dtype=np.float64
-        )
-
-
-def row_products(rows: Floats, weights: Floats) -> Floats:
-    """Products of rows and weights, each row by the same steps whatever the others are."""
-    # A matrix product may add in another order if there are more rows, so that the score of a row
-    # would depend on the batch that it comes in. Blocks of one size do not.
-    n, p = rows.shape
-    n_blocks = -(-n // _BLOCK)
-    padded = np.zeros((n_blocks * _BLOCK, p))
-    padded[:n] = rows
-    found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
-    return np.asarray(found.reshape(len(padded), len(weights))[:n])
-
-
-class NetworkModel(DesignModel):
-    """A network with one hidden layer of rectified units."""
-
-    engine = "network"
-
-    def __init__(
-        self,
-        design: Design,
-        slopes: Floats,
-        shifts: Floats,
-        tops: Floats,
-        base: Floats,
-        centre: Floats,
-    ) -> None:
-        self.design = design
-        self.slopes = slopes
-        self.shifts = shifts
-        self.tops = tops
-        self.base = base
-        self.centre = centre
 
     @classmethod
     def mean(cls, models: Sequence[NetworkModel]) -> NetworkModel:
@@ -287,31 +169,65 @@ class NetworkModel(DesignModel):
             np.mean([model.centre for model in models], axis=0),
         )
 
-    def all_scores(self, inputs: Floats) -> Floats:
-        """Raw scores of inputs, (n, n_scores)."""
-        hidden = np.maximum(row_products(inputs, self.slopes) + self.shifts, 0.0)
-        return np.asarray(row_products(hidden, self.tops) + self.base)
+    @property
+    def booster(self) -> Self:
+        """The model itself: there is no library behind it."""
+        return self
 
-    def effects(self, inputs: Floats, score: int) -> Floats:
-        """What each input adds to a score of the centre, (n, p)."""
+    def scores_of(self, inputs: Floats) -> Floats:
+        """Raw scores of inputs."""
+        hidden = np.maximum(row_products(inputs, self.slopes) + self.shifts, 0.0)
+        found = row_products(hidden, self.tops) + self.base
+        return np.asarray(found[:, 0] if len(self.base) == 1 else found)
+
+    def scores(self, X: AnyArray) -> Floats:
+        """Raw scores."""
+        return self.scores_of(self.design(X))
+
+    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
+        """The scores, once."""
+        yield self.scores(X)
+
+    def contributions(self, X: AnyArray) -> Floats:
+        """What each feature adds to the score of a mean row; last the base."""
         # The score's gradient, averaged along the line from the centre to the row (Aumann and
         # Shapley 1974; integrated gradients): on it, a unit is active on one side of a point, so
         # the average is exact, and the effects sum to the difference of the scores.
         at_centre = self.slopes @ self.centre + self.shifts
-        away = inputs - self.centre
+        away = self.design(X) - self.centre
         moves = row_products(away, self.slopes)
-        low, high = (
-            np.minimum(at_centre, at_centre + moves),
-            np.maximum(at_centre, at_centre + moves),
-        )
+        low = np.minimum(at_centre, at_centre + moves)
+        high = np.maximum(at_centre, at_centre + moves)
         # The share of the line on which a unit is active.
         crossed = np.divide(high, np.abs(moves), out=np.zeros_like(high), where=moves != 0.0)
         active = np.where(low > 0.0, 1.0, np.where(high > 0.0, crossed, 0.0))
-        return np.asarray(away * row_products(active * self.tops[score], self.slopes.T))
+        is_source = (self.design.sources == np.arange(X.shape[1])[:, None]).astype(np.float64)
+        found = np.empty((len(away), len(self.base), X.shape[1] + 1))
+        for score, top in enumerate(self.tops):
+            effects = away * row_products(active * top, self.slopes.T)
+            found[:, score, :-1] = row_products(effects, is_source)
+        found[:, :, -1] = self.scores_of(self.centre[None])
+        return found[:, 0] if len(self.base) == 1 else found
 
-    def sizes(self) -> Floats:
-        """Sum over the units of the size of each input's weight times that of the unit."""
-        return np.asarray(np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes))
+    def importances(self, n_features: int) -> Floats:
+        """Sum over units and inputs of the size of an input's weight times that of the unit."""
+        sizes = np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes)
+        return np.asarray(np.bincount(self.design.sources, sizes, minlength=n_features), np.float64)
+
+
+Model: TypeAlias = TreeModel | NetworkModel
+
+
+def row_products(rows: Floats, weights: Floats) -> Floats:
+    """Products of rows and weights, each row by the same steps whatever the others are."""
+    # A matrix product may add in another order if there are more rows, so that the score of a row
+    # would depend on the batch that it comes in. Blocks of one size do not.
+    n, p = rows.shape
+    n_blocks = -(-n // _BLOCK)
+    padded = np.zeros((n_blocks * _BLOCK, p))
+    padded[:n] = rows
+    found = padded.reshape(n_blocks, _BLOCK, p) @ np.ascontiguousarray(weights.T)
+    return np.asarray(found.reshape(len(padded), len(weights))[:n])
 
 
 def _median(column: Floats) -> float:

@@ -17,8 +17,6 @@ from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 
-__all__ = ["NetworkLoss", "fit", "merged"]
-
 # Squared penalties of the weights in rows; the second starts from the best point of the first.
 _PENALTIES = (5.0, 0.5)
 # Steps of a training by one penalty, and after how many of them the held-out rows are asked.
@@ -41,18 +39,19 @@ def fit(
     # loss, and for tables that are not sparse.
     #
     # One design for all folds, so that their models can be put into one.
-    design = Design.of(table.rows.X, table.columns.categorical)  # type: ignore[arg-type]
+    design = Design.of(table.rows.X, table.columns.categorical)
     inputs = design(X)
     centre = inputs.mean(axis=0)
     loss = NetworkLoss.of(inputs, target)
 
     def network(point: Floats) -> NetworkModel:
-        return NetworkModel(design, *loss.parts(point), centre)
+        slopes, shifts, tops, base = loss.parts(point)
+        return NetworkModel(design, slopes, shifts, tops, base, centre)
 
     start, stop_by = loss.start(rounds.seed), rounds.stop_by
     if stop_by is None:
         return network(_descended(loss, start, _PENALTIES[0], _USUAL_STEPS))
-    held = design(rounds.sets[stop_by].X)  # type: ignore[arg-type]
+    held = design(rounds.sets[stop_by].X)
     best, model = start, None
 
     def is_better(point: Floats) -> bool:

@@ -10,7 +10,7 @@ import errno
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from glob import glob, has_magic
@@ -23,12 +23,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._frames import FrameEncoder
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._validation import is_integer
-from costboost.costs.checks import parameter
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
+from costboost.costs.labels import parameter
 from costboost.gbm.members import Candidate
 from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.rounds import Rounds
@@ -47,7 +46,7 @@ from costboost.gbm.targets import Target
 from costboost.trees import from_xgboost
 
 try:
-    import pandas as pd
+    import pandas  # noqa: F401 - tables become frames
     import pyarrow as pa  # type: ignore[import-untyped]
     import pyarrow.compute as pc  # type: ignore[import-untyped]
     import pyarrow.parquet as pq  # type: ignore[import-untyped]
@@ -277,7 +276,6 @@ class ParquetSource(TrainingRows):
         sample_weight: str | None,
         features: Sequence[str] | None,
         batch_rows: int | None,
-        cost_matrix: Any,
         model: Any,
     ) -> None:
         self.owner = type(model).__name__
@@ -291,18 +289,17 @@ class ParquetSource(TrainingRows):
                 f"holds {files.type_of(target)}. Convert it to text or integers."
             )
         self.names = self._feature_names(features)
-        self.n_rows = files.n_rows
         self.batch_rows = files.batch_rows(batch_rows, len(self.names))
         self.has_row_costs = costs is not None
         # Expressions in cost_matrix may name columns that are no features, like those in costs.
-        is_mapped = costs is None and isinstance(cost_matrix, Mapping)
-        self.costs = cost_matrix if is_mapped else costs
+        is_mapped = costs is None and isinstance(model.cost_matrix, Mapping)
+        self.costs = model.cost_matrix if is_mapped else costs
         self.cost_columns = files.cost_columns(self.costs)
-        self.shows_features = self.costs is None and varies(cost_matrix)
+        self.shows_features = self.costs is None and varies(model.cost_matrix)
         self.classes, self.categories = self._scan()
         check_classes(self.classes, self.owner)
-        self.pricing = Pricing(cost_matrix, self.classes, self.owner)
-        self.columns = self._columns()
+        self.pricing = Pricing(model.cost_matrix, self.classes, self.owner)
+        self.columns = Columns.known(self.names, self.categories)
         rng = check_random_state(model.random_state)
         self.hold_out = hold_out_rule(model, files.n_rows, len(self.classes), rng)
         self.seeds = [int(rng.randint(LARGEST_SEED))]
@@ -316,11 +313,8 @@ class ParquetSource(TrainingRows):
                 f"{rule} must be a list of columns, got {features!r}. Write [{features!r}]."
             )
         others = {self.target, self.weight}
-        names = (
-            [c for c in self.files.columns if c not in others]
-            if features is None
-            else list(features)
-        )
+        given = self.files.columns if features is None else features
+        names = [name for name in given if features is not None or name not in others]
         wrong = sorted(set(names) & others)
         if wrong or not names or len(set(names)) < len(names):
             raise ValueError(
@@ -359,20 +353,6 @@ class ParquetSource(TrainingRows):
                     "into classes."
                 )
         return found.pop(self.target), found
-
-    def _columns(self) -> Columns:
-        """The feature columns, and how frames like the batches are coded."""
-        names = np.asarray(self.names, dtype=object)
-        if not self.categories:
-            return Columns(len(names), names)
-        # Columns of different lengths, filled up with missing values, which are no category; one
-        # at least, for columns of text that are missing everywhere.
-        held = {
-            name: pd.Series([*self.categories.get(name, []), None], dtype=object)
-            for name in self.names
-        }
-        categorical = [j for j, name in enumerate(self.names) if name in self.categories]
-        return Columns(len(names), names, FrameEncoder(pd.DataFrame(held), categorical))
 
     def _survey(self) -> tuple[Totals, Rows | None]:
         """One pass over the rows that reads no features: sums, and the held-out rows."""
@@ -492,33 +472,19 @@ class ParquetSource(TrainingRows):
         reference: Any = None,
     ) -> Any:
         """Rows quantised into files, read when they are needed; held-out ones by a reference."""
-        from costboost.gbm.xgboost import matrix_options
+        from costboost.gbm.xgboost import Batches, matrix_options
 
         held_out = reference is not None  # the closure must not keep the matrix alive
 
         def batches() -> Iterator[dict[str, Any]]:
             for block in self.rows(held_out=held_out, features=True):
                 known = target.on(block.costs, block.weights)
-                yield {"data": block.X, "label": known.labels, "weight": known.weights}
+                named = {"data": block.X, "label": known.labels, "weight": known.weights}
+                yield {**named, "feature_types": types}
 
-        class Batches(xgb.DataIter):
-            """Batches as XGBoost asks for them."""
-
-            def next(self, input_data: Callable[..., None]) -> bool:
-                """Hand over a batch; False if there is none left."""
-                named = next(self.current, None)
-                if named is not None:
-                    input_data(**named, feature_types=types)
-                return named is not None
-
-            def reset(self) -> None:
-                """Start from the first file."""
-                self.current = batches()
-
-        rows = Batches(cache_prefix=str(cache))
-        rows.reset()
         options = matrix_options(kind, types)
         del options["feature_types"]  # goes with every batch
+        rows = Batches(batches, str(cache))
         return xgb.ExtMemQuantileDMatrix(rows, ref=reference, nthread=threads, **options)
 
     def _on_rows(self, target: Target) -> Target:
@@ -670,11 +636,10 @@ def predict_parquet(
             result = {name: table[name] for name in keep}
             with _batch_from(start):
                 known = files.batch_costs(costs, table, start)
-                result["decision"] = pa.array(model.predict(frame, costs=known))
-            if proba:
-                result.update(
-                    zip(chances, map(pa.array, model.predict_proba(frame).T), strict=True)
-                )
+                answer = model._answer(frame, known, proba=proba)
+            result["decision"] = pa.array(answer.costs.decisions[answer.codes])
+            if proba and answer.proba is not None:
+                result.update(zip(chances, map(pa.array, answer.proba.T), strict=True))
             rows = pa.table(result)
             if writer is None:
                 writer = pq.ParquetWriter(partial, rows.schema)

@@ -17,18 +17,6 @@ from costboost.gbm.targets import Target
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-__all__ = [
-    "BoosterProgress",
-    "Callback",
-    "Evals",
-    "Round",
-    "Rounds",
-    "StopBoosting",
-    "booster_progress",
-    "check_callbacks",
-    "to_scores",
-]
-
 # Values by round: set of rows -> "loss" or "cost" -> array; one mapping per booster.
 Evals: TypeAlias = "dict[str, dict[str, Floats]]"
 
@@ -199,7 +187,7 @@ _NAMES = {"probability": "probabilities", "decision": "decisions"}
 class BoosterProgress:
     """A line per booster, named by its set: "probabilities 2/5"."""
 
-    def __init__(self, bar: Bar | None, owner: str, verbose: int) -> None:
+    def __init__(self, bar: Bar, owner: str, verbose: int) -> None:
         self.bar = bar
         self.owner = owner
         self.verbose = verbose
@@ -207,8 +195,6 @@ class BoosterProgress:
 
     def __call__(self, told: Round) -> None:
         """Show a round; the first one of a booster begins its line."""
-        if self.bar is None:
-            return
         if self.line is None:
             kind = f", {told.member}" if told.member else ""
             name = f"{_NAMES[told.head]}{kind} {told.booster}/{told.n_boosters}"
@@ -218,7 +204,7 @@ class BoosterProgress:
 
     def end(self, n_kept: int, evals: Evals) -> None:
         """Show that a booster is trained, and what it costs with the rounds that it keeps."""
-        if self.line is None:
+        if self.line is None:  # a model without rounds
             return
         costs = {
             shown: float(evals[name]["cost"][n_kept - 1])
@@ -236,10 +222,10 @@ def _first_cost(costs: Mapping[str, float | None]) -> str:
 
 
 @contextmanager
-def booster_progress(owner: str, verbose: int) -> Iterator[BoosterProgress]:
+def booster_progress(owner: str, verbose: int) -> Iterator[BoosterProgress | None]:
     """Progress of boosters: silent at 0, a bar each at 1, a line per round above."""
     if not verbose:
-        yield BoosterProgress(None, owner, verbose)
+        yield None
         return
     with progress_bar() as bar:
         yield BoosterProgress(bar, owner, verbose)

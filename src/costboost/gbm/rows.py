@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from costboost._frames import FrameEncoder, as_csr, is_sparse
+from costboost._frames import FrameEncoder, is_sparse
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import checked_labels
 from costboost.costs import Costs, CostSummary
-from costboost.costs.expressions import column_names
 from costboost.costs.forms import decisions_of, is_labelled, varies
 from costboost.costs.table import mean_prices, same_labels
-from costboost.costs.uncertain import scenarios
 
 if TYPE_CHECKING:
     from costboost.gbm.members import Candidate
@@ -26,25 +24,9 @@ if TYPE_CHECKING:
     from costboost.gbm.rounds import Rounds
     from costboost.gbm.targets import Target
 
-__all__ = [
-    "LARGEST_SEED",
-    "Columns",
-    "Fold",
-    "HoldOut",
-    "MemoryRows",
-    "Pricing",
-    "Rows",
-    "Totals",
-    "TrainingRows",
-    "check_classes",
-    "eval_rows",
-    "gains",
-    "hold_out_rule",
-    "make_folds",
-    "strata",
-]
-
 LARGEST_SEED = int(np.iinfo(np.int32).max)
+# Folds, if the user does not say how many.
+_USUAL_FOLDS = 5
 # Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
 _HELD_OUT_ROWS = 2**20
 _HELD_OUT_NUMBERS = 2**24
@@ -58,35 +40,25 @@ class Columns:
     names: AnyArray | None = None
     encoder: FrameEncoder | None = None
 
+    @classmethod
+    def known(cls, names: Sequence[Any], categories: Mapping[Any, Any]) -> Columns:
+        """Columns by their names, and the categories of some, before any row is read."""
+        import pandas as pd
+
+        has_names = all(isinstance(name, str) for name in names)
+        found = cls(len(names), np.asarray(names, dtype=object) if has_names else None)
+        if not categories:
+            return found
+        # Columns of different lengths, filled up with missing values, which are no category; one
+        # at least, for columns of text that are missing everywhere.
+        held = {n: pd.Series([*categories.get(n, ()), None], dtype=object) for n in names}
+        categorical = [j for j, name in enumerate(names) if name in categories]
+        return replace(found, encoder=FrameEncoder(pd.DataFrame(held), categorical))
+
     @property
     def categorical(self) -> list[int]:
         """Positions of the columns that hold category codes."""
         return self.encoder.categorical if self.encoder else []
-
-    def read_as_trained(self, X: Any, owner: str) -> AnyArray:
-        """A whole table with these columns, as a float matrix; sparse rows stay sparse."""
-        names = column_names(X)
-        if self.encoder is not None and names is None:
-            raise ValueError(
-                f"{owner} must have a data frame as X, because the training rows have columns that "
-                f"are not numbers; got {type(X).__name__}."
-            )
-        if self.names is not None and names is not None and names != self.names.tolist():
-            raise ValueError(
-                f"{owner} must have the columns of the training rows in their order, "
-                f"{self.names.tolist()}; got {names}."
-            )
-        if is_sparse(X):
-            checks = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
-            matrix: Any = as_csr(check_array(X, accept_sparse="csr", **checks))
-        else:
-            matrix = self.read(X)
-        if matrix.shape[1] != self.n_features:
-            raise ValueError(
-                f"{owner} has {matrix.shape[1]} features, and the training rows {self.n_features}."
-            )
-        rows: AnyArray = matrix
-        return rows
 
     def read(self, X: Any) -> AnyArray:
         """Part of a table whose columns have been checked, as a float matrix."""
@@ -128,8 +100,9 @@ class Pricing:
     def resolve(self, costs: Any, X: Any, codes: Ints) -> Costs:
         """Costs of some rows; uncertain ones by their means."""
         return Costs.resolve(
-            scenarios(self.cost_matrix).expected if costs is None else None,
-            None if costs is None else scenarios(costs).expected,
+            self.cost_matrix,
+            costs,
+            means=True,
             classes=self.classes,
             decisions=self._names_for(costs),
             X=X,
@@ -143,7 +116,7 @@ class Pricing:
 class Rows:
     """Some rows: a table in memory, a batch of a file, a partition of a cluster."""
 
-    X: AnyArray | None
+    X: Any  # a matrix; None where features are not read
     costs: Costs
     weights: Floats
 
@@ -182,8 +155,7 @@ class Rows:
 
 def eval_rows(
     eval_set: Any,
-    without_cost_columns: Callable[[Any], Any],
-    columns: Columns,
+    read: Callable[[Any], AnyArray],
     pricing: Pricing,
     training: Costs,
     *,
@@ -199,7 +171,10 @@ def eval_rows(
         )
     X, y = eval_set[:2]
     costs = eval_set[2] if len(eval_set) == 3 else None
-    matrix = columns.read_as_trained(without_cost_columns(X), owner)
+    try:
+        matrix = read(X)
+    except ValueError as error:
+        raise ValueError(f"{owner} must have the columns of the training rows. {error}") from error
     labels = np.asarray(checked_labels(y, pricing.owner))
     if labels.shape != (matrix.shape[0],):
         raise ValueError(
@@ -359,14 +334,6 @@ class Totals:
             self.texts,
         )
 
-    def check(self, owner: str) -> None:
-        """Raise a ValueError if there is nothing to learn from the rows."""
-        if not self.stakes > 0:
-            raise ValueError(
-                f"Every decision costs {owner} the same, so there is nothing to learn. Give "
-                "cost_matrix or costs at least one entry that tells decisions apart."
-            )
-
 
 # --- folds ----------------------------------------------------------------------------------------
 
@@ -387,11 +354,13 @@ def strata(costs: Costs) -> Ints:
 
 
 def make_folds(
-    rows: Rows, weights: Floats, model: Any, owner: str, *, n_folds: int, has_eval_set: bool
+    rows: Rows, weights: Floats, model: Any, owner: str, *, has_eval_set: bool = False
 ) -> tuple[list[Fold], list[int]]:
     """The folds of a table in memory, and a seed for the boosters of each."""
     rng = check_random_state(model.random_state)
-    n = len(rows)
+    n, n_folds = len(rows), model.ensemble
+    if n_folds == "auto":
+        n_folds = 1 if model.effort == "fast" else _USUAL_FOLDS
     if n < 2:
         raise ValueError(
             f"{owner} needs two rows or more whose sample_weight is above 0, got {n}. Give more "
@@ -401,7 +370,7 @@ def make_folds(
     if model.cv is not None:
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
         folds = _own_folds(model.cv, rows.X, rows.costs.codes, place, owner)
-    elif (n_folds := min(n_folds, n // 2)) >= 2:
+    elif (n_folds := min(int(n_folds), n // 2)) >= 2:
         # Shuffled, with the same share of every group, to within a row.
         order = rng.permutation(n)
         order = order[np.argsort(groups[order], kind="stable")]
@@ -605,7 +574,8 @@ class MemoryRows(TrainingRows):
         some = self.folds if number is None else [self.folds[number]]
         found = [fold.held_out for fold in some if fold.held_out is not None]
         if found:
-            return self.rows.without_features().take(np.concatenate(found))
+            rows = np.concatenate(found)
+            return Rows(None, self.rows.costs.take(rows), self.rows.weights[rows])
         return None if self.eval_set is None else self.eval_set.without_features()
 
     def watched(self, number: int) -> dict[str, Rows]:

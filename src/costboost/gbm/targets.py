@@ -19,8 +19,6 @@ from costboost.gbm.objectives import Derivatives, LossRows
 from costboost.gbm.rows import Totals, gains
 from costboost.losses import Loss
 
-__all__ = ["DecisionTarget", "LossTarget", "PriceTarget", "ProbabilityTarget", "Target", "log_loss"]
-
 # Rows whose gradients are computed at once, in double precision.
 _GRADIENT_ROWS = 2**16
 
@@ -39,6 +37,7 @@ class Target(ABC):
 
     labels: Ints
     weights: AnyArray
+    weight: float  # of all rows; 0 if there is nothing to learn from them
     values: Any = None  # what the loss needs beside them: gains, prices or costs of the rows
 
     @abstractmethod
@@ -53,17 +52,14 @@ class Target(ABC):
         """The target on rows of these labels, weights and values."""
         found = copy(self)
         found.labels, found.weights, found.values = labels, weights, values
+        teaches = not isinstance(values, np.ndarray) or values.any()
+        found.weight = float(weights.sum()) if teaches else 0.0
         return found
 
     def take(self, rows: Any) -> Self:
         """The target on some of its rows."""
         values = None if self.values is None else self.values[rows]
         return self.put(self.labels[rows], self.weights[rows], values)
-
-    @property
-    def weight(self) -> float:
-        """Weight of all rows; 0 if they teach nothing."""
-        return float(self.weights.sum())
 
     def loss(self, scores: Floats) -> float:
         """Mean loss of the rows, by their weights: what stops a training."""
@@ -136,11 +132,6 @@ class DecisionTarget(Target):
         if self.is_log_loss:
             return super().carried(labels, weights)
         return self.put(labels.argmax(axis=1), weights.astype(np.float64), labels)
-
-    @property
-    def weight(self) -> float:
-        """Weight of all rows; 0 if no decision gains anything."""
-        return super().weight if self.values is None or self.values.any() else 0.0
 
     def loss(self, scores: Floats) -> float:
         """Mean cross entropy of the gains."""
@@ -230,11 +221,6 @@ class PriceTarget(Target):
     def on(self, costs: Costs, weights: Floats) -> Self:
         """Prices of errors."""
         return self.put(costs.codes, weights, self.prices(costs) / self.unit)
-
-    @property
-    def weight(self) -> float:
-        """Weight of all rows; 0 if no error costs anything."""
-        return super().weight if self.values.any() else 0.0
 
     def loss(self, scores: Floats) -> float:
         """Mean loss."""

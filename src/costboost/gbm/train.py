@@ -25,10 +25,10 @@ from costboost.gbm.members import (
     Candidate,
     Members,
     blend,
+    candidate,
     candidates_for,
     engine,
     mixed,
-    trees,
 )
 from costboost.gbm.models import Model
 from costboost.gbm.rounds import BoosterProgress, Callback, Evals, Round, Rounds, booster_progress
@@ -41,8 +41,6 @@ from costboost.gbm.targets import (
     Target,
 )
 from costboost.losses import named_loss
-
-__all__ = ["Estimate", "estimate_savings", "savings_of_future_rows", "train"]
 
 T = TypeVar("T")
 
@@ -90,7 +88,11 @@ def train(
     rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()
 ) -> tuple[dict[str, Any], Ints]:
     """Train the heads of a classifier: its fitted attributes, and the held-out decisions."""
-    rows.totals.check(rows.owner)
+    if not rows.totals.stakes > 0:
+        raise ValueError(
+            f"Every decision costs {rows.owner} the same, so there is nothing to learn. Give "
+            "cost_matrix or costs at least one entry that tells decisions apart."
+        )
     tasks = tasks_for(model, rows)
     if model.verbose:
         print(rows.totals.summary)
@@ -109,7 +111,16 @@ def train(
             trained[target.name] = found
         if prices is not None:
             prices.train(training, model, clock)
-    clock.warn(trained, rows.owner)
+    cut = [m.name for t in trained.values() for m in t.members if m.weight > 0 and m.note]
+    if cut and model.time_limit is not None:
+        warnings.warn(
+            f"time_limit={model.time_limit:g} of {rows.owner} ended the training of "
+            f"{', '.join(cut)} before the held-out loss had stopped falling, so more money can be "
+            "saved. Give more time, or set effort='fast' for one booster; members_ has the "
+            "details.",
+            TimeLimitWarning,
+            stacklevel=3,
+        )
     scores = {name: found.scores for name, found in trained.items() if found.scores is not None}
     held_out = rows.held_out() if scores else None
     estimates: dict[str, Any] = {}
@@ -140,7 +151,8 @@ def train(
         "evals_result_": {name: found.evals for name, found in trained.items()},
         "members_": next(iter(trained.values())).members,
         "trained_at_": now(),
-        "_fitted_costs": (model.cost_matrix, "rows" if rows.has_row_costs else "cost_matrix"),
+        "_fitted_costs": model.cost_matrix,
+        "_costs_source": "rows" if rows.has_row_costs else "cost_matrix",
         "_frame": rows.columns.encoder,
     }
     return attributes, decisions
@@ -191,18 +203,6 @@ class Clock:
         """A clock for a share of the time that is left."""
         return Clock(None if self.limit is None else share * max(self.left, 0.0))
 
-    def warn(self, trained: dict[str, Trained], owner: str) -> None:
-        """Say so if the time ended a training that was not over."""
-        cut = [m.name for t in trained.values() for m in t.members if m.weight > 0 and m.note]
-        if cut and self.limit is not None:
-            warnings.warn(
-                f"time_limit={self.limit:g} of {owner} ended the training of {', '.join(cut)} "
-                "before the held-out loss had stopped falling, so more money can be saved. Give "
-                "more time, or set effort='fast' for one booster; members_ has the details.",
-                TimeLimitWarning,
-                stacklevel=4,
-            )
-
 
 # --- members --------------------------------------------------------------------------------------
 
@@ -214,7 +214,7 @@ class Training:
     rows: TrainingRows
     model: Any
     callbacks: Sequence[Callback]
-    progress: BoosterProgress
+    progress: BoosterProgress | None
     n_workers: int
     is_over: Event
 
@@ -231,7 +231,9 @@ class Training:
             is_large = rows.totals.rows * rows.columns.n_features > _TOGETHER_NUMBERS
             n_workers = 1 if is_large else min(most_threads(model.n_jobs), len(rows.seeds))
         with booster_progress(rows.owner, verbose) as progress:
-            yield cls(rows, model, [progress, *callbacks], progress, n_workers, Event())
+            listeners: list[Callback] = [] if progress is None else [progress]
+            listeners += callbacks
+            yield cls(rows, model, listeners, progress, n_workers, Event())
 
     def train_members(
         self,
@@ -277,7 +279,8 @@ class Training:
             for number in range(n):
                 mine = clock.part(1 / (n - number))
                 kind.add(*fit(kind, number, [*self.callbacks, mine.is_over]))
-                self.progress.end(kind.models[-1].n_rounds, kind.evals[-1])
+                if self.progress is not None:
+                    self.progress.end(kind.models[-1].n_rounds, kind.evals[-1])
                 if mine.is_over():
                     kind.note = "ended by time_limit"
                 if number == 0 and self._is_beaten(kind, rivals, target):
@@ -374,7 +377,8 @@ class Training:
             least = _RACE_GAIN if self.model.effort == "balanced" else 0.0
             if known.loss(mixed(found, weights)) <= before - least * abs(before):
                 return False
-        kind.give_up("adds nothing on the first fold")
+        kind.models, kind.evals, kind.scores = [], [], []
+        kind.note = "adds nothing on the first fold"
         return True
 
     def _weights(self, kinds: list[Candidate], target: Target) -> tuple[list[float], Floats]:
@@ -399,12 +403,14 @@ class Training:
         self, used: list[tuple[Candidate, float]], target: Target, clock: Clock
     ) -> tuple[list[Model], list[float]]:
         """The models that count, with their weights: those of the folds, or one of all rows."""
-        again = [
-            kind
-            for kind, _ in used
-            # Without time for it, the models of the folds are as good.
-            if self._refits() and clock.left > _REFIT_TIME * kind.seconds
-        ]
+        model = self.model
+        wanted = model.refit
+        if wanted == "auto":  # who chose the folds wants to keep their boosters
+            is_ours = model.ensemble == "auto" and model.cv is None and model.effort != "fast"
+            wanted = is_ours and self.rows.totals.rows >= _REFIT_ROWS
+        wanted = wanted and len(self.rows.seeds) > 1 and model.early_stopping
+        # Without time for it, the models of the folds are as good.
+        again = [k for k, _ in used if wanted and clock.left > _REFIT_TIME * k.seconds]
         workers = min(self.n_workers, len(again))
         calls = [partial(self._refit, kind, target, workers) for kind in again]
         single = dict(zip(map(id, again), self._together(calls), strict=True))
@@ -416,17 +422,6 @@ class Training:
             weights += [float(weight) / len(found)] * len(found)
         return models, weights
 
-    def _refits(self) -> bool:
-        """Whether one booster of all rows replaces those of the folds in the end."""
-        model = self.model
-        if len(self.rows.seeds) == 1 or not model.early_stopping:
-            return False
-        if model.refit != "auto":
-            return bool(model.refit)
-        # Who chose the folds wants to keep their boosters.
-        is_ours = model.ensemble == "auto" and model.cv is None and model.effort != "fast"
-        return is_ours and self.rows.totals.rows >= _REFIT_ROWS
-
     def _refit(self, kind: Candidate, target: Target, n_workers: int) -> Model:
         """One model in place of those of the folds: as their engine merges them, or of all rows."""
         _, merged = engine(kind.engine)
@@ -434,10 +429,9 @@ class Training:
             return merged(kind.models)
         # With more rows a booster can take a few rounds more before it overfits.
         n_rounds = max(round(_MORE_ROUNDS * np.mean([m.n_rounds for m in kind.models])), 1)
-        place = {"head": target.name, "booster": 1, "n_boosters": 1}
-        rounds = Rounds(
-            n_rounds, 0, self.rows.seeds[0], target, {}, callbacks=[self._ends], **place
-        )
+        place: dict[str, Any] = {"head": target.name, "booster": 1, "n_boosters": 1}
+        seed, callbacks = self.rows.seeds[0], [self._ends]
+        rounds = Rounds(n_rounds, 0, seed, target, {}, None, callbacks, **place)
         return self.rows.fit(kind, target, None, rounds, self._threads(n_workers))[0]
 
 
@@ -477,10 +471,10 @@ class HiddenPrices:
 
     def train(self, training: Training, model: Any, clock: Clock) -> None:
         """Train the boosters of prices; callbacks do not hear of them."""
-        quiet = replace(training, callbacks=[], progress=BoosterProgress(None, "", 0))
+        quiet = replace(training, callbacks=[], progress=None)
         n_rounds = min(model.n_estimators, _PRICE_ROUNDS)
         for place, target in enumerate(self.targets):
-            kind = trees(model, target.n_scores)
+            kind = candidate(model, target.n_scores)
             if model.learning_rate == "auto":
                 kind.learning_rate = _PRICE_RATE
             mine = clock.part(1 / (len(self.targets) - place))

@@ -20,7 +20,8 @@ from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_xgboost
 
-__all__ = ["boost", "feature_types", "first_hessian", "fit", "matrix_options", "parameters_for"]
+# Numbers of sparse rows that are written out at a time.
+_DENSE_NUMBERS = 2**21
 
 
 def fit(
@@ -33,8 +34,7 @@ def fit(
     def data(X: Any, known: Target, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
         options = {**matrix_options(kind, types), "ref": reference, "nthread": threads}
         if is_sparse(X):
-            batches = _DenseBatches(X, known.labels, known.weights)
-            return xgb.QuantileDMatrix(batches, **options)
+            return xgb.QuantileDMatrix(Batches(lambda: _dense(X, known)), **options)
         return xgb.QuantileDMatrix(
             _in_single(X), label=known.labels, weight=known.weights, **options
         )
@@ -48,13 +48,24 @@ def fit(
     return TreeModel(trees, X.shape[1], "xgboost", target.is_log_loss, threads)
 
 
+def _dense(X: Any, known: Target) -> Iterator[dict[str, Any]]:
+    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
+    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
+    # as in the array of the same rows.
+    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
+    for start in range(0, X.shape[0], step):
+        some = slice(start, start + step)
+        rows = _in_single(X[some].toarray())
+        yield {"data": rows, "label": known.labels[some], "weight": known.weights[some]}
+
+
 def boost(
     kind: Candidate,
     target: Target,
     train: xgb.DMatrix,
     watched: Mapping[str, xgb.DMatrix],
     rounds: Rounds,
-    threads: int,
+    threads: int | None,
 ) -> xgb.Booster:
     """Train a booster on matrices, wherever their rows are; the target is on the training rows."""
     names = {id(data): name for name, data in watched.items()}
@@ -136,22 +147,6 @@ def feature_types(n_features: int, categorical: list[int]) -> list[str] | None:
     return ["c" if j in set(categorical) else "q" for j in range(n_features)]
 
 
-# Numbers of sparse rows that are written out at a time.
-_DENSE_NUMBERS = 2**21
-
-
-def _written_out(X: Any) -> Iterator[AnyArray]:
-    """Arrays as they are; sparse rows written out, a block at a time."""
-    # XGBoost takes entries that a sparse matrix leaves out for missing values. Here they are zeros,
-    # as in the array of the same rows.
-    if not is_sparse(X):
-        yield _in_single(X)
-        return
-    step = max(_DENSE_NUMBERS // max(X.shape[1], 1), 1)
-    for start in range(0, X.shape[0], step):
-        yield _in_single(X[start : start + step].toarray())
-
-
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -165,30 +160,26 @@ def _in_single(X: AnyArray) -> AnyArray:
     return X
 
 
-class _DenseBatches(xgb.DataIter):
-    """Sparse rows, written out block by block while they are quantised: a byte or two a number."""
+class Batches(xgb.DataIter):
+    """Rows that are quantised a batch at a time, into files if there is a cache."""
 
-    def __init__(self, X: Any, labels: AnyArray, weights: AnyArray) -> None:
-        self.rows = X
-        self.labels = labels
-        self.weights = weights
+    def __init__(
+        self, batches: Callable[[], Iterator[dict[str, Any]]], cache: str | None = None
+    ) -> None:
+        self.batches = batches
         self.reset()
-        super().__init__()
+        super().__init__(cache_prefix=cache)
 
     def reset(self) -> None:
-        """Start from the first row."""
-        self.at = 0
-        self.blocks = _written_out(self.rows)
+        """Start from the first batch."""
+        self.current = self.batches()
 
     def next(self, input_data: Callable[..., None]) -> bool:
-        """Hand over a block; False if there is none left."""
-        block = next(self.blocks, None)
-        if block is None:
-            return False
-        some = slice(self.at, self.at + len(block))
-        self.at = some.stop
-        input_data(data=block, label=self.labels[some], weight=self.weights[some])
-        return True
+        """Hand over a batch; False if there is none left."""
+        batch = next(self.current, None)
+        if batch is not None:
+            input_data(**batch)
+        return batch is not None
 
 
 class _Callback(xgb.callback.TrainingCallback):

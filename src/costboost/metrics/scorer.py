@@ -147,8 +147,8 @@ def make_cost_scorer(
 def needs_costs(estimator: Any) -> bool:
     """Whether a model was fitted with costs of its own, so that unit costs would misjudge it."""
     # Pipelines and searches are asked about the model inside them.
-    if hasattr(estimator, "_fitted_costs"):
-        return estimator.cost_matrix is not None or estimator._fitted_costs[1] != "cost_matrix"
+    if hasattr(estimator, "_costs_source"):
+        return estimator.cost_matrix is not None or estimator._costs_source != "cost_matrix"
     for name in ("best_estimator_", "estimator_"):
         if hasattr(estimator, name):
             return needs_costs(getattr(estimator, name))

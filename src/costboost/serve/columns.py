@@ -17,6 +17,7 @@ import pyarrow as pa  # type: ignore[import-untyped]
 import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from costboost._typing import AnyArray, Floats
+from costboost.columns.frames import EncodedRows
 from costboost.costs.forms import columns_of
 
 if TYPE_CHECKING:
@@ -222,7 +223,7 @@ def _encoded(names: list[str], encoder: Any) -> list[Column]:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class Table(EncodedRows):
     """The rows of a request: a value per column and row, no more of a frame than needed."""
 
     schema: Columns

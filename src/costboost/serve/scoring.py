@@ -14,11 +14,10 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from pydantic_core import to_json
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs import Costs, scenarios
-from costboost.costs.forms import columns_of, varies
-from costboost.decisions import Allocation, Explanation, allocate, explain
+from costboost.costs import Expression, scenarios
+from costboost.costs.forms import Reader, columns_of, varies
+from costboost.decisions import Allocation, Explanation, allocate
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.gbm.heads import ProbabilityHead
 from costboost.serve.columns import Columns, RequestError, Table
 from costboost.serve.requests import LARGEST, Query, Requests
 
@@ -57,19 +56,19 @@ class Service:
         self.loaded_at = time.time()
         self.has_probabilities = hasattr(model, "predict_proba")
         self.can_explain = hasattr(model, "explain") and len(self.decisions) > 1
-        # Trained heads are asked for encoded rows, without building and checking a data frame,
-        # which takes longer than the trees of a single row. Other classes have public methods.
-        self.is_direct = (
-            isinstance(model, CostBoostClassifier)
-            and isinstance(model._first_head, ProbabilityHead)
-            and model.risk == "expected"
-            and not model._costs_changed()
-            and (not varies(model.cost_matrix) or bool(columns_of(model.cost_matrix)))
+        # Encoded rows save building and checking a data frame, which takes longer than the trees of
+        # a single row. A function in cost_matrix wants the frame.
+        self.is_direct = isinstance(model, CostBoostClassifier) and (
+            not varies(model.cost_matrix) or bool(columns_of(model.cost_matrix))
         )
-        # Without costs of the rows, boosters that have learned them decide, if there are any.
-        self.has_learned = not self.is_direct or not (
-            model._deciding_head.decides_by_cost or model._decides_by_costs(None)
-        )
+        # Expressions over columns are read once, instead of at every request.
+        self._cells: AnyArray | None = None
+        if self.is_direct and varies(model.cost_matrix) and model.risk == "expected":
+            reader = Reader(self.classes, owner=type(model).__name__, decisions=self.decisions)
+            cells, _ = reader.cells(scenarios(model.cost_matrix).expected)
+            self._cells = np.vectorize(
+                lambda cell: Expression(cell) if isinstance(cell, str) else cell, otypes=[object]
+            )(cells)
         # One row, so that the first request finds everything loaded. It is made up and may break
         # a rule of the costs.
         row = {c.name: c.categories[0] if c.categories else 1.0 for c in self.columns.columns}
@@ -97,27 +96,20 @@ class Service:
 
     def answer(self, query: Query) -> Answer:
         """Decide the rows of a request."""
-        table = query.table
-        if not self.has_probabilities:
-            for field in ("costs", "capacity", "explain"):
-                if getattr(query, field) not in (None, False):
-                    raise RequestError(
-                        422, "The model has learned decisions and no probabilities, so it takes "
-                        f"no {field}. Leave it out.", field,
-                    )  # fmt: skip
-            return Answer(self._codes(self.model.predict(table.frame())))
+        for field in ("costs", "capacity", "explain"):
+            if not self.has_probabilities and getattr(query, field) not in (None, False):
+                raise RequestError(
+                    422, "The model has learned decisions and no probabilities, so it takes "
+                    f"no {field}. Leave it out.", field,
+                )  # fmt: skip
         if query.explain and not self.can_explain:
             raise RequestError(422, "This model cannot explain its decisions.", "explain")
-        costs = self._costs(query)
-        X: Any = table.matrix() if self.is_direct else table.frame()
-        if self.is_direct:
-            head = self.model._first_head
-            proba = head.proba(head.scores(X))
-            known = self._own_costs(table) if costs is None else self._given(costs)
-            expected = known.expected(proba)
-        else:
-            proba = self.model.predict_proba(X)
-            expected = self.model.predict_cost(X, costs)
+        table = query.table
+        X: Any = table if self.is_direct else table.frame()
+        costs = self._costs(query, X)
+        codes, _, proba, expected = self.model._answer(X, costs)
+        if expected is None:
+            return Answer(codes)
         if not np.abs(expected).max() <= LARGEST:
             message = f"The costs of a row must be at most {LARGEST:g} in size."
             raise RequestError(422, message, "costs")
@@ -128,60 +120,35 @@ class Service:
                 proba=proba, classes=self.classes,
             )  # fmt: skip
             codes = found.codes
-        elif not self.is_direct:
-            codes = self._codes(self.model.predict(X, costs=costs))
-        elif costs is None and self.has_learned:
-            head = self.model._deciding_head
-            codes = head.decide(head.scores(X))
-        else:
-            codes = known.decide(proba)
         reasons = None
-        if query.explain and self.is_direct:
-            reasons = explain(
-                [self.model._first_head.contributions(X)], known.matrix, proba=proba,
-                decisions=known.decisions, codes=codes,
-                feature_names=[column.name for column in self.columns.features],
-            )  # fmt: skip
-        elif query.explain:
-            reasons = self.model.explain(X, costs)
-            if (reasons.codes != codes).any():
-                message = "This model explains only decisions without limits."
-                raise RequestError(422, message, "explain")
+        if query.explain:
+            reasons = self.model.explain(table.frame(), costs, codes=codes)
         return Answer(codes, proba, expected, *_runner_up(expected, codes), reasons, found)
 
-    def _costs(self, query: Query) -> Floats | None:
-        """A matrix per row, if any row brings costs along."""
-        if query.costs is None:
+    def _costs(self, query: Query, X: Any) -> Floats | None:
+        """A matrix per row: given, or of the columns. None: the model decides by its own."""
+        if query.costs is None and self._cells is None:
             return None
-        matrix, told = query.costs
-        if told.all():
-            return matrix
-        if self.has_learned:
+        if query.costs is not None and query.costs[1].all():
+            return query.costs[0]
+        if self._cells is not None:
+            own = np.empty((len(X), *self._cells.shape))
+            for j, d in np.ndindex(*self._cells.shape):
+                cell: Any = self._cells[j, d]
+                own[:, j, d] = cell(X) if isinstance(cell, Expression) else cell
+        elif (
+            self.model._decides_by_costs()
+            or self.model._scored(X, codes=True, proba=False)[0] is None
+        ):
+            own = self.model._decision_costs(None, len(X), X).matrix
+        else:
             raise RequestError(
                 422, "Without costs this model decides by what it has learned, so one request "
                 "must have costs for all rows or for none.", "costs",
             )  # fmt: skip
-        return np.where(told[:, None, None], matrix, self._own_costs(query.table).matrix)
-
-    def _given(self, matrix: Floats) -> Costs:
-        return Costs(self.classes, matrix, self.decisions)
-
-    def _own_costs(self, table: Table) -> Costs:
-        """The costs of the fit, or of the columns."""
-        if not varies(self.model.cost_matrix):
-            return self._given(self.model.cost_matrix_)
-        return Costs.resolve(
-            scenarios(self.model.cost_matrix).expected,
-            classes=self.classes,
-            decisions=self.decisions,
-            n_samples=len(table),
-            X=table,
-            owner=type(self.model).__name__,
-        )
-
-    def _codes(self, labels: AnyArray) -> Ints:
-        places = {label: code for code, label in enumerate(self.decisions.tolist())}
-        return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
+        if query.costs is None:
+            return own
+        return np.where(query.costs[1][:, None, None], query.costs[0], own)
 
     # -- answers --------------------------------------------------------------------------------
 
