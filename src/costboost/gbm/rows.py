@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from costboost._frames import FrameEncoder, is_sparse
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import checked_labels
+from costboost.columns.frames import FrameEncoder, is_sparse
 from costboost.costs import Costs, CostSummary
 from costboost.costs.forms import decisions_of, is_labelled, varies
 from costboost.costs.table import mean_prices, same_labels
