@@ -23,7 +23,6 @@ LAYERS = (
     ),
     ("costs",),
     ("metrics", "columns", "decisions"),
-    ("_frames",),
     ("estimator",),
     ("losses", "trees"),
     ("learners",),

@@ -59,7 +59,7 @@ _MAX_FEATURES = 2**21  # columns of a classifier
 _PLACES = {
     "costboost.gbm.classifier": "CostBoostClassifier",
     "costboost.wrappers": "MinCostClassifier TargetRateClassifier",
-    "costboost._frames": "FrameEncoder",
+    "costboost.columns.frames": "FrameEncoder",
     "costboost.costs.table": "Costs",
     "costboost.costs.words": "CostSummary",
     "costboost.costs.uncertain": "Interval Samples",
