@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from costboost._state import now
 from costboost._threads import blas_threads, most_threads, n_threads
 from costboost._typing import Floats, Ints
+from costboost._utils import now
 from costboost.costs import Costs
 from costboost.errors import TimeLimitWarning
 from costboost.gbm.heads import DecisionHead, Head, LossHead, ProbabilityHead, temperature
