@@ -499,7 +499,7 @@ class Decoder:
         raise ModelFileError(f"{where} has the unknown keys {sorted(node)!r:.80}.")
 
     def _registered(self, where: str, name: Any, content: Any) -> Any:
-        cls = known(name) if isinstance(name, str) else None
+        cls: Any = known(name) if isinstance(name, str) else None
         if not isinstance(cls, type):
             raise ModelFileError(f"{where} is of the class {name!r:.60}, which files do not hold.")
         if issubclass(cls, tuple):
