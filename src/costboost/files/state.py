@@ -487,7 +487,11 @@ class Decoder:
         if set(node) in ({"class", "fields"}, {"class", "items"}):
             return self._registered(where, *node.values())
         if set(node) == {"tree"}:
-            tree = sklearn_tree.load(self._dict(where, 0, node["tree"]["dict"]), where)
+            state = self.value(node["tree"], where)
+            try:
+                tree = sklearn_tree.load(state)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ModelFileError(f"{where} is no tree of scikit-learn: {error}") from error
             self._extent.features = tree.n_features
             return tree
         if set(node) == {"skops"} and node["skops"] in self._unused:
