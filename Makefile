@@ -48,6 +48,7 @@ types: $(VENV)/.installed-dev ## Check types
 
 trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise and write docs/promises.md
 	PYTHONPATH=src:tests $(BIN)/python -m trust $(ARGS)
+	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q -m trust tests
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py
 	$(BIN)/python docs/build.py promises
 

@@ -109,7 +109,7 @@ def candidates(case: Case, effort: str, seed: int) -> dict[str, float]:
     rows = model._read_rows(case.X[0], case.y[0], None, case.costs[0], None, False)
     asked = Costs([0, 1], case.costs[1], codes=case.y[1])
     tasks, prices = tasks_for(model, rows), prices_for(model, rows)
-    held_out, test = rows.held_out(), rows.columns.read_as_trained(case.X[1], "hidden_costs")
+    held_out, test = rows.held_out(), model._read_features(case.X[1])
 
     def scores_of(found, factor: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         """Scores of the held-out and of the test rows."""

@@ -17,6 +17,7 @@ from helpers import slow
 def pytest_configure(config: pytest.Config) -> None:
     """Know the marker of the fast lane."""
     config.addinivalue_line("markers", "slow: left out by `make test-fast` (tests/helpers/slow.py)")
+    config.addinivalue_line("markers", "trust: run by `make trust` only (tests/helpers/slow.py)")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -289,8 +289,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         table = _as_table(X, type(self).__name__)
         model = delayed(self._local)
         partitions = zip(*_aligned(table, type(self).__name__, costs=costs), strict=True)
-        parts = [delayed(_answer)(model, *partition, proba) for partition in partitions]
-        example = _answer(self._local, table._meta, None, proba)
+        parts = [delayed(_predicted)(model, *partition, proba) for partition in partitions]
+        example = _predicted(self._local, table._meta, None, proba)
         if isinstance(table, dd.DataFrame):
             divisions = table.divisions
             return dd.from_delayed(parts, meta=example, divisions=divisions, verify_meta=False)
@@ -322,11 +322,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         owner = type(self).__name__
-        if costs is None and self._local._costs_source == "rows":
-            raise ValueError(
-                f"{owner} was fitted with costs of single rows, so score needs the costs of these "
-                "rows: pass costs=."
-            )
+        self._local._judging_costs(costs)  # an error if they are missing
         parts = _aligned(_as_table(X, owner), owner, y=y, costs=costs, sample_weight=sample_weight)
         model = delayed(self._local)
         paid = [delayed(_costs_paid)(model, *part) for part in zip(*parts, strict=True)]
@@ -369,7 +365,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
 # --- what a worker does with a partition when a fitted classifier is used -------------------------
 
 
-def _answer(model: CostBoostClassifier, X: Any, costs: Any, proba: bool) -> Any:
+def _predicted(model: CostBoostClassifier, X: Any, costs: Any, proba: bool) -> Any:
     """Probabilities or decisions, a frame or a series if X is a frame."""
     found = np.empty((0, len(model.classes_))) if proba else model.decisions_[:0]
     if len(X):  # by as many threads as OMP_NUM_THREADS says, which Dask sets for its workers
@@ -394,14 +390,11 @@ def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights:
             f"y holds the classes {strange.tolist()}, which the training rows lacked. Drop these "
             f"rows; the classes are {model.classes_.tolist()}."
         )
-    # Boosters that learned decisions cannot use costs.
-    is_known = costs is not None and np.ndim(costs) == 3 and hasattr(model, "predict_proba")
-    labels = np.asarray(_answer(model, X, costs if is_known else None, proba=False))
-    taken = pd.Index(model.decisions_).get_indexer(pd.Index(labels))
+    answer = model._answer(X, model._known_when_deciding(costs, len(X)), proba=False)
     codes = np.searchsorted(model.classes_, truth)
-    pricing = Pricing(model.cost_matrix, model.classes_, type(model).__name__)
+    known = model._resolved(model.cost_matrix, costs, X, codes=codes)
     w = None if weights is None else np.asarray(weights, dtype=np.float64)
-    total, constants = pricing.resolve(costs, X, codes).regret_totals(taken, w)
+    total, constants = known.regret_totals(answer.codes, w)
     return np.array([total, *constants])
 
 

@@ -31,7 +31,7 @@ from scipy.stats import chi2_contingency, ks_2samp, norm, pearson3
 from costboost._tables import as_frame, is_missing
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._validation import is_real
-from costboost.costs import Costs, scenarios
+from costboost.costs import Costs
 from costboost.decisions.arrays import (
     cheapest,
     checked_labels,
@@ -171,12 +171,13 @@ def snapshot_of(
     if cost_matrix is None:
         cost_matrix = getattr(model, "cost_matrix", None)
     resolved = Costs.resolve(
-        None if costs is not None else scenarios(cost_matrix).expected,
-        None if costs is None else scenarios(costs).expected,
+        cost_matrix,
+        costs,
         classes=model.classes_,
         n_samples=len(proba),
         X=X,
         owner="snapshot_of",
+        means=True,
     )
     return snapshot(
         X,

@@ -9,7 +9,6 @@ tree: scores are those of LightGBM to the last bit, whatever the batch and the n
 from __future__ import annotations
 
 import json
-import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -437,7 +436,8 @@ def _texts(trees: Trees) -> list[str]:
     if (leaf_count < 1).any() or (leaf_count % 1 > 0).any() or total > _COUNTS:
         # Without a row a leaf still has one, or SHAP values would divide by zero.
         leaf_count = np.maximum(np.round(leaf_count * (_COUNTS / total)), 1.0)
-    count, mean = _inner(trees, leaf_count, values)[:2]
+    with np.errstate(over="ignore", invalid="ignore"):
+        count, mean, _ = _inner(trees, leaf_count, values)
 
     bits = trees.kind.astype(np.int64)
     is_set = (bits & CATEGORY) > 0
@@ -454,7 +454,7 @@ def _texts(trees: Trees) -> list[str]:
         "decision_type": np.where(is_set, CATEGORY, (bits & MISSING_LEFT) | missing),
         "left_child": children[:, 0],
         "right_child": children[:, 1],
-        "internal_value": mean,
+        "internal_value": np.nan_to_num(mean),
         "internal_weight": count,
         "internal_count": count.astype(np.int64),
     }
@@ -543,15 +543,17 @@ def _made(n_scores: int, base: Any, roots: AnyArray, **arrays: AnyArray) -> Tree
 def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
     """The trees of a LightGBM booster's first rounds."""
     text = booster.model_to_string(num_iteration=-1 if n_rounds is None else n_rounds)
-    body = text.partition("\nTree=0\n")[2].partition("\nend of trees")[0]
-    if "\nis_linear=1" in body:
+    lines: dict[str, list[str]] = {}
+    for line in text.partition("\nTree=0\n")[2].partition("\nend of trees")[0].split("\n"):
+        name, _, rest = line.partition("=")
+        lines.setdefault(name, []).append(rest)
+    if "1" in lines["is_linear"]:
         raise ValueError(
             "Trees with linear leaves are not supported. Leave linear_tree out of engine_params."
         )
 
     def numbers(name: str, dtype: Any = np.int64) -> AnyArray:
-        found = re.findall(rf"^{name}=(.*)$", body, re.MULTILINE)
-        return np.array(" ".join(found).split(), dtype=dtype)
+        return np.array(" ".join(lines.get(name, [])).split(), dtype=dtype)
 
     k = booster.num_model_per_iteration()
     leaves = numbers("num_leaves")
@@ -560,7 +562,8 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
     children = np.stack([numbers("left_child"), numbers("right_child")], axis=1)
     decision = numbers("decision_type")
     is_set = (decision & 1) > 0
-    threshold = _with_zeros(numbers("threshold", np.float64))
+    asked = numbers("threshold", np.float64)
+    threshold = _with_zeros(asked)
     missing = decision >> 2
     # Where nothing was missing in training, NaN counts as zero.
     left = np.where(missing == 0, threshold >= 0, (decision & 2) > 0)
@@ -572,7 +575,7 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
         rows = np.where(counts > 0, counts + 1, 0)
         ends = np.where(counts > 0, bounds[np.maximum(np.cumsum(rows) - 1, 0)], 0)
         tree = np.repeat(np.arange(len(sizes)), sizes)[is_set]
-        place = _before(rows)[tree] + numbers("threshold", np.float64)[is_set].astype(np.int64)
+        place = _before(rows)[tree] + asked[is_set].astype(np.int64)
         words[is_set] = bounds[place + 1] - bounds[place]
         threshold[is_set] = _before(ends)[tree] + bounds[place]
     values = numbers("leaf_value", np.float64)

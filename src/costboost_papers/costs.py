@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost.costs.checks import as_floats, parameter
+from costboost.costs.forms import as_floats
+from costboost.costs.labels import parameter
 from costboost.costs.table import Costs
 
 __all__ = ["class_frequency", "from_taxonomy", "normalise", "random_symmetric"]

@@ -172,6 +172,13 @@ def test_more_decisions_than_classes(world: World, tmp_path: Path) -> None:
     assert set(found["decision"]) <= {"accept", "review", "block"}
     assert (found["decision"] == "review").sum() <= 20
     assert "expected_cost_review" in found
+    few = ("--algorithm", "GBSE", "--exclude", "country", "--set", "n_estimators=3")
+    model = tmp_path / "plain.costboost"  # has no probabilities of the classes
+    run("fit", world.train, *costs, *few, "-o", model)
+    said = run("predict", model, world.train, "-o", out, "--json").stdout
+    assert {one["expected_cost"] for one in json.loads(said)["decisions"].values()} == {None}
+    said = run("predict", model, world.train, "--explain", 1, code=2).stderr
+    assert "cannot be explained in money" in " ".join(said.split())
     said = run("fit", world.train, *costs, *SMALL, "--nothing", "wait", "-o",
                tmp_path / "other.costboost", "-q", code=2).stderr  # fmt: skip
     assert "--nothing must be a decision, accept, review, block, got 'wait'" in said

@@ -21,19 +21,14 @@ from costboost.datasets import (
     make_gaussians_2d,
 )
 
-# --- makers -----------------------------------------------------------------------------------
+# --- makers ---------------------------------------------------------------------------------------
 
 
-def test_fraud_is_seeded() -> None:
-    a, b, c = (make_fraud(500, random_state=seed) for seed in (1, 1, 2))
-    np.testing.assert_array_equal(a.X, b.X)
-    np.testing.assert_array_equal(a.y, b.y)
-    assert not np.array_equal(a.X, c.X)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_fraud_is_rare_and_costs_follow_the_amount(seed: int) -> None:
-    data = make_fraud(20_000, random_state=seed, review_cost=7)
+def test_fraud_is_seeded_rare_and_costs_follow_the_amount() -> None:
+    data, again, other = (make_fraud(20_000, random_state=s, review_cost=7) for s in (1, 1, 2))
+    np.testing.assert_array_equal(data.X, again.X)
+    np.testing.assert_array_equal(data.y, again.y)
+    assert not np.array_equal(data.X, other.X)
     assert data.X.shape == (20_000, len(data.feature_names))
     assert np.isfinite(data.X).all()
     assert 0.03 < data.y.mean() < 0.05
@@ -42,8 +37,7 @@ def test_fraud_is_rare_and_costs_follow_the_amount(seed: int) -> None:
     assert (data.costs[:, :, 1] == 7).all()
     assert (data.costs[:, 0, 0] == 0).all()
     # some frauds are too small to be reviewed, and most are not
-    small = (data.amount[data.y == 1] < 7).mean()
-    assert 0.01 < small < 0.4
+    assert 0.01 < (data.amount[data.y == 1] < 7).mean() < 0.4
 
 
 def test_fraud_can_be_learned_but_not_by_a_line() -> None:
@@ -74,7 +68,7 @@ def test_gaussians_1d() -> None:
     assert 9_500 < (y[:20_000] == 1).sum() < 10_500  # shuffled
 
 
-@pytest.mark.parametrize(("C1", "C2"), [(1, 1), (5, 1), (20, 1), (2, 3)])
+@pytest.mark.parametrize(("C1", "C2"), [(1, 1), (20, 1), (2, 3)])
 def test_bayes_threshold_is_the_cheapest(C1: float, C2: float) -> None:
     X, y = make_gaussians_1d(100_000, random_state=0)
     x = X[:, 0]
@@ -89,33 +83,22 @@ def test_bayes_threshold_is_the_cheapest(C1: float, C2: float) -> None:
     assert cost(best) < min(cost(best - 0.3), cost(best + 0.3))
 
 
-def test_gaussians_2d_moments() -> None:
+def test_gaussians_2d_and_their_log_odds() -> None:
+    classes = {1: ([-1, 1], [[5.2, 2], [2, 3.7]]), -1: ([1, -1], [[3.3, 1.5], [1.5, 4.6]])}
     X, y = make_gaussians_2d(50_000, random_state=0)
-    np.testing.assert_allclose(X[y == 1].mean(axis=0), [-1, 1], atol=0.05)
-    np.testing.assert_allclose(X[y == -1].mean(axis=0), [1, -1], atol=0.05)
-    np.testing.assert_allclose(np.cov(X[y == 1].T), [[5.2, 2], [2, 3.7]], atol=0.1)
-    np.testing.assert_allclose(np.cov(X[y == -1].T), [[3.3, 1.5], [1.5, 4.6]], atol=0.1)
-
-
-def test_log_odds_against_the_density_formula() -> None:
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(50, 2)) * 3
-
-    def log_density(mean: list[float], covariance: list[list[float]]) -> np.ndarray:
-        d = X - mean
-        return -0.5 * (
-            np.log(np.linalg.det(covariance))
-            + np.einsum("ni,ij,nj->n", d, np.linalg.inv(covariance), d)
-        )
-
-    expected = log_density([-1, 1], [[5.2, 2], [2, 3.7]]) - log_density(
-        [1, -1], [[3.3, 1.5], [1.5, 4.6]]
-    )
-    np.testing.assert_allclose(log_odds(X), expected, rtol=1e-9)
+    densities = {}
+    for label, (mean, covariance) in classes.items():
+        np.testing.assert_allclose(X[y == label].mean(axis=0), mean, atol=0.05)
+        np.testing.assert_allclose(np.cov(X[y == label].T), covariance, atol=0.1)
+        d = X[:50] - mean
+        distance = np.einsum("ni,ij,nj->n", d, np.linalg.inv(covariance), d)
+        densities[label] = -0.5 * (np.log(np.linalg.det(covariance)) + distance)
+    expected = densities[1] - densities[-1]
+    np.testing.assert_allclose(log_odds(X[:50]), expected, rtol=1e-9)
     np.testing.assert_allclose(log_odds(X[:1]), expected[:1], rtol=1e-9)
 
 
-@pytest.mark.parametrize("ratio", [1, 2, 5, 10])
+@pytest.mark.parametrize("ratio", [1, 5])
 def test_bayes_decision_beats_its_neighbours(ratio: float) -> None:
     X, y = make_gaussians_2d(50_000, random_state=3)
 
@@ -190,18 +173,6 @@ def test_folder_from_the_environment(toy: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("COSTBOOST_DATA", str(toy / "nowhere"))
     with pytest.raises(FileNotFoundError, match=r"COSTBOOST_DATA of .* has no metadata\.json"):
         available()
-
-
-def test_no_folder_names_the_options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from costboost.datasets import files
-
-    monkeypatch.delenv("COSTBOOST_DATA", raising=False)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(files, "__file__", str(tmp_path / "a" / "b" / "c" / "d.py"))
-    with pytest.raises(
-        FileNotFoundError, match=r"data_dir of .* the environment variable COSTBOOST_DATA"
-    ):
-        load("bankmarketing")
 
 
 def test_unknown_name_lists_the_known(toy: Path) -> None:
@@ -290,38 +261,34 @@ def test_openml_serves_machines_without_the_files(
 
     from costboost.datasets import files
 
-    asked = []
-
     def fetch_openml(*, data_id: int, as_frame: bool, n_retries: int) -> object:
-        asked.append((data_id, as_frame))
+        if data_id != 37:
+            raise OSError("no network")
         target = pd.Series(["tested_negative", "tested_positive"])
         return sklearn.utils.Bunch(data=pd.DataFrame({"a": [1.0, 2.0]}), target=target)
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fetch_openml)
     monkeypatch.delenv(files.ENVIRONMENT_VARIABLE, raising=False)
     monkeypatch.setattr(files, "__file__", str(tmp_path / "a" / "b" / "c" / "d" / "files.py"))
-    (tmp_path / "work" / "here").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path / "work" / "here")
+    monkeypatch.chdir(tmp_path)
 
-    pima = files.load("pima")
-    assert asked == [(37, True)]
+    pima = load("pima")
     assert pima.positive == "tested_positive"
     assert pima.costs is None
-    with pytest.raises(FileNotFoundError, match=r"COSTBOOST_DATA.*OpenML"):
-        files.load("bankmarketing")
+    with pytest.raises(
+        FileNotFoundError, match=r"download from OpenML failed: no network.*data_dir"
+    ):
+        load("adult")
+    with pytest.raises(
+        FileNotFoundError,
+        match=r"data_dir of .* the environment variable COSTBOOST_DATA.*OpenML: adult",
+    ):
+        load("bankmarketing")
 
 
 @pytest.mark.parametrize("name", ["toy.csv.gz", "metadata.json"])
-def test_a_damaged_file_is_named(tmp_path, name):
-    about = {
-        "numeric": ["x"], "categorical": [], "has_costs": False, "split": False, "positive": "1",
-        "note": "", "what": "toy", "licence": "none",
-    }  # fmt: skip
-    (tmp_path / "metadata.json").write_text(json.dumps({"toy": about}))
-    with gzip.open(tmp_path / "toy.csv.gz", "wt") as stream:
-        stream.write("x,target\n" + "1.5,1\n2.5,0\n" * 200)
-    assert load("toy", tmp_path).X.shape == (400, 1)
-    path = tmp_path / name
+def test_a_damaged_file_is_named(toy: Path, name: str) -> None:
+    path = toy / name
     path.write_bytes(path.read_bytes()[:40])
     with pytest.raises(ValueError, match=rf"{name} is damaged: .* Copy it again\."):
-        load("toy", tmp_path)
+        load("toy", toy)

@@ -573,7 +573,7 @@ def test_costs_that_leave_something_to_learn_are_taken(loss, given):
 
 
 def test_missing_engine_names_the_install_command(monkeypatch):
-    monkeypatch.setattr("costboost.gbm.reading.find_spec", lambda name: None)
+    monkeypatch.setattr("costboost.gbm.objectives.find_spec", lambda name: None)
     with pytest.raises(ImportError, match=r'pip install "costboost\[gbm\]"'):
         objective("gll", engine="xgboost")
 

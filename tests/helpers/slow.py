@@ -1,4 +1,4 @@
-"""The fast lane: which tests `make test-fast` leaves out. `make test` runs all of them.
+"""The fast lane: which tests `make test-fast` leaves out, and which only `make trust` runs.
 
 Two rules mark a test as slow:
 
@@ -7,25 +7,28 @@ Two rules mark a test as slow:
   twenty-fifth, ... case of its function.
 
 `pytest --durations=30` shows what a new test takes. One that takes more than two seconds belongs
-into the table.
+into the table. Tests of `TRUST` take long and seldom find anything that the others do not:
+`make trust` runs them (COSTBOOST_TRUST=1), elsewhere they are skipped with that reason.
 """
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from collections.abc import Iterable
 from typing import Protocol
 
-__all__ = ["EVERY", "SAMPLED", "SLOW", "Marked", "mark"]
+import pytest
+
+__all__ = ["EVERY", "SAMPLED", "SLOW", "TRUST", "Marked", "mark"]
 
 # Files, or functions of files with all of their cases.
 SLOW = frozenset(
     {
         "algorithms/test_multiclass_equations.py::test_gll_does_not_forget_it",
-        "algorithms/test_multiclass_estimators.py::test_processes_change_nothing",
+        "algorithms/test_estimators.py::test_processes_change_nothing",
         "benchmarking/test_held_out_cost.py",
         "cli/test_compare.py::test_compare",
-        "cli/test_compare.py::test_the_constant_decision_costs_what_it_must",
         "cli/test_demo.py::test_quick_demo",
         "cli/test_page.py",
         "cli/test_tune.py::test_a_search_goes_on",
@@ -50,7 +53,6 @@ SLOW = frozenset(
         "gbm/test_parquet.py",
         "trust/test_parts.py",
         "papers/test_loss_properties.py::test_docs_table_is_up_to_date",
-        "papers/test_loss_properties.py::test_search_is_seeded",
         "pages/test_examples.py",
         "pages/test_papers_pages.py::test_pages_are_up_to_date",
         "pages/test_site.py::test_equations_are_drawn",
@@ -64,6 +66,18 @@ SLOW = frozenset(
         "papers/test_vision.py",
     }
 )
+# Files, functions or single cases that only `make trust` runs.
+TRUST = frozenset(
+    {
+        "pages/test_examples.py::test_example[cost_report]",
+        "pages/test_examples.py::test_example[detect_faces]",
+        "pages/test_examples.py::test_example[intrusion_detection]",
+        "pages/test_examples.py::test_example[search_with_costs]",
+        "pages/test_snippets.py::test_page_runs[docs/vision.md]",
+        "trust/test_parts.py::test_growth_is_seen",
+        "trust/test_parts.py::test_killed_searches_end_in_the_identical_result",
+    }
+)
 SAMPLED = frozenset({"algorithms", "decisions", "gbm", "laws"})
 EVERY = 12
 
@@ -73,15 +87,21 @@ class Marked(Protocol):
 
     nodeid: str
 
-    def add_marker(self, marker: str) -> None: ...
+    def add_marker(self, marker: str | pytest.MarkDecorator) -> None: ...
 
 
 def mark(items: Iterable[Marked]) -> None:
     """Add the marker ``slow`` to the slow ones of the collected tests."""
     cases: dict[str, list[Marked]] = defaultdict(list)
+    skipped = pytest.mark.skip(reason="runs in `make trust`")
     for item in items:
-        name = item.nodeid.removeprefix("tests/").partition("[")[0]
+        case = item.nodeid.removeprefix("tests/")
+        name = case.partition("[")[0]
         file = name.partition("::")[0]
+        if not TRUST.isdisjoint((case, name, file)):
+            item.add_marker("trust")
+            if "COSTBOOST_TRUST" not in os.environ:
+                item.add_marker(skipped)
         if file in SLOW or name in SLOW:
             item.add_marker("slow")
         elif file.partition("/")[0] in SAMPLED:

@@ -7,7 +7,6 @@ import gzip
 import numpy as np
 import pytest
 
-from costboost.metrics import total_cost
 from costboost.report import report_data
 from costboost.report.board import bin_rows, board_of, factors_of, levers_of, pack, stated_error
 from costboost.report.what_if import FACTORS, capacities, sliders, thresholds
@@ -76,22 +75,6 @@ def test_operating_point_is_its_definition(case):
         assert point.decided.tolist() == decided
         assert point.cost == pytest.approx(paid, rel=1e-12, abs=1e-9)
         assert point.counts == pytest.approx(np.bincount(decided, case.weights, minlength=case.d))
-
-
-@pytest.mark.parametrize("name", ["two classes, costs of rows", "two classes, weights"])
-def test_operating_point_costs_what_the_metric_says(name):
-    case = CASES[name]()
-    board, labels = board_of(case), np.array(case.classes)
-    for position in positions(case, 20):
-        point = board.operating_point(*position)
-        cost = total_cost(
-            labels[case.codes],
-            labels[point.decided],
-            costs=case.matrix * position[0],
-            labels=labels,
-            sample_weight=case.weights,
-        )
-        assert point.cost == pytest.approx(cost, abs=0.001)
 
 
 @cases

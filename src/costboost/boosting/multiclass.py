@@ -14,7 +14,7 @@ from costboost._typing import Bools, Floats, Ints
 from costboost.boosting.descent import convex_step
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, Step
 from costboost.boosting.votes import VoteRule, half_log_ratio, right_and_wrong
-from costboost.costs import KnownCosts
+from costboost.costs import Costs
 from costboost.learners.base import Aim, BoundLearner, Ensemble
 from costboost.learners.coordinates import BoundCoordinates, ProjectedEnsemble
 from costboost.learners.criteria import LeastSquares, Votes
@@ -45,7 +45,7 @@ class MulticlassProblem:
     sample_weight: Floats  # (n,) positive
 
     @classmethod
-    def from_costs(cls, costs: KnownCosts, sample_weight: Floats, used: Bools) -> MulticlassProblem:
+    def from_costs(cls, costs: Costs, sample_weight: Floats, used: Bools) -> MulticlassProblem:
         """The problem of the rows in use."""
         return cls(costs.labels[used], costs.reduced[used], sample_weight[used])
 

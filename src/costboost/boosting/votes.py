@@ -13,7 +13,7 @@ import numpy as np
 from costboost._sums import dot
 from costboost._typing import Bools, Floats
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, SidedVote, Step
-from costboost.costs import KnownCosts
+from costboost.costs import Costs
 from costboost.learners.base import Aim, voted
 from costboost.learners.criteria import Votes
 from costboost.losses.base import class_mean, cost_pair
@@ -35,7 +35,7 @@ class BinaryProblem:
     both: tuple[Floats, Floats]  # C1 and C2 of every row, scalars (0-d) or (n,), positive
 
     @classmethod
-    def from_costs(cls, costs: KnownCosts, sample_weight: Floats) -> BinaryProblem:
+    def from_costs(cls, costs: Costs, sample_weight: Floats) -> BinaryProblem:
         """The problem of known costs and truths."""
         y = np.where(costs.labels == 1, 1.0, -1.0)
         c = costs.error_cost

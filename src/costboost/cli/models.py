@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from costboost._typing import Floats
 from costboost.columns import TableError, TableRecipe
 
 if TYPE_CHECKING:
@@ -100,18 +99,6 @@ def codes_of(decisions: Any, labels: Any) -> Any:
     return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
 
 
-def decision_costs(model: Any, X: Any) -> Floats:
-    """What each decision costs under each truth: (k, d), or (n, k, d) if rows differ."""
-    from costboost.costs import Costs
-    from costboost.costs.uncertain import scenarios
-
-    costs = Costs.resolve(
-        scenarios(model.cost_matrix).expected, classes=model.classes_, decisions=model.decisions_,
-        n_samples=len(X), X=X, owner=type(model).__name__,
-    )  # fmt: skip
-    return np.asarray(costs.matrix, dtype=np.float64)
-
-
 def measure(model: Any, rows: Rows, recipe: TableRecipe, **more: Any) -> tuple[Any, Any, str]:
     """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
     # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
@@ -127,14 +114,15 @@ def measure(model: Any, rows: Rows, recipe: TableRecipe, **more: Any) -> tuple[A
         "time": rows.time if has_dates else None, "positive": recipe.positive,
         "nothing": names.get(nothing), **more,
     }  # fmt: skip
-    if hasattr(model, "predict_proba"):
+    if not model._lack_of_probabilities():
         case = case_of(model, rows.X, rows.y, rows.weights, **more)
         found = headline(case)
         return case, found.rules, found.unit
     k = len(model.classes_)
     case = make_case(
         rows.y, np.full((len(rows), k), 1.0 / k), classes=model.classes_,
-        decisions=model.decisions_, costs=decision_costs(model, rows.X),
+        decisions=model.decisions_,
+        costs=model._resolved(model.cost_matrix, None, rows.X, n_samples=len(rows)).matrix,
         decided=model.predict(rows.X), sample_weight=rows.weights, **more,
     )  # fmt: skip
     found = headline(case)

@@ -48,10 +48,11 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
         tells_errors(function)(**given)
 
     run.__annotations__ = {name: kind for name, (kind, _) in options.items()}
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    parameters = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         for name, (kind, default) in options.items()
-    )
+    ]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return run
 
 

@@ -11,7 +11,6 @@ from rich.markup import escape
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.cli.failure import collected_warnings
-from costboost.cli.models import codes_of
 from costboost.cli.options import AS_JSON, ScoringOptions, command, listed, option
 from costboost.cli.problem import texts
 from costboost.cli.show import grid, money, print_json, warn, wrote
@@ -81,16 +80,17 @@ def predict(
             codes, expected, new = _decided(model, X, codes, explain)
             out.write(_beside(frame, new, listed(keep), prefix, source.name))
             counts += np.bincount(codes, minlength=len(decisions))
-            if expected is not None:
+            if expected is None:  # the model does not know what its decisions cost
+                sums[:] = np.nan
+            else:
                 sums += np.bincount(codes, _own(expected, codes), minlength=len(decisions))
             done += len(X)
         if not done:
             raise TableError(f"{source.name} has no rows. Check that it is the right file.")
     for text in remarks:
         warn(console, text)
-    knows_costs = hasattr(model, "predict_proba")
     totals: dict[str, dict[str, Any]] = {
-        str(name): {"rows": int(n), "expected_cost": float(cost) if knows_costs else None}
+        str(name): {"rows": int(n), "expected_cost": None if np.isnan(cost) else float(cost)}
         for name, n, cost in zip(decisions, counts, sums, strict=True)
     }
     if as_json:
@@ -124,12 +124,12 @@ def _decided(
     model: Any, X: Any, codes: Ints | None, n_reasons: int
 ) -> tuple[Ints, Floats | None, dict[str, Any]]:
     """Codes of the decisions, expected costs if the model knows them, and the new columns."""
-    if codes is None:
-        codes = codes_of(model.decisions_, model.predict(X))
+    answer = model._answer(X)
+    codes = np.asarray(answer.codes) if codes is None else codes
     new: dict[str, Any] = {"decision": model.decisions_[codes].tolist()}
-    if not hasattr(model, "predict_proba"):
+    if answer.proba is None:
         return codes, None, new
-    proba, expected = model.predict_proba(X), model.predict_cost(X)
+    proba, expected = answer.proba, answer.expected
     for j, label in enumerate(model.classes_.tolist()):
         new[f"probability_{label}"] = proba[:, j]
     for d, label in enumerate(model.decisions_.tolist()):
@@ -178,7 +178,7 @@ def _beside(
 
 def _check_explains(model: Any, wanted: int) -> None:
     """Refuse reasons of a model that has none."""
-    if wanted and not hasattr(model, "predict_proba"):
+    if wanted and model._lack_of_probabilities():
         raise TableError(
             f"{type(model).__name__} has no probabilities, so its decisions cannot be explained "
             "in money. Leave --explain out."
@@ -303,7 +303,8 @@ def explain(
         raise TableError(f"{source.name} has {n:,} rows, so there is no row {row}.")
     X = recipe.features(frame, source.name)
     found = model.explain(X)
-    proba, expected = model.predict_proba(X)[0], model.predict_cost(X)[0]
+    answer = model._answer(X)
+    proba, expected = answer.proba[0], answer.expected[0]
     parts = sorted(
         zip(found.feature_names, found.parts[0].tolist(), strict=True), key=lambda one: -abs(one[1])
     )

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from costboost.cli.failure import FOUND
-from costboost.cli.models import codes_of, decision_costs, measure, model_recipe
+from costboost.cli.models import measure, model_recipe
 from costboost.cli.options import AS_JSON, MODEL_FILE, PLOT, ScoringOptions, command, option
 from costboost.cli.problem import read_rows, texts
 from costboost.cli.show import columns_table, grid, money_table, print_json, wrote
@@ -49,7 +49,7 @@ def report(
     need("plotly", "report", "costboost report")
     check_output(path, kinds=False)
     model, recipe = asked.load()
-    if not hasattr(model, "predict_proba"):
+    if model._lack_of_probabilities():
         raise TableError(
             f"{type(model).__name__} has no probabilities, which the report needs. Use CostBoost."
         )
@@ -107,7 +107,7 @@ def monitor(
         need("matplotlib", "plots", "--plot")
         check_output(plot, kinds=False)
     model, recipe = asked.load()
-    if not hasattr(model, "predict_proba"):
+    if model._lack_of_probabilities():
         raise TableError(
             f"{type(model).__name__} has no probabilities, so the cost of new rows cannot be "
             "predicted. Use CostBoost."
@@ -143,11 +143,11 @@ def _snapshot(model: Any, recipe: TableRecipe, source: Source) -> Any:
     if recipe.target in frame.columns and not without_label(frame[recipe.target]).any():
         truth = recipe.truth(frame, source.name)
     X = recipe.features(frame, source.name)
+    answer = model._answer(X)
     return snapshot(
         X.drop(columns=recipe.date_parts),  # dates change by themselves
-        model.predict_proba(X), decision_costs(model, X), truth,
-        codes=codes_of(model.decisions_, model.predict(X)).tolist(), classes=model.classes_,
-        decisions=model.decisions_,
+        answer.proba, answer.costs.matrix, truth, codes=answer.codes.tolist(),
+        classes=model.classes_, decisions=model.decisions_,
     )  # fmt: skip
 
 

@@ -39,14 +39,11 @@ from costboost.costs.uncertain import (
 )
 from costboost.costs.words import CostSummary
 
-KnownCosts = Costs  # until all callers say Costs
-
 __all__ = [
     "CostSummary",
     "Costs",
     "Expression",
     "Interval",
-    "KnownCosts",
     "RowCosts",
     "Samples",
     "Scenarios",

@@ -199,6 +199,9 @@ def cells_in(form: Any) -> list[Any]:
     if isinstance(form, Mapping):
         return [value for key, value in form.items() if key != "positive"]
     if is_frame(form):
+        labels, columns = _row_labels(form), list(form.columns)
+        if labels and labels != list(getattr(form, "index", ())) and labels != columns:
+            form = form[columns[1:]]  # the first column holds the classes: not expressions
         form = form.to_numpy()
     if isinstance(form, list | tuple):
         form = object_array(form)

@@ -20,8 +20,6 @@ from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_catboost
 
-__all__ = ["fit"]
-
 # CatBoost's trees are weaker than others of as many leaves, and take larger steps.
 _FASTER = 2.0
 _MOST_DEPTH = 16

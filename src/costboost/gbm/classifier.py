@@ -422,12 +422,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         other = None
         if eval_set is not None:
             other = eval_rows(
-                eval_set,
-                self._without_cost_columns,
-                columns,
-                pricing,
-                known,
-                has_costs=costs is not None,
+                eval_set, self._read_features, pricing, known, has_costs=costs is not None
             )
         folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
         return MemoryRows(
@@ -669,12 +664,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
             return X
         return X[[name for name in X.columns if name not in columns_of(self.cost_matrix)]]
 
-    def _checked(self, X: Any) -> AnyArray:
-        check_is_fitted(self)
-        if isinstance(X, EncodedRows):
-            return X.matrix()
+    def _read_features(self, X: Any) -> AnyArray:
+        """The features as a matrix, of the columns that `fit` has seen."""
         rows: AnyArray = self._read(self._without_cost_columns(X), missing=True, sparse_rows=True)
         return rows
+
+    def _checked(self, X: Any) -> AnyArray:
+        check_is_fitted(self)
+        return X.matrix() if isinstance(X, EncodedRows) else self._read_features(X)
 
     @property
     def _first_head(self) -> Head:

@@ -18,8 +18,6 @@ from costboost.gbm.objectives import decide, probability
 from costboost.gbm.targets import log_loss
 from costboost.losses import Loss
 
-__all__ = ["DecisionHead", "Head", "LossHead", "ProbabilityHead", "temperature", "to_proba"]
-
 # Largest temperature; the smallest is its inverse.
 _MOST_TEMPERATURE = 2.0
 # Standard deviation of its logarithm, before any row was seen.

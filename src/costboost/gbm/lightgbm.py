@@ -18,8 +18,6 @@ from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import Trees, from_lightgbm
 
-__all__ = ["fit", "fit_forest", "merged_forest"]
-
 # Trees of a forest, the share of the rows that a tree sees, and of the columns of a split.
 _TREES, _ROWS, _COLUMNS = 50, 0.8, 0.5
 _MIN_LEAF, _MOST_LEAVES = 2, 2047
@@ -87,7 +85,12 @@ def fit(
         {"valid_sets": list(watched.values()), "feval": loss} if watched else {}
     )
     booster = lgb.train(
-        parameters, train, num_boost_round=rounds.n_rounds, callbacks=[after_round], **options
+        parameters,
+        train,
+        num_boost_round=rounds.n_rounds,
+        callbacks=[after_round],
+        keep_training_booster=True,  # or LightGBM would copy the trees once more
+        **options,
     )
     trees = from_lightgbm(booster, rounds.best_round)
     return TreeModel(trees, X.shape[1], "lightgbm", target.is_log_loss, threads)
@@ -156,7 +159,7 @@ def fit_forest(
     # A forest for the second of two classes, or one per class.
     for label in [1] if target.n_scores == 1 else range(target.n_scores):
         data.set_label((labels == label).astype(np.float64))
-        forests.append(lgb.train(parameters, data, num_boost_round=_TREES))
+        forests.append(lgb.train(parameters, data, _TREES, keep_training_booster=True))
     scale = _USUAL_SCALE
     if rounds.stop_by is not None:
         shares = _shares(forests, rounds.sets[rounds.stop_by].X)

@@ -17,18 +17,6 @@ from costboost.gbm.rounds import Evals
 from costboost.gbm.rows import TrainingRows
 from costboost.gbm.targets import Target
 
-__all__ = [
-    "CONSTRAINTS",
-    "Candidate",
-    "Member",
-    "Members",
-    "blend",
-    "candidate",
-    "candidates_for",
-    "engine",
-    "mixed",
-]
-
 # Where the parameters are "auto".
 _USUAL_LEAVES = 15
 _USUAL_LEAF = 5
@@ -84,23 +72,18 @@ class Members(tuple[Member, ...]):
     __slots__ = ()
 
     def __str__(self) -> str:
-        head = ("member", "engine", "weight", "loss", "rounds", "seconds")
-        rows = [
-            (m.name, m.engine, f"{m.weight:.2f}", f"{m.loss:.4f}", f"{m.rounds:.0f}",
-             f"{m.seconds:.1f}{'  ' + m.note if m.note else ''}")
-            for m in self
-        ]  # fmt: skip
-        widths = [max(len(row[j]) for row in (head, *rows)) for j in range(5)]
+        rows = [("member", "engine", "weight", "loss", "rounds", "seconds")]
+        for m in self:
+            seconds = f"{m.seconds:.1f}" + (f"  {m.note}" if m.note else "")
+            numbers = f"{m.weight:.2f}", f"{m.loss:.4f}", f"{m.rounds:.0f}"
+            rows.append((m.name, m.engine, *numbers, seconds))
+        widths = [max(len(row[j]) for row in rows) for j in range(5)]
+        aligned = [
+            [f"{cell:{side}{w}}" for cell, side, w in zip(row, "<<>>>", widths, strict=False)]
+            for row in rows
+        ]
         return "\n".join(
-            "  ".join(
-                [
-                    f"{row[0]:<{widths[0]}}",
-                    f"{row[1]:<{widths[1]}}",
-                    *(f"{row[j]:>{widths[j]}}" for j in (2, 3, 4)),
-                    row[5],
-                ]
-            )
-            for row in (head, *rows)
+            "  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)
         )
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeAlias
 
 import lightgbm as lgb
 import numpy as np
@@ -15,52 +14,17 @@ from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.trees import Trees
 
-__all__ = [
-    "MOST",
-    "Design",
-    "Model",
-    "NetworkModel",
-    "TreeModel",
-    "row_products",
-]
-
 # Standardised values beyond are cut off: a line through an outlier says nothing about the others.
 MOST = 5.0
 # Rows that are multiplied at a time.
 _BLOCK = 64
 
 
-class Model(ABC):
-    """A trained member: raw scores, (n,) if there is one score per row, else (n, n_scores)."""
-
-    booster: Any
-    # Name of the engine that trained it.
-    engine: str
-
-    @property
-    @abstractmethod
-    def n_rounds(self) -> int:
-        """Number of rounds kept."""
-
-    @abstractmethod
-    def scores(self, X: AnyArray) -> Floats:
-        """Raw scores."""
-
-    @abstractmethod
-    def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
-        """Raw scores after each round."""
-
-    @abstractmethod
-    def contributions(self, X: AnyArray) -> Floats:
-        """SHAP values: a column per feature, and last the base; they sum to the scores."""
-
-    @abstractmethod
-    def importances(self, n_features: int) -> Floats:
-        """Total gain of each feature."""
+# Raw scores are (n,) if there is one per row, else (n, n_scores).
 
 
 @dataclass(frozen=True, eq=False)
-class TreeModel(Model):
+class TreeModel:
     """The trees that an engine has grown; the engine itself is not needed any more."""
 
     trees: Trees
@@ -179,10 +143,12 @@ class Design:
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkModel(Model):
+class NetworkModel:
     """A network with one hidden layer of rectified units, on the inputs that a design makes."""
 
-    engine: ClassVar[str] = "network"  # type: ignore[misc]  # the same for all networks
+    engine: ClassVar[str] = "network"
+    # It is fitted at once.
+    n_rounds: ClassVar[int] = 1
 
     design: Design
     slopes: Floats
@@ -207,11 +173,6 @@ class NetworkModel(Model):
     def booster(self) -> Self:
         """The model itself: there is no library behind it."""
         return self
-
-    @property
-    def n_rounds(self) -> int:
-        """One: it is fitted at once."""
-        return 1
 
     def scores_of(self, inputs: Floats) -> Floats:
         """Raw scores of inputs."""
@@ -252,6 +213,9 @@ class NetworkModel(Model):
         """Sum over units and inputs of the size of an input's weight times that of the unit."""
         sizes = np.abs(self.tops).sum(axis=0) @ np.abs(self.slopes)
         return np.asarray(np.bincount(self.design.sources, sizes, minlength=n_features), np.float64)
+
+
+Model: TypeAlias = TreeModel | NetworkModel
 
 
 def row_products(rows: Floats, weights: Floats) -> Floats:

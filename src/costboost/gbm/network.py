@@ -17,8 +17,6 @@ from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 
-__all__ = ["NetworkLoss", "fit", "merged"]
-
 # Squared penalties of the weights in rows; the second starts from the best point of the first.
 _PENALTIES = (5.0, 0.5)
 # Steps of a training by one penalty, and after how many of them the held-out rows are asked.

@@ -147,23 +147,11 @@ class Objective:
         F = self.loss.checked_scores(scores, "objective")
         y, w = np.asarray(labels), checked_weights(weights)
         if self._rows is None or not self._rows.belong_to(y, w, F):
-            self._rows = self._prepared(y, w, F)
+            costs = _known(self, y, F, "objective")
+            if costs.matrix is not None:
+                self.loss.check_costs(costs.matrix, "objective")
+            self._rows = LossRows(self.loss, costs, w, y)
         return self._rows.derivatives(F)
-
-    def _prepared(self, labels: AnyArray, weights: AnyArray | None, F: AnyArray) -> LossRows:
-        k = 2 if F.ndim == 1 else F.shape[1]
-        codes = checked_codes(labels, k, len(F), "objective")
-        costs = Costs.resolve(
-            self.cost_matrix,
-            self.costs,
-            classes=np.arange(k),
-            codes=codes,
-            owner="objective",
-            as_classes=True,
-        )
-        if costs.matrix is not None:
-            self.loss.check_costs(costs.matrix, "objective")
-        return LossRows(self.loss, costs, weights, labels)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_rows": None}  # engines copy their parameters
@@ -172,8 +160,8 @@ class Objective:
         return f"{type(self).__name__}({self.loss!r})"
 
 
-class LightGBMObjective(Objective):
-    """Called as ``(preds, train_data)``."""
+class NativeObjective(Objective):
+    """Called as ``(preds, train_data)``, by LightGBM and XGBoost alike."""
 
     def __call__(self, preds: AnyArray, train_data: Any) -> Derivatives:
         return self.derivatives(train_data.get_label(), preds, train_data.get_weight())
@@ -186,13 +174,6 @@ class LGBMModelObjective(Objective):
         return self.derivatives(y_true, y_pred, weight)
 
 
-class XGBoostObjective(Objective):
-    """Called as ``(predt, dtrain)``."""
-
-    def __call__(self, predt: AnyArray, dtrain: Any) -> Derivatives:
-        return self.derivatives(dtrain.get_label(), predt, dtrain.get_weight())
-
-
 class XGBModelObjective(Objective):
     """Called as ``(y_true, y_pred)``, with ``sample_weight`` by name if there are weights."""
 
@@ -203,9 +184,9 @@ class XGBModelObjective(Objective):
 
 
 _OBJECTIVES: dict[tuple[str, str], Any] = {
-    ("lightgbm", "native"): LightGBMObjective,
+    ("lightgbm", "native"): NativeObjective,
     ("lightgbm", "sklearn"): LGBMModelObjective,
-    ("xgboost", "native"): XGBoostObjective,
+    ("xgboost", "native"): NativeObjective,
     ("xgboost", "sklearn"): XGBModelObjective,
 }
 
@@ -364,39 +345,23 @@ class CostMetric:
             The metric.
         """
         F = self.loss.checked_scores(scores, "cost_metric")
-        k = 2 if F.ndim == 1 else F.shape[1]
-        codes = checked_codes(labels, k, len(F), "cost_metric")
-        if self._priced is None or not _same(self._priced, codes, k):
-            self._priced = Costs.resolve(
-                self.cost_matrix,
-                self.costs,
-                classes=np.arange(k),
-                codes=codes,
-                owner="cost_metric",
-                as_classes=True,
-            )
+        y, k = np.asarray(labels), 2 if F.ndim == 1 else F.shape[1]
+        priced, w = self._priced, checked_weights(weights)
+        if priced is None or len(priced.classes) != k or not np.array_equal(priced.codes, y):
+            priced = self._priced = _known(self, y, F, "cost_metric")
         # A cost-blind loss decides by the rows' own matrices; the others have learned theirs.
         by_rows = not self.loss.carries_costs and np.ndim(self.costs) == 3
         known = self.costs if by_rows else None
         decisions = decide(F, self.loss, cost_matrix=self.cost_matrix, costs=known)
-        return self._measured(self._priced, decisions, checked_weights(weights))
-
-    def _measured(self, costs: Costs, decisions: Ints, weights: AnyArray | None) -> float:
-        """The measure of these decisions."""
         if self.measure == "savings":
-            return costs.savings(decisions, weights)
-        return float(np.average(costs.paid(decisions), weights=weights))
+            return priced.savings(decisions, w)
+        return float(np.average(priced.paid(decisions), weights=w))
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_priced": None}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.loss!r}, measure={self.measure!r})"
-
-
-def _same(costs: Costs, codes: Ints, k: int) -> bool:
-    """Whether costs belong to rows of these codes."""
-    return len(costs.classes) == k and np.array_equal(costs.codes, codes)
 
 
 class LightGBMMetric(CostMetric):
@@ -540,6 +505,14 @@ def adapter_for(table: dict[tuple[str, str], Any], engine: str, api: str, owner:
             'pip install "costboost[gbm]"'
         )
     return table[engine, api]
+
+
+def _known(given: Objective | CostMetric, labels: AnyArray, F: AnyArray, owner: str) -> Costs:
+    """The costs of rows with these labels, which are class codes."""
+    k = 2 if F.ndim == 1 else F.shape[1]
+    codes = checked_codes(labels, k, len(F), owner)
+    more: dict[str, Any] = {"classes": np.arange(k), "codes": codes, "as_classes": True}
+    return Costs.resolve(given.cost_matrix, given.costs, owner=owner, **more)
 
 
 def checked_codes(labels: ArrayLike, k: int, n: int, owner: str) -> Ints:

@@ -25,8 +25,6 @@ from costboost._validation import (
     share,
 )
 
-__all__ = ["ALIASES", "ONE_HOT", "RULES", "canonical", "hint", "with_hints"]
-
 # Categories of a column that engines split off one at a time.
 ONE_HOT = 64
 

@@ -25,9 +25,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._validation import is_integer
-from costboost.costs.checks import parameter
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
+from costboost.costs.labels import parameter
 from costboost.gbm.members import Candidate
 from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.rounds import Rounds
@@ -636,11 +636,10 @@ def predict_parquet(
             result = {name: table[name] for name in keep}
             with _batch_from(start):
                 known = files.batch_costs(costs, table, start)
-                result["decision"] = pa.array(model.predict(frame, costs=known))
-            if proba:
-                result.update(
-                    zip(chances, map(pa.array, model.predict_proba(frame).T), strict=True)
-                )
+                answer = model._answer(frame, known, proba=proba)
+            result["decision"] = pa.array(answer.costs.decisions[answer.codes])
+            if proba and answer.proba is not None:
+                result.update(zip(chances, map(pa.array, answer.proba.T), strict=True))
             rows = pa.table(result)
             if writer is None:
                 writer = pq.ParquetWriter(partial, rows.schema)

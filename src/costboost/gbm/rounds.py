@@ -17,18 +17,6 @@ from costboost.gbm.targets import Target
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
-__all__ = [
-    "BoosterProgress",
-    "Callback",
-    "Evals",
-    "Round",
-    "Rounds",
-    "StopBoosting",
-    "booster_progress",
-    "check_callbacks",
-    "to_scores",
-]
-
 # Values by round: set of rows -> "loss" or "cost" -> array; one mapping per booster.
 Evals: TypeAlias = "dict[str, dict[str, Floats]]"
 

@@ -11,38 +11,18 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from costboost._frames import FrameEncoder, as_csr, is_sparse
+from costboost._frames import FrameEncoder, is_sparse
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._validation import checked_labels
 from costboost.costs import Costs, CostSummary
-from costboost.costs.expressions import column_names
 from costboost.costs.forms import decisions_of, is_labelled, varies
 from costboost.costs.table import mean_prices, same_labels
-from costboost.costs.uncertain import scenarios
 
 if TYPE_CHECKING:
     from costboost.gbm.members import Candidate
     from costboost.gbm.models import Model
     from costboost.gbm.rounds import Rounds
     from costboost.gbm.targets import Target
-
-__all__ = [
-    "LARGEST_SEED",
-    "Columns",
-    "Fold",
-    "HoldOut",
-    "MemoryRows",
-    "Pricing",
-    "Rows",
-    "Totals",
-    "TrainingRows",
-    "check_classes",
-    "eval_rows",
-    "gains",
-    "hold_out_rule",
-    "make_folds",
-    "strata",
-]
 
 LARGEST_SEED = int(np.iinfo(np.int32).max)
 # Folds, if the user does not say how many.
@@ -79,31 +59,6 @@ class Columns:
     def categorical(self) -> list[int]:
         """Positions of the columns that hold category codes."""
         return self.encoder.categorical if self.encoder else []
-
-    def read_as_trained(self, X: Any, owner: str) -> AnyArray:
-        """A whole table with these columns, as a float matrix; sparse rows stay sparse."""
-        names = column_names(X)
-        if self.encoder is not None and names is None:
-            raise ValueError(
-                f"{owner} must have a data frame as X, because the training rows have columns that "
-                f"are not numbers; got {type(X).__name__}."
-            )
-        if self.names is not None and names is not None and names != self.names.tolist():
-            raise ValueError(
-                f"{owner} must have the columns of the training rows in their order, "
-                f"{self.names.tolist()}; got {names}."
-            )
-        if is_sparse(X):
-            checks = {"dtype": [np.float64, np.float32], "ensure_all_finite": "allow-nan"}
-            matrix: Any = as_csr(check_array(X, accept_sparse="csr", **checks))
-        else:
-            matrix = self.read(X)
-        if matrix.shape[1] != self.n_features:
-            raise ValueError(
-                f"{owner} has {matrix.shape[1]} features, and the training rows {self.n_features}."
-            )
-        rows: AnyArray = matrix
-        return rows
 
     def read(self, X: Any) -> AnyArray:
         """Part of a table whose columns have been checked, as a float matrix."""
@@ -145,8 +100,9 @@ class Pricing:
     def resolve(self, costs: Any, X: Any, codes: Ints) -> Costs:
         """Costs of some rows; uncertain ones by their means."""
         return Costs.resolve(
-            scenarios(self.cost_matrix).expected if costs is None else None,
-            None if costs is None else scenarios(costs).expected,
+            self.cost_matrix,
+            costs,
+            means=True,
             classes=self.classes,
             decisions=self._names_for(costs),
             X=X,
@@ -199,8 +155,7 @@ class Rows:
 
 def eval_rows(
     eval_set: Any,
-    without_cost_columns: Callable[[Any], Any],
-    columns: Columns,
+    read: Callable[[Any], AnyArray],
     pricing: Pricing,
     training: Costs,
     *,
@@ -216,7 +171,10 @@ def eval_rows(
         )
     X, y = eval_set[:2]
     costs = eval_set[2] if len(eval_set) == 3 else None
-    matrix = columns.read_as_trained(without_cost_columns(X), owner)
+    try:
+        matrix = read(X)
+    except ValueError as error:
+        raise ValueError(f"{owner} must have the columns of the training rows. {error}") from error
     labels = np.asarray(checked_labels(y, pricing.owner))
     if labels.shape != (matrix.shape[0],):
         raise ValueError(

@@ -19,8 +19,6 @@ from costboost.gbm.objectives import Derivatives, LossRows
 from costboost.gbm.rows import Totals, gains
 from costboost.losses import Loss
 
-__all__ = ["DecisionTarget", "LossTarget", "PriceTarget", "ProbabilityTarget", "Target", "log_loss"]
-
 # Rows whose gradients are computed at once, in double precision.
 _GRADIENT_ROWS = 2**16
 

@@ -42,8 +42,6 @@ from costboost.gbm.targets import (
 )
 from costboost.losses import named_loss
 
-__all__ = ["Estimate", "estimate_savings", "savings_of_future_rows", "train"]
-
 T = TypeVar("T")
 
 # Held-out rows that choose the weights of members; more would not change them.

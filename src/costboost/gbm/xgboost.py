@@ -20,16 +20,6 @@ from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_xgboost
 
-__all__ = [
-    "Batches",
-    "boost",
-    "feature_types",
-    "first_hessian",
-    "fit",
-    "matrix_options",
-    "parameters_for",
-]
-
 # Numbers of sparse rows that are written out at a time.
 _DENSE_NUMBERS = 2**21
 

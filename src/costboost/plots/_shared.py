@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost.costs import Costs, scenarios
+from costboost.costs import Costs
 from costboost.costs.table import same_labels
 
 if TYPE_CHECKING:
@@ -176,13 +176,14 @@ def fitted_costs(estimator: Any, cost_matrix: Any, costs: Any, X: Any) -> dict[s
         return {"costs": costs, **labels}
     decisions = getattr(estimator, "decisions_", estimator.classes_)
     known = Costs.resolve(
-        scenarios(cost_matrix).expected if costs is None else None,
-        None if costs is None else scenarios(costs).expected,
+        cost_matrix,
+        costs,
         classes=estimator.classes_,
         decisions=decisions,
         n_samples=len(X),
         X=X,
         owner=type(estimator).__name__,
+        means=True,
     )
     own = {} if same_labels(decisions, estimator.classes_) else {"decisions": decisions}
     return {"costs" if known.is_per_row else "cost_matrix": known.matrix, **labels, **own}

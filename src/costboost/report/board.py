@@ -348,9 +348,9 @@ def _neighbours(case: Case, group: Ints, most: int) -> Ints:
         for bit in range(bits):
             key |= ((rank >> bit) & 1) << (bit * len(columns) + place)
     order = np.lexsort((key, group))
-    # Bins share out the rows and the money at stake evenly: costly rows get small bins.
-    stake = np.ptp(case.prices, axis=1) * case.weights
-    size = 1.0 / case.n + stake / max(stake.sum(), np.finfo(float).tiny)
+    # Bins share out the rows and the money evenly: costly rows get small bins.
+    money = np.ptp(case.prices, axis=1) * case.weights
+    size = 1.0 / case.n + money / max(money.sum(), np.finfo(float).tiny)
     step = np.floor(np.cumsum(size[order]) * (max(most - group.max() - 1, 1) / 2)).astype(np.intp)
     changes = (np.diff(step, prepend=step[0]) > 0) | (np.diff(group[order], prepend=0) > 0)
     bins = np.empty(case.n, dtype=np.intp)

@@ -151,13 +151,22 @@ class Case:
         """Probability (n,) that doing nothing is a mistake."""
         return sum_columns(self.proba, self.risky)
 
-    def paid(self, decided: Ints) -> Floats:
-        """What the decisions cost, each row once (n,)."""
-        return np.take_along_axis(self.prices, decided[:, None], axis=1)[:, 0]
+    def paid(self, decided: Ints | int) -> Floats:
+        """What decisions, or one for all rows, cost, each row once (n,)."""
+        return self.prices[np.arange(self.n), decided]
 
-    def total(self, decided: Ints) -> float:
+    def spent(self, decided: Ints | int) -> Floats:
+        """What decisions, or one for all rows, cost: price times weight of each row (n,)."""
+        return self.paid(decided) * self.weights
+
+    def total(self, decided: Ints | int) -> float:
         """What the decisions cost together."""
-        return float((self.paid(decided) * self.weights).sum())
+        return float(self.spent(decided).sum())
+
+    @cached_property
+    def perfect(self) -> Floats:
+        """What the cheapest decision of each row costs (n,)."""
+        return self.prices.min(axis=1) * self.weights
 
 
 def sum_columns(table: Floats, columns: Ints) -> Floats:

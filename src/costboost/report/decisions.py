@@ -48,11 +48,11 @@ def share_curve(case: Case, board: Board) -> dict[str, Any]:
     act = cheapest_but(expected, case.nothing)
     rows = np.arange(case.n)
     order = np.argsort(expected[rows, act] - expected[:, case.nothing], kind="stable")
-    saved = ((case.prices[:, case.nothing] - case.paid(act)) * case.weights)[order]
+    idle = case.spent(case.nothing)
+    saved = (idle - case.spent(act))[order]
     total = case.weights.sum()
     shares = np.concatenate([[0.0], np.cumsum(case.weights[order])]) / total
     savings = np.concatenate([[0.0], np.cumsum(saved)])
-    idle = case.total(np.full(case.n, case.nothing))
     acted = float(case.weights[case.decided != case.nothing].sum() / total)
     highest = int(savings.argmax())
     shown = evenly(len(shares), highest)
@@ -60,7 +60,7 @@ def share_curve(case: Case, board: Board) -> dict[str, Any]:
         "shares": shares[shown],
         "savings": savings[shown],
         "random": float(savings[-1]),
-        "chosen": (acted, idle - case.total(case.decided)),
+        "chosen": (acted, case.total(case.nothing) - case.total(case.decided)),
         "best": (float(shares[highest]), float(savings[highest])),
     }
 

@@ -89,7 +89,7 @@ def headline(case: Case, seed: int = 0) -> Headline:
         ("model", "The model", case.decided),
         *(("rival", name, rival.decided) for name, rival in case.rivals.items()),
     ]
-    paid = np.column_stack([case.paid(decided) * case.weights for _, _, decided in rules])
+    paid = np.column_stack([case.spent(decided) for _, _, decided in rules])
     units, unit, days, daily = paid, "row", None, {}
     if case.time is not None:
         day = case.time.astype("datetime64[D]").astype(np.int64)
@@ -103,7 +103,7 @@ def headline(case: Case, seed: int = 0) -> Headline:
     m = len(rules)
     return Headline(
         [Rule(key, name, intervals[r], intervals[m + r]) for r, (key, name, _) in enumerate(rules)],
-        float((case.prices.min(axis=1) * case.weights).sum()),
+        float(case.perfect.sum()),
         float(case.weights.sum()),
         unit,
         days,

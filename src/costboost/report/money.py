@@ -18,8 +18,8 @@ REASONS = 3
 
 def mistakes(case: Case, most: int = MOST_MISTAKES) -> list[dict[str, Any]]:
     """The rows with the largest avoidable cost, largest first."""
-    paid = case.paid(case.decided) * case.weights
-    avoidable = paid - case.prices.min(axis=1) * case.weights
+    paid = case.spent(case.decided)
+    avoidable = paid - case.perfect
     wrong = np.flatnonzero(avoidable > 0)
     rows = wrong[np.argsort(-avoidable[wrong], kind="stable")[:most]]
     parts = None if case.explain is None or not len(rows) else case.explain(rows)
@@ -53,12 +53,10 @@ def mistakes(case: Case, most: int = MOST_MISTAKES) -> list[dict[str, Any]]:
 def outcomes(case: Case) -> dict[str, Floats]:
     """Rows, their cost, and its avoidable part, by truth and decision (k, d)."""
     cell = case.codes * case.d + case.decided
-    paid = case.paid(case.decided) * case.weights
-    avoidable = paid - case.prices.min(axis=1) * case.weights
-    return {
-        name: sums(cell, values, case.k * case.d).reshape(case.k, case.d)
-        for name, values in (("rows", case.weights), ("paid", paid), ("avoidable", avoidable))
-    }
+    paid = case.spent(case.decided)
+    parts = {"rows": case.weights, "paid": paid, "avoidable": paid - case.perfect}
+    size = case.k * case.d
+    return {key: sums(cell, part, size).reshape(case.k, case.d) for key, part in parts.items()}
 
 
 # -- groups of rows -----------------------------------------------------------------------------
@@ -77,24 +75,19 @@ def segments(case: Case) -> dict[str, list[dict[str, Any]]]:
 def _segment(case: Case, values: AnyArray) -> list[dict[str, Any]]:
     if values.dtype.kind in "iuf" and len(np.unique(values)) > MOST_GROUPS:
         return _groups(case, *parts_of(values.astype(np.float64), 5))
-    cost = case.paid(case.decided) * case.weights
-    names, place = ranked_words(values, cost, MOST_GROUPS, "{} others")
-    return _groups(case, names, place)
+    return _groups(case, *ranked_words(values, case.spent(case.decided), MOST_GROUPS, "{} others"))
 
 
 def _groups(case: Case, labels: list[str], place: Ints) -> list[dict[str, Any]]:
-    paid = {
-        "rows": np.ones(case.n),
-        "nothing": case.prices[:, case.nothing],
-        "model": case.paid(case.decided),
-        "perfect": case.prices.min(axis=1),
-    }
     parts = {
-        name: sums(place, values * case.weights, len(labels)).tolist()
-        for name, values in paid.items()
+        "rows": case.weights,
+        "nothing": case.spent(case.nothing),
+        "model": case.spent(case.decided),
+        "perfect": case.perfect,
     }
+    sizes = {name: sums(place, part, len(labels)).tolist() for name, part in parts.items()}
     return [
-        {"label": label, **{name: part[i] for name, part in parts.items()}}
+        {"label": label, **{name: size[i] for name, size in sizes.items()}}
         for i, label in enumerate(labels)
     ]
 

@@ -94,8 +94,8 @@ def _explainer(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray) 
 
     def parts(rows: Ints) -> Floats:
         some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
-        told = None if known.matrix is None else known.take(rows).matrix
-        found = model.explain(some, costs=told if costs is not None else None, codes=codes[rows])
+        own = None if costs is None or known.matrix is None else known.take(rows).matrix
+        found = model.explain(some, costs=own, codes=codes[rows])
         table = np.zeros((len(rows), len(X.columns)))
         place = {str(name): j for j, name in enumerate(X.columns)}
         for f, name in enumerate(found.feature_names):

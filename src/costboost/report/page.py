@@ -20,22 +20,10 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.report.about import about, about_section
+from costboost.report import about, decisions, features, headline, money, what_if, wrong_costs
 from costboost.report.board import Board, OperatingPoint, board_of, factors_of
 from costboost.report.case import Case, texts
 from costboost.report.charts import Section
-from costboost.report.decisions import (
-    calibrations,
-    capacity_curve,
-    decisions_section,
-    share_curve,
-    whole_cost_curve,
-)
-from costboost.report.features import features, features_section
-from costboost.report.headline import Headline, headline, headline_section
-from costboost.report.money import deciles, mistakes, money_section, outcomes, segments
-from costboost.report.what_if import Sliders, sliders, threshold_curve, what_if_section
-from costboost.report.wrong_costs import sensitivity, wrong_costs_section
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,8 +74,8 @@ class ReportData:
 
     case: Case
     board: Board
-    headline: Headline
-    sliders: Sliders
+    headline: headline.Headline
+    sliders: what_if.Sliders
     thresholds: dict[str, Any] | None
     cost_curve: dict[str, Any] | None
     calibrations: list[dict[str, Any]]
@@ -171,26 +159,28 @@ def report_data(case: Case) -> ReportData:
     0.0
     """
     board = board_of(case)
-    moves = sliders(case, board)
+    moves = what_if.sliders(case, board)
     return ReportData(
         case=case,
         board=board,
-        headline=headline(case),
+        headline=headline.headline(case),
         sliders=moves,
-        thresholds=threshold_curve(case, board),
-        cost_curve=whole_cost_curve(case),
-        calibrations=calibrations(case),
-        shares=share_curve(case, board),
+        thresholds=what_if.threshold_curve(case, board),
+        cost_curve=decisions.whole_cost_curve(case),
+        calibrations=decisions.calibrations(case),
+        shares=decisions.share_curve(case, board),
         capacities=[
-            capacity_curve(case, board, code) for code in range(case.d) if code != case.nothing
+            decisions.capacity_curve(case, board, code)
+            for code in range(case.d)
+            if code != case.nothing
         ],
-        sensitivity=sensitivity(case, board, moves.levers),
-        mistakes=mistakes(case),
-        outcomes=outcomes(case),
-        deciles=deciles(case),
-        segments=segments(case),
-        features=features(case),
-        about=about(case),
+        sensitivity=wrong_costs.sensitivity(case, board, moves.levers),
+        mistakes=money.mistakes(case),
+        outcomes=money.outcomes(case),
+        deciles=money.deciles(case),
+        segments=money.segments(case),
+        features=features.features(case),
+        about=about.about(case),
     )
 
 
@@ -243,15 +233,21 @@ def _sections(report: ReportData) -> list[Section]:
     case, head = report.case, report.headline
     days = 0 if head.days is None else len(head.days)
     return [
-        headline_section(case, head),
-        what_if_section(case, report.sliders, report.thresholds, days),
-        decisions_section(
+        headline.headline_section(case, head),
+        what_if.what_if_section(case, report.sliders, report.thresholds, days),
+        decisions.decisions_section(
             case, report.shares, report.capacities, report.cost_curve, report.calibrations
         ),
-        wrong_costs_section(report.sensitivity, case.unit),
-        money_section(case, report.outcomes, report.deciles, report.segments, report.mistakes),
-        *([] if report.features is None else [features_section(report.features, case.unit)]),
-        about_section(report.about),
+        wrong_costs.wrong_costs_section(report.sensitivity, case.unit),
+        money.money_section(
+            case, report.outcomes, report.deciles, report.segments, report.mistakes
+        ),
+        *(
+            []
+            if report.features is None
+            else [features.features_section(report.features, case.unit)]
+        ),
+        about.about_section(report.about),
     ]
 
 

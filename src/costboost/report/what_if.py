@@ -78,8 +78,7 @@ def threshold_curve(case: Case, board: Board) -> dict[str, Any] | None:
     act = cheapest_but(board.expected(np.ones(board.shape)), case.nothing)
     order = np.argsort(case.risk, kind="stable")
     risk = case.risk[order]
-    idle = (case.prices[:, case.nothing] * case.weights)[order]
-    acting = (case.paid(act) * case.weights)[order]
+    idle, acting = case.spent(case.nothing)[order], case.spent(act)[order]
     below = np.concatenate([[0.0], np.cumsum(idle)])
     above = np.concatenate([np.cumsum(acting[::-1])[::-1], [0.0]])
     starts = np.flatnonzero(np.concatenate([[True], risk[1:] > risk[:-1]]))

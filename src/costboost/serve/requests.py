@@ -282,10 +282,10 @@ class Requests:
             message = f"costs must be one entry for all rows or {n}, one per row; got {len(given)}."
             raise RequestError(422, message, "costs")
         matrices = np.zeros((n, *self.shape))
-        told = np.array([entry is not None for entry in given], dtype=np.bool_)
-        for row in np.flatnonzero(told):
+        has_costs = np.array([entry is not None for entry in given], dtype=np.bool_)
+        for row in np.flatnonzero(has_costs):
             matrices[row] = self._entry(given[row])
-        return (matrices, told) if told.any() else None
+        return (matrices, has_costs) if has_costs.any() else None
 
     def _entry(self, entry: Any) -> Floats:
         if type(entry) is list:
@@ -303,7 +303,7 @@ class Requests:
         return matrix
 
     def _column_costs(self, columns: Mapping[str, Floats], n: int) -> tuple[Floats, Bools] | None:
-        """Costs from columns ``costs.fn``, ... or ``costs.TRUTH.DECISION``; null is not told."""
+        """Costs from columns ``costs.fn``, ... or ``costs.TRUTH.DECISION``; null is none."""
         if not columns:
             return None
         short = {f"costs.{name}" for name in SHORT if self._has_short} & set(columns)
@@ -317,14 +317,14 @@ class Requests:
             message = f"Columns of costs must be complete and of one form; {problem}."
             raise RequestError(422, message, absent[0] if absent else "costs")
         matrix = np.zeros((n, *self.shape))
-        told: Bools = ~np.isnan(columns[min(needed)])
+        has_costs: Bools = ~np.isnan(columns[min(needed)])
         for name, values in columns.items():
-            wrong = (np.abs(values) > LARGEST) | (np.isnan(values) == told)
+            wrong = (np.abs(values) > LARGEST) | (np.isnan(values) == has_costs)
             if wrong.any():
                 message = f"Costs must be numbers up to {LARGEST:g}; a row has all of them or none."
                 raise RequestError(422, message, f"rows[{int(wrong.argmax())}].{name}")
-            matrix[(slice(None), *cells[name])] = np.where(told, values, 0.0)
-        return (matrix, told) if told.any() else None
+            matrix[(slice(None), *cells[name])] = np.where(has_costs, values, 0.0)
+        return (matrix, has_costs) if has_costs.any() else None
 
 
 def _is_one(costs: Any) -> bool:

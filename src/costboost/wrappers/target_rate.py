@@ -39,10 +39,15 @@ from costboost._validation import (
 from costboost.costs.labels import positive_code
 from costboost.decisions.guarantee import order_rank, order_threshold, rows_needed
 from costboost.errors import CollapseWarning
-from costboost.wrappers.checks import check_features, check_rows, hand_on_weights, limit_folds
-from costboost.wrappers.ratio_search import NamedRate, bisected
+from costboost.wrappers.min_cost import (
+    check_features,
+    check_rows,
+    hand_on_weights,
+    limit_folds,
+)
 
-__all__ = ["TargetRateClassifier"]
+# The search spans this many decades of the cost ratio either side of its centre.
+_DECADES = 4.0
 
 
 def _has_scores(classifier: TargetRateClassifier) -> bool:
@@ -221,7 +226,12 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         check_parameters(self)
-        self._check_rates()
+        if (self.detection_rate is None) == (self.false_alarm_rate is None):
+            raise ValueError(
+                f"{type(self).__name__} needs exactly one named rate; got detection_rate="
+                f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}. Name the "
+                "one that must be met and leave the other to the classifier."
+            )
         X, labels, _ = check_rows(self, X, y)
         self._positive_index = self._find_positive()
         weights = None
@@ -262,14 +272,6 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 
         return AdaBoostCClassifier(estimator="stump", random_state=seed)
-
-    def _check_rates(self) -> None:
-        if (self.detection_rate is None) == (self.false_alarm_rate is None):
-            raise ValueError(
-                f"{type(self).__name__} needs exactly one named rate; got detection_rate="
-                f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}. Name the "
-                "one that must be met and leave the other to the classifier."
-            )
 
     def _find_positive(self) -> int:
         classes = self.classes_
@@ -321,10 +323,18 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
                 f"sample_weight of {type(self).__name__} leaves only one class with weights above "
                 "0. Both are needed to measure rates."
             )
-        folds = self._folds(X, y, seed)
-
-        def rates(ratio: float) -> tuple[float, float]:
-            model.set_params(**{cost_parameter: self._matrix(ratio)})
+        # The same folds for every trial, so that trials differ by the ratio alone.
+        splitter = limit_folds(self, np.searchsorted(self.classes_, y))
+        if isinstance(splitter, int):
+            splitter = StratifiedKFold(splitter, shuffle=True, random_state=seed)
+        folds = list(check_cv(splitter, y, classifier=True).split(X, y))
+        # Around the odds of the classes, where the two classes weigh the same.
+        centre = math.log10(mass[~positive].sum() / mass[positive].sum())
+        low, high = centre - _DECADES, centre + _DECADES
+        trials: list[tuple[float, float, float]] = []  # ratio, detection and false-alarm rate
+        for _ in range(self.n_trials):
+            middle = 0.5 * (low + high)
+            model.set_params(**{cost_parameter: self._matrix(10.0**middle)})
             flagged = self._is_positive(
                 cross_val_predict(model, X, y, cv=folds, n_jobs=self.n_jobs, params=arguments)
             )
@@ -332,40 +342,48 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
                 float(np.average(flagged[part], weights=mass[part]))
                 for part in (positive, ~positive)
             )
-            return detected, alarmed
-
-        # Around the odds of the classes, where the two classes weigh the same.
-        centre = math.log10(mass[~positive].sum() / mass[positive].sum())
-        named = self._named_rate
-        trials = bisected(named, rates, centre, self.n_trials, self.tol)
-        best = named.best(trials)
-        if named.spare(best) < 0 and self.delta is None:  # else the threshold sees to the rate
+            trials.append((10.0**middle, detected, alarmed))
+            spare = self._spare(trials[-1])
+            if 0 <= spare <= self.tol:
+                break
+            # Met with room: towards the better other rate. Not met: away from it.
+            if (spare >= 0) == (self.detection_rate is not None):
+                high = middle
+            else:
+                low = middle
+        # Of the trials that meet the rate, the one whose other rate is best; else the nearest.
+        met = [trial for trial in trials if self._spare(trial) >= 0]
+        if not met:
+            best = max(trials, key=self._spare)
+        elif self.detection_rate is not None:
+            best = min(met, key=lambda trial: trial[2])
+        else:
+            best = max(met, key=lambda trial: trial[1])
+        ratio, self.detection_rate_, self.false_alarm_rate_ = best
+        if not met and self.delta is None:  # else the threshold sees to the rate
             warnings.warn(
                 f"{type(self).__name__} met the named rate at none of {len(trials)} cost ratios; "
-                f"the nearest, {best.ratio:.3g}, gives a detection rate of "
-                f"{best.detection_rate:.3f} and a false-alarm rate of {best.false_alarm_rate:.3f}. "
-                "Name a looser rate, raise n_trials, use an estimator that fits the training rows "
-                "less closely, or set delta.",
+                f"the nearest, {ratio:.3g}, gives a detection rate of {best[1]:.3f} and a "
+                f"false-alarm rate of {best[2]:.3f}. Name a looser rate, raise n_trials, use an "
+                "estimator that fits the training rows less closely, or set delta.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
-        model.set_params(**{cost_parameter: self._matrix(best.ratio)})
-        self.cost_ratio_ = best.ratio
-        self.detection_rate_ = best.detection_rate
-        self.false_alarm_rate_ = best.false_alarm_rate
+        model.set_params(**{cost_parameter: self._matrix(ratio)})
+        self.cost_ratio_ = ratio
+
+    def _spare(self, trial: tuple[float, float, float]) -> float:
+        """By how much a trial is better than the named rate; negative if it is worse."""
+        if self.detection_rate is not None:
+            return trial[1] - self.detection_rate
+        return float(self.false_alarm_rate or 0.0) - trial[2]
 
     @property
-    def _named_rate(self) -> NamedRate:
-        if self.detection_rate is not None:
-            return NamedRate(self.detection_rate, is_detection=True)
-        return NamedRate(float(self.false_alarm_rate or 0.0), is_detection=False)
-
-    def _folds(self, X: Any, y: AnyArray, seed: int) -> list[Any]:
-        """The same folds for every trial, so that trials differ by the ratio alone."""
-        splitter = limit_folds(self, np.searchsorted(self.classes_, y))
-        if isinstance(splitter, int):
-            splitter = StratifiedKFold(splitter, shuffle=True, random_state=seed)
-        return list(check_cv(splitter, y, classifier=True).split(X, y))
+    def _limit(self) -> float:
+        """The largest share of errors on the class that the named rate is about."""
+        return float(
+            self.false_alarm_rate or 0.0 if self.detection_rate is None else 1 - self.detection_rate
+        )
 
     def _matrix(self, ratio: float) -> Floats:
         """Costs, truth by decision: a miss `ratio`, a false alarm 1."""
@@ -379,7 +397,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
     def _set_threshold(self, X: Any, y: AnyArray, counted: Bools) -> None:
         """Put the threshold on the scores of the held-out rows that count."""
         scores, positive = self._scores(X)[counted], self._is_positive(y[counted])
-        limit = self._named_rate.limit
+        limit = self._limit
         delta = float(self.delta or 0.0)
         if self.detection_rate is None:
             self.threshold_ = order_threshold(scores[~positive], limit, delta)
@@ -397,7 +415,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
         """Refuse too few held-out rows before anything is fitted."""
         about_positives = self.detection_rate is not None
         n = int((self._is_positive(y[counted]) == about_positives).sum())
-        limit, delta = self._named_rate.limit, float(self.delta or 0.0)
+        limit, delta = self._limit, float(self.delta or 0.0)
         if order_rank(n, limit, delta) > n:
             index = self._positive_index if about_positives else 1 - self._positive_index
             rate = "detection_rate" if about_positives else "false_alarm_rate"
