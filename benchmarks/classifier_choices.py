@@ -22,7 +22,7 @@ from scipy.stats import norm
 from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier
-from costboost._frames import FrameEncoder, categorical_columns
+from costboost.columns.frames import FrameEncoder, categorical_columns
 from costboost.costs import Costs
 from costboost.datasets import load
 from costboost.gbm.heads import temperature, to_proba

@@ -21,10 +21,10 @@ from typing import Any
 import lightgbm as lgb
 import numpy as np
 
-from costboost._frames import is_sparse
 from costboost._numba import jit
 from costboost._threads import usable_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost.columns.frames import is_sparse
 
 __all__ = [
     "CATEGORY",

@@ -63,7 +63,7 @@ def encode(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-    from costboost._frames import categorical_columns
+    from costboost.columns.frames import categorical_columns
 
     words = [train.columns[j] for j in categorical_columns(train)]
     numbers = [column for column in train.columns if column not in words]

@@ -19,11 +19,11 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import costboost
 from costboost import _threads
 from costboost._progress import round_progress
-from costboost._validation import check_weights
+from costboost._utils import check_weights
 from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.boosting.loop import SidedVote, Step
 from costboost.errors import CollapseWarning
-from costboost.learners.tree import BoundTree
+from costboost.learners import Tree
 
 ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
 BOOSTERS = {n: C for n, C in ALGORITHMS.items() if issubclass(C, BoostingClassifier)}
@@ -434,5 +434,5 @@ def test_one_dataset_serves_all_classes():
     X, y, _ = rows(3)
     clf = costboost.AdaBoostM2Classifier(n_estimators=1)
     bound = clf._bind(costboost.learners.Rows(X, np.ones(len(y)), [], 1, 0), 3)
-    assert all(isinstance(part, BoundTree) for part in bound._learners)
+    assert all(isinstance(part, Tree) for part in bound._learners)
     assert len({id(part._data) for part in bound._learners}) == 1

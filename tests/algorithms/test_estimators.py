@@ -26,7 +26,7 @@ import costboost
 from costboost.algorithms._base import SampledClassifier
 from costboost.costs import per_row
 from costboost.learners import BUILT_IN, Stump, Tree
-from costboost.learners.cost_tree import CostRegressor
+from costboost.learners.adapter import ClassLearner
 from costboost.metrics import savings_score, total_cost
 from helpers.algorithms import (
     ALGORITHMS,
@@ -675,7 +675,8 @@ def test_learners_of_the_direct_variant():
 
     np.testing.assert_array_equal(scores(None, max_leaves=4), scores("tree", max_leaves=4))
     np.testing.assert_array_equal(scores(Tree(4)), scores(None, max_leaves=4))
-    np.testing.assert_array_equal(scores(CostRegressor(4)), scores(None, max_leaves=4))
+    regressor = ClassLearner(DecisionTreeRegressor(max_leaf_nodes=4))
+    np.testing.assert_array_equal(scores(regressor), scores(None, max_leaves=4))
     assert np.isfinite(scores(LinearRegression())).all()
     for learner in ("stump", "line", DecisionTreeClassifier()):
         with pytest.raises(ValueError, match=r"estimator.*direct"):

@@ -37,12 +37,9 @@ from costboost.boosting.multiclass import (
     PNormAveraging,
 )
 from costboost.learners import Line, Rows, SklearnLearner
-from costboost.learners.base import BoundLearner, Fitted
-from costboost.learners.coordinates import BoundCoordinates
-from costboost.learners.cost_tree import BoundCostRegressor
-from costboost.learners.criteria import LeastSquares
-from costboost.learners.mixture import mixture_weights
-from costboost.learners.pairs import BoundPairs
+from costboost.learners.adapter import ClassLearner
+from costboost.learners.base import Fitted, Learner, LeastSquares
+from costboost.learners.ensembles import Coordinates, Pairs, mixture_weights
 from costboost.losses import GEL, GLL, MulticlassLoss
 from reference import multiclass, normalised, own_files, pnorm
 from reference.votes import Fixed
@@ -103,22 +100,22 @@ class Asked:
 def asked(monkeypatch):
     seen = Asked([])
 
-    def pairs(self, aim, seed, fit=BoundPairs.fit):
+    def pairs(self, aim, seed, fit=Pairs.fit):
         k = len(self._learners)
         seen.weights.append((aim.targets * aim.weights).reshape(-1, k))
         return fit(self, aim, seed)
 
-    def costs(self, aim, seed, fit=BoundCostRegressor.fit):
+    def costs(self, aim, seed, fit=ClassLearner.fit):
         seen.weights.append(normalised(aim.targets * aim.weights[:, None]))
         return fit(self, aim, seed)
 
-    def steps(self, aim, seed, fit=BoundCoordinates.fit):
+    def steps(self, aim, seed, fit=Coordinates.fit):
         seen.weights.append(aim.targets * aim.weights)
         return fit(self, aim, seed)
 
-    monkeypatch.setattr(BoundPairs, "fit", pairs)
-    monkeypatch.setattr(BoundCostRegressor, "fit", costs)
-    monkeypatch.setattr(BoundCoordinates, "fit", steps)
+    monkeypatch.setattr(Pairs, "fit", pairs)
+    monkeypatch.setattr(ClassLearner, "fit", costs)
+    monkeypatch.setattr(Coordinates, "fit", steps)
     return seen
 
 
@@ -317,11 +314,14 @@ def test_weights_of_a_mixture(seed):
     assert start + mixture.sum() == pytest.approx(1.0)
 
 
-class HandOut(BoundLearner):
+class HandOut(Learner):
     """Hands out given outputs in turn, and keeps what it was asked for."""
 
     def __init__(self, outputs):
         self.turn, self.aims = iter(outputs), []
+
+    def prepare(self, rows):
+        pass
 
     def fit(self, aim, seed):
         self.aims.append(aim)
@@ -745,12 +745,12 @@ def test_hand_worked_mcboost():
     worked = multiclass.WORKED
     problem = MulticlassProblem(np.arange(3), worked.C, np.ones(3))
     rows_ = Rows(worked.X, np.ones(3), [], 1, 0)
-    bound = BoundCoordinates(Line().bind(rows_), 2)
+    bound = Coordinates(Line(), 2).bind(rows_)
     scheme = CoordinateDescent(GEL(), problem, worked.words, bound, learning_rate=1.0)
     scheme.steps_per_round = 1  # the first coordinate only
     history = boost(scheme, bound, n_rounds=1, rng=np.random.RandomState(0))
     assert history.votes[0] == pytest.approx(worked.alpha, abs=1e-9)
-    np.testing.assert_allclose(history.rules[0].rule.predict(worked.X), worked.g, **EXACT)
+    np.testing.assert_allclose(history.rules[0][2].predict(worked.X), worked.g, **EXACT)
     np.testing.assert_allclose(scheme.F, worked.S, **CLOSE)
     np.testing.assert_allclose(history.losses, [worked.losses[1] / 3], **CLOSE)
 

@@ -180,12 +180,19 @@ def test_totals_are_plain_sums_and_add_up(form):
         expected[0, 3] += w[i] * (prices.max() - prices.min())
     for name, column in (("weight", 0), ("label_weight", 1), ("label_gain", 2)):
         np.testing.assert_allclose(getattr(totals, name), expected[:, column])
-    assert totals.mean_stakes == pytest.approx(expected[0, 3] / w.sum())
+    assert totals.mean_worst_cost == pytest.approx(expected[0, 3] / w.sum())
     np.testing.assert_allclose(totals.mean_costs, costs.average(w))
     parts = [rows.take(some) for some in np.array_split(np.arange(60), 3)]
     first, second, third = (Totals.of(part, 4) for part in parts)
     added = first + second + third
-    for name in ("weight", "label_weight", "label_gain", "mean_stakes", "mean_gain", "mean_costs"):
+    for name in (
+        "weight",
+        "label_weight",
+        "label_gain",
+        "mean_worst_cost",
+        "mean_gain",
+        "mean_costs",
+    ):
         np.testing.assert_allclose(getattr(added, name), getattr(totals, name))
     assert (added.train_rows, added.held_out_rows, added.rows) == (48, 12, 60)
     whole = Rows.joined(parts)

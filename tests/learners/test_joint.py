@@ -15,8 +15,7 @@ from costboost import (
     SAMMEC2Classifier,
 )
 from costboost.learners import JointTree, Rows
-from costboost.learners.base import Aim
-from costboost.learners.criteria import Votes
+from costboost.learners.base import Aim, Votes
 from reference import pnorm
 from reference.joint import PlainJointTree
 

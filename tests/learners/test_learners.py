@@ -26,8 +26,8 @@ from costboost.learners import (
     Votes,
     resolve,
 )
-from costboost.learners._binning import bin_edges
-from costboost.learners.scales import centre_and_spread
+from costboost.learners.linear import centre_and_spread
+from costboost.learners.steps import bin_edges
 from reference import descent
 
 CRITERIA = {

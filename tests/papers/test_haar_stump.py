@@ -8,8 +8,7 @@ import pytest
 from costboost import AdaC2Classifier, CSAdaBoostClassifier, CSLogitBoostClassifier
 from costboost.boosting.loop import boost
 from costboost.learners import Stump
-from costboost.learners.base import Aim, Rows
-from costboost.learners.criteria import JointVotes, Votes
+from costboost.learners.base import Aim, JointVotes, Rows, Votes
 from costboost_papers.vision import HaarFeatures, HaarStump
 from costboost_papers.vision.features import corner_points
 from costboost_papers.vision.haar_stump import boost_together

@@ -19,18 +19,18 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._docstrings import complete
 from costboost._progress import round_progress
-from costboost._recipe import Recipe
-from costboost._state import fit_at_once
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import (
+from costboost._utils import (
     N_JOBS,
     VERBOSE,
     Constraint,
+    Recipe,
     check_parameters,
     check_weights,
+    complete,
+    fit_at_once,
     integer,
     one_of,
 )
@@ -42,12 +42,11 @@ from costboost.costs import Costs
 from costboost.costs.table import same_labels
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier
-from costboost.learners import BoundLearner, Ensemble, Learner, Rows, Rule, resolve
+from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
+from costboost.learners.adapter import ClassLearner, ClassRule
 from costboost.learners.base import ConstantRule, one_hot
-from costboost.learners.classes import ClassRule, Labels
+from costboost.learners.ensembles import Mixture, Pairs
 from costboost.learners.joint import JointTree
-from costboost.learners.mixture import Mixture
-from costboost.learners.pairs import BoundPairs
 from costboost.losses import BinaryLoss, WeightedExponential
 
 # Scores that differ by less, relative to the largest, are equal.
@@ -247,21 +246,21 @@ class BoostingClassifier(CostSensitiveClassifier):
             int(rng.randint(np.iinfo(np.int32).max)),
         )
 
-    def _bind(self, rows: Rows, k: int) -> BoundLearner:
+    def _bind(self, rows: Rows, k: int) -> Learner:
         """The weak learner on these rows: a relation over k classes, by default a rule for each."""
         learner = self._learner()
         if isinstance(learner, JointTree):
             return learner.bind_pairs(rows, k)
-        return BoundPairs(learner.bind(rows), k)
+        return Pairs(learner, k).bind(rows)
 
     def _scheme(
-        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
     ) -> Scheme:
         """The algorithm on this problem."""
         raise NotImplementedError
 
     def _run(
-        self, scheme: Scheme, learner: BoundLearner, rng: np.random.RandomState
+        self, scheme: Scheme, learner: Learner, rng: np.random.RandomState
     ) -> tuple[History, Ensemble]:
         """Run the boosting loop, and put the rules together."""
         with round_progress(type(self).__name__, self.n_estimators, int(self.verbose)) as progress:
@@ -605,7 +604,7 @@ class PairVoteClassifier(BoostingClassifier):
         self.init = init
 
     def _scheme(
-        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
     ) -> Scheme:
         return PairVotes(self._rule, problem, from_costs=self.init in (None, "cost"))
 
@@ -641,7 +640,7 @@ class SampledClassifier(BoostingClassifier):
                 f"estimator of {type(self).__name__} must be None or a scikit-learn classifier "
                 f"instance; got {self.estimator!r}."
             )
-        return Labels(model)
+        return ClassLearner(model)
 
     def _train(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
         k = problem.C.shape[1]

@@ -12,14 +12,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._recipe import Recipe
 from costboost._typing import Floats
-from costboost._validation import LEARNING_RATE, Constraint, one_of
+from costboost._utils import LEARNING_RATE, Constraint, Recipe, one_of
 from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting import Scheme
 from costboost.boosting.multiclass import CoordinateDescent, MulticlassProblem
-from costboost.learners.base import BoundLearner, Rows
-from costboost.learners.coordinates import BoundCoordinates
+from costboost.learners import Learner, Rows
+from costboost.learners.ensembles import Coordinates
 from costboost.losses import MulticlassLoss, named_loss
 
 __all__ = ["MCBoostClassifier", "checked_codewords", "simplex_codewords"]
@@ -184,13 +183,13 @@ class MCBoostClassifier(BoostingClassifier):
     def _loss(self) -> MulticlassLoss:
         return named_loss(self.loss, type(self).__name__, binary=False)
 
-    def _bind(self, rows: Rows, k: int) -> BoundLearner:
-        return BoundCoordinates(self._learner().bind(rows), k - 1)
+    def _bind(self, rows: Rows, k: int) -> Learner:
+        return Coordinates(self._learner(), k - 1).bind(rows)
 
     def _scheme(
-        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
     ) -> Scheme:
-        assert isinstance(learner, BoundCoordinates)
+        assert isinstance(learner, Coordinates)
         k = problem.C.shape[1]
         self.codewords_ = (
             simplex_codewords(k)

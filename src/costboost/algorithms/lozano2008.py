@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from costboost._recipe import Recipe
 from costboost._typing import Bools, Floats
-from costboost._validation import Constraint, number, one_of
+from costboost._utils import Constraint, Recipe, number, one_of
 from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting import Scheme
 from costboost.boosting.multiclass import (
@@ -22,9 +21,8 @@ from costboost.boosting.multiclass import (
     PNormAveraging,
     pseudo_loss_pairs,
 )
-from costboost.learners import Learner
-from costboost.learners.base import BoundLearner, Rows
-from costboost.learners.classes import cost_learner
+from costboost.learners import Learner, Rows
+from costboost.learners.adapter import class_learner
 
 __all__ = ["AverageCostClassifier", "LpCSBClassifier"]
 
@@ -95,7 +93,7 @@ class AveragingClassifier(BoostingClassifier):
         learner = super()._learner()
         if self._parts()[0].pairing is not None:
             return learner
-        direct = cost_learner(learner)
+        direct = class_learner(learner, of_costs=True)
         if direct is None:
             raise ValueError(
                 f"estimator of {type(self).__name__} must be None, 'tree' or a scikit-learn "
@@ -104,13 +102,13 @@ class AveragingClassifier(BoostingClassifier):
             )
         return direct
 
-    def _bind(self, rows: Rows, k: int) -> BoundLearner:
+    def _bind(self, rows: Rows, k: int) -> Learner:
         if self._parts()[0].pairing is None:
             return self._learner().bind(rows)
         return super()._bind(rows, k)
 
     def _scheme(
-        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
     ) -> Scheme:
         variant, p, step, resample = self._parts()
         return PNormAveraging(
@@ -136,7 +134,7 @@ class LpCSBClassifier(AveragingClassifier):
     y* is its cheapest one, and C is reduced by the row's minimum.
 
     * ``variant="relational"`` (Fig. 1): a binary learner on all pairs (x, y), grown with the class
-      at the root: a rule per class (`costboost.learners.pairs` says why). The printed form, one
+      at the root: a rule per class (`costboost.learners.ensembles` says why). The printed form, one
       tree over all pairs with the class as a feature, is
       ``estimator=costboost.learners.JointTree(max_leaves=...)``. Pairs with y ≠ y* have
       label 0 and weight w/2, the pair (x, y*) has label 1 and weight

@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import softmax
 
-from costboost._recipe import Recipe
 from costboost._typing import Floats
-from costboost._validation import Constraint, one_of
+from costboost._utils import Constraint, Recipe, one_of
 from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting.loop import Scheme
 from costboost.boosting.multiclass import (
@@ -25,8 +24,8 @@ from costboost.boosting.multiclass import (
     samme_vote,
 )
 from costboost.boosting.votes import Init, two_valued
-from costboost.learners.base import BoundLearner, Learner, Rows
-from costboost.learners.classes import class_learner
+from costboost.learners import Learner, Rows
+from costboost.learners.adapter import class_learner
 
 __all__ = ["SAMMEC2Classifier"]
 
@@ -122,11 +121,11 @@ class SAMMEC2Classifier(BoostingClassifier):
             )
         return learner
 
-    def _bind(self, rows: Rows, k: int) -> BoundLearner:
+    def _bind(self, rows: Rows, k: int) -> Learner:
         return self._learner().bind(rows)
 
     def _scheme(
-        self, problem: MulticlassProblem, learner: BoundLearner, rng: np.random.RandomState
+        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
     ) -> Scheme:
         return ClassVotes(
             self._rule, problem, from_costs=(self.init or self._default_init) == "cost"

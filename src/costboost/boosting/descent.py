@@ -8,12 +8,11 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from costboost._sums import dot
 from costboost._typing import Floats, Ints
+from costboost._utils import dot
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, Step
 from costboost.boosting.votes import BinaryProblem
-from costboost.learners.base import Aim
-from costboost.learners.criteria import Criterion, LeastSquares, Votes
+from costboost.learners.base import Aim, Criterion, LeastSquares, Votes
 from costboost.losses.base import exp
 from costboost.losses.binary import ShiftedLogistic
 

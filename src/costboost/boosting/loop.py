@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.learners.base import Aim, BoundLearner, Ensemble, Fitted
+from costboost.learners.base import Aim, Ensemble, Fitted, Learner
 
 # -- A scheme: how an algorithm aims its weak learner, sizes its step and moves its weights ------
 
@@ -65,7 +65,7 @@ class Scheme(ABC):
     def move(self, outputs: Floats, alpha: Any) -> None:
         """Take the step: update the scores and the weights of the rows."""
 
-    def ensemble(self, learner: BoundLearner, rules: list[Any], votes: Floats) -> Ensemble:
+    def ensemble(self, learner: Learner, rules: list[Any], votes: Floats) -> Ensemble:
         """How the rules are put together; a weighted sum unless the scheme says otherwise."""
         return learner.ensemble(rules, votes)
 
@@ -94,7 +94,7 @@ class History:
 
 def boost(
     scheme: Scheme,
-    learner: BoundLearner,
+    learner: Learner,
     *,
     n_rounds: int,
     rng: np.random.RandomState,

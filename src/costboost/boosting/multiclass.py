@@ -9,16 +9,21 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from costboost._sums import dot
 from costboost._typing import Bools, Floats, Ints
+from costboost._utils import dot
 from costboost.boosting.descent import convex_step
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, Step
 from costboost.boosting.votes import VoteRule, half_log_ratio, right_and_wrong
 from costboost.costs import Costs
-from costboost.learners.base import Aim, BoundLearner, Ensemble
-from costboost.learners.coordinates import BoundCoordinates, ProjectedEnsemble
-from costboost.learners.criteria import LeastSquares, Votes
-from costboost.learners.mixture import Mixture, Shape, mixture_weights, stochastic
+from costboost.learners.base import Aim, Ensemble, Learner, LeastSquares, Votes
+from costboost.learners.ensembles import (
+    Coordinates,
+    Mixture,
+    ProjectedEnsemble,
+    Shape,
+    mixture_weights,
+    stochastic,
+)
 from costboost.losses.coordinates import Coordinate
 from costboost.losses.multiclass import MulticlassLoss, PNorm
 
@@ -143,7 +148,7 @@ class PNormAveraging(Scheme):
         """The mean p-norm cost now."""
         return dot(self._sample_weight, self._pnorm.value(self._z, self.F, self._C))
 
-    def ensemble(self, learner: BoundLearner, rules: list[Any], votes: Floats) -> Ensemble:
+    def ensemble(self, learner: Learner, rules: list[Any], votes: Floats) -> Ensemble:
         """The average of the rules."""
         parts = learner.ensemble(rules, mixture_weights(votes)[1])
         return Mixture(parts, votes, self._C.shape[1], self._shape)
@@ -261,7 +266,7 @@ class CoordinateDescent(Scheme):
         loss: MulticlassLoss,
         problem: MulticlassProblem,
         codewords: Floats,
-        learner: BoundCoordinates,
+        learner: Coordinates,
         *,
         learning_rate: float,
     ) -> None:
@@ -339,6 +344,6 @@ class CoordinateDescent(Scheme):
         following = (self._coordinate + 1) % len(self._directions)
         return dot(self._s, self._along(following).value)
 
-    def ensemble(self, learner: BoundLearner, rules: list[Any], votes: Floats) -> Ensemble:
+    def ensemble(self, learner: Learner, rules: list[Any], votes: Floats) -> Ensemble:
         """The coordinates, projected onto the classes."""
         return ProjectedEnsemble(self._learner.ensemble(rules, votes), self._directions)

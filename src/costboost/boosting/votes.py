@@ -10,12 +10,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from costboost._sums import dot
 from costboost._typing import Bools, Floats
+from costboost._utils import dot
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, SidedVote, Step
 from costboost.costs import Costs
-from costboost.learners.base import Aim, voted
-from costboost.learners.criteria import Votes
+from costboost.learners.base import Aim, Votes, voted
 from costboost.losses.base import class_mean, cost_pair
 
 # -- A binary cost-sensitive problem, as every algorithm of the family sees it -------------------

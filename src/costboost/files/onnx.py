@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import softmax
+from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats, Ints
@@ -33,12 +34,9 @@ from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
 from costboost.gbm.heads import LossHead, ProbabilityHead
 from costboost.gbm.models import MOST, Design, NetworkModel
+from costboost.learners.adapter import ClassRule
 from costboost.learners.base import ConstantRule, Ensemble
-from costboost.learners.classes import ClassRule, ConstantClass
-from costboost.learners.coordinates import ProjectedEnsemble
-from costboost.learners.cost_tree import CheapestClassRule
-from costboost.learners.mixture import Mixture, stochastic
-from costboost.learners.pairs import PairEnsemble
+from costboost.learners.ensembles import Mixture, PairEnsemble, ProjectedEnsemble, stochastic
 from costboost.learners.tree import TreeEnsemble, TreeRule
 from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees, from_sklearn
 
@@ -586,11 +584,11 @@ def _class_votes(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
 
 def _named_classes(rule: Any, owner: str) -> Trees:
     """A tree whose leaves hold the codes of the classes that a rule names."""
-    if isinstance(rule, ConstantClass):
-        return _leaf(float(rule.code))
-    model: Any = getattr(rule, "classifier", getattr(rule, "regressor", None))
+    if isinstance(rule, ConstantRule):
+        return _leaf(float(np.argmax(rule.value)))
+    model: Any = getattr(rule, "estimator", None)
     tree = getattr(model, "tree_", None)
-    if tree is not None and isinstance(rule, CheapestClassRule):
+    if tree is not None and isinstance(rule, ClassRule) and is_regressor(model):
         return from_sklearn(tree, tree.value[:, :, 0].argmin(axis=1))
     if tree is not None and isinstance(rule, ClassRule) and tree.n_outputs == 1:
         best = tree.value[:, 0, :].argmax(axis=1)

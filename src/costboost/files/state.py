@@ -59,25 +59,18 @@ _MAX_FEATURES = 2**21  # columns of a classifier
 _PLACES = {
     "costboost.gbm.classifier": "CostBoostClassifier",
     "costboost.wrappers": "MinCostClassifier TargetRateClassifier",
-    "costboost._frames": "FrameEncoder",
+    "costboost.columns.frames": "FrameEncoder",
     "costboost.costs.table": "Costs",
     "costboost.costs.words": "CostSummary",
     "costboost.costs.uncertain": "Interval Samples",
-    "costboost.learners.base": "Ensemble ConstantRule",
+    "costboost.learners.base": "ConstantRule Ensemble JointVotes LeastSquares LogRatio Votes",
     "costboost.learners.tree": "Tree TreeEnsemble TreeRule",
-    "costboost.learners.steps": "StepEnsemble StepRule",
-    "costboost.learners.pairs": "PairEnsemble RelationalRule",
-    "costboost.learners.coordinates": "CoordinateEnsemble ProjectedEnsemble",
-    "costboost.learners.mixture": "Mixture stochastic",
-    "costboost.learners.line": "Line LineRule",
-    "costboost.learners.perceptron": "Perceptron LinearRule",
-    "costboost.learners.adapter": "SklearnLearner EstimatorRule",
-    "costboost.learners.cost_tree": "CostRegressor CheapestClassRule",
-    "costboost.learners.joint": "JointTree JointRule",
-    "costboost.learners.classes": "Labels ClassRule ConstantClass",
-    "costboost.learners.criteria": "Votes JointVotes LeastSquares LogRatio",
-    "costboost.learners.stump": "Stump",
-    "costboost.learners.histogram": "Histogram",
+    "costboost.learners.steps": "Histogram StepEnsemble StepRule Stump",
+    "costboost.learners.linear": "Line LineRule LinearRule Perceptron",
+    "costboost.learners.adapter": "ClassLearner ClassRule EstimatorRule SklearnLearner",
+    "costboost.learners.joint": "JointRule JointTree",
+    "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble ProjectedEnsemble "
+    "RelationalRule stochastic",
     "costboost.losses": "PNorm",
     "costboost.gbm.heads": "ProbabilityHead DecisionHead LossHead",
     "costboost.gbm.members": "Member Members",
@@ -611,9 +604,13 @@ def _step_rule(rule: Any) -> _Need:
 
 
 def _class_rule(rule: Any) -> _Need:
-    fine = type(rule.k) is int and 0 <= getattr(rule, "code", 0) < rule.k
-    _need(fine, "k must be a number of classes")
+    _need(type(rule.k) is int and rule.k > 0, "k must be a number of classes")
     return 0, rule.k, 0
+
+
+def _constant_rule(rule: Any) -> _Need:
+    _need(np.ndim(rule.value) <= 1, "value must be a number, or a row of them")
+    return 0, np.size(rule.value), 0
 
 
 def _joint_rule(rule: Any) -> _Need:
@@ -649,7 +646,7 @@ CHECKS: Mapping[str, Callable[[Any], _Need]] = {
     "LineRule": _step_rule,
     "JointRule": _joint_rule,
     "ClassRule": _class_rule,
-    "ConstantClass": _class_rule,
+    "ConstantRule": _constant_rule,
     "Mixture": _mixture,
     "Design": _design,
 }

@@ -9,8 +9,8 @@ from typing import Any
 import catboost
 import numpy as np
 
-from costboost._frames import is_sparse
 from costboost._typing import AnyArray, Ints
+from costboost.columns.frames import is_sparse
 from costboost.gbm import lightgbm
 from costboost.gbm.members import Candidate
 from costboost.gbm.models import TreeModel

@@ -108,6 +108,9 @@ class Candidate:
     scores: list[Floats] = field(default_factory=list)
     seconds: float = 0.0
     note: str = ""
+    # How much it counts, and its loss on all held-out rows.
+    weight: float = 0.0
+    loss: float = np.nan
 
     def add(self, model: Model, scores: Floats | None, evals: Evals, seconds: float) -> None:
         """Take the model of the next fold."""
@@ -117,11 +120,11 @@ class Candidate:
             self.scores.append(scores)
         self.seconds += seconds
 
-    def member(self, weight: float, loss: float) -> Member:
+    def member(self) -> Member:
         """What became of it."""
         rounds = float(np.mean([model.n_rounds for model in self.models])) if self.models else 0.0
         return Member(
-            self.name, self.engine, float(weight), float(loss), rounds, self.seconds, self.note
+            self.name, self.engine, self.weight, self.loss, rounds, self.seconds, self.note
         )
 
 

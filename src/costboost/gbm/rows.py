@@ -11,9 +11,9 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
-from costboost._frames import FrameEncoder, is_sparse
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import checked_labels
+from costboost._utils import checked_labels
+from costboost.columns.frames import FrameEncoder, is_sparse
 from costboost.costs import Costs, CostSummary
 from costboost.costs.forms import decisions_of, is_labelled, varies
 from costboost.costs.table import mean_prices, same_labels
@@ -231,7 +231,7 @@ class Totals:
     #   class over its own rows. A class whose rows have no weight gets no zeros, which would make
     #   every decision free: each of its mistakes gets the mean price of a mistake. If the
     #   decisions are not the classes, each decision gets its mean price over all rows.
-    # - The unit of costs is the mean of what is at stake on a row; the unit of gains is the mean
+    # - The unit of costs is what the worst decision costs on average; the unit of gains is the mean
     #   sum of a row's gains. Held-out rows count in all sums.
 
     train_rows: int
@@ -239,7 +239,7 @@ class Totals:
     weight: Floats
     label_weight: Floats
     label_gain: Floats
-    stakes: float
+    worst_cost: float
     cost_sums: Floats
     cost_weights: Floats
     cost_low: Floats
@@ -304,9 +304,9 @@ class Totals:
         return self.train_rows + self.held_out_rows
 
     @property
-    def mean_stakes(self) -> float:
-        """What is at stake on a row, on average."""
-        return float(self.stakes / self.weight.sum())
+    def mean_worst_cost(self) -> float:
+        """What the costliest decision costs beyond the cheapest, on average."""
+        return float(self.worst_cost / self.weight.sum())
 
     @property
     def mean_gain(self) -> float:

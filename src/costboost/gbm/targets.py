@@ -162,7 +162,7 @@ class LossTarget(Target):
 
     def __init__(self, loss: Loss, totals: Totals) -> None:
         self.library_loss = loss
-        self.unit = totals.mean_stakes
+        self.unit = totals.mean_worst_cost
         self.masses = totals.weight
         self.n_scores = loss.n_scores(len(totals.label_weight))
         self.static = None if totals.matrix is None else Costs(totals.classes, totals.matrix)

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from costboost._state import now
 from costboost._threads import blas_threads, most_threads, n_threads
 from costboost._typing import Floats, Ints
+from costboost._utils import now
 from costboost.costs import Costs
 from costboost.errors import TimeLimitWarning
 from costboost.gbm.heads import DecisionHead, Head, LossHead, ProbabilityHead, temperature
@@ -88,7 +88,7 @@ def train(
     rows: TrainingRows, model: Any, callbacks: Sequence[Callback] = ()
 ) -> tuple[dict[str, Any], Ints]:
     """Train the heads of a classifier: its fitted attributes, and the held-out decisions."""
-    if not rows.totals.stakes > 0:
+    if not rows.totals.worst_cost > 0:
         raise ValueError(
             f"Every decision costs {rows.owner} the same, so there is nothing to learn. Give "
             "cost_matrix or costs at least one entry that tells decisions apart."
@@ -253,17 +253,17 @@ class Training:
             else:
                 self._train_in_turn(kinds, target, fit, clock)
         left = [kind for kind in kinds if kind.models]
-        losses, weights = self._weights(left, target)
-        used = [(kind, w) for kind, w in zip(left, weights, strict=True) if w > 0]
-        models, shares = self._final(used, target, clock)
-        scores = [w * np.concatenate(kind.scores) for kind, w in used if kind.scores]
-        known = dict(zip(map(id, left), zip(weights, losses, strict=True), strict=True))
+        self._blend(left, target)
+        used = [kind for kind in left if kind.weight > 0]
+        members = Members(kind.member() for kind in kinds)
+        scores = [kind.weight * np.concatenate(kind.scores) for kind in used if kind.scores]
+        self._refit(used, target, clock)
         return Trained(
-            models,
-            shares,
+            [model for kind in used for model in kind.models],
+            [kind.weight / len(kind.models) for kind in used for _ in kind.models],
             np.asarray(sum(scores)) if scores else None,
-            [evals for kind, _ in used for evals in kind.evals],
-            Members(kind.member(*known.get(id(kind), (0.0, np.nan))) for kind in kinds),
+            [evals for kind in used for evals in kind.evals],
+            members,
         )
 
     def _train_in_turn(
@@ -381,58 +381,51 @@ class Training:
         kind.note = "adds nothing on the first fold"
         return True
 
-    def _weights(self, kinds: list[Candidate], target: Target) -> tuple[list[float], Floats]:
-        """Held-out losses, and weights by them; without held-out rows the first kind counts."""
-        first, unknown = np.eye(len(kinds))[0], [np.nan] * len(kinds)
+    def _blend(self, kinds: list[Candidate], target: Target) -> None:
+        """Loss of each kind on all held-out rows, and its weight by them."""
         held_out = self.rows.held_out()
+        kinds[0].weight = 1.0  # without held-out rows the first kind counts alone
         if held_out is None or not all(kind.scores for kind in kinds):
-            return unknown, first
+            return
         whole = target.on(held_out.costs, held_out.weights)
         if whole.weight <= 0:  # no error costs anything on these rows
-            return unknown, first
+            return
         scores = [np.concatenate(kind.scores) for kind in kinds]
-        losses = [whole.loss(s) for s in scores]
-        if len(kinds) == 1:
-            return losses, first
-        part, some = _sampled(target, held_out)
-        if part.weight <= 0:
-            return losses, first
-        return losses, blend([s[some] for s in scores], part.loss)
+        for kind, own in zip(kinds, scores, strict=True):
+            kind.loss = whole.loss(own)
+        known, some = _sampled(target, held_out)
+        if len(kinds) > 1 and known.weight > 0:
+            weights = blend([own[some] for own in scores], known.loss)
+            for kind, weight in zip(kinds, weights, strict=True):
+                kind.weight = float(weight)
 
-    def _final(
-        self, used: list[tuple[Candidate, float]], target: Target, clock: Clock
-    ) -> tuple[list[Model], list[float]]:
-        """The models that count, with their weights: those of the folds, or one of all rows."""
+    def _refit(self, used: list[Candidate], target: Target, clock: Clock) -> None:
+        """Put one model of all rows in the place of those of the folds, where that is wanted."""
         model = self.model
         wanted = model.refit
         if wanted == "auto":  # who chose the folds wants to keep their boosters
             is_ours = model.ensemble == "auto" and model.cv is None and model.effort != "fast"
             wanted = is_ours and self.rows.totals.rows >= _REFIT_ROWS
-        wanted = wanted and len(self.rows.seeds) > 1 and model.early_stopping
+        if not wanted or len(self.rows.seeds) == 1 or not model.early_stopping:
+            return
         # Without time for it, the models of the folds are as good.
-        again = [k for k, _ in used if wanted and clock.left > _REFIT_TIME * k.seconds]
-        workers = min(self.n_workers, len(again))
-        calls = [partial(self._refit, kind, target, workers) for kind in again]
-        single = dict(zip(map(id, again), self._together(calls), strict=True))
-        models: list[Model] = []
-        weights: list[float] = []
-        for kind, weight in used:
-            found = [single[id(kind)]] if id(kind) in single else kind.models
-            models += found
-            weights += [float(weight) / len(found)] * len(found)
-        return models, weights
+        again = [kind for kind in used if clock.left > _REFIT_TIME * kind.seconds]
+        threads = self._threads(max(min(self.n_workers, len(again)), 1))
 
-    def _refit(self, kind: Candidate, target: Target, n_workers: int) -> Model:
-        """One model in place of those of the folds: as their engine merges them, or of all rows."""
-        _, merged = engine(kind.engine)
-        if merged is not None:
-            return merged(kind.models)
-        # With more rows a booster can take a few rounds more before it overfits.
-        n_rounds = max(round(_MORE_ROUNDS * np.mean([m.n_rounds for m in kind.models])), 1)
-        place: dict[str, Any] = {"head": target.name, "booster": 1, "n_boosters": 1}
-        seed, callbacks = self.rows.seeds[0], [self._ends]
-        rounds = Rounds(n_rounds, 0, seed, target, {}, None, callbacks, **place)
-        return self.rows.fit(kind, target, None, rounds, self._threads(n_workers))[0]
+        def refit(kind: Candidate) -> Model:
+            _, merged = engine(kind.engine)
+            if merged is not None:  # the models of the folds are one without any training
+                return merged(kind.models)
+            # With more rows a booster can take a few rounds more before it overfits.
+            n_rounds = max(round(_MORE_ROUNDS * np.mean([m.n_rounds for m in kind.models])), 1)
+            place: dict[str, Any] = {"head": target.name, "booster": 1, "n_boosters": 1}
+            seed, callbacks = self.rows.seeds[0], [self._ends]
+            rounds = Rounds(n_rounds, 0, seed, target, {}, None, callbacks, **place)
+            return self.rows.fit(kind, target, None, rounds, threads)[0]
+
+        found = self._together([partial(refit, kind) for kind in again])
+        for kind, single in zip(again, found, strict=True):
+            kind.models = [single]
 
 
 def _sampled(target: Target, held_out: Rows) -> tuple[Target, slice]:

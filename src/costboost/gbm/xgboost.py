@@ -9,9 +9,9 @@ import numpy as np
 import xgboost as xgb
 from numpy.typing import ArrayLike
 
-from costboost._frames import is_sparse
 from costboost._threads import limit_forked
 from costboost._typing import AnyArray
+from costboost.columns.frames import is_sparse
 from costboost.gbm.members import Candidate
 from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT, canonical

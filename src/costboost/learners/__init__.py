@@ -11,20 +11,27 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
 from costboost.learners.adapter import EstimatorRule, SklearnLearner
-from costboost.learners.base import Aim, BoundLearner, Ensemble, Fitted, Learner, Rows, Rule
-from costboost.learners.criteria import Criterion, JointVotes, LeastSquares, LogRatio, Votes
-from costboost.learners.histogram import Histogram
+from costboost.learners.base import (
+    Aim,
+    Criterion,
+    Ensemble,
+    Fitted,
+    JointVotes,
+    Learner,
+    LeastSquares,
+    LogRatio,
+    Rows,
+    Rule,
+    Votes,
+)
 from costboost.learners.joint import JointRule, JointTree
-from costboost.learners.line import Line, LineRule
-from costboost.learners.perceptron import LinearRule, Perceptron
-from costboost.learners.steps import StepRule
-from costboost.learners.stump import Stump
+from costboost.learners.linear import Line, LinearRule, LineRule, Perceptron
+from costboost.learners.steps import Histogram, StepRule, Stump
 from costboost.learners.tree import Tree, TreeEnsemble, TreeRule
 
 __all__ = [
     "BUILT_IN",
     "Aim",
-    "BoundLearner",
     "Criterion",
     "Ensemble",
     "EstimatorRule",

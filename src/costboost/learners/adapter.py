@@ -1,4 +1,4 @@
-"""Any scikit-learn classifier or regressor with ``sample_weight`` as a weak learner."""
+"""scikit-learn estimators as weak learners: of votes, of numbers, of classes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 from costboost._typing import AnyArray, Floats
-from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows, constant
-from costboost.learners.criteria import Criterion
+from costboost.learners.base import (
+    Aim,
+    ConstantRule,
+    Criterion,
+    Fitted,
+    Learner,
+    Rows,
+    constant,
+    one_hot,
+)
+from costboost.learners.tree import Tree
 
-__all__ = ["EstimatorRule", "SklearnLearner"]
 
-
-@dataclass(frozen=True)
+@dataclass
 class SklearnLearner(Learner):
     """A scikit-learn estimator, cloned and fitted anew in every round.
 
@@ -42,9 +50,38 @@ class SklearnLearner(Learner):
         """As the estimator's tags say."""
         return bool(get_tags(self.estimator).input_tags.sparse)
 
-    def bind(self, rows: Rows) -> BoundSklearn:
+    def prepare(self, rows: Rows) -> None:
         """Keep the rows."""
-        return BoundSklearn(self.estimator, rows.X)
+        self._X = rows.X
+
+    def _fit_clone(self, targets: AnyArray, weights: Floats, seed: int) -> Any:
+        model: Any = clone(self.estimator)
+        if "random_state" in model.get_params(deep=False):
+            model.set_params(random_state=seed)
+        return model.fit(self._X, targets, sample_weight=weights)
+
+    def fit(self, aim: Aim, seed: int) -> Fitted:
+        """A fitted clone and its predictions."""
+        classifies = is_classifier(self.estimator)
+        if classifies and aim.criterion.is_regression:
+            raise ValueError(
+                f"estimator must be a regressor here: this algorithm fits real-valued responses, "
+                f"got the classifier {type(self.estimator).__name__}. Pass its regressor "
+                f"counterpart, or one of the built-in learners 'tree', 'line'."
+            )
+        used = aim.weights > 0
+        if classifies and aim.targets[used].min() == aim.targets[used].max():
+            return constant(aim)  # many classifiers refuse a single class
+        weights = aim.criterion.fit_weights(aim.targets, aim.weights)
+        rule = EstimatorRule(
+            self._fit_clone(aim.targets, _of_mean_one(weights), seed), aim.criterion
+        )
+        return Fitted(rule, rule.predict(self._X))
+
+
+def _of_mean_one(weights: Floats) -> Floats:
+    """Weights as without boosting: penalties of an estimator are relative to them."""
+    return np.asarray(weights * (len(weights) / weights.sum()))
 
 
 @dataclass(frozen=True)
@@ -67,30 +104,60 @@ class EstimatorRule:
         return np.asarray(self.estimator.feature_importances_)
 
 
-class BoundSklearn(BoundLearner):
-    """Fits a clone per round."""
+# -- rules that name one class of several ---------------------------------------------------------
 
-    def __init__(self, estimator: BaseEstimator, X: AnyArray) -> None:
-        self._estimator = estimator
-        self._X = X
+
+class ClassLearner(SklearnLearner):
+    """A classifier of the cheapest class of each cost row, or a regressor of all costs at once."""
+
+    # The aim's targets are the (n, k) costs w[x, y]; the outputs are one-hot rows f(y|x). The
+    # leaves of a regression tree hold mean cost rows: the class they name is the cheapest one for
+    # their rows.
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
-        """A fitted clone and its predictions."""
-        model: Any = clone(self._estimator)
-        if "random_state" in model.get_params(deep=False):
-            model.set_params(random_state=seed)
-        classifies = is_classifier(model)
-        if classifies and aim.criterion.is_regression:
-            raise ValueError(
-                f"estimator must be a regressor here: this algorithm fits real-valued responses, "
-                f"got the classifier {type(model).__name__}. Pass its regressor counterpart, or "
-                f"one of the built-in learners 'tree', 'line'."
-            )
-        used = aim.weights > 0
-        if classifies and aim.targets[used].min() == aim.targets[used].max():
-            return constant(aim)  # many classifiers refuse a single class
-        weights = aim.criterion.fit_weights(aim.targets, aim.weights)
-        # Of mean 1, as without boosting: penalties of the estimator are relative to the weights.
-        model.fit(self._X, aim.targets, sample_weight=weights * (len(weights) / weights.sum()))
-        rule = EstimatorRule(model, aim.criterion)
+        """A fitted clone and the classes it names."""
+        costs, k = aim.targets, aim.targets.shape[1]
+        if is_regressor(self.estimator):
+            # Scaled: impurities of tiny costs would count as zero.
+            costs = costs / max(float(np.abs(costs).max()), np.finfo(np.float64).tiny)
+            model = self._fit_clone(costs, aim.weights, seed)
+        else:
+            labels = costs.argmin(axis=1)
+            found = np.unique(labels[aim.weights > 0])
+            if len(found) == 1:  # many classifiers refuse a single class
+                named = ConstantRule(one_hot(int(found[0]), k))
+                return Fitted(named, named.predict(self._X))
+            model = self._fit_clone(labels, _of_mean_one(aim.weights), seed)
+        rule = ClassRule(model, k)
         return Fitted(rule, rule.predict(self._X))
+
+
+@dataclass(frozen=True)
+class ClassRule:
+    """One-hot rows of the class that a classifier names, or that a regressor finds cheapest."""
+
+    estimator: Any
+    k: int
+
+    def predict(self, X: AnyArray) -> Floats:
+        """f(y|x), (n, k)."""
+        with np.errstate(over="ignore"):  # trees cast to float32, and name what does not fit
+            named = np.asarray(self.estimator.predict(X))
+        if is_regressor(self.estimator):
+            named = named.argmin(axis=1)
+        return np.asarray(np.eye(self.k)[named.astype(np.intp)])
+
+    def importances(self, n_features: int) -> Floats:
+        """As the estimator has them, (d,)."""
+        return np.asarray(self.estimator.feature_importances_)
+
+
+def class_learner(learner: Learner, *, of_costs: bool = False) -> Learner | None:
+    """The learner of classes, or only of cost rows, that a choice stands for, or None."""
+    if isinstance(learner, Tree):
+        return ClassLearner(DecisionTreeRegressor(max_leaf_nodes=learner.max_leaves))
+    if not isinstance(learner, SklearnLearner):
+        return None
+    if is_regressor(learner.estimator) or (is_classifier(learner.estimator) and not of_costs):
+        return ClassLearner(learner.estimator)
+    return None

@@ -1,27 +1,25 @@
 """One tree over the pairs of rows and classes, as Lozano and Abe (2008, Figure 1) print it.
 
-The class is one more feature, a categorical one. `costboost.learners.pairs` grows a tree per class
-instead, which is the default of the algorithms and usually needs fewer rounds.
+The class is one more feature, a categorical one. `costboost.learners.ensembles` grows a tree per
+class instead, which is the default of the algorithms and usually needs fewer rounds.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost.learners._binning import BinnedRows
-from costboost.learners._joint import find_split, smallest_gain
-from costboost.learners.base import Aim, BoundLearner, Fitted, Learner, Rows
-
-__all__ = ["BoundJointTree", "JointRule", "JointTree"]
+from costboost.learners._kernels import find_split
+from costboost.learners.base import Aim, Fitted, Learner, Rows
+from costboost.learners.steps import BinnedRows
 
 
-@dataclass(frozen=True)
+@dataclass
 class JointTree(Learner):
     r"""One tree over all pairs (x, y) of rows and classes, for relations h(x, y) in {0, 1}.
 
@@ -55,7 +53,7 @@ class JointTree(Learner):
     accepts_missing: ClassVar[bool] = True
     accepts_categories: ClassVar[bool] = True
 
-    def bind(self, rows: Rows) -> BoundLearner:
+    def prepare(self, rows: Rows) -> None:
         """Refuse: this learner needs pairs."""
         raise ValueError(
             "JointTree learns relations between rows and classes, which this algorithm does not "
@@ -63,8 +61,8 @@ class JointTree(Learner):
             "family."
         )
 
-    def bind_pairs(self, rows: Rows, k: int) -> BoundJointTree:
-        """Bin the rows.
+    def bind_pairs(self, rows: Rows, k: int) -> Self:
+        """A copy of the learner that has seen the rows.
 
         Parameters
         ----------
@@ -75,10 +73,108 @@ class JointTree(Learner):
 
         Returns
         -------
-        BoundJointTree
+        JointTree
             The learner on these rows; aims and outputs are (n, k).
         """
-        return BoundJointTree(self, rows, k)
+        bound = copy(self)
+        bound._prepare_pairs(rows, k)
+        return bound
+
+    def _prepare_pairs(self, rows: Rows, k: int) -> None:
+        binned = BinnedRows(rows, min(self.max_bins, 254))
+        self._k, self._bins, self._edges = k, binned.bins, binned.edges
+        d = len(binned.edges)
+        self._n_bins = np.array([len(edges) + 2 for edges in binned.edges], dtype=np.intp)
+        self._is_categorical = np.zeros(d, dtype=bool)
+        self._is_categorical[list(rows.categorical)] = True
+        # Codes of categories, by column, for the subsets of finished rules.
+        self._n_codes = [
+            int(np.nanmax(rows.X[:, j], initial=0)) + 1 if self._is_categorical[j] else 0
+            for j in range(d)
+        ]
+
+    def fit(self, aim: Aim, seed: int) -> Fitted:
+        """The tree, with the relation on all pairs."""
+        W = np.ascontiguousarray(aim.weights)
+        S = aim.targets * W
+        outputs = np.empty((len(W), self._k))
+        # A node is a product of rows and classes on its way to be split, or to be a leaf; its place
+        # in the table breaks ties. The largest gain is split next.
+        root = self._found(np.arange(len(W)), np.arange(self._k), S, W)
+        waiting = [(-root[0], 0, root)]
+        table: list[dict[str, Any]] = [dict(_LEAF)]
+        subsets: list[Bools] = []
+        n_leaves = 1
+        while waiting:
+            _, place, (gain, feature, on_left, claim, rows, classes) = heapq.heappop(waiting)
+            if feature < 0 or n_leaves == self.max_leaves:
+                table[place]["claim"] = claim
+                outputs[np.ix_(rows, classes)] = claim
+                continue
+            n_leaves += 1
+            table[place].update(
+                self._question(feature, on_left, subsets),
+                feature=feature, gain=gain, left=len(table), right=len(table) + 1,
+            )  # fmt: skip
+            if feature == len(self._edges):
+                goes_left = on_left[classes]
+                parts = (rows, classes[goes_left]), (rows, classes[~goes_left])
+            else:
+                goes_left = on_left[self._bins[feature][rows]]
+                parts = (rows[goes_left], classes), (rows[~goes_left], classes)
+            for part in parts:
+                child = self._found(*part, S, W)
+                heapq.heappush(waiting, (-child[0], len(table), child))
+                table.append(dict(_LEAF))
+        columns = {
+            name: np.array([node[name] for node in table], dtype=type(value))
+            for name, value in _LEAF.items()
+        }
+        width = max([self._k, *self._n_codes])
+        rule = JointRule(
+            **columns,
+            subsets=np.array(subsets, dtype=bool).reshape(-1, width),
+            n_features=len(self._edges),
+            k=self._k,
+        )
+        return Fitted(rule, outputs)
+
+    def _found(
+        self, rows: Ints, classes: Ints, S: Floats, W: Floats
+    ) -> tuple[float, int, Bools, float, Ints, Ints]:
+        """Gain, feature (d: the class, -1: a leaf) and left side of a node's split; its claim."""
+        on_left = np.zeros(max(256, self._k), dtype=bool)
+        sums = np.zeros((self._k, 3))
+        rules = self._bins, self._n_bins, self._is_categorical, float(self.min_pairs)
+        gain, feature = find_split(rows, classes, S, W, *rules, on_left, sums)
+        score, weight, pairs = sums.sum(axis=0)  # score: positive where label 1 weighs more
+        if feature < 0 and abs(score) < (1.0 - 1e-12) * weight:  # see JointTree
+            heaviest = int(np.argmax(np.round(sums[:, 1], 12)))
+            if min(sums[heaviest, 2], pairs - sums[heaviest, 2]) >= self.min_pairs:
+                gain, feature = 0.0, len(self._edges)
+                on_left[:] = False
+                on_left[heaviest] = True
+        # As `costboost.learners.Votes`; where no pair has weight, nothing is claimed.
+        claim = float(weight > 0 and score >= -1e-12 * weight)
+        return float(gain), int(feature), on_left, claim, rows, classes
+
+    def _question(self, feature: int, on_left: Bools, subsets: list[Bools]) -> dict[str, Any]:
+        """A split as a rule asks it, by values in place of bins; may add to the subsets."""
+        if feature == len(self._edges):
+            question: dict[str, Any] = {}
+            members = np.flatnonzero(on_left[: self._k])
+        else:
+            edges = self._edges[feature]
+            question = {"missing_left": bool(on_left[len(edges) + 1])}
+            if not self._is_categorical[feature]:
+                last = int(np.flatnonzero(on_left[: len(edges) + 1])[-1])
+                return {**question, "threshold": edges[last] if last < len(edges) else np.inf}
+            codes = np.arange(self._n_codes[feature])
+            members = codes[on_left[np.searchsorted(edges, codes)]]
+        subset = np.zeros(max([self._k, *self._n_codes]), dtype=bool)
+        subset[members] = True
+        subsets.append(subset)
+        return {**question, "subset": len(subsets) - 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,175 +236,8 @@ class JointRule:
         return np.asarray(gain / gain.sum() if gain.sum() > 0 else gain, dtype=np.float64)
 
 
-class Split(NamedTuple):
-    """What a node asks: a feature, or d for the class; and which bins or classes go left."""
-
-    gain: float
-    feature: int
-    on_left: Bools
-
-
-class Node(NamedTuple):
-    """A product of rows and classes on its way to be split, or to be a leaf."""
-
-    rows: Ints
-    classes: Ints
-    score: float  # G: positive where label 1 has the larger weight
-    weight: float  # H
-    split: Split
-
-
-class BoundJointTree(BoundLearner):
-    """Grows a tree per call of `fit`; aims and outputs are (n, k)."""
-
-    def __init__(self, spec: JointTree, rows: Rows, k: int) -> None:
-        self._spec, self._k = spec, k
-        binned = BinnedRows(rows, min(spec.max_bins, 254))
-        self._bins, self._edges = binned.bins, binned.edges
-        d = len(self._edges)
-        self._n_bins = np.array([len(edges) + 2 for edges in self._edges], dtype=np.intp)
-        self._is_categorical = np.zeros(d, dtype=bool)
-        self._is_categorical[list(rows.categorical)] = True
-        # Codes of categories, by column, for the subsets of finished rules.
-        self._n_codes = [
-            int(np.nanmax(rows.X[:, j], initial=0)) + 1 if self._is_categorical[j] else 0
-            for j in range(d)
-        ]
-        self._width = max([k, *self._n_codes])
-
-    def fit(self, aim: Aim, seed: int) -> Fitted:
-        """The tree, with the relation on all pairs."""
-        W = np.ascontiguousarray(aim.weights)
-        S = aim.targets * W
-        growth = Growth(self._width)
-        outputs = np.empty((len(W), self._k))
-        everything = np.arange(len(W)), np.arange(self._k)
-        root = self._node(*everything, S, W)
-        waiting = [(-root.split.gain, 0, root)]
-        growth.add()
-        n_leaves = 1
-        while waiting:
-            _, place, node = heapq.heappop(waiting)
-            if node.split.feature < 0 or n_leaves == self._spec.max_leaves:
-                growth.claim[place] = self._claim(node)
-                outputs[np.ix_(node.rows, node.classes)] = growth.claim[place]
-                continue
-            n_leaves += 1
-            self._write(growth, place, node.split)
-            for side, part in zip(("left", "right"), self._parts(node), strict=True):
-                child = self._node(*part, S, W)
-                number = growth.add()
-                getattr(growth, side)[place] = number
-                heapq.heappush(waiting, (-child.split.gain, number, child))
-        return Fitted(growth.rule(len(self._edges), self._k), outputs)
-
-    def _claim(self, node: Node) -> float:
-        # As `costboost.learners.criteria.Votes`; where nothing is at stake, nothing is claimed.
-        return float(node.weight > 0 and node.score >= -1e-12 * node.weight)
-
-    def _node(self, rows: Ints, classes: Ints, S: Floats, W: Floats) -> Node:
-        on_left = np.zeros(max(256, self._k), dtype=bool)
-        sums = np.zeros((self._k, 3))
-        gain, feature = find_split(
-            rows,
-            classes,
-            S,
-            W,
-            self._bins,
-            self._n_bins,
-            self._is_categorical,
-            float(self._spec.min_pairs),
-            smallest_gain,
-            on_left,
-            sums,
-        )
-        score, weight, pairs = sums.sum(axis=0)
-        if feature < 0 and abs(score) < (1.0 - 1e-12) * weight:  # see JointTree
-            heaviest = int(np.argmax(np.round(sums[:, 1], 12)))
-            if min(sums[heaviest, 2], pairs - sums[heaviest, 2]) >= self._spec.min_pairs:
-                gain, feature = 0.0, len(self._edges)
-                on_left[:] = False
-                on_left[heaviest] = True
-        split = Split(float(gain), int(feature), on_left)
-        return Node(rows, classes, float(score), float(weight), split)
-
-    def _parts(self, node: Node) -> Iterator[tuple[Ints, Ints]]:
-        """Rows and classes of the two sides."""
-        _, feature, on_left = node.split
-        if feature == len(self._edges):
-            goes_left = on_left[node.classes]
-            yield node.rows, node.classes[goes_left]
-            yield node.rows, node.classes[~goes_left]
-            return
-        goes_left = on_left[self._bins[feature][node.rows]]
-        yield node.rows[goes_left], node.classes
-        yield node.rows[~goes_left], node.classes
-
-    def _write(self, growth: Growth, place: int, split: Split) -> None:
-        """The split as a rule asks it, by values in place of bins."""
-        gain, feature, on_left = split
-        growth.feature[place], growth.gain[place] = feature, gain
-        if feature == len(self._edges):
-            growth.ask_subset(place, np.flatnonzero(on_left[: self._k]))
-            return
-        edges = self._edges[feature]
-        growth.missing_left[place] = bool(on_left[len(edges) + 1])
-        if self._is_categorical[feature]:
-            codes = np.arange(self._n_codes[feature])
-            growth.ask_subset(place, codes[on_left[np.searchsorted(edges, codes)]])
-        else:
-            last = int(np.flatnonzero(on_left[: len(edges) + 1])[-1])
-            growth.threshold[place] = edges[last] if last < len(edges) else np.inf
-
-
-class Growth:
-    """The table of a `JointRule` while it grows."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self.feature: list[int] = []
-        self.threshold: list[float] = []
-        self.subset: list[int] = []
-        self.missing_left: list[bool] = []
-        self.left: list[int] = []
-        self.right: list[int] = []
-        self.claim: list[float] = []
-        self.gain: list[float] = []
-        self._subsets: list[Bools] = []
-
-    def add(self) -> int:
-        """A new node, a leaf so far; its number."""
-        for column, value in (
-            (self.feature, -1),
-            (self.subset, -1),
-            (self.left, -1),
-            (self.right, -1),
-        ):
-            column.append(value)
-        for numbers in (self.threshold, self.claim, self.gain):
-            numbers.append(0.0)
-        self.missing_left.append(False)
-        return len(self.feature) - 1
-
-    def ask_subset(self, place: int, members: Ints) -> None:
-        """Send these categories or classes to the left."""
-        row = np.zeros(self._width, dtype=bool)
-        row[members] = True
-        self.subset[place] = len(self._subsets)
-        self._subsets.append(row)
-
-    def rule(self, n_features: int, k: int) -> JointRule:
-        """The finished rule."""
-        return JointRule(
-            np.array(self.feature, dtype=np.intp),
-            np.array(self.threshold),
-            np.array(self.subset, dtype=np.intp),
-            np.array(self.missing_left, dtype=bool),
-            np.array(self.left, dtype=np.intp),
-            np.array(self.right, dtype=np.intp),
-            np.array(self.claim),
-            np.array(self.gain),
-            np.array(self._subsets, dtype=bool).reshape(-1, self._width),
-            n_features,
-            k,
-        )
+# A node without a question, as it stands in the table of a `JointRule`.
+_LEAF = {
+    "feature": -1, "threshold": 0.0, "subset": -1, "missing_left": False, "left": -1, "right": -1,
+    "claim": 0.0, "gain": 0.0,
+}  # fmt: skip

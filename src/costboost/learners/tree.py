@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import lightgbm as lgb
 import numpy as np
@@ -14,8 +14,8 @@ import numpy as np
 from costboost._typing import AnyArray, Floats
 from costboost.learners.base import (
     Aim,
-    BoundLearner,
     ConstantRule,
+    Criterion,
     Ensemble,
     Fitted,
     Learner,
@@ -24,13 +24,12 @@ from costboost.learners.base import (
     constant,
     voted,
 )
-from costboost.learners.criteria import Criterion
 from costboost.trees import Trees, from_lightgbm
 
 __all__ = ["Tree", "TreeEnsemble", "TreeRule"]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Tree(Learner):
     """A decision or regression tree with at most ``max_leaves`` leaves.
 
@@ -58,47 +57,8 @@ class Tree(Learner):
     accepts_categories: ClassVar[bool] = True
     accepts_sparse: ClassVar[bool] = True
 
-    def bind(self, rows: Rows) -> BoundTree:
+    def prepare(self, rows: Rows) -> None:
         """Bin the rows."""
-        return BoundTree(self, rows)
-
-
-class Asked(NamedTuple):
-    """What a tree was grown for, and the tree."""
-
-    gradient: AnyArray
-    hessian: AnyArray
-    criterion: Criterion
-    fitted: Fitted
-
-    def is_again(self, gradient: AnyArray, hessian: AnyArray, criterion: Criterion) -> bool:
-        """Whether LightGBM would grow the same tree once more."""
-        return (
-            criterion == self.criterion
-            and np.array_equal(gradient, self.gradient)
-            and np.array_equal(hessian, self.hessian)
-        )
-
-
-@dataclass(frozen=True)
-class GrownTree:
-    """A tree inside the training booster; it becomes a `TreeRule` when the ensemble is finished."""
-
-    index: int
-    criterion: Criterion
-    leaf_outputs: Floats | None  # where the criterion needs more than the leaf means
-
-    def outputs(self, leaf_means: Floats) -> Floats:
-        """The output of every leaf."""
-        if self.leaf_outputs is not None:
-            return self.leaf_outputs
-        return self.criterion.of_mean(leaf_means)
-
-
-class BoundTree(BoundLearner):
-    """A LightGBM booster that grows one tree per call of `fit`."""
-
-    def __init__(self, spec: Tree, rows: Rows) -> None:
         n = len(rows.sample_weight)
         total = float(rows.sample_weight.sum())
         # LightGBM guards leaves by their absolute Hessian, so weights are scaled to a mean near
@@ -109,11 +69,11 @@ class BoundTree(BoundLearner):
         params = {
             "objective": "none",
             "metric": "None",
-            "num_leaves": spec.max_leaves,
-            "max_bin": spec.max_bins,
+            "num_leaves": self.max_leaves,
+            "max_bin": self.max_bins,
             "learning_rate": 1.0,
             "lambda_l2": 0.0,
-            "min_data_in_leaf": spec.min_rows,
+            "min_data_in_leaf": self.min_rows,
             "min_data_in_bin": 1,
             # With 0, LightGBM aborts once the weights are skewed: it guesses counts from Hessians.
             "min_sum_hessian_in_leaf": 1e-3,
@@ -144,9 +104,9 @@ class BoundTree(BoundLearner):
         features = range(self._data.num_feature())
         self._has_features = any(self._data.feature_num_bin(j) > 1 for j in features)
         self._scores = np.zeros(self._data.num_data())
-        self._last: Asked | None = None
+        self._last: tuple[AnyArray, AnyArray, Criterion, Fitted] | None = None
 
-    def sibling(self) -> BoundTree:
+    def sibling(self) -> Tree:
         """A booster of its own on the same binned rows."""
         other = copy(self)
         other._start()
@@ -154,6 +114,8 @@ class BoundTree(BoundLearner):
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """Grow one tree; its outputs are the change of LightGBM's own training scores."""
+        # The rule is a draft that `ensemble` finishes: the tree's index, the criterion, and the
+        # outputs of the leaves where the criterion needs more than their means.
         if not self._has_features:
             return constant(aim)
         fit_weights = aim.criterion.fit_weights(aim.targets, aim.weights)
@@ -163,8 +125,14 @@ class BoundTree(BoundLearner):
         gradient = np.empty(fit_weights.shape, np.float32)
         np.multiply(hessian, -aim.targets, out=gradient, casting="unsafe")
         # Weights may stay as they were, as those of CSB0 do where all costs are equal.
-        if self._last is not None and self._last.is_again(gradient, hessian, aim.criterion):
-            return self._last.fitted
+        if self._last is not None:
+            last_gradient, last_hessian, criterion, fitted = self._last
+            if (
+                criterion == aim.criterion
+                and np.array_equal(gradient, last_gradient)
+                and np.array_equal(hessian, last_hessian)
+            ):
+                return fitted
         if self._booster.update(fobj=lambda scores, data: (gradient, hessian)):
             return constant(aim)  # no split gains anything
 
@@ -172,8 +140,8 @@ class BoundTree(BoundLearner):
         means = self._means
         index = self._booster.num_trees() - 1
         if not aim.criterion.needs_masses:
-            fitted = Fitted(GrownTree(index, aim.criterion, None), aim.criterion.of_mean(means))
-            self._last = Asked(gradient, hessian, aim.criterion, fitted)
+            fitted = Fitted((index, aim.criterion, None), aim.criterion.of_mean(means))
+            self._last = gradient, hessian, aim.criterion, fitted
             return fitted
 
         # A row's mean names its leaf. Leaves of one mean (all pure ones) cannot be told apart by
@@ -190,7 +158,7 @@ class BoundTree(BoundLearner):
             for channel in aim.criterion.channels(aim.targets, aim.weights)
         )
         outputs = aim.criterion.values(first, second)
-        return Fitted(GrownTree(index, aim.criterion, outputs[of_leaf]), outputs[cell])
+        return Fitted((index, aim.criterion, outputs[of_leaf]), outputs[cell])
 
     def _take_scores(self, scores: Floats, data: Any) -> tuple[str, float, bool]:
         self._means = scores - self._scores  # what the last tree added
@@ -202,27 +170,25 @@ class BoundTree(BoundLearner):
         booster = self._booster
         if booster.num_trees() == 0:
             return super().ensemble(rules, votes)
-        pairs = list(zip(rules, votes, strict=True))
+        # Constant rules are carried by the first tree, so that the booster is the whole sum.
+        offset = 0.0
         kept: dict[int, list[Any]] = {}  # votes by tree: a tree may be asked for again
-        for rule, vote in pairs:
-            if isinstance(rule, GrownTree):
-                kept.setdefault(rule.index, []).append(vote)
+        for rule, vote in zip(rules, votes, strict=True):
+            if isinstance(rule, ConstantRule):
+                offset += float(voted(vote, np.array(rule.value)))
+            else:
+                kept.setdefault(rule[0], []).append(vote)
         while booster.num_trees() > 1 and booster.num_trees() - 1 not in kept:
             booster.rollback_one_iter()
 
-        # Constant rules are carried by the first tree, so that the booster is the whole sum.
-        offset = sum(
-            float(voted(vote, np.array(rule.value)))
-            for rule, vote in pairs
-            if isinstance(rule, ConstantRule)
-        )
         tables: dict[int, Floats] = {}  # the output of every leaf, tree by tree
-        grown = {rule.index: rule for rule in rules if isinstance(rule, GrownTree)}
+        grown = {rule[0]: rule for rule in rules if not isinstance(rule, ConstantRule)}
         for index in range(booster.num_trees()):
             means = _leaf_means(booster, index)
             leaves = np.full_like(means, offset if index == 0 else 0.0)
             if index in kept:
-                tables[index] = grown[index].outputs(means)
+                _, criterion, outputs = grown[index]
+                tables[index] = criterion.of_mean(means) if outputs is None else outputs
                 for vote in kept[index]:
                     leaves += voted(vote, tables[index])
             for leaf, output in enumerate(leaves):
@@ -230,7 +196,7 @@ class BoundTree(BoundLearner):
 
         trees = from_lightgbm(booster)
         finished: list[Rule] = [
-            TreeRule(trees, rule.index, tables[rule.index]) if isinstance(rule, GrownTree) else rule
+            rule if isinstance(rule, ConstantRule) else TreeRule(trees, rule[0], tables[rule[0]])
             for rule in rules
         ]
         return TreeEnsemble(finished, votes, trees, self._n_threads)
@@ -238,12 +204,7 @@ class BoundTree(BoundLearner):
 
 def _leaf_means(booster: lgb.Booster, index: int) -> Floats:
     text = booster.model_to_string(num_iteration=1, start_iteration=index)
-    return _numbers(text, "leaf_value")
-
-
-def _numbers(text: str, key: str) -> Floats:
-    """A line of numbers in the text of a model."""
-    found = re.search(rf"^{key}=(.*)$", text, flags=re.MULTILINE)
+    found = re.search(r"^leaf_value=(.*)$", text, flags=re.MULTILINE)
     return np.array(found.group(1).split() if found else [], dtype=np.float64)
 
 

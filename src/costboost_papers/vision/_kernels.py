@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from costboost._numba import jit
-from costboost.learners._kernels import compiled_step
+from costboost.learners._kernels import best_step
 
 # Several weights are summed side by side by vector instructions, in multiples of this.
 LANES = 8
@@ -22,7 +22,7 @@ LANES = 8
 @cache
 def compiled() -> dict[str, Callable[..., Any]]:
     """All kernels by name."""
-    solve = compiled_step()
+    solve = best_step.dispatcher
 
     @jit
     def fill(  # type: ignore[no-untyped-def]

@@ -13,15 +13,15 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.boosting.loop import History, Scheme, advance
 from costboost.learners.base import (
     Aim,
-    BoundLearner,
     Ensemble,
     Fitted,
+    JointVotes,
     Learner,
     Rows,
+    Votes,
     constant,
     voted,
 )
-from costboost.learners.criteria import JointVotes, Votes
 from costboost_papers.vision._kernels import LANES, compiled
 from costboost_papers.vision.features import HaarFeatures, Windows, integral
 
@@ -63,7 +63,7 @@ class HaarRule:
         return np.asarray(inside / inside.sum())
 
 
-@dataclass(frozen=True)
+@dataclass
 class HaarStump(Learner):
     """The best threshold on a Haar-like feature, for windows that come as flat pixels."""
 
@@ -77,7 +77,7 @@ class HaarStump(Learner):
     max_bins: int = 32
     normalize: bool = True
 
-    def bind(self, rows: Rows) -> BoundHaarStump:
+    def prepare(self, rows: Rows) -> None:
         """Compute and bin the features of the windows."""
         h, w = self.shape
         if rows.X.shape[1] != h * w:
@@ -93,16 +93,9 @@ class HaarStump(Learner):
         features = HaarFeatures(
             max_features=self.max_features, normalize=self.normalize, random_state=rows.seed
         ).fit(np.zeros((1, h, w)))
-        return BoundHaarStump(features, rows, self.max_bins)
-
-
-class BoundHaarStump(BoundLearner):
-    """Searches all thresholds of all features, for one aim or for several at once."""
-
-    def __init__(self, features: HaarFeatures, rows: Rows, max_bins: int) -> None:
         self.features = features
         self._pool = ThreadPoolExecutor(rows.n_threads) if rows.n_threads > 1 else None
-        self.bins, self._edges, self._n_edges = self._binned(rows.X, max_bins)
+        self.bins, self._edges, self._n_edges = self._binned(rows.X, self.max_bins)
         self._targets: Floats | None = None  # those by which the rows are sorted now
         self._order = np.arange(rows.X.shape[0])
         self._n_positive = 0
@@ -280,9 +273,7 @@ def _windows(features: HaarFeatures, X: AnyArray) -> Windows:
 # --- together ------------------------------------------------------------------------------------
 
 
-def boost_together(
-    schemes: Sequence[Scheme], learner: BoundHaarStump, n_rounds: int
-) -> list[History]:
+def boost_together(schemes: Sequence[Scheme], learner: HaarStump, n_rounds: int) -> list[History]:
     """Run several algorithms on the same windows and labels."""
     # Each goes its own way, as it would alone; only the search over the features is shared.
     histories = [History() for _ in schemes]
