@@ -40,7 +40,7 @@ from xgboost import collective
 from xgboost import dask as xgb_dask
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import Constraint, check_parameters, check_weights, number
+from costboost._utils import Constraint, check_parameters, check_weights, number
 from costboost.columns.frames import categorical_columns
 from costboost.costs import savings
 from costboost.gbm.classifier import CostBoostClassifier

@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import checked_labels
+from costboost._utils import checked_labels
 from costboost.columns.frames import (
     FrameEncoder,
     as_csr,

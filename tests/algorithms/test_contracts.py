@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import costboost
 from costboost import _threads
 from costboost._progress import round_progress
-from costboost._validation import check_weights
+from costboost._utils import check_weights
 from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.boosting.loop import SidedVote, Step
 from costboost.errors import CollapseWarning

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from costboost._state import now
 from costboost._threads import blas_threads, most_threads, n_threads
 from costboost._typing import Floats, Ints
+from costboost._utils import now
 from costboost.costs import Costs
 from costboost.errors import TimeLimitWarning
 from costboost.gbm.heads import DecisionHead, Head, LossHead, ProbabilityHead, temperature
@@ -410,7 +410,7 @@ class Training:
             return
         # Without time for it, the models of the folds are as good.
         again = [kind for kind in used if clock.left > _REFIT_TIME * kind.seconds]
-        threads = self._threads(min(self.n_workers, len(again)))
+        threads = self._threads(max(min(self.n_workers, len(again)), 1))
 
         def refit(kind: Candidate) -> Model:
             _, merged = engine(kind.engine)

@@ -23,14 +23,14 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from costboost._state import fit_at_once
 from costboost._typing import AnyArray, Bools, Floats
-from costboost._validation import (
+from costboost._utils import (
     FOLDS,
     N_JOBS,
     Constraint,
     check_parameters,
     check_weights,
+    fit_at_once,
     integer,
     number,
     optional_share,

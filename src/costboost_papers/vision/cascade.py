@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import (
+from costboost._utils import (
     BOOLEAN,
     FOLDS,
     N_JOBS,
