@@ -410,7 +410,7 @@ class Training:
             return
         # Without time for it, the models of the folds are as good.
         again = [kind for kind in used if clock.left > _REFIT_TIME * kind.seconds]
-        threads = self._threads(min(self.n_workers, len(again)))
+        threads = self._threads(max(min(self.n_workers, len(again)), 1))
 
         def refit(kind: Candidate) -> Model:
             _, merged = engine(kind.engine)
