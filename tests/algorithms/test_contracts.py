@@ -20,14 +20,13 @@ import costboost
 from costboost import _threads
 from costboost._progress import round_progress
 from costboost._utils import check_weights
-from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
+from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting.loop import SidedVote, Step
 from costboost.errors import CollapseWarning
 from costboost.learners import Tree
+from helpers.algorithms import ALGORITHMS, BOOSTERS
+from helpers.algorithms import MANY as MULTICLASS
 
-ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
-BOOSTERS = {n: C for n, C in ALGORITHMS.items() if issubclass(C, BoostingClassifier)}
-MULTICLASS = {n: C for n, C in BOOSTERS.items() if not issubclass(C, BinaryBoostingClassifier)}
 CASES = [(name, {}) for name in ALGORITHMS] + [
     ("LpCSBClassifier", {"variant": "adjusted"}),
     ("LpCSBClassifier", {"variant": "direct"}),
