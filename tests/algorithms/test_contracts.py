@@ -95,6 +95,32 @@ def test_leaves_are_those_of_the_whole_model():
         np.testing.assert_array_equal(outputs, clf.estimators_[t].predict(X))
 
 
+@pytest.mark.parametrize("name", ["AdaC2Classifier", "LpCSBClassifier", "CSLogitBoostClassifier"])
+def test_one_pass_over_the_rules_for_every_answer(name, monkeypatch):
+    clf = fitted(name)
+    X, y, _ = rows()
+    passes = []
+    score = type(clf._ensemble).decision_function
+    monkeypatch.setattr(
+        type(clf._ensemble),
+        "decision_function",
+        lambda self, X: passes.append(len(X)) or score(self, X),
+    )
+    costs = np.array([[0.0, 1.0], [4.0, 0.0]])
+    for ask in (
+        lambda: clf.predict(X),
+        lambda: clf.predict(X, costs=costs),
+        lambda: clf.predict_cost(X, costs=costs),
+        lambda: clf.decide(X, capacity={1: 20}),
+        lambda: clf.break_even(X, (1, 0)),
+        lambda: clf.score(X, y),
+        lambda: clf.judged(X, y, costs=costs),
+    ):
+        passes.clear()
+        ask()
+        assert passes == [len(X)]
+
+
 # --- a fit happens or does not --------------------------------------------------------------
 
 
