@@ -88,7 +88,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):
             )
         return np.where(rows == self.missing_, np.nan, rows)
 
-    @available_if(lambda self: self.has_scores_)
+    @available_if(lambda self: self.has_scores_)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """Raw scores, if the classifier tells them: calibration prefers them to probabilities."""
         return self.trees_.scores(self._matrix(X))
