@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from costboost import AdaBoostCClassifier, AdaC2Classifier
-from costboost._recipe import Recipe
+from costboost._utils import Recipe
 from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import VoteRule
 from costboost.boosting.votes import adaboost_factor, half_log_ratio

@@ -17,10 +17,7 @@ ROOT = Path(costboost.__file__).parent
 
 # A module may import from its own layer and from those before it.
 LAYERS = (
-    (
-        *("_typing", "errors", "_sums", "_tables", "_threads", "_numba", "_validation", "_recipe"),
-        *("_docstrings", "_state"),
-    ),
+    ("_typing", "errors", "_threads", "_numba", "_utils"),
     ("costs",),
     ("metrics", "columns", "decisions"),
     ("estimator",),

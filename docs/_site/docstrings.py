@@ -1,6 +1,6 @@
 """Docstrings as the reader sees them: completed at run time, equations as MathML.
 
-Class docstrings list inherited parameters only at run time (`costboost._docstrings`), so they are
+Class docstrings list inherited parameters only at run time (`costboost._utils`), so they are
 taken from the imported class. Equations of ``.. math::`` and ``:math:`` become MathML, which
 browsers draw by themselves: no script and no font is loaded.
 """

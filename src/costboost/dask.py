@@ -40,7 +40,7 @@ from xgboost import collective
 from xgboost import dask as xgb_dask
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import Constraint, check_parameters, check_weights, number
+from costboost._utils import Constraint, check_parameters, check_weights, number
 from costboost.columns.frames import categorical_columns
 from costboost.costs import savings
 from costboost.gbm.classifier import CostBoostClassifier
@@ -79,7 +79,7 @@ class WorkerLostError(RuntimeError):
     """A worker of the cluster died or fell silent while it was needed; the fit was given up."""
 
 
-class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
+class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Gradient boosting that takes the decisions of least expected cost, on many machines.
 
     `costboost.CostBoostClassifier` with ``engine="xgboost", ensemble=1``, trained by the workers of

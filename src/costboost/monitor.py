@@ -28,9 +28,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2_contingency, ks_2samp, norm, pearson3
 
-from costboost._tables import as_frame, is_missing
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import is_real
+from costboost._utils import as_frame, is_missing, is_real
 from costboost.costs import Costs
 from costboost.decisions.arrays import (
     cheapest,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import costboost
-from costboost._validation import declared_rules
+from costboost._utils import declared_rules
 from costboost.algorithms._base import BoostingClassifier
 
 ROOT = Path(__file__).parents[2]

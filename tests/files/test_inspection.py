@@ -15,7 +15,7 @@ from rich.console import Console
 from scipy.sparse import csr_array
 from sklearn.linear_model import SGDClassifier
 
-from costboost._state import fingerprint
+from costboost._utils import fingerprint
 from costboost.errors import ModelFileError
 from costboost.files import FORMAT, inspect, save, show
 from files.models import PRICES, fitted, make, rows

@@ -19,18 +19,18 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._docstrings import complete
 from costboost._progress import round_progress
-from costboost._recipe import Recipe
-from costboost._state import fit_at_once
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import (
+from costboost._utils import (
     N_JOBS,
     VERBOSE,
     Constraint,
+    Recipe,
     check_parameters,
     check_weights,
+    complete,
+    fit_at_once,
     integer,
     one_of,
 )

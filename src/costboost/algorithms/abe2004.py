@@ -10,8 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from costboost._recipe import Recipe
 from costboost._typing import Bools, Floats, Ints
+from costboost._utils import Recipe
 from costboost.algorithms._base import SampledClassifier
 from costboost.algorithms.lozano2008 import AveragingClassifier, Variant
 from costboost.boosting.multiclass import MulticlassProblem

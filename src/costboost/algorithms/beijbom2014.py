@@ -12,9 +12,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._recipe import Recipe
 from costboost._typing import Floats
-from costboost._validation import LEARNING_RATE, Constraint, one_of
+from costboost._utils import LEARNING_RATE, Constraint, Recipe, one_of
 from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting import Scheme
 from costboost.boosting.multiclass import CoordinateDescent, MulticlassProblem

@@ -11,9 +11,8 @@ from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from costboost._recipe import Recipe
 from costboost._typing import Floats
-from costboost._validation import LEARNING_RATE, Constraint
+from costboost._utils import LEARNING_RATE, Constraint, Recipe
 from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, Scheme
 from costboost.boosting.votes import Init

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from costboost._recipe import Recipe
-from costboost._validation import BOOLEAN, LEARNING_RATE, Constraint
+from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint, Recipe
 from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, NewtonDescent, Scheme, VoteRule
 from costboost.boosting.votes import Init, adaboost_factor, cost_ratio_vote

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from costboost._recipe import Recipe
-from costboost._sums import dot
 from costboost._typing import Floats
+from costboost._utils import Recipe, dot
 from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, VoteRule
 from costboost.boosting.votes import half_log_ratio, margins

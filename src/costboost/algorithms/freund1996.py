@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from costboost._recipe import Recipe
 from costboost._typing import Floats
+from costboost._utils import Recipe
 from costboost.algorithms._base import PairVoteClassifier
 from costboost.algorithms.fan1999 import AdaCostClassifier
 from costboost.algorithms.ting2000 import csb_factor

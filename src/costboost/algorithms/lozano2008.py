@@ -11,9 +11,8 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from costboost._recipe import Recipe
 from costboost._typing import Bools, Floats
-from costboost._validation import Constraint, number, one_of
+from costboost._utils import Constraint, Recipe, number, one_of
 from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting import Scheme
 from costboost.boosting.multiclass import (

@@ -11,8 +11,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from costboost._recipe import Recipe
-from costboost._validation import BOOLEAN, LEARNING_RATE, Constraint, one_of
+from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint, Recipe, one_of
 from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, NewtonDescent, Scheme
 from costboost.boosting.votes import Init

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from costboost._recipe import Recipe
-from costboost._validation import Constraint, integer
+from costboost._utils import Constraint, Recipe, integer
 from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 from costboost.wrappers.min_cost import Calibration, MinCostClassifier
 

@@ -13,9 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import softmax
 
-from costboost._recipe import Recipe
 from costboost._typing import Floats
-from costboost._validation import Constraint, one_of
+from costboost._utils import Constraint, Recipe, one_of
 from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting.loop import Scheme
 from costboost.boosting.multiclass import (

@@ -10,9 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from costboost._recipe import Recipe
-from costboost._sums import dot
 from costboost._typing import Floats
+from costboost._utils import Recipe, dot
 from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import VoteRule
 from costboost.boosting.votes import Init, adaboost_factor, cost_ratio_vote, half_log_ratio, margins

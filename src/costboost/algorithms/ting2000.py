@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import math
 
-from costboost._recipe import Recipe
 from costboost._typing import Floats
+from costboost._utils import Recipe
 from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import VoteRule
 from costboost.boosting.votes import adaboost_factor, adaboost_vote, two_valued

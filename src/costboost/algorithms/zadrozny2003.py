@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from costboost._recipe import Recipe
 from costboost._typing import Ints
+from costboost._utils import Recipe
 from costboost.algorithms._base import SampledClassifier
 from costboost.boosting.multiclass import MulticlassProblem
 

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from costboost._sums import dot
 from costboost._typing import Floats, Ints
+from costboost._utils import dot
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, Step
 from costboost.boosting.votes import BinaryProblem
 from costboost.learners.base import Aim, Criterion, LeastSquares, Votes

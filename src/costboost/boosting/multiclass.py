@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from costboost._sums import dot
 from costboost._typing import Bools, Floats, Ints
+from costboost._utils import dot
 from costboost.boosting.descent import convex_step
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, Step
 from costboost.boosting.votes import VoteRule, half_log_ratio, right_and_wrong

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from costboost._sums import dot
 from costboost._typing import Bools, Floats
+from costboost._utils import dot
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, SidedVote, Step
 from costboost.costs import Costs
 from costboost.learners.base import Aim, Votes, voted

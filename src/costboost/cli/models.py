@@ -190,9 +190,11 @@ def fingerprint(problem: Problem) -> dict[str, str]:
     }  # fmt: skip
 
 
-def drop_half_line(path: Path) -> None:
-    """Cut off the half line that a killed run, or a full disk, has left at the end of a file."""
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(path, whole)
+def cut_half_line(path: Path, start: str) -> bool:
+    """Cut off the half line that a killed run has left; False if a file does not begin so."""
+    # Files of other kinds are not touched: the path may be a slip.
+    content, begin = path.read_bytes(), start.encode()
+    if not (content.startswith(begin) or begin.startswith(content)):
+        return False
+    os.truncate(path, content.rfind(b"\n") + 1)
+    return True

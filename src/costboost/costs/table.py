@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import in_range, usual_exponent
+from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader
 from costboost.costs.labels import label_array
 from costboost.costs.uncertain import scenarios

@@ -34,8 +34,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
-from costboost._tables import as_frame
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import as_frame
 from costboost.decisions.arrays import (
     cheapest,
     checked_labels,

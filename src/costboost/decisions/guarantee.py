@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.stats import binom
 
 from costboost._typing import Floats
-from costboost._validation import is_real
+from costboost._utils import is_real
 
 # -- Whether the mean cost is below a limit, with a stated probability of being wrong ------------
 # Costs of held-out rows are independent draws from an unknown distribution between two known

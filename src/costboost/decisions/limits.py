@@ -11,9 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._tables import is_missing
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import is_integer, is_real
+from costboost._utils import is_integer, is_missing, is_real
 from costboost.decisions.arrays import checked_labels, of_length, position
 from costboost.decisions.program import Limit, dual_bound, solve, solve_whole, tolerance
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._tables import as_frame
 from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._utils import as_frame
 from costboost.decisions.arrays import (
     cheapest,
     checked_labels,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._tables import as_frame
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import as_frame
 from costboost.decisions.arrays import cheapest, checked_expected, checked_labels
 from costboost.decisions.limits import (
     Budget,

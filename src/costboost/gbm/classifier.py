@@ -11,9 +11,15 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._state import fingerprint, unfitted
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import Constraint, check_parameters, check_weights, is_real
+from costboost._utils import (
+    Constraint,
+    check_parameters,
+    check_weights,
+    fingerprint,
+    is_real,
+    unfitted,
+)
 from costboost.columns.frames import EncodedRows, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import columns_of
@@ -685,7 +691,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         check_is_fitted(self)
         return next(reversed(self.heads_.values()))
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated class probabilities.
 

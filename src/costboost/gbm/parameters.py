@@ -10,7 +10,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
-from costboost._validation import (
+from costboost._utils import (
     BOOLEAN,
     FRACTION,
     LEARNING_RATE,

@@ -24,7 +24,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
-from costboost._validation import is_integer
+from costboost._utils import is_integer
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
 from costboost.costs.labels import parameter

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import checked_labels
+from costboost._utils import checked_labels
 from costboost.columns.frames import FrameEncoder, is_sparse
 from costboost.costs import Costs, CostSummary
 from costboost.costs.forms import decisions_of, is_labelled, varies

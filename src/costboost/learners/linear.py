@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.linear_model import SGDClassifier
 
 from costboost._typing import AnyArray, Floats
-from costboost._validation import usual_exponent
+from costboost._utils import usual_exponent
 from costboost.learners.base import Aim, Criterion, Fitted, Learner, Rows, constant, one_hot
 
 # A feature that varies less counts as constant: its slope would not be finite.

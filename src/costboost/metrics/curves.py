@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import isotonic_regression
 
 from costboost._typing import Bools, Floats, Ints
-from costboost._validation import in_range, usual_exponent
+from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import is_short
 from costboost.metrics.money import Case, in_full, positive_index
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import in_range, usual_exponent
+from costboost._utils import in_range, usual_exponent
 from costboost.costs import Costs
 from costboost.costs.forms import RowCosts, is_frame, is_short, named_labels
 from costboost.costs.labels import nearest, positive_code

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
-from costboost._tables import as_frame, is_missing
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import usual_exponent
+from costboost._utils import as_frame, is_missing, usual_exponent
 from costboost.metrics.money import Case, in_full
 
 if TYPE_CHECKING:

@@ -18,10 +18,9 @@ from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from costboost._state import fit_at_once
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._validation import (
+from costboost._utils import (
     BOOLEAN,
     FOLDS,
     N_JOBS,
@@ -29,6 +28,7 @@ from costboost._validation import (
     check_parameters,
     check_weights,
     checked_labels,
+    fit_at_once,
     one_of,
 )
 from costboost.columns.frames import as_csr, categorical_columns, check_table, is_sparse, numbers

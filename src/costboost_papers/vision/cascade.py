@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._validation import (
+from costboost._utils import (
     BOOLEAN,
     FOLDS,
     N_JOBS,
@@ -350,7 +350,7 @@ def held_out_stage(
 # --- cascade -------------------------------------------------------------------------------------
 
 
-class CascadeClassifier(ClassifierMixin, BaseEstimator):
+class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Attentional cascade of boosted classifiers on Haar-like features."""
 
     # A window is positive if it passes every stage; a window that fails one is never looked at
