@@ -22,7 +22,6 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import dot
 from costboost.losses.base import Loss, exp, register
 from costboost.losses.coordinates import (
     Coordinate,
