@@ -153,7 +153,8 @@ def model_recipe(path: Path) -> TableRecipe | None:
 
     if not path.is_file():
         raise TableError(f"There is no model file {path}. `costboost fit` writes one.")
-    manifest = reading(path, lambda: container.read_manifest(path))
+    with reading(path):
+        manifest = container.read_manifest(path)
     return None if _ENTRY not in manifest else TableRecipe.from_json(manifest[_ENTRY])
 
 
