@@ -666,7 +666,7 @@ def test_calibration_is_one_factor(engine):
     raw, calibrated = (
         make(engine=engine, ensemble=1, calibration=how).fit(X, y) for how in (None, "temperature")
     )
-    assert raw.temperature_ == 1
+    assert raw.temperature_ == 1 != calibrated.temperature_
     odds = [np.log(p / (1 - p)) for p in (m.predict_proba(X)[:, 1] for m in (raw, calibrated))]
     np.testing.assert_allclose(odds[1], calibrated.temperature_ * odds[0], atol=1e-6)
 
@@ -760,7 +760,7 @@ def test_a_warning_that_is_an_error_leaves_the_classifier_as_it_was():
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("n_priced", [1, 3, 10])
+@pytest.mark.parametrize("n_priced", [1, 10])
 @pytest.mark.parametrize("decision", ["auto", "learned"])
 def test_few_rows_have_a_price(engine, k, n_priced, decision):
     """Folds share out the rows that have a price, and survive if there is none."""
