@@ -8,9 +8,11 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -231,6 +233,15 @@ def fit_at_once(estimator: EstimatorT, X: Any, y: Any, *others: Any) -> Estimato
 def now() -> str:
     """The time of a training: UTC, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Versions of those packages that are installed."""
+    found = {}
+    for package in packages:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 def fingerprint(X: Any, y: Any) -> str:
