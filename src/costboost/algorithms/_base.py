@@ -19,7 +19,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._progress import round_progress
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import (
@@ -33,6 +32,7 @@ from costboost._utils import (
     fit_at_once,
     integer,
     one_of,
+    round_progress,
 )
 from costboost.boosting import BinaryProblem, VoteRule, VoteScheme
 from costboost.boosting.loop import PERFECT_VOTE, History, Scheme, boost
