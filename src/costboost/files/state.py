@@ -69,8 +69,8 @@ _PLACES = {
     "costboost.learners.linear": "Line LineRule LinearRule Perceptron",
     "costboost.learners.adapter": "ClassLearner ClassRule EstimatorRule SklearnLearner",
     "costboost.learners.joint": "JointRule JointTree",
-    "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble ProjectedEnsemble "
-    "RelationalRule stochastic",
+    "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
+    "stochastic",
     "costboost.losses": "PNorm",
     "costboost.gbm.heads": "ProbabilityHead DecisionHead LossHead",
     "costboost.gbm.members": "Member Members",
