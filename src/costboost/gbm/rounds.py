@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from costboost._progress import RoundLine, progress_bar
 from costboost._typing import AnyArray, Floats
+from costboost._utils import RoundLine, progress_bar
 from costboost.gbm.rows import Rows
 from costboost.gbm.targets import Target
 
