@@ -178,7 +178,8 @@ def fingerprint(problem: Problem) -> dict[str, str]:
     """What must be the same for results to be used again: rows, costs, versions."""
     import pandas as pd
 
-    from costboost.files.model import versions
+    from costboost._utils import versions
+    from costboost.files.model import PACKAGES
 
     rows = problem.rows
     digest = hashlib.sha256(" ".join(map(str, rows.X.columns)).encode("utf-8", "surrogatepass"))
@@ -187,7 +188,7 @@ def fingerprint(problem: Problem) -> dict[str, str]:
         digest.update(b"none" if values is None else np.asarray(values).astype(str).tobytes())
     return {
         "rows": digest.hexdigest()[:16], "costs": repr(problem.cost_matrix),
-        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions(*PACKAGES).items()),
     }  # fmt: skip
 
 

@@ -7,13 +7,13 @@ import re
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from costboost._utils import versions
 from costboost.costs.forms import columns_of, varies
 from costboost.costs.table import same_labels
 from costboost.errors import ModelFileError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # the same model must give the same bytes
-_PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
+PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
 # Columns of a frame that is made to try a model; making it takes time for each.
 _FRAME_COLUMNS = 10_000
 # Columns, categories and entries of arrays that a manifest lists.
@@ -82,7 +82,7 @@ def contents(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     container.parse_json(state, "The state of the model")  # a file that is written can be read
     manifest = {
         "class": name,
-        "versions": versions(),
+        "versions": versions(*PACKAGES),
         "untrusted": sorted(encoder.types),
         "boosters": encoder.boosters,
         **_summary(model),
@@ -144,17 +144,6 @@ def reading(path: Any) -> Iterator[None]:
         raise ModelFileError(f"{os.fspath(path)}: it is damaged: {error!r}") from error
     except (RecursionError, MemoryError, NotImplementedError, EOFError) as error:
         raise ModelFileError(f"{os.fspath(path)}: it asks for too much: {error!r}") from error
-
-
-def versions() -> dict[str, str]:
-    """Versions of the packages that results depend on."""
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _check_answers(model: Any) -> None:
