@@ -211,7 +211,7 @@ class BoostingClassifier(CostSensitiveClassifier):
     ) -> None:
         """Boost on the rows with weight and `_keep` what came out."""
         # ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
-        problem = MulticlassProblem.from_costs(costs, weights, used)
+        problem = MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
         # Decisions, the cheapest one for all rows first.
         self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
         F = self._train(problem, X, rng)
