@@ -882,7 +882,6 @@ def test_missing_engine(monkeypatch):
 # --- real costs -------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_credit_card_clients(data_dir):
     """3000 of the clients, each with costs of their own, decide about the others."""
     from lightgbm import LGBMClassifier

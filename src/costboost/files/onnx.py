@@ -388,10 +388,11 @@ def _of_heads(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], F
               else _scores(graph, part.trees))
         for part, weight in zip(head.models, head.weights, strict=True)
     )  # fmt: skip
+    if head.temperature != 1.0:
+        scores = graph("Mul", scores, head.temperature)
     if head.base:
         scores = graph("Add", scores, head.base)
     if isinstance(head, ProbabilityHead):
-        scores = graph("Mul", scores, head.temperature)
         proba = _probabilities(graph, scores, len(model.classes_))
         expected, taken = _cheapest(graph, proba, model)
         outputs = {"probabilities": proba, "expected_costs": expected, "decision": taken}
