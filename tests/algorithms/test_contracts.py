@@ -18,8 +18,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost import _threads
-from costboost._progress import round_progress
-from costboost._utils import check_weights
+from costboost._utils import check_weights, round_progress
 from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting.loop import SidedVote, Step
 from costboost.errors import CollapseWarning
