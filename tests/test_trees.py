@@ -416,3 +416,15 @@ def test_a_tree_that_is_too_deep_is_refused():
     )
     with pytest.raises(ValueError, match="depth of at most 1000"):
         chain.check(1)
+
+
+@pytest.mark.parametrize("objective", ["binary", "multiclass"])
+def test_a_row_scores_the_same_before_anything_is_compiled(objective):
+    X = strange_rows()
+    for trees in (
+        from_lightgbm(lightgbm_booster(objective)),
+        from_lightgbm(lightgbm_booster(objective, zero_as_missing=True)),
+        from_xgboost(xgboost_booster(2 if objective == "binary" else 3)),
+    ):
+        found = np.array([trees._row_scores(x) for x in X])
+        assert np.array_equal(found, trees.scores(X).reshape(found.shape))

@@ -28,7 +28,7 @@ PARTS = {
     "full_disks": "Full disks and paths that cannot be written: a clear error, nothing lost, no "
     "stray files (`tests/trust/full_disks.py`).",
     "dask": "Workers that are killed, paused or out of memory: a fit or a clear error within the "
-    "stated time; fits repeat for a seed (`tests/trust/clusters.py`).",
+    "stated time; a seed repeats on columns of few values (`tests/trust/clusters.py`).",
     "load": "Fits and predictions do not grow; threads, forks and spawned processes answer the "
     "same (`tests/trust/load.py`).",
     "files": "Damaged and hostile model files are refused, or are a model; no crash, no hang "

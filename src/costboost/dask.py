@@ -79,7 +79,7 @@ class WorkerLostError(RuntimeError):
     """A worker of the cluster died or fell silent while it was needed; the fit was given up."""
 
 
-class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):
+class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Gradient boosting that takes the decisions of least expected cost, on many machines.
 
     `costboost.CostBoostClassifier` with ``engine="xgboost", ensemble=1``, trained by the workers of

@@ -55,7 +55,7 @@ class Answer(NamedTuple):
     expected: Floats | None  # expected cost of each decision, (n, d); None as above
 
 
-class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
+class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that knows what decisions cost, reports in money and can be saved to a file.
 
     Attributes
@@ -323,7 +323,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):
         answer = self._answer(X, costs, proba=False)
         return answer.costs.decisions[answer.codes]
 
-    @available_if(lambda model: hasattr(model, "predict_proba"))
+    @available_if(lambda model: hasattr(model, "predict_proba"))  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the class probabilities.
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from costboost._numba import jit
 from costboost._threads import usable_threads
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.columns.frames import is_sparse
 
 __all__ = [
@@ -46,6 +46,8 @@ ZERO = float(np.float32(1e-35))
 
 # Rows times trees, nodes, and columns below which LightGBM answers sooner than numba is loaded.
 _WORK, _NODES, _WIDTH = 1_000_000, 20_000, 10_000
+# Rows, and calls, for which it pays to load neither.
+_FEW = 8
 # Bytes of the rows that go through a tree together: they stay in the processor's cache.
 _BLOCK_BYTES = 2**15
 # Rows that a thread takes at a time, and numbers of sparse rows that are written out at a time.
@@ -106,14 +108,47 @@ class Trees:
     def scores(self, X: AnyArray, threads: int = 1) -> Floats:
         """Raw scores of rows, (n,) or (n, n_scores)."""
         n, threads = X.shape[0], usable_threads(threads)
+        is_cold = not _kernel.cache_info().currsize
+        if is_cold and 0 < n <= _FEW and not is_sparse(X):
+            # Neither numba nor a twin pays before a model was asked a few times.
+            asked = self.__dict__["_asked"] = self.__dict__.get("_asked", 0) + 1
+            if asked <= _FEW:
+                few = np.array([self._row_scores(np.asarray(x, dtype=np.float64)) for x in X])
+                return few[:, 0] if self.n_scores == 1 else few
         is_small = n * len(self.roots) < _WORK and len(self.feature) < _NODES
         is_small &= X.shape[1] <= _WIDTH  # its twin names every column
-        if is_sparse(X) or (is_small and not _kernel.cache_info().currsize):
+        if is_sparse(X) or (is_small and is_cold):
             options = {"raw_score": True, "num_threads": threads}
             return np.asarray(self._predicted(X, **options), dtype=np.float64)
         total = np.tile(self.base, (n, 1))
         self._add(X, total, threads, self.roots)
         return total[:, 0] if self.n_scores == 1 else total
+
+    def _row_scores(self, x: Floats) -> Floats:
+        """Scores of one row: all trees take a step at a time."""
+        node = self.roots.astype(np.int64)
+        while len(at := np.flatnonzero(node >= 0)):
+            here = node[at]
+            value, kind = x[self.feature[here]], self.kind[here]
+            is_set = (kind & CATEGORY) > 0
+            is_left = value <= self.threshold[here]
+            lost = np.isnan(value)
+            lost |= ((kind & ZERO_MISSING) > 0) & ~is_set & (np.abs(value) <= ZERO)
+            if is_set.any():
+                is_left[is_set] = self._in_set(here[is_set], value[is_set])
+            is_left = np.where(lost, (kind & MISSING_LEFT) > 0, is_left)
+            node[at] = self.children[here, np.where(is_left, 0, 1)]
+        values = self.values[~node].reshape(-1, self.n_scores)
+        # From the first tree to the last, as everywhere.
+        return np.asarray(np.cumsum(np.vstack([self.base, values]), axis=0)[-1])
+
+    def _in_set(self, nodes: Ints, value: Floats) -> Bools:
+        """Whether categories are in the sets of nodes; codes of -1 and below are in none."""
+        inside = (value > -1.0) & (value < 32.0 * self.words[nodes])
+        code = np.where(inside, value, 0.0).astype(np.int64)
+        word = np.where(inside, self.threshold[nodes].astype(np.int64) + (code >> 5), 0)
+        words = np.append(self.categories, np.uint32(0))[word].astype(np.int64)
+        return np.asarray(inside & ((words >> (code & 31)) & 1 > 0))
 
     def staged_scores(self, X: AnyArray, threads: int = 1) -> Iterator[Floats]:
         """Raw scores after each round."""

@@ -15,55 +15,28 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 BLOCK = re.compile(r"^```console\n(.*?)^```$", flags=re.DOTALL | re.MULTILINE)
+STEP = re.compile(r"^\$ ((?:.*\\\n)*.*)\n?((?:(?!\$ ).*\n?)*)", flags=re.MULTILINE)
 LINES = str.maketrans("", "", "━╇┃│╪═╭╮╰╯─")
 NUMBER = re.compile(r"[-+]?[\d,]*\.?\d+(?:e-?\d+)?")
 NEAR = 0.1
 """Versions of the engines differ in the last trees: numbers may differ by a tenth."""
 
 
-@dataclass(frozen=True)
-class Step:
-    """A command and what the page says it prints."""
-
-    command: str
-    output: str
-
-
-def steps_of(block: str) -> Iterator[Step]:
-    """The commands of a block; a line that ends with a backslash goes on."""
-    lines = block.splitlines()
-    at = 0
-    while at < len(lines):
-        command = lines[at].removeprefix("$ ")
-        at += 1
-        while command.endswith("\\"):
-            command += "\n" + lines[at]
-            at += 1
-        output = []
-        while at < len(lines) and not lines[at].startswith("$ "):
-            output.append(lines[at])
-            at += 1
-        yield Step(command, "\n".join(output).strip("\n"))
+def steps_of(block: str) -> list[tuple[str, str]]:
+    """Commands and outputs of a block; a line that ends with a backslash goes on."""
+    return [(command, output.strip("\n")) for command, output in STEP.findall(block)]
 
 
 def alike(said: str, printed: str) -> bool:
     """Whether two outputs have the same words, and nearly the same numbers."""
-    words = [text.translate(LINES).split() for text in (said, printed)]
-    if len(words[0]) != len(words[1]):
+    said, printed = (" ".join(text.translate(LINES).split()) for text in (said, printed))
+    if NUMBER.sub("#", said) != NUMBER.sub("#", printed):
         return False
-    return all(_same(a, b) for a, b in zip(*words, strict=True))
-
-
-def _same(a: str, b: str) -> bool:
-    if NUMBER.sub("#", a) != NUMBER.sub("#", b):
-        return False
-    for x, y in zip(NUMBER.findall(a), NUMBER.findall(b), strict=True):
-        p, q = (float(one.replace(",", "") or "nan") for one in (x, y))
+    for pair in zip(NUMBER.findall(said), NUMBER.findall(printed), strict=True):
+        p, q = (float(one.replace(",", "") or "nan") for one in pair)
         if abs(p - q) > NEAR * max(abs(p), abs(q), 1.0):
             return False
     return True
@@ -71,16 +44,10 @@ def _same(a: str, b: str) -> bool:
 
 def run(command: str, folder: str) -> str:
     """What a command prints in a terminal of 80 columns."""
-    scripts = Path(sys.executable).parent
-    environment = {
-        **os.environ,
-        "PATH": f"{scripts}{os.pathsep}{os.environ['PATH']}",
-        "COLUMNS": "80",
-        "NO_COLOR": "1",
-    }
-    command = re.sub(r"^costboost\b", f"{sys.executable} -m costboost", command)
+    scripts = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     done = subprocess.run(
-        command, shell=True, cwd=folder, env=environment, text=True,
+        re.sub(r"^costboost\b", f"{sys.executable} -m costboost", command), shell=True, cwd=folder,
+        env={**os.environ, "PATH": scripts, "COLUMNS": "80", "NO_COLOR": "1"}, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
     return "\n".join(line.rstrip() for line in done.stdout.splitlines()).strip("\n")
@@ -92,27 +59,22 @@ def main() -> int:
     parser.add_argument("page", type=Path)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    text = arguments.page.read_text("utf-8")
     wrong = 0
+
+    def played(found: re.Match[str]) -> str:
+        nonlocal wrong
+        lines = []
+        for command, output in steps_of(found[1]):
+            print(f"$ {command}", flush=True)
+            printed = run(command, folder)
+            if not alike(output, printed) and not arguments.write:
+                wrong += 1
+                print(f"The page says:\n{output}\nIt prints:\n{printed}\n")
+            lines.append(f"$ {command}\n{printed}".rstrip("\n"))
+        return "```console\n" + "\n".join(lines) + "\n```"
+
     with tempfile.TemporaryDirectory() as folder:
-
-        def played(found: re.Match[str]) -> str:
-            nonlocal wrong
-            lines = []
-            for step in steps_of(found[1]):
-                print(f"$ {step.command}", flush=True)
-                printed = run(step.command, folder)
-                same = alike(step.output, printed)
-                if not same and not arguments.write:
-                    wrong += 1
-                    print(f"The page says:\n{step.output}\nIt prints:\n{printed}\n")
-                lines.append(
-                    f"$ {step.command}\n"
-                    + (step.output if same and not arguments.write else printed)
-                )
-            return "```console\n" + "\n".join(line.rstrip("\n") for line in lines) + "\n```"
-
-        new = BLOCK.sub(played, text)
+        new = BLOCK.sub(played, arguments.page.read_text("utf-8"))
     if arguments.write:
         arguments.page.write_text(new, "utf-8")
     print(f"{wrong} outputs differ from the page" if wrong else "The page is right.")

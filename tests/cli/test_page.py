@@ -15,24 +15,17 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.mark.slow
 def test_the_page_is_right() -> None:
-    for module in ("optuna", "plotly", "xgboost"):
+    for module in ("catboost", "optuna", "plotly", "xgboost"):
         pytest.importorskip(module)
     script = ROOT / "tests" / "cli" / "newcomer.py"
-    done = subprocess.run(
-        [sys.executable, str(script), str(ROOT / "docs" / "cli.md")],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    command = [sys.executable, str(script), str(ROOT / "docs" / "cli.md")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_commands_may_go_on_over_lines() -> None:
-    (one, two) = steps_of("$ a \\\n  b\nout\nput\n$ c\n")
-    assert (one.command, one.output) == ("a \\\n  b", "out\nput")
-    assert (two.command, two.output) == ("c", "")
-
-
-def test_outputs_are_alike_if_words_are_the_same_and_numbers_near() -> None:
+def test_steps_and_what_is_alike() -> None:
+    found = steps_of("$ a \\\n  b\nout\nput\n$ c\n")
+    assert found == [("a \\\n  b", "out\nput"), ("c", "")]
     assert alike("cost │ 1,000 (900 to 1,100)", "cost ┃ 1,020 (890 to 1,110)")
-    assert not alike("cost 1,000", "cost 1,200")
-    assert not alike("cost 1,000", "costs 1,000")
-    assert not alike("cost 1,000", "cost")
+    for other in ("cost 1,200", "costs 1,000", "cost"):
+        assert not alike("cost 1,000", other)

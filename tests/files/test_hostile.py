@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import re
+import subprocess
 import sys
 import time
 import zipfile
@@ -20,6 +21,7 @@ from costboost.files import FORMAT, Limits, container, inspect, load, save, skop
 from costboost.files.container import pack, unpack
 from costboost.files.model import contents
 from costboost.files.state import ARRAYS, STATE, Decoder
+from costboost.trees import Trees
 from files.models import answers, fitted, make, rows, same
 from files.mutations import rewritten_manifest, run
 
@@ -272,69 +274,98 @@ def test_the_class_must_be_that_of_the_manifest(tmp_path):
         load(path)
 
 
-# -- trees of scikit-learn ------------------------------------------------------------------------
+# -- trees ----------------------------------------------------------------------------------------
 
 X, Y = rows()
 
 
-def saved_tree(estimator, tmp_path, change):
-    """A file with a tree of scikit-learn whose arrays were changed."""
-    model = make("MinCostClassifier", estimator=estimator).fit(X, Y)
-    manifest, members = contents(model)
-    state = json.loads(members[STATE])
-    place = 0
-    data = bytearray(members[ARRAYS])
-    for node in state["objects"]:
-        for name, item in arrays_of(node):
-            size = int(np.prod(item["shape"])) * np.dtype(item["array"]).itemsize
-            view = np.frombuffer(data, item["array"], count=size and int(np.prod(item["shape"])),
-                                 offset=place)  # fmt: skip
-            if "tree" in node and name in change:
-                where, number = change.pop(name)
-                view[where] = number
-            place += size
-    assert not change
-    return container.write(
-        tmp_path / "m",
-        manifest,
-        {**members, STATE: json.dumps(state).encode(), ARRAYS: bytes(data)},
-    )
-
-
 def arrays_of(node, name=""):
     """The arrays of an object, in the order of their bytes."""
-    if isinstance(node, dict) and set(node) == {"array", "shape"}:
-        yield name, node
-    elif isinstance(node, dict) and set(node) == {"scalar"}:
-        yield name, {"array": node["scalar"], "shape": [1]}
-    else:
-        for key, item in (
-            node.items()
-            if isinstance(node, dict)
-            else (enumerate(node) if isinstance(node, list) else ())
-        ):
+    if isinstance(node, dict) and ("array" in node or "scalar" in node):
+        yield name, node.get("array", node.get("scalar")), node.get("shape", [])
+    elif isinstance(node, (dict, list)):
+        for key, item in node.items() if isinstance(node, dict) else enumerate(node):
             yield from arrays_of(item, key)
 
 
-TREES = {
-    "child beyond": {"left_child": (0, 10**6)},
-    "child negative": {"right_child": (0, -9)},
-    "a cycle": {"left_child": (1, 0)},
-    "one child": {"left_child": (0, -1)},
-    "feature beyond": {"feature": (0, 2**30)},
-    "feature of another table": {"feature": (0, 4)},
-    "threshold": {"threshold": (0, np.nan)},
+def tampered(model, kind, name, change, path):
+    """A file in which an array of the first object of a kind was changed."""
+    manifest, members = contents(model)
+    data, place, done = bytearray(members[ARRAYS]), 0, False
+    for node in json.loads(members[STATE])["objects"]:
+        for key, dtype, shape in arrays_of(node):
+            count = int(np.prod(shape))
+            if not done and kind in (*node, node.get("class")) and key == name:
+                change(np.frombuffer(data, dtype, count, place).reshape(shape))
+                done = True
+            place += count * np.dtype(dtype).itemsize
+    assert done
+    return container.write(path, manifest, {**members, ARRAYS: bytes(data)})
+
+
+def entry(where, value):
+    return lambda array: array.__setitem__(where, value)
+
+
+SKLEARN = {
+    "child beyond": ("left_child", 0, 10**6),
+    "child negative": ("right_child", 0, -9),
+    "a cycle": ("left_child", 1, 0),
+    "one child": ("left_child", 0, -1),
+    "feature beyond": ("feature", 0, 2**30),
+    "feature of another table": ("feature", 0, 4),
+    "threshold": ("threshold", 0, np.nan),
 }
 
 
-@pytest.mark.parametrize("case", TREES)
+@pytest.mark.parametrize("case", SKLEARN)
 @pytest.mark.parametrize("forest", [False, True], ids=["tree", "forest"])
-def test_broken_trees_are_refused(case, forest, tmp_path):
+def test_broken_trees_of_scikit_learn_are_refused(case, forest, tmp_path):
     estimator = DecisionTreeClassifier(max_depth=4, random_state=0)
     if forest:
         estimator = RandomForestClassifier(n_estimators=2, random_state=0)
-    with pytest.raises(ModelFileError, match=r"child|splits|number"):
-        load(saved_tree(estimator, tmp_path, dict(TREES[case])))
+    model = make("MinCostClassifier", estimator=estimator).fit(X, Y)
+    name, where, value = SKLEARN[case]
+    with pytest.raises(ModelFileError, match=r"child|column|number"):
+        load(tampered(model, "tree", name, entry(where, value), tmp_path / "m"))
+
+
+TABLES = {
+    "child beyond": ("children", (0, 0), 10**6, "one parent"),
+    "leaf beyond": ("children", (0, 0), -(10**6), "one parent"),
+    "a cycle": ("children", (0, 1), 0, "one parent"),
+    "root beyond": ("roots", 0, 10**6, "one parent"),
+    "feature beyond": ("feature", 0, 2**30, "asks for column 1073741824"),
+    "feature of another table": ("feature", 0, 17, "asks for column 17"),
+    "feature before": ("feature", 0, -1, "features"),
+    "threshold": ("threshold", ..., np.nan, "numbers"),
+    "leaf": ("values", 0, np.inf, "finite"),
+    "kind": ("kind", 0, 64, "kinds"),
+    "a set beyond": ("words", ..., 2**30, "sets of categories"),
+    "cover": ("leaf_cover", 0, -1.0, "covers"),
+}
+
+
+@pytest.mark.parametrize("case", TABLES)
+@pytest.mark.parametrize("of", ["lightgbm, categories", "xgboost, categories", "AdaC2Classifier"])
+def test_broken_tables_of_trees_are_refused(case, of, tmp_path):
+    name, where, value, words = TABLES[case]
+    with pytest.raises(ModelFileError, match=words):
+        load(tampered(fitted(of)[0], "Trees", name, entry(where, value), tmp_path / "m"))
+
+
+def test_a_deep_tree_is_refused(tmp_path):
+    n = 2000
+    chain = Trees(
+        1, np.zeros(1), np.zeros(1, np.int32), np.zeros(n, np.int32), np.zeros(n),
+        np.zeros(n, np.int8), np.zeros(n, np.int32),
+        np.stack([np.append(np.arange(1, n), ~n), ~np.arange(n)], axis=1).astype(np.int32),
+        np.zeros(n + 1), np.zeros(0, np.uint32), np.zeros(n), np.ones(n + 1),
+    )  # fmt: skip
+    model = make("AdaC2Classifier").fit(X, Y)
+    model._ensemble.trees = chain
+    with pytest.raises(ModelFileError, match="depth"):
+        load(save(model, tmp_path / "m"))
 
 
 def test_trees_inside_a_forest_come_back(tmp_path):
@@ -383,6 +414,48 @@ def test_packed_parts_are_refused():
     data = zipped([("schema.json", json.dumps(EMPTY) + " " * 10**6)])
     with pytest.raises(ModelFileError, match="not an archive of skops as costboost"):
         skops_parts.load(data, (), "it")
+
+
+# -- time and memory ------------------------------------------------------------------------------
+
+
+def many(n, item):
+    """A state with a list of so many values."""
+    return b'{"objects": [{"class": "Members", "items": [' + b",".join([item] * n) + b"]}]}"
+
+
+LARGE = {
+    "lists": many(249_000, b"[]"),
+    "mappings": many(166_000, b'{"dict":{}}'),
+    "arrays": many(124_000, b'{"array":"<f8","shape":[0]}'),
+    "objects": b'{"objects": [' + b",".join([b'{"class":"Votes","fields":{}}'] * 124_000) + b"]}",
+    "frames": many(60_000, b'{"frame":[[],[],[]]}'),
+    "more than there may be": many(3_000_000, b"[]"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", LARGE)
+def test_large_files_end_in_time(case, tmp_path):
+    """Within 5 seconds of one processor and 500 MB; a process of its own, whose peak is known."""
+    manifest, members = contents(fitted("histograms")[0])
+    path = container.write(tmp_path / "m", manifest, {**members, STATE: LARGE[case]})
+    assert path.stat().st_size < 10_000_000
+    code = (
+        "import resource, time; from costboost.files import inspect, load; "
+        "from costboost.errors import ModelFileError; import costboost.algorithms\n"
+        "def used(): r = resource.getrusage(resource.RUSAGE_SELF); return r.ru_utime, r.ru_maxrss\n"
+        "before = used(); inspect(PATH)\n"
+        "try: load(PATH)\n"
+        "except ModelFileError: pass\n"
+        "after = used(); print(after[0] - before[0], (after[1] - before[1]) / 1000)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code.replace("PATH", repr(str(path)))],
+        capture_output=True, text=True, timeout=100, check=True,
+    )  # fmt: skip
+    seconds, megabytes = map(float, done.stdout.split())
+    assert seconds < 5 and megabytes < 500
 
 
 def test_mutated_files_are_refused_or_equal():

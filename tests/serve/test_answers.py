@@ -34,7 +34,7 @@ def own_costs(model, n, seed=3):
 
 
 @pytest.mark.parametrize("given", [False, True])
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "decided"])
 def test_json_answers_are_those_of_the_model(name, given):
     model = model_of(name)
     X = rows_of(model)
@@ -72,6 +72,18 @@ def test_boosters_asked_directly_answer_as_their_public_methods(name):
     if one.explanation is not None:
         np.testing.assert_array_equal(one.explanation.parts, two.explanation.parts)
         assert one.explanation.feature_names == two.explanation.feature_names
+
+
+def test_models_without_probabilities_only_decide():
+    model = model_of("decided")
+    X = rows_of(model, 5)
+    client = client_of("decided")
+    answer = client.decide({"records": records_of(X)}).json()
+    assert answer["rows"] == [{"decision": label} for label in model.predict(X)]
+    assert answer["expected_cost"] is None
+    for more in ({"explain": True}, {"costs": {"fn": 1, "fp": 1}}, {"capacity": {"ok": 1}}):
+        answer = client.decide({"records": records_of(X), **more})
+        assert (answer.status_code, answer.json()["error"]["field"]) == (422, *more)
 
 
 def test_explanations_add_up():

@@ -215,7 +215,7 @@ class _Graph:
     def _labels(self, labels: AnyArray) -> str:
         """The labels as a constant: text, integers, floats or booleans."""
         if labels.dtype.kind in "OU":
-            text = [str(label).encode() for label in labels]
+            text: Any = [str(label).encode() for label in labels]
             kind = self.onnx.TensorProto.STRING
             tensor = self.onnx.helper.make_tensor("labels", kind, [len(text)], text)
             self.constants.append(tensor)

@@ -9,11 +9,6 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Ints
-from costboost.errors import ModelFileError
-
-__all__ = ["dump", "is_tree", "load"]
-
-_KEYS = {"n_features", "n_classes", "max_depth", "nodes", "values"}
 
 
 def is_tree(value: Any) -> bool:
@@ -34,72 +29,51 @@ def dump(tree: Any) -> dict[str, Any]:
     }
 
 
-def load(state: Mapping[str, Any], where: str) -> Any:
-    """The tree, if its nodes are those of a tree."""
-    if set(state) != _KEYS:
-        raise ModelFileError(f"{where} must have {', '.join(sorted(_KEYS))}.")
+def load(state: Mapping[str, Any]) -> Any:
+    """The tree; a ValueError, KeyError or TypeError if its nodes are not those of a tree."""
     n_features, n_classes, depth = state["n_features"], state["n_classes"], state["max_depth"]
-    fine = (
-        type(n_features) is int
-        and 0 < n_features < 2**31
-        and isinstance(n_classes, np.ndarray)
-        and n_classes.ndim == 1
-        and n_classes.dtype == np.intp
-        and len(n_classes) > 0
-        and np.all((n_classes > 0) & (n_classes < 2**20))
-        and type(depth) is int
-        and 0 <= depth < 2**20
-    )
-    if not fine:
-        raise ModelFileError(f"{where} has sizes that no tree has.")
+    if n_classes.dtype != np.intp or ((n_classes < 1) | (n_classes > 2**20)).any():
+        raise ValueError("the numbers of classes are those of no tree")
+    if not 0 < n_features < 2**31 or not 0 <= depth < 2**20:
+        raise ValueError("the sizes are those of no tree")
     # Private, and the only place where scikit-learn has it.
-    empty = import_module("sklearn.tree._tree").Tree(n_features, n_classes, len(n_classes))
-    nodes = _nodes(state["nodes"], empty.__getstate__()["nodes"].dtype, where)
-    values = state["values"]
-    shape = (len(nodes), len(n_classes), int(n_classes.max()))
-    if not isinstance(values, np.ndarray) or values.dtype != np.float64 or values.shape != shape:
-        raise ModelFileError(f"{where} must have values of the shape {shape}.")
-    _check(nodes, n_features, where)
-    empty.__setstate__(
+    tree = import_module("sklearn.tree._tree").Tree(n_features, n_classes, len(n_classes))
+    dtype, fields = tree.__getstate__()["nodes"].dtype, state["nodes"]
+    if set(fields) != set(dtype.names):
+        raise ValueError(f"the installed scikit-learn has the fields {', '.join(dtype.names)}")
+    nodes = np.zeros(len(fields["left_child"]), dtype)
+    for name in dtype.names:
+        if fields[name].shape != nodes.shape or fields[name].dtype != dtype[name]:
+            raise ValueError(f"the field {name} has another type or length")
+        nodes[name] = fields[name]
+    values: AnyArray = state["values"]
+    if values.dtype != np.float64 or values.shape != (
+        len(nodes), len(n_classes), int(n_classes.max())
+    ):  # fmt: skip
+        raise ValueError("there must be values of each node")
+    _check(nodes, n_features)
+    tree.__setstate__(
         {"max_depth": depth, "node_count": len(nodes), "nodes": nodes, "values": values}
     )
-    return empty
+    return tree
 
 
-def _nodes(fields: Any, dtype: np.dtype[Any], where: str) -> AnyArray:
-    names = dtype.names or ()
-    if not isinstance(fields, dict) or set(fields) != set(names):
-        raise ModelFileError(
-            f"{where} needs the fields of trees of the installed scikit-learn: {', '.join(names)}."
-        )
-    length = None
-    for name in names:
-        field = fields[name]
-        fine = isinstance(field, np.ndarray) and field.ndim == 1 and field.dtype == dtype[name]
-        if not fine or (length is not None and len(field) != length):
-            raise ModelFileError(f"{where} has the field {name} of the wrong type or length.")
-        length = len(field)
-    if not length:
-        raise ModelFileError(f"{where} has no nodes.")
-    nodes = np.zeros(length, dtype)
-    for name in names:
-        nodes[name] = fields[name]
-    return nodes
-
-
-def _check(nodes: AnyArray, n_features: int, where: str) -> None:
+def _check(nodes: AnyArray, n_features: int) -> None:
     """Every node but the first is the child of one earlier node; features exist."""
     left, right = nodes["left_child"], nodes["right_child"]
-    is_leaf = left == -1
-    if np.any(is_leaf != (right == -1)):
-        raise ModelFileError(f"{where} has a node with one child.")
-    inner: Ints = np.flatnonzero(~is_leaf)
+    inner: Ints = np.flatnonzero(left != -1)
     children = np.concatenate([left[inner], right[inner]])
-    if np.any((children <= np.tile(inner, 2)) | (children >= len(nodes))):
-        raise ModelFileError(f"{where} has a child that does not come after its node.")
+    feature = nodes["feature"][inner]
+    rules = {
+        "a node with one child": (left == -1) != (right == -1),
+        "no nodes": not len(nodes),
+        "a child that does not come after its node": (children <= np.tile(inner, 2))
+        | (children >= len(nodes)),
+        "a column that does not exist": (feature < 0) | (feature >= n_features),
+        "a threshold that is not a number": np.isnan(nodes["threshold"][inner]),
+    }
+    for fault, is_so in rules.items():
+        if np.any(is_so):
+            raise ValueError(f"the tree has {fault}")
     if np.any(np.bincount(children, minlength=len(nodes))[1:] != 1):
-        raise ModelFileError(f"{where} has a node that is not the child of one node.")
-    if np.any((nodes["feature"][inner] < 0) | (nodes["feature"][inner] >= n_features)):
-        raise ModelFileError(f"{where} splits a feature that is not one of {n_features}.")
-    if np.any(np.isnan(nodes["threshold"][inner])):
-        raise ModelFileError(f"{where} has a threshold that is not a number.")
+        raise ValueError("the tree has a node that is not the child of one node")

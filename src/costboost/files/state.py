@@ -480,7 +480,11 @@ class Decoder:
         if set(node) in ({"class", "fields"}, {"class", "items"}):
             return self._registered(where, *node.values())
         if set(node) == {"tree"}:
-            tree = sklearn_tree.load(self._dict(where, 0, node["tree"]["dict"]), where)
+            state = self.value(node["tree"], where)
+            try:
+                tree = sklearn_tree.load(state)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ModelFileError(f"{where} is no tree of scikit-learn: {error}") from error
             self._extent.features = tree.n_features
             return tree
         if set(node) == {"skops"} and node["skops"] in self._unused:
@@ -492,7 +496,7 @@ class Decoder:
         raise ModelFileError(f"{where} has the unknown keys {sorted(node)!r:.80}.")
 
     def _registered(self, where: str, name: Any, content: Any) -> Any:
-        cls = known(name) if isinstance(name, str) else None
+        cls: Any = known(name) if isinstance(name, str) else None
         if not isinstance(cls, type):
             raise ModelFileError(f"{where} is of the class {name!r:.60}, which files do not hold.")
         if issubclass(cls, tuple):

@@ -20,7 +20,7 @@ from costboost.trees import Trees, from_lightgbm, from_xgboost
 _exp = np.frompyfunc(math.exp, 1, 1)  # the C library's, as LightGBM's: numpy's own may differ
 
 
-class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class TreeClassifier(ClassifierMixin, BaseEstimator):
     """Probabilities of a fitted classifier of a boosting library, from its trees."""
 
     def __init__(self, library: str = "lightgbm") -> None:
@@ -50,13 +50,13 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(model)
         if self.library == "lightgbm":
             best = model.best_iteration_ or 0
-            self.trees_ = from_lightgbm(model.booster_, best if best > 0 else None)
+            self.trees_: Trees = from_lightgbm(model.booster_, best if best > 0 else None)
             self.missing_ = math.nan
             self.categories_ = model.booster_.pandas_categorical or []
         else:
             booster = model.get_booster()
             best = getattr(model, "best_iteration", None) if model.early_stopping_rounds else None
-            self.trees_: Trees = from_xgboost(booster if best is None else booster[: best + 1])
+            self.trees_ = from_xgboost(booster if best is None else booster[: best + 1])
             self.missing_ = float(model.missing)
             self.categories_ = []
         self.has_scores_ = hasattr(model, "decision_function")
@@ -88,7 +88,7 @@ class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return np.where(rows == self.missing_, np.nan, rows)
 
-    @available_if(lambda self: self.has_scores_)
+    @available_if(lambda self: self.has_scores_)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """Raw scores, if the classifier tells them: calibration prefers them to probabilities."""
         return self.trees_.scores(self._matrix(X))

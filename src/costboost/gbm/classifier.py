@@ -704,7 +704,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         check_is_fitted(self)
         return next(reversed(self.heads_.values()))
 
-    @available_if(_has_probabilities)
+    @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
         """Calibrated class probabilities.
 

@@ -23,7 +23,7 @@ METRICS: dict[str, tuple[Callable[..., float], float]] = {
 }
 
 
-class CostScorer(BaseEstimator):
+class CostScorer(BaseEstimator):  # type: ignore[misc]
     """A scorer that counts money; made by `make_cost_scorer`."""
 
     # sample_weight and costs are routed; the estimator is not metadata.

@@ -153,7 +153,7 @@ class Case:
 
     def paid(self, decided: Ints | int) -> Floats:
         """What decisions, or one for all rows, cost, each row once (n,)."""
-        return self.prices[np.arange(self.n), decided]
+        return np.asarray(self.prices[np.arange(self.n), decided])
 
     def spent(self, decided: Ints | int) -> Floats:
         """What decisions, or one for all rows, cost: price times weight of each row (n,)."""
@@ -166,7 +166,7 @@ class Case:
     @cached_property
     def perfect(self) -> Floats:
         """What the cheapest decision of each row costs (n,)."""
-        return self.prices.min(axis=1) * self.weights
+        return np.asarray(self.prices.min(axis=1) * self.weights)
 
 
 def sum_columns(table: Floats, columns: Ints) -> Floats:
@@ -285,17 +285,13 @@ def make_case(
     codes = _coded(truth, labels, "y")
     weights = np.ones(n) if sample_weight is None else _table(sample_weight, (n,), "sample_weight")
     if (weights < 0).any() or not weights.any():
-        raise ValueError(
-            "The 'sample_weight' parameter of make_case must be >= 0 and not all 0, got values "
-            f"from {weights.min()} to {weights.max()}."
-        )
+        got = f"from {weights.min()} to {weights.max()}"
+        raise _wrong("sample_weight", f"must be >= 0 and not all 0, got values {got}.")
     matrix, paid = _costs(costs, prices, codes, weights, (n, k, d))
     taken = [name for name in rivals or {} if name in OWN_NAMES]
     if taken:
-        raise ValueError(
-            f"The 'rivals' parameter of make_case must not use the names of the report's own "
-            f"rules, got {taken}. Choose other names."
-        )
+        rule = "must not use the names of the report's own rules"
+        raise _wrong("rivals", f"{rule}, got {taken}. Choose other names.")
 
     def decide(given: Any, name: str) -> Rival:
         """Labels of decisions as they are; probabilities by the smallest expected cost."""
@@ -337,27 +333,23 @@ def make_case(
     )
 
 
+def _wrong(name: str, text: str) -> ValueError:
+    return ValueError(f"The {name!r} parameter of make_case {text}")
+
+
 def _table(values: ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
     array = np.ascontiguousarray(values, dtype=np.float64)
     if array.shape != shape:
-        raise ValueError(
-            f"The {name!r} parameter of make_case must have shape {shape}, got {array.shape}."
-        )
+        raise _wrong(name, f"must have shape {shape}, got {array.shape}.")
     if not np.isfinite(array).all():
-        raise ValueError(
-            f"The {name!r} parameter of make_case must be finite, got NaN or infinity. Drop those "
-            "rows."
-        )
+        raise _wrong(name, "must be finite, got NaN or infinity. Drop those rows.")
     return array
 
 
 def _column(values: Any, n: int, name: str) -> AnyArray:
     array = np.asarray(values)
     if array.shape != (n,):
-        raise ValueError(
-            f"The {name!r} parameter of make_case must have one value per row, {n}, got shape "
-            f"{array.shape}."
-        )
+        raise _wrong(name, f"must have one value per row, {n}, got shape {array.shape}.")
     return array
 
 
@@ -372,9 +364,7 @@ def _coded(values: AnyArray, labels: AnyArray, name: str) -> Ints:
     distinct, inverse = np.unique(values, return_inverse=True)
     unknown = [label for label in distinct.tolist() if label not in known]
     if unknown:
-        raise ValueError(
-            f"The {name!r} parameter of make_case must hold only {list(known)}, got {unknown[:5]}."
-        )
+        raise _wrong(name, f"must hold only {list(known)}, got {unknown[:5]}.")
     return np.array([known[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
 
 
@@ -413,12 +403,11 @@ def _time(time: Any, n: int) -> AnyArray:
     try:
         moments = moments.astype("datetime64[s]")
     except ValueError as error:
-        raise ValueError(
-            f"The 'time' parameter of make_case must hold dates, got {moments[0]!r} ({error}). "
-            "Convert it with pandas.to_datetime."
-        ) from error
+        remedy = "Convert it with pandas.to_datetime."
+        text = f"must hold dates, got {moments[0]!r} ({error}). {remedy}"
+        raise _wrong("time", text) from error
     if np.isnat(moments).any():
-        raise ValueError("The 'time' parameter of make_case must not have missing dates.")
+        raise _wrong("time", "must not have missing dates.")
     return moments
 
 
@@ -427,8 +416,5 @@ def _explainer(explain: Any, n: int) -> Explain | None:
         return explain  # type: ignore[no-any-return]
     parts = np.asarray(explain, dtype=np.float64)
     if parts.ndim != 2 or len(parts) != n:
-        raise ValueError(
-            f"The 'explain' parameter of make_case must have shape ({n}, features), got "
-            f"{parts.shape}."
-        )
+        raise _wrong("explain", f"must have shape ({n}, features), got {parts.shape}.")
     return lambda rows: parts[rows]

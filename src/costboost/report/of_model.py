@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
-from costboost.costs.forms import is_short
+from costboost.costs.forms import positive_of
 from costboost.costs.labels import positive_code
 from costboost.estimator import CostSensitiveClassifier, column_of
 from costboost.report.case import Case, make_case
@@ -58,9 +58,9 @@ def case_of(
 
 def _positive(given: Any, form: Any, known: Costs) -> Any:
     """The class that calls for action: named, usual, or the rarer one."""
-    named = form.get("positive") if is_short(form) else getattr(form, "positive", None)
-    if given is not None or named is not None or len(known.classes) != 2:
-        return given if given is not None else named
+    named = positive_of(form) if given is None else given
+    if named is not None or len(known.classes) != 2:
+        return named
     try:
         code = positive_code(None, known.classes, "positive", "report")
     except ValueError:

@@ -63,7 +63,8 @@ class Service:
         )
         # Expressions over columns are read once, instead of at every request.
         self._cells: AnyArray | None = None
-        if self.is_direct and varies(model.cost_matrix) and model.risk == "expected":
+        can_weigh = self.is_direct and self.has_probabilities and model.risk == "expected"
+        if can_weigh and varies(model.cost_matrix):
             reader = Reader(self.classes, owner=type(model).__name__, decisions=self.decisions)
             cells, _ = reader.cells(scenarios(model.cost_matrix).expected)
             self._cells = np.vectorize(

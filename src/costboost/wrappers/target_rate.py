@@ -58,7 +58,7 @@ def _has_scores(classifier: TargetRateClassifier) -> bool:
     return classifier.delta is not None and hasattr(model, "predict_proba")
 
 
-class TargetRateClassifier(ClassifierMixin, BaseEstimator):
+class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     r"""A named detection rate, or a named false-alarm rate, instead of costs.
 
     **The search.** For a cost-sensitive estimator, the cost ratio r = C₁/C₂ that meets the rate is
@@ -448,7 +448,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):
 
     # -- predict --------------------------------------------------------------------------------
 
-    @available_if(_has_scores)
+    @available_if(_has_scores)  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Floats:
         """The estimator's score, less the threshold if there is one.
 

@@ -20,7 +20,7 @@ LANES = 8
 
 
 @cache
-def compiled() -> dict[str, Callable[..., Any]]:
+def compiled() -> dict[str, Callable[..., Any]]:  # noqa: C901 (ten kernels, counted together)
     """All kernels by name."""
     solve = best_step.dispatcher
 

@@ -350,7 +350,7 @@ def held_out_stage(
 # --- cascade -------------------------------------------------------------------------------------
 
 
-class CascadeClassifier(ClassifierMixin, BaseEstimator):
+class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Attentional cascade of boosted classifiers on Haar-like features."""
 
     # A window is positive if it passes every stage; a window that fails one is never looked at

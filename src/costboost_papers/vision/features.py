@@ -151,7 +151,7 @@ class Windows:
         return np.asarray(table[i, r1, c1] - table[i, r0, c1] - table[i, r1, c0] + table[i, r0, c0])
 
 
-class HaarFeatures(TransformerMixin, BaseEstimator):
+class HaarFeatures(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Haar-like features of grey image windows: differences of rectangle sums."""
 
     # The features are those of `skimage.feature.haar_like_feature`: two, three or four rectangles
