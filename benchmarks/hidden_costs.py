@@ -29,7 +29,7 @@ from costboost.costs import Costs
 from costboost.datasets import make_fraud
 from costboost.gbm.heads import ProbabilityHead, temperature
 from costboost.gbm.members import blend, candidates_for
-from costboost.gbm.train import Clock, Training, prices_for, tasks_for
+from costboost.gbm.train import Clock, Training, price_targets, tasks_for, train_prices
 
 SEED = 500  # the defaults were chosen on these splits; held_out_cost has others
 
@@ -108,7 +108,7 @@ def candidates(case: Case, effort: str, seed: int) -> dict[str, float]:
     model = cb.CostBoostClassifier(effort=effort, random_state=seed, n_jobs=1)
     rows = model._read_rows(case.X[0], case.y[0], None, case.costs[0], None, False)
     asked = Costs([0, 1], case.costs[1], codes=case.y[1])
-    tasks, prices = tasks_for(model, rows), prices_for(model, rows)
+    tasks, prices = tasks_for(model, rows), price_targets(model, rows)
     held_out, test = rows.held_out(), model._read_features(case.X[1])
 
     def scores_of(found, factor: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
@@ -126,16 +126,17 @@ def candidates(case: Case, effort: str, seed: int) -> dict[str, float]:
                 factor = temperature(trained.scores, held_out.costs.codes, held_out.weights)
             found.append(scores_of(trained, factor))
         odds, direct = found
-        prices.train(training, model, Clock(None))
+        priced = train_prices(prices, training, Clock(None))
     target = tasks[1][0].on(held_out.costs, held_out.weights)
-    odds = tuple(prices.signs[1] * part for part in odds)
-    guessed = tuple(part + prices.base for part in odds)
-    for truth, trained in prices.trained.items():
-        pairs = zip(guessed, scores_of(trained), strict=True)
-        guessed = tuple(a + prices.signs[truth] * b for a, b in pairs)
+    odds = tuple(prices[1].sign * part for part in odds)
+    base = sum(price.sign * np.log(price.unit) for price in prices)
+    guessed = tuple(part + base for part in odds)
+    for trained, sign in priced:
+        pairs = zip(guessed, scores_of(trained, sign), strict=True)
+        guessed = tuple(a + b for a, b in pairs)
     ways = {
         "learned": direct,
-        "Bayes, mean costs": tuple(part + prices.base for part in odds),
+        "Bayes, mean costs": tuple(part + base for part in odds),
         "Bayes, guessed costs": guessed,
         "mean score": tuple((a + b) / 2 for a, b in zip(direct, guessed, strict=True)),
     }

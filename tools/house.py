@@ -146,6 +146,7 @@ def walks() -> dict[str, Walk]:
     warm = CostBoostClassifier(effort="fast", n_estimators=5).fit(X[:200], y[:200])
     warm.decide(X[:200], capacity={1: 20})  # what is imported at the first use is no part of a walk
     run("fit", lambda: model.fit(X, y, costs=costs))
+    model.predict(X, costs=costs)  # kernels are loaded and tables made at the first one
     run("predict", lambda: model.predict(X, costs=costs))
     run("decide", lambda: model.decide(X, costs=costs, capacity={1: 20}))
     with tempfile.TemporaryDirectory() as folder:

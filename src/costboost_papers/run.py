@@ -14,13 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import costboost
+from costboost._utils import versions as installed
 from costboost_papers.item import Item, Mode, Task
 
 if TYPE_CHECKING:
@@ -68,11 +68,7 @@ _RECORDED = ("numpy", "scipy", "scikit-learn", "lightgbm", "pandas")
 def versions() -> str:
     """What ran: ``"costboost 0.5.0; python 3.11.9; numpy 2.3.1; ..."``."""
     parts = [f"costboost {costboost.__version__}", f"python {platform.python_version()}"]
-    for name in _RECORDED:
-        try:
-            parts.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            continue
+    parts += [f"{name} {number}" for name, number in installed(*_RECORDED).items()]
     return "; ".join(parts)
 
 

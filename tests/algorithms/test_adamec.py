@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
-import sklearn
 from scipy.special import expit
-from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import AdaBoostCClassifier, AdaMECClassifier, CollapseWarning
 from costboost.costs import Costs, per_row
 from costboost.datasets import bayes_decision, make_gaussians_2d
-
-
-@pytest.mark.filterwarnings("ignore::costboost.errors.CollapseWarning")
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
-@parametrize_with_checks([AdaMECClassifier(n_estimators=3)])
-def test_scikit_learn_conventions(estimator, check):
-    check(estimator)
 
 
 @pytest.fixture(scope="module")
@@ -90,37 +75,6 @@ def test_weak_learners(gaussians):
         )
         assert clf.fit(X, y).score(X, y) > 0.2
         assert len(clf.estimator_.calibrated_classifiers_) == 1
-
-
-def test_frames_labels_pickle_and_inputs(gaussians):
-    X, y = gaussians
-    labels = np.where(y > 0, "fraud", "ok")
-    kind = pd.Categorical(np.where(X[:, 0] > 0, "new", "old"))
-    frame = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "kind": kind})
-    before = frame.copy()
-    clf = AdaMECClassifier({"fn": 5, "fp": 1, "positive": "fraud"}, 5, random_state=0).fit(
-        frame, labels
-    )
-    assert list(clf.feature_names_in_) == ["a", "b", "kind"]
-    assert (clf.predict(frame) == "fraud").mean() > 0.5
-    pd.testing.assert_frame_equal(frame, before)
-    again = pickle.loads(pickle.dumps(clf))
-    np.testing.assert_array_equal(again.predict(frame), clf.predict(frame))
-    np.testing.assert_array_equal(clone(clf).fit(frame, labels).predict(frame), clf.predict(frame))
-    polars = pl.DataFrame(X, schema=["a", "b"])
-    assert AdaMECClassifier(n_estimators=5).fit(polars, y).predict(polars).shape == y.shape
-
-
-def test_routing_and_search(gaussians):
-    X, y = gaussians
-    costs = per_row(fn=np.linspace(1, 5, len(y)), fp=1)
-    with sklearn.config_context(enable_metadata_routing=True):
-        clf = AdaMECClassifier(n_estimators=5, cv=2, random_state=0)
-        clf.set_fit_request(costs=True, sample_weight=True)
-        clf.set_score_request(costs=True, sample_weight=True)
-        search = GridSearchCV(clf, {"n_estimators": [2, 5]}, cv=2)
-        search.fit(X, y, costs=costs, sample_weight=np.ones(len(y)))
-        assert search.best_score_ > 0
 
 
 def test_degenerate_input(gaussians):

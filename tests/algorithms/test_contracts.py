@@ -18,16 +18,14 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost import _threads
-from costboost._progress import round_progress
-from costboost._utils import check_weights
-from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
+from costboost._utils import check_weights, round_progress
+from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting.loop import SidedVote, Step
 from costboost.errors import CollapseWarning
 from costboost.learners import Tree
+from helpers.algorithms import ALGORITHMS, BOOSTERS
+from helpers.algorithms import MANY as MULTICLASS
 
-ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
-BOOSTERS = {n: C for n, C in ALGORITHMS.items() if issubclass(C, BoostingClassifier)}
-MULTICLASS = {n: C for n, C in BOOSTERS.items() if not issubclass(C, BinaryBoostingClassifier)}
 CASES = [(name, {}) for name in ALGORITHMS] + [
     ("LpCSBClassifier", {"variant": "adjusted"}),
     ("LpCSBClassifier", {"variant": "direct"}),
@@ -94,6 +92,32 @@ def test_leaves_are_those_of_the_whole_model():
     np.testing.assert_allclose(last, clf.decision_function(X), atol=1e-12)
     for t, outputs in enumerate(clf._ensemble.outputs(X)):
         np.testing.assert_array_equal(outputs, clf.estimators_[t].predict(X))
+
+
+@pytest.mark.parametrize("name", ["AdaC2Classifier", "LpCSBClassifier", "CSLogitBoostClassifier"])
+def test_one_pass_over_the_rules_for_every_answer(name, monkeypatch):
+    clf = fitted(name)
+    X, y, _ = rows()
+    passes = []
+    score = type(clf._ensemble).decision_function
+    monkeypatch.setattr(
+        type(clf._ensemble),
+        "decision_function",
+        lambda self, X: passes.append(len(X)) or score(self, X),
+    )
+    costs = np.array([[0.0, 1.0], [4.0, 0.0]])
+    for ask in (
+        lambda: clf.predict(X),
+        lambda: clf.predict(X, costs=costs),
+        lambda: clf.predict_cost(X, costs=costs),
+        lambda: clf.decide(X, capacity={1: 20}),
+        lambda: clf.break_even(X, (1, 0)),
+        lambda: clf.score(X, y),
+        lambda: clf.judged(X, y, costs=costs),
+    ):
+        passes.clear()
+        ask()
+        assert passes == [len(X)]
 
 
 # --- a fit happens or does not --------------------------------------------------------------

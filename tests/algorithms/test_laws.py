@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy.special import expit
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-import costboost
 from costboost.algorithms import (
     AsyBLClassifier,
     CSAdaBoostClassifier,
@@ -20,7 +17,6 @@ from costboost.algorithms import (
     CSRealBoostClassifier,
     GradientCSBClassifier,
 )
-from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.costs import Costs, per_row
 from costboost.datasets import (
     bayes_decision,
@@ -28,29 +24,10 @@ from costboost.datasets import (
     make_gaussians_1d,
     make_gaussians_2d,
 )
-from costboost.learners import BUILT_IN
+from helpers.algorithms import BINARY as ALGORITHMS
+from helpers.algorithms import PAIRS, REAL_VALUED, REGRESSIONS
+from helpers.algorithms import TWO as BOOSTERS
 from reference import share
-
-BOOSTERS = {
-    name: C
-    for name in costboost.algorithms.__all__
-    if issubclass(C := getattr(costboost, name), BinaryBoostingClassifier)
-}
-# With the binary algorithms that are not boosting alone (AdaMEC).
-ALGORITHMS = BOOSTERS | {
-    name: C
-    for name in costboost.algorithms.__all__
-    if not issubclass(C := getattr(costboost, name), BoostingClassifier)
-}
-REGRESSIONS = ("AsyBLClassifier", "CSLogitBoostClassifier")  # fit real-valued responses
-
-# The perceptron votes and nothing else.
-REAL_VALUED = (*REGRESSIONS, "CSRealBoostClassifier")
-PAIRS = [
-    (name, learner)
-    for name, learner in itertools.product(BOOSTERS, BUILT_IN)
-    if not (learner == "perceptron" and name in REAL_VALUED)
-]
 
 COSTLY = {"fn": 2.7, "fp": 1}  # whole numbers would make ties
 

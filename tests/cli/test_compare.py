@@ -99,5 +99,6 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
         path.write_bytes(part)
         assert run(*arguments, "--checkpoint", path).stdout == whole
         assert not path.exists()
-    path.write_text("hello\n")
+    path.write_text('{"not": "yours"}')
     assert "is not a checkpoint" in run(*arguments, "--checkpoint", path, code=2).stderr
+    assert path.read_text() == '{"not": "yours"}'

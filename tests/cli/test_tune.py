@@ -37,9 +37,10 @@ def test_a_search_goes_on(world: World, tmp_path: Path) -> None:
     costs = [one.replace("fp=5", "fp=6") for one in FAST]
     said = run("tune", world.train, *costs, "--study", study, "--folds", 2, code=2).stderr
     assert "holds trials of another question: costs differ" in " ".join(said.split())
-    study.write_text("hello")
+    study.write_text('{"not": "yours"}')
     said = run("tune", world.train, *COSTS, "--study", study, code=2).stderr
     assert "is not a study file" in said
+    assert study.read_text() == '{"not": "yours"}'
 
 
 def test_the_estimate_is_that_of_rows_the_search_has_not_seen(world: World, tmp_path: Path) -> None:

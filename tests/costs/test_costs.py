@@ -615,3 +615,27 @@ class TestAverage:
         rows = Costs.resolve(costs=[4.0, 8.0, 2.0], classes=["a", "b"], codes=[0, 0, 1])
         average = rows.average(np.array([1.0, 1.0, 0.0]))
         np.testing.assert_allclose(average, [[0.0, 6.0], [6.0, 0.0]])
+
+
+def test_what_needs_the_truth_says_so():
+    costs = Costs(CLASSES, MATRIX)
+    for name in ("prices", "reduced", "labels", "error_cost"):
+        with pytest.raises(ValueError, match=r"truth of the rows.*known\(codes\)"):
+            getattr(costs, name)
+    for method in (costs.paid, costs.regret, costs.savings):
+        with pytest.raises(ValueError, match="truth of the rows"):
+            method([0, 1])
+    with pytest.raises(ValueError, match="needs the truth of the rows, codes"):
+        Costs(CLASSES, prices=MATRIX)
+    with pytest.raises(ValueError, match="a matrix or prices"):
+        Costs(CLASSES, MATRIX, codes=[0, 1], prices=MATRIX)
+
+
+def test_the_truth_comes_and_goes():
+    costs = Costs(CLASSES, MATRIX)
+    known = costs.known([0, 1, 0])
+    assert len(known) == 3
+    np.testing.assert_array_equal(known.paid([1, 1, 0]), [5, 0, 0])
+    assert known.unknown.codes is None
+    np.testing.assert_array_equal(known.take([1, 2]).prices, known.prices[1:])
+    np.testing.assert_array_equal(known.divided(2.0).prices, known.prices / 2.0)

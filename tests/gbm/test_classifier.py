@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 import sklearn
 from scipy.special import expit, logit
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
     GridSearchCV,
@@ -91,15 +90,6 @@ EXPECTED_FAILURES = {
 @parametrize_with_checks(CHECKED, expected_failed_checks=lambda _: EXPECTED_FAILURES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
-
-
-def test_clone_and_parameters():
-    model = make(COSTLY, loss=LOSSES["gll"], engine_params={"max_bin": 31}, max_leaves=7)
-    copy = clone(model)
-    assert copy is not model
-    assert copy.get_params()["max_leaves"] == 7
-    assert copy.set_params(engine="xgboost", ensemble=3).ensemble == 3
-    assert model.ensemble == 2
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -596,20 +586,6 @@ def test_estimates_are_those_of_the_kept_rounds_on_the_folds_of_a_splitter(engin
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_seeds_and_threads(engine):
-    X, y = rows()
-    one, same, threads, other = (
-        make(engine=engine, random_state=seed, n_jobs=n_jobs, n_estimators=5)
-        .fit(X, y)
-        .predict_proba(X)
-        for seed, n_jobs in ((0, 1), (0, 1), (0, 2), (1, 1))
-    )
-    np.testing.assert_array_equal(one, same)
-    np.testing.assert_allclose(one, threads, atol=1e-4)
-    assert np.abs(one - other).max() > 1e-3
-
-
-@pytest.mark.parametrize("engine", ENGINES)
 def test_estimated_savings_are_those_of_held_out_rows(engine):
     """On new rows of the same kind, to within twice the interval."""
     X, y = rows(n=600)
@@ -666,7 +642,7 @@ def test_calibration_is_one_factor(engine):
     raw, calibrated = (
         make(engine=engine, ensemble=1, calibration=how).fit(X, y) for how in (None, "temperature")
     )
-    assert raw.temperature_ == 1
+    assert raw.temperature_ == 1 != calibrated.temperature_
     odds = [np.log(p / (1 - p)) for p in (m.predict_proba(X)[:, 1] for m in (raw, calibrated))]
     np.testing.assert_allclose(odds[1], calibrated.temperature_ * odds[0], atol=1e-6)
 
@@ -760,7 +736,7 @@ def test_a_warning_that_is_an_error_leaves_the_classifier_as_it_was():
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("n_priced", [1, 3, 10])
+@pytest.mark.parametrize("n_priced", [1, 10])
 @pytest.mark.parametrize("decision", ["auto", "learned"])
 def test_few_rows_have_a_price(engine, k, n_priced, decision):
     """Folds share out the rows that have a price, and survive if there is none."""
@@ -773,32 +749,13 @@ def test_few_rows_have_a_price(engine, k, n_priced, decision):
     assert np.isfinite(model.estimated_savings_).all()
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_own_folds_without_prices(engine):
-    X, y = rows()
-    prices = np.zeros(300)
-    prices[:10] = 5.0
-    model = make(engine=engine, cv=KFold(3)).fit(X, y, costs=prices)
-    assert np.isfinite(model.decision_function(X)).all()
-    assert len(model.boosters_) == 3
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_wrong_folds_are_refused_before_training(engine):
-    X, y = rows()
-    with pytest.raises(ValueError, match=r"Fold 1 .*'cv'.*CostBoostClassifier.*Leave them out"):
-        make(engine=engine, cv=[([0, 1, 2], [3]), (range(200), range(150, 300))]).fit(X, y)
-    with pytest.raises(ValueError, match=r"Fold 0 .*0 to 299, got 300"):
-        make(engine=engine, cv=[(range(200), range(200, 301))]).fit(X, y)
-
-
 # --- odd data ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("options", [{}, {"loss": "gll"}, {"decision": "learned"}], ids=str)
 class TestOddData:
-    @pytest.mark.parametrize("n", [2, 3, 4, 5, 9])
+    @pytest.mark.parametrize("n", [2, 4, 9])
     def test_few_rows(self, engine, options, n):
         X, _ = rows()
         y = np.arange(n) % 2
@@ -934,7 +891,7 @@ def test_credit_card_clients(data_dir):
     data = load("credit_default", data_dir=data_dir)
     X = np.asarray(data.X, dtype=float)
     order = np.random.default_rng(0).permutation(len(X))
-    train, test = order[:3000], order[3000:]
+    train, test = order[:3000], order[3000:13_000]
     model = CostBoostClassifier(n_estimators=150, ensemble=3, random_state=0, n_jobs=1)
     model.fit(X[train], data.y[train], costs=data.costs[train])
     told = model.score(X[test], data.y[test], costs=data.costs[test])

@@ -11,7 +11,7 @@ import pytest
 from costboost import CostBoostClassifier
 from costboost.costs import per_row
 from costboost.files import load, save
-from costboost.gbm.train import prices_for
+from costboost.gbm.train import price_targets
 from costboost.metrics import savings_score
 
 OPTIONS = {"effort": "fast", "ensemble": 2, "n_estimators": 60, "random_state": 0, "n_jobs": 1}
@@ -87,7 +87,7 @@ AMOUNTS = per_row(fn=np.arange(1.0, 21), fp=np.arange(2.0, 22))
 def learned(costs, y=(0, 1) * 10, weights=None, **options):
     model = CostBoostClassifier(**{**OPTIONS, **options})
     X = np.arange(2.0 * len(y)).reshape(-1, 2)
-    return prices_for(model, model._read_rows(X, y, weights, costs, None, False))
+    return price_targets(model, model._read_rows(X, y, weights, costs, None, False))
 
 
 def test_weights_count_like_copies():
@@ -95,13 +95,15 @@ def test_weights_count_like_copies():
     once = learned(costs, y, [1, 1, 2, 1])
     twice = learned(costs[[0, 1, 2, 2, 3]], [0, 1, 0, 0, 1])
     for found in (once, twice):
-        assert found.base == pytest.approx(np.log(13 / 5) - np.log(7 / 5))
+        assert [target.unit for target in found] == pytest.approx([7 / 5, 13 / 5])
+        assert [target.sign for target in found] == [-1, 1]
 
 
 def test_one_price_of_all_errors_needs_no_boosters():
     found = learned(per_row(fn=np.arange(1.0, 21), fp=2))
-    assert [target.truth for target in found.targets] == [1]
-    assert not learned(np.tile([[0.0, 1], [5, 0]], (20, 1, 1))).targets
+    assert [target.varies for target in found] == [False, True]
+    alike = learned(np.tile([[0.0, 1], [5, 0]], (20, 1, 1)))
+    assert not any(target.varies for target in alike)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_one_price_of_all_errors_needs_no_boosters():
     ids=["CatBoost", "monotone", "none held out", "one truth", "own prices", "three"],
 )
 def test_where_the_boosters_that_learned_decide_alone(costs, y, options):
-    assert learned(costs, y, **options) is None
+    assert learned(costs, y, **options) == []
 
 
 def test_decisions_in_another_order_are_the_same():

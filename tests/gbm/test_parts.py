@@ -348,7 +348,8 @@ def test_gradients_of_prices_of_errors():
     matrix[:, 1, 0], matrix[:, 0, 1] = rng.exponential(1.0, 20), 1.0
     matrix[3, 1] = 1.0, 4.0  # there the other decision saves
     costs, weights = Costs([0, 1], matrix, codes=np.arange(20) % 2), rng.uniform(0.5, 2.0, 20)
-    target = PriceTarget(1, 1, 1.0, totals_of(costs, weights))
+    target = PriceTarget(1, 1, costs, weights)
+    target.unit = 1.0
     prices = np.maximum(matrix[:, 1, 0] - matrix[:, 1, 1], 0.0)
     np.testing.assert_array_equal(target.prices(costs), prices)
     on_rows, scores = target.on(costs, weights), rng.normal(size=20)

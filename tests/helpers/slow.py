@@ -46,7 +46,6 @@ SLOW = frozenset(
         "papers/test_runs.py::test_a_killed_run_goes_on",
         "papers/test_runs.py::test_order_and_processes_do_not_matter",
         "gbm/test_classifier.py::test_credit_card_clients",
-        "gbm/test_classifier.py::test_seeds_and_threads",
         "gbm/test_dask.py",
         "gbm/test_objectives.py::test_derivatives_are_those_of_the_loss",
         "gbm/test_objectives.py::test_import_is_light",

@@ -19,7 +19,6 @@ from costboost.losses import (
     WeightedExponential,
 )
 from costboost.losses import LOSSES as REGISTERED
-from costboost.losses.coordinates import plain as by_derivatives
 from reference import multiclass
 
 # The loss and its plain version, a class of the same name.
@@ -88,34 +87,6 @@ def test_gradient_and_hessian_equal_differences(loss, k):
             np.testing.assert_allclose(exact[:, j], slope, rtol=1e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("alpha", [0.0, 0.7, -1.3])
-@pytest.mark.parametrize("k", CLASSES)
-@pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_slopes_along_a_line_equal_differences(loss, k, alpha):
-    y, F, C, rng = make_rows(loss, k)
-    direction = rng.normal(size=F.shape)
-    if isinstance(loss, PNorm):  # stay where H is positive
-        direction *= 0.5 * F / np.abs(direction).max()
-    weights = rng.uniform(0.0, 2.0, size=len(y))
-    kept = [array.copy() for array in (y, F, C, direction, weights)]
-    slopes = loss.along(y, F, C, direction, weights)
-
-    def total(a):
-        return weights @ loss.value(y, F + a * direction, C)
-
-    first, second = slopes(alpha)
-    h = 1e-4
-    np.testing.assert_allclose(
-        first, (total(alpha + h) - total(alpha - h)) / (2 * h), rtol=1e-5, atol=1e-7
-    )
-    np.testing.assert_allclose(
-        second, (slopes(alpha + h)[0] - slopes(alpha - h)[0]) / (2 * h), rtol=1e-5, atol=1e-6
-    )
-    assert slopes(alpha) == (first, second)  # asking leaves no trace
-    for before, after in zip(kept, (y, F, C, direction, weights), strict=True):
-        np.testing.assert_array_equal(before, after)
-
-
 @pytest.mark.parametrize("far", [0.0, 30.0, 900.0])
 @pytest.mark.parametrize("shape", ["three values", "all different"])
 @pytest.mark.parametrize("k", CLASSES)
@@ -123,42 +94,69 @@ def test_slopes_along_a_line_equal_differences(loss, k, alpha):
 def test_a_coordinate_is_value_gradient_and_line(loss, k, shape, far):
     """What MCBoost asks of a loss in one step, also where exponents are clipped or shifted."""
     y, F, C, rng = make_rows(loss, k, n=300)  # more rows than a block
-    if not isinstance(loss, PNorm):
-        F[5] = far * (np.arange(k) - (k - 1) / 2) / k
-        F[6] = -F[5]
+    outputs, weights = rng.normal(size=len(y)), rng.uniform(0.0, 2.0, size=len(y))
     directions = rng.normal(size=k)
     if shape == "three values":
         directions = np.append(np.full(k - 1, -0.3), 0.7)
         directions[k // 2 : k - 1] = 0.0
-    outputs, weights = rng.normal(size=len(y)), rng.uniform(0.0, 2.0, size=len(y))
     if isinstance(loss, PNorm):  # stay where H is positive
-        directions = np.full(k, 0.3)
-        outputs = np.abs(outputs)
+        directions, outputs = np.full(k, 0.3), np.abs(outputs)
+    else:
+        F[5] = far * (np.arange(k) - (k - 1) / 2) / k
+        F[6] = -F[5]
+    kept = [array.copy() for array in (y, F, C, outputs, weights)]
     found = loss.coordinate(y, F, C, directions)
-    expected = by_derivatives(loss, y, F, C, directions)
     close = {"rtol": 1e-9, "atol": 1e-9}
-    np.testing.assert_allclose(found.value, expected.value, **close)
-    np.testing.assert_allclose(found.slope, expected.slope, **close)
+    np.testing.assert_allclose(found.value, loss.value(y, F, C), **close)
     np.testing.assert_allclose(found.slope, loss.gradient(y, F, C) @ directions, **close)
-    ours, theirs = (part.along(outputs, weights) for part in (found, expected))
+    slopes = found.along(outputs, weights)
+    by_differences = MulticlassLoss.coordinate(loss, y, F, C, directions).along(outputs, weights)
     for alpha in (0.0, 0.4) if isinstance(loss, PNorm) else (0.0, 0.4, 2.5, 10.0):
-        np.testing.assert_allclose(ours(alpha), theirs(alpha), **close)
+        (first, second), (same, near) = slopes(alpha), by_differences(alpha)
+        np.testing.assert_allclose(first, same, **close)
+        np.testing.assert_allclose(second, near, rtol=1e-5, atol=1e-6 * (1.0 + abs(first)))
+        assert slopes(alpha) == (first, second)  # asking leaves no trace
+    for before, after in zip(kept, (y, F, C, outputs, weights), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.7, -1.3])
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+def test_slopes_of_a_coordinate_equal_differences_of_the_value(loss, alpha):
+    y, F, C, rng = make_rows(loss, 3)
+    outputs, directions = rng.normal(size=len(y)), np.array([0.2, -0.5, 0.3])
+    if isinstance(loss, PNorm):  # stay where H is positive
+        outputs *= F.min(axis=1) / 3.0
+    weights, h = rng.uniform(0.0, 2.0, size=len(y)), 1e-4
+    slopes = loss.coordinate(y, F, C, directions).along(outputs, weights)
+
+    def total(a):
+        return weights @ loss.value(y, F + a * outputs[:, None] * directions, C)
+
+    first = (total(alpha + h) - total(alpha - h)) / (2 * h)
+    second = (total(alpha + h) - 2 * total(alpha) + total(alpha - h)) / h**2
+    np.testing.assert_allclose(slopes(alpha)[0], first, rtol=1e-5, atol=1e-7)
+    np.testing.assert_allclose(slopes(alpha)[1], second, rtol=1e-3, atol=1e-4)
 
 
 @pytest.mark.parametrize("loss", SCORES, ids=repr)
-def test_convex_along_every_line(loss):
+def test_convex_along_every_coordinate(loss):
     y, F, C, rng = make_rows(loss, 4)
     for _ in range(20):
-        slopes = loss.along(y, F, C, rng.normal(size=F.shape), np.ones(len(y)))
+        found = loss.coordinate(y, F, C, rng.normal(size=4))
+        slopes = found.along(rng.normal(size=len(y)), np.ones(len(y)))
         assert all(slopes(alpha)[1] >= 0.0 for alpha in (-3.0, -0.5, 0.0, 2.0))
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=repr)
-def test_inputs_are_left_alone(loss):
+def test_inputs_are_left_alone_and_pickles_are_the_same(loss):
     y, F, C, _ = make_rows(loss, 3)
     kept = y.copy(), F.copy(), C.copy()
-    for part in (loss.value, loss.gradient, loss.hessian):
-        part(y, F, C)
+    again = pickle.loads(pickle.dumps(loss))
+    assert repr(again) == repr(loss)
+    for part in ("value", "gradient", "hessian"):
+        found = getattr(loss, part)(y, F, C)
+        np.testing.assert_array_equal(getattr(again, part)(y, F, C), found)
     for before, after in zip(kept, (y, F, C), strict=True):
         np.testing.assert_array_equal(before, after)
 
@@ -172,21 +170,16 @@ def test_a_value_is_enough(loss):
     y, F, C, rng = make_rows(loss, 3)
     np.testing.assert_allclose(own.gradient(y, F, C), loss.gradient(y, F, C), rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(own.hessian(y, F, C), loss.hessian(y, F, C), rtol=1e-4, atol=1e-5)
-    direction, weights = 0.1 * F * rng.normal(size=F.shape), rng.uniform(size=len(y))
-    np.testing.assert_allclose(
-        own.along(y, F, C, direction, weights)(0.4),
-        loss.along(y, F, C, direction, weights)(0.4),
-        rtol=1e-4,
-        atol=1e-4,
-    )
+    outputs, weights = 0.1 * F[:, 0], rng.uniform(size=len(y))
+    slopes = [
+        it.coordinate(y, F, C, np.array([0.5, 0.1, -0.2])).along(outputs, weights)(0.4)
+        for it in (own, loss)
+    ]
+    np.testing.assert_allclose(*slopes, rtol=1e-4, atol=1e-4)
 
 
-def test_repr_and_pickle():
+def test_repr():
     assert [repr(loss) for loss in (MC(), Lt(), PNorm(1.5))] == ["MC()", "Lt()", "PNorm(p=1.5)"]
-    for loss in LOSSES:
-        y, F, C, _ = make_rows(loss, 3)
-        again = pickle.loads(pickle.dumps(loss))
-        np.testing.assert_array_equal(again.value(y, F, C), loss.value(y, F, C))
 
 
 # --- symmetries -----------------------------------------------------------------------------
@@ -256,34 +249,21 @@ def by_margin(gradient):
     return 0.5 * (gradient[:, 1] - gradient[:, 0])
 
 
-def test_gel_of_two_classes_is_the_weighted_exponential_loss():
+def test_two_classes_give_the_binary_losses():
     y, F, c, z, S, C = binary_rows()
-    binary = WeightedExponential()
-    np.testing.assert_allclose(GEL().value(z, S, C), binary.value(y, F, c))
-    np.testing.assert_allclose(by_margin(GEL().gradient(z, S, C)), binary.gradient(y, F, c))
-
-
-def test_mc_of_two_classes_is_adaboosts_loss_plus_one():
-    y, F, _, z, S, C = binary_rows()
-    np.testing.assert_allclose(MC().value(z, S, C), 1.0 + np.exp(-y * F))
-
-
-def test_gll_of_two_classes_and_unit_costs_is_the_logistic_loss():
-    y, F, _, z, S, C = binary_rows()
-    unit = (C > 0).astype(float)
-    np.testing.assert_allclose(GLL().value(z, S, unit), np.log1p(np.exp(-y * F)))
+    margin, unit = np.exp(-y * F), (C > 0).astype(float)
+    weighted, logistic = WeightedExponential(), AsymmetricLogistic()
+    np.testing.assert_allclose(GEL().value(z, S, C), weighted.value(y, F, c))
+    np.testing.assert_allclose(by_margin(GEL().gradient(z, S, C)), weighted.gradient(y, F, c))
+    np.testing.assert_allclose(MC().value(z, S, C), 1.0 + margin)  # AdaBoost's, and 1
+    np.testing.assert_allclose(Ls().value(z, S, C), c * np.sqrt(margin))
+    np.testing.assert_allclose(Lt().value(z, S, C), c * (1.0 + margin))
+    np.testing.assert_allclose(GLL().value(z, S, unit), np.log1p(margin))
     # The library's binary logistic loss counts the margin twice.
-    binary = AsymmetricLogistic()
-    np.testing.assert_allclose(GLL().value(z, 2.0 * S, unit), binary.value(y, F, (1.0, 1.0)))
-    np.testing.assert_allclose(
-        2.0 * by_margin(GLL().gradient(z, 2.0 * S, unit)), binary.gradient(y, F, (1.0, 1.0))
-    )
-
-
-def test_ls_and_lt_of_two_classes():
-    y, F, c, z, S, C = binary_rows()
-    np.testing.assert_allclose(Ls().value(z, S, C), c * np.exp(-y * F / 2))
-    np.testing.assert_allclose(Lt().value(z, S, C), c * (1.0 + np.exp(-y * F)))
+    twice = 2.0 * S
+    np.testing.assert_allclose(GLL().value(z, twice, unit), logistic.value(y, F, (1.0, 1.0)))
+    slope = 2.0 * by_margin(GLL().gradient(z, twice, unit))
+    np.testing.assert_allclose(slope, logistic.gradient(y, F, (1.0, 1.0)))
 
 
 # --- the risk of GEL ------------------------------------------------------------------------
@@ -342,8 +322,8 @@ def test_extremes_are_finite(loss, k):
     curvature = loss.hessian(y, F, C)
     assert np.isfinite(curvature).all()
     assert (curvature >= 0.0).all()
-    direction = rng.normal(size=F.shape)
-    slopes = loss.along(y, F, C, direction, np.ones(len(y)))
+    found = loss.coordinate(y, F, C, rng.normal(size=k))
+    slopes = found.along(rng.normal(size=len(y)), np.ones(len(y)))
     for alpha in (0.0, 1.0, -300.0, 1000.0):
         assert np.isfinite(slopes(alpha)).all()
 

@@ -113,13 +113,6 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code)
 
-    def screenshot(self, path, whole=True):
-        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
-        more = {"clip": clip, "captureBeyondViewport": True} if whole else {}
-        picture = self.call("Page.captureScreenshot", **more)
-        Path(path).write_bytes(base64.b64decode(picture["data"]))
-
     def pdf(self, path):
         Path(path).write_bytes(
             base64.b64decode(self.call("Page.printToPDF", printBackground=True)["data"])

@@ -19,7 +19,6 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._progress import round_progress
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import (
@@ -33,6 +32,7 @@ from costboost._utils import (
     fit_at_once,
     integer,
     one_of,
+    round_progress,
 )
 from costboost.boosting import BinaryProblem, VoteRule, VoteScheme
 from costboost.boosting.loop import PERFECT_VOTE, History, Scheme, boost
@@ -211,7 +211,7 @@ class BoostingClassifier(CostSensitiveClassifier):
     ) -> None:
         """Boost on the rows with weight and `_keep` what came out."""
         # ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
-        problem = MulticlassProblem.from_costs(costs, weights, used)
+        problem = MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
         # Decisions, the cheapest one for all rows first.
         self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
         F = self._train(problem, X, rng)
@@ -287,7 +287,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         return rows
 
     def _scores(self, X: Any) -> Floats:
-        """The scores of the ensemble, (n, d)."""
+        """The scores of the ensemble, (n, d), or (n,) of two classes."""
         rows = self._checked(X)
         if self.n_iter_:
             return self._ensemble.decision_function(rows)
@@ -534,11 +534,6 @@ class BinaryBoostingClassifier(BoostingClassifier):
     def _remedy(self, problem: BinaryProblem) -> str:
         """What to do where no rule was of use, if the recipe knows more than the loop."""
         return ""
-
-    def _scores(self, X: Any) -> Floats:
-        """The score F(x) = Σ α h(x), (n,)."""
-        rows = self._checked(X)
-        return self._ensemble.decision_function(rows)
 
     def _shown(self, scores: Floats) -> Floats:
         return scores

@@ -181,7 +181,8 @@ class MCBoostClassifier(BoostingClassifier):
         self.codewords = codewords
 
     def _loss(self) -> MulticlassLoss:
-        return named_loss(self.loss, type(self).__name__, binary=False)
+        loss: MulticlassLoss = named_loss(self.loss, type(self).__name__, binary=False)
+        return loss
 
     def _bind(self, rows: Rows, k: int) -> Learner:
         return Coordinates(self._learner(), k - 1).bind(rows)

@@ -17,13 +17,8 @@ from costboost._typing import Floats
 from costboost._utils import Constraint, Recipe, one_of
 from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting.loop import Scheme
-from costboost.boosting.multiclass import (
-    ClassVoteRule,
-    ClassVotes,
-    MulticlassProblem,
-    samme_vote,
-)
-from costboost.boosting.votes import Init, two_valued
+from costboost.boosting.multiclass import ClassVotes, MulticlassProblem
+from costboost.boosting.votes import Init, VoteRule, adaboost_vote, two_valued
 from costboost.learners import Learner, Rows
 from costboost.learners.adapter import class_learner
 
@@ -88,8 +83,8 @@ class SAMMEC2Classifier(BoostingClassifier):
         source="So et al. 2021",
         parent="SAMME",
     )
-    _rule = ClassVoteRule(
-        vote=lambda D, c, wrong, k: samme_vote(D, wrong, k),
+    _rule = VoteRule(
+        vote=adaboost_vote,  # SAMME's is twice this one, and ln(k - 1)
         factor=lambda c, wrong, alpha: c * two_valued(wrong, math.exp(-alpha), 1.0),
     )
     _default_init: ClassVar[Init] = "uniform"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -99,29 +99,22 @@ _SMALLEST_TOTAL = 1e-290
 _MOST_KINDS = 16
 
 
-class RowKinds(NamedTuple):
-    """Rows grouped by their (a, b), where these take few values. A cell is a kind and a vote."""
+def _row_kinds(a: Floats, b: Floats) -> tuple[Ints, Floats] | None:
+    """Rows grouped by their (a, b), or None if there are too many; a cell is a kind and a vote.
 
-    kind: Ints  # (n,) twice the code of each row's (a, b): the cell of its negative vote
-    exponents: Floats  # (cells,) a f + b of every kind and vote
-
-    @classmethod
-    def find(cls, a: Floats, b: Floats) -> RowKinds | None:
-        """The kinds of rows, or None if there are too many."""
-        if len(np.unique(a[:1000])) > _MOST_KINDS:
-            return None  # seen without sorting all rows
-        a_values, a_code = np.unique(a, return_inverse=True)
-        b_values, b_code = np.unique(b, return_inverse=True)
-        if len(a_values) * len(b_values) > _MOST_KINDS:
-            return None
-        a_part = np.repeat(a_values, len(b_values))
-        b_part = np.tile(b_values, len(a_values))
-        exponents = np.column_stack([b_part - a_part, b_part + a_part]).ravel()
-        return cls(2 * (a_code * len(b_values) + b_code), exponents)
-
-    def cells(self, outputs: Floats) -> Ints:
-        """The cell of each row under the votes of a rule, (n,)."""
-        return self.kind + (outputs > 0)
+    Returns the cell of each row's negative vote (the positive one is next), (n,), and the exponent
+    a f + b of every cell.
+    """
+    if len(np.unique(a[:1000])) > _MOST_KINDS:
+        return None  # seen without sorting all rows
+    a_values, a_code = np.unique(a, return_inverse=True)
+    b_values, b_code = np.unique(b, return_inverse=True)
+    if len(a_values) * len(b_values) > _MOST_KINDS:
+        return None
+    a_part = np.repeat(a_values, len(b_values))
+    b_part = np.tile(b_values, len(a_values))
+    exponents = np.column_stack([b_part - a_part, b_part + a_part]).ravel()
+    return 2 * (a_code * len(b_values) + b_code), exponents
 
 
 class ExponentialDescent(Scheme):
@@ -169,7 +162,7 @@ class ExponentialDescent(Scheme):
         self._row_weights = row_weights or self._gradient_weights
         self._line_search = line_search
         votes = line_search and isinstance(self._criterion, Votes)
-        self._kinds = RowKinds.find(a, b) if votes else None
+        self._kinds = _row_kinds(a, b) if votes else None
 
     def _gradient_weights(self, w: Floats) -> Floats:
         return w * self._magnitude
@@ -194,10 +187,10 @@ class ExponentialDescent(Scheme):
         """Weights and exponents of the line search, summed by kind where rules only vote."""
         if self._kinds is None:
             return self._w, self._a * outputs + self._b
-        self._cell = self._kinds.cells(outputs)
-        n_cells = len(self._kinds.exponents)
-        masses = np.bincount(self._cell, self._w, minlength=n_cells)
-        return masses.astype(np.float64, copy=False), self._kinds.exponents
+        kind, exponents = self._kinds
+        self._cell = kind + (outputs > 0)
+        masses = np.bincount(self._cell, self._w, minlength=len(exponents))
+        return masses.astype(np.float64, copy=False), exponents
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Multiply by e^{-α(a f + b)} and normalise."""
@@ -206,7 +199,7 @@ class ExponentialDescent(Scheme):
         if self._kinds is None:
             self._w *= exp(-alpha * (self._a * outputs + self._b))
         else:
-            self._w *= exp(-alpha * self._kinds.exponents)[self._cell]
+            self._w *= exp(-alpha * self._kinds[1])[self._cell]
         total = self._w.sum()
         self._log_total += math.log(total) if total > 0 else -math.inf
         if total > 0:

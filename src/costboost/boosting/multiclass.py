@@ -13,30 +13,17 @@ from costboost._typing import Bools, Floats, Ints
 from costboost._utils import dot
 from costboost.boosting.descent import convex_step
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, Step
-from costboost.boosting.votes import VoteRule, half_log_ratio, right_and_wrong
-from costboost.costs import Costs
+from costboost.boosting.votes import VoteRule, VoteScheme
 from costboost.learners.base import Aim, Ensemble, Learner, LeastSquares, Votes
 from costboost.learners.ensembles import (
     Coordinates,
     Mixture,
-    ProjectedEnsemble,
     Shape,
     mixture_weights,
     stochastic,
 )
 from costboost.losses.coordinates import Coordinate
 from costboost.losses.multiclass import MulticlassLoss, PNorm
-
-__all__ = [
-    "ClassVoteRule",
-    "ClassVotes",
-    "CoordinateDescent",
-    "MulticlassProblem",
-    "PNormAveraging",
-    "PairVotes",
-    "Pairing",
-    "samme_vote",
-]
 
 
 @dataclass(frozen=True)
@@ -48,11 +35,6 @@ class MulticlassProblem:
     z: Ints  # (n,) code of the cheapest decision
     C: Floats  # (n, k) reduced cost of each decision; C[i, z[i]] = 0
     sample_weight: Floats  # (n,) positive
-
-    @classmethod
-    def from_costs(cls, costs: Costs, sample_weight: Floats, used: Bools) -> MulticlassProblem:
-        """The problem of the rows in use."""
-        return cls(costs.labels[used], costs.reduced[used], sample_weight[used])
 
     @property
     def right(self) -> Bools:
@@ -154,26 +136,22 @@ class PNormAveraging(Scheme):
         return Mixture(parts, votes, self._C.shape[1], self._shape)
 
 
-class PairVotes(Scheme):
+class PairVotes(VoteScheme):
     """AdaBoost.M2's skeleton around a `VoteRule`: D lives on pairs of rows and wrong classes."""
 
     # The rule sees :math:`(1 - u)/2` for ``wrong``, with u = h(x, z) - h(x, y) in {-1, 0, 1} the
     # margin of the pair, so that Σ D·wrong is the pseudo-loss.
 
     def __init__(self, rule: VoteRule, problem: MulticlassProblem, *, from_costs: bool) -> None:
-        self._rule = rule
-        self._right = problem.right
+        self._right, self._z = problem.right, problem.z
         costs = problem.C
         # Free decisions have no say in the scale: where all others cost the same, costs are equal.
         paid = costs > 0
-        self._c = np.zeros_like(costs)
-        self._c[paid] = rule.scaled(costs[paid])
+        c = np.zeros_like(costs)
+        c[paid] = rule.scaled(costs[paid])
         D = np.where(self._right, 0.0, costs if from_costs else 1.0)
         D *= problem.sample_weight[:, None]
-        self._D = D / D.sum()
-        self._z = problem.z
-        self._criterion = Votes()
-        self.F = np.zeros_like(costs)
+        self._start(rule, c, D / D.sum(), np.zeros_like(costs))
 
     def aim(self) -> Aim | None:
         """The pairs of the pseudo-loss with w = D."""
@@ -187,67 +165,29 @@ class PairVotes(Scheme):
         alpha = self._rule.vote(self._D.ravel(), self._c.ravel(), self._wrong.ravel())
         return Step(PERFECT_VOTE, is_last=True) if alpha == math.inf else Step(alpha)
 
-    def move(self, outputs: Floats, alpha: float) -> None:
-        """Reweight and normalise."""
-        self.F += alpha * outputs
-        self._D *= self._rule.factor(self._c, self._wrong, alpha)
-        self._D /= self._D.sum()
 
+class ClassVotes(VoteScheme):
+    """SAMME's skeleton around a `VoteRule`; rules name one class each: F[x, y] = Σ α [h(x) = y]."""
 
-# -- rules that name a class --------------------------------------------------------------------
-
-
-def samme_vote(weights: Floats, wrong: Floats, k: int) -> float:
-    """α = ln((1-ε)/ε) + ln(k-1), ε the share of the wrong rows in the weights."""
-    vote = 2.0 * half_log_ratio(*right_and_wrong(weights, wrong)) + math.log(k - 1.0)
-    return vote if abs(vote) > 1e-12 else 0.0
-
-
-@dataclass(frozen=True)
-class ClassVoteRule:
-    """The equations of an algorithm whose rules name one class each."""
-
-    # Both functions get the costs ``c`` of an error, divided by the largest one, and ``wrong``, 1.0
-    # where the rule names a class other than the row's, (n,).
-
-    vote: Callable[[Floats, Floats, Floats, int], float]
-    factor: Callable[[Floats, Floats, float], Floats]
-
-
-class ClassVotes(Scheme):
-    """SAMME's skeleton around a `ClassVoteRule`: F[x, y] = Σ α [h(x) = y]."""
-
-    def __init__(
-        self, rule: ClassVoteRule, problem: MulticlassProblem, *, from_costs: bool
-    ) -> None:
-        self._rule = rule
+    def __init__(self, rule: VoteRule, problem: MulticlassProblem, *, from_costs: bool) -> None:
         self._z = problem.z
         self._targets = np.where(problem.right, 0.0, 1.0)
-        c = problem.error_cost
-        self._c = c / c.max()
-        D = problem.sample_weight * self._c if from_costs else problem.sample_weight
-        self._D = D / D.sum()
-        self._criterion = Votes()
-        self.F = np.zeros_like(problem.C)
+        c = rule.scaled(problem.error_cost)
+        D = problem.sample_weight * c if from_costs else problem.sample_weight
+        self._start(rule, c, D / D.sum(), np.zeros_like(problem.C))
 
     def aim(self) -> Aim | None:
         """A cost of 1 for each wrong class, weighted by D."""
         return Aim(self._targets, self._D, self._criterion)
 
     def step(self, outputs: Floats) -> Step:
-        """The rule's vote; a rule without mistakes gets a large finite one, and is the last."""
-        k = outputs.shape[1]
+        """Twice the rule's vote for two classes, and ln(k-1); without mistakes, the last one."""
+        bonus = math.log(outputs.shape[1] - 1.0)
         self._wrong = 1.0 - np.take_along_axis(outputs, self._z[:, None], axis=1)[:, 0]
-        alpha = self._rule.vote(self._D, self._c, self._wrong, k)
+        alpha = 2.0 * self._rule.vote(self._D, self._c, self._wrong) + bonus
         if alpha == math.inf:
-            return Step(2.0 * PERFECT_VOTE + math.log(k - 1.0), is_last=True)
-        return Step(alpha)
-
-    def move(self, outputs: Floats, alpha: float) -> None:
-        """Reweight and normalise."""
-        self.F += alpha * outputs
-        self._D *= self._rule.factor(self._c, self._wrong, alpha)
-        self._D /= self._D.sum()
+            return Step(2.0 * PERFECT_VOTE + bonus, is_last=True)
+        return Step(alpha if abs(alpha) > 1e-12 else 0.0)
 
 
 # -- coordinates --------------------------------------------------------------------------------
@@ -346,4 +286,4 @@ class CoordinateDescent(Scheme):
 
     def ensemble(self, learner: Learner, rules: list[Any], votes: Floats) -> Ensemble:
         """The coordinates, projected onto the classes."""
-        return ProjectedEnsemble(self._learner.ensemble(rules, votes), self._directions)
+        return self._learner.projected(rules, votes, self._directions)

@@ -136,14 +136,14 @@ class VoteScheme(Scheme):
     def __init__(
         self, rule: VoteRule, problem: BinaryProblem, *, init: Init, n_rounds: int
     ) -> None:
-        self._rule = rule
-        self._y = problem.y
-        self._c = rule.scaled(problem.c)
-        self._D = problem.initial_weights(init)
-        self._before = None if rule.before is None else rule.before(self._c, n_rounds)
-        self.F = np.zeros_like(self._y)
+        self._y, c = problem.y, rule.scaled(problem.c)
+        self._start(rule, c, problem.initial_weights(init), np.zeros_like(self._y))
+        self._before = None if rule.before is None else rule.before(c, n_rounds)
+
+    def _start(self, rule: VoteRule, c: Floats, D: Floats, F: Floats) -> None:
+        self._rule, self._c, self._D, self.F = rule, c, D, F
         self._criterion = Votes()
-        self._wrong = np.zeros_like(self._y)  # of the rule of this round
+        self._wrong = np.zeros_like(D)  # of the rule of this round
 
     def aim(self) -> Aim | None:
         """The labels, weighted by D."""

@@ -24,7 +24,7 @@ from costboost.cli.models import (
     algorithm_class,
     algorithm_names,
     codes_of,
-    drop_half_line,
+    cut_half_line,
     fingerprint,
     make_model,
     read_settings,
@@ -304,19 +304,20 @@ class _Finished:
             return
         lines: list[Any] = []
         if path.exists():
-            drop_half_line(path)
             try:
+                if not cut_half_line(path, '{"costboost compare": '):
+                    raise ValueError("another kind of file")
                 lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
                 self.folds = dict(lines[1:])
-                before = dict(lines[0]) if lines else {}
             except (ValueError, TypeError) as error:
                 raise TableError(
                     f"{path} is not a checkpoint of costboost compare. Delete the file, or choose "
                     "another path."
                 ) from error
         if not lines:
-            self._append(question)
+            self._append({"costboost compare": question})
             return
+        before = lines[0]["costboost compare"]
         changed = [topic for topic in question if before.get(topic) != question[topic]]
         if changed:
             raise TableError(

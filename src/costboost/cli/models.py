@@ -153,7 +153,8 @@ def model_recipe(path: Path) -> TableRecipe | None:
 
     if not path.is_file():
         raise TableError(f"There is no model file {path}. `costboost fit` writes one.")
-    manifest = reading(path, lambda: container.read_manifest(path))
+    with reading(path):
+        manifest = container.read_manifest(path)
     return None if _ENTRY not in manifest else TableRecipe.from_json(manifest[_ENTRY])
 
 
@@ -177,7 +178,8 @@ def fingerprint(problem: Problem) -> dict[str, str]:
     """What must be the same for results to be used again: rows, costs, versions."""
     import pandas as pd
 
-    from costboost.files.model import versions
+    from costboost._utils import versions
+    from costboost.files.model import PACKAGES
 
     rows = problem.rows
     digest = hashlib.sha256(" ".join(map(str, rows.X.columns)).encode("utf-8", "surrogatepass"))
@@ -186,13 +188,15 @@ def fingerprint(problem: Problem) -> dict[str, str]:
         digest.update(b"none" if values is None else np.asarray(values).astype(str).tobytes())
     return {
         "rows": digest.hexdigest()[:16], "costs": repr(problem.cost_matrix),
-        "versions": ", ".join(f"{name} {number}" for name, number in versions().items()),
+        "versions": ", ".join(f"{name} {number}" for name, number in versions(*PACKAGES).items()),
     }  # fmt: skip
 
 
-def drop_half_line(path: Path) -> None:
-    """Cut off the half line that a killed run, or a full disk, has left at the end of a file."""
-    content = path.read_bytes()
-    whole = content.rfind(b"\n") + 1
-    if whole < len(content):
-        os.truncate(path, whole)
+def cut_half_line(path: Path, start: str) -> bool:
+    """Cut off the half line that a killed run has left; False if a file does not begin so."""
+    # Files of other kinds are not touched: the path may be a slip.
+    content, begin = path.read_bytes(), start.encode()
+    if not (content.startswith(begin) or begin.startswith(content)):
+        return False
+    os.truncate(path, content.rfind(b"\n") + 1)
+    return True

@@ -194,13 +194,10 @@ def _open_study(path: Path, question: dict[str, Any]) -> Any:
     from optuna.storages import JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
-    from costboost.cli.models import drop_half_line
+    from costboost.cli.models import cut_half_line
 
-    if path.exists():
-        with path.open("rb") as file:
-            if file.read(1) not in (b"{", b""):
-                raise TableError(f"{path} is not a study file. Name another with --study.")
-        drop_half_line(path)
+    if path.exists() and not cut_half_line(path, '{"op_code"'):
+        raise TableError(f"{path} is not a study file. Name another with --study.")
     storage = JournalStorage(JournalFileBackend(str(path), lock_obj=_lock(path)))
     found = optuna.create_study(
         study_name="costboost", storage=storage, load_if_exists=True, direction="minimize",

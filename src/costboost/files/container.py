@@ -140,10 +140,10 @@ def pack(manifest: Mapping[str, Any], members: Mapping[str, bytes]) -> bytes:
         for name, data in sorted(members.items())
     }
     head = to_json({**manifest, "kind": KIND, "format": FORMAT, "members": table})
-    if len(head) > LIMITS.json or len(table) > LIMITS.members:
+    parse_json(head, MANIFEST)  # a file that is written can be read
+    if len(table) > LIMITS.members:
         raise ModelFileError(
-            f"The model needs {len(table)} members and a manifest of {len(head)} bytes; a model "
-            f"file may have {LIMITS.members} and {LIMITS.json}."
+            f"The model needs {len(table)} members; a model file may have {LIMITS.members}."
         )
     if len(head) + sum(len(data) for data in members.values()) > LIMITS.total:
         raise ModelFileError(f"The model is larger than {LIMITS.total} bytes, which a file may be.")

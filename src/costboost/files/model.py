@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from costboost._utils import versions
 from costboost.costs.forms import columns_of, varies
 from costboost.costs.table import same_labels
 from costboost.errors import ModelFileError
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # the same model must give the same bytes
-_PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
+PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
 # Columns of a frame that is made to try a model; making it takes time for each.
 _FRAME_COLUMNS = 10_000
+# Columns, categories and entries of arrays that a manifest lists.
+_MOST_LISTED = 10_000
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
@@ -79,7 +82,7 @@ def contents(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
     container.parse_json(state, "The state of the model")  # a file that is written can be read
     manifest = {
         "class": name,
-        "versions": versions(),
+        "versions": versions(*PACKAGES),
         "untrusted": sorted(encoder.types),
         "boosters": encoder.boosters,
         **_summary(model),
@@ -118,42 +121,29 @@ def load(
     ModelFileError
         If anything is wrong with the file; the message says what and where.
     """
-    return reading(path, lambda: _load(path, frozenset(trusted), limits))
+    with reading(path):
+        manifest, members = container.read(path, limits)
+        name = manifest.get("class")
+        if not isinstance(name, str) or name not in estimators():
+            raise ModelFileError(f"The file holds {name!r:.60}, not a classifier of costboost.")
+        model = Decoder(members, frozenset(trusted), limits).root()
+        if name_of(type(model)) != name:
+            raise ModelFileError(f"The last object of {STATE} is not a {name}, as it should be.")
+        _check_answers(model)
+        return model
 
 
-def _load(path: Any, trusted: frozenset[str], limits: container.Limits) -> Any:
-    manifest, members = container.read(path, limits)
-    name = manifest.get("class")
-    if not isinstance(name, str) or name not in estimators():
-        raise ModelFileError(f"The file holds {name!r:.60}, not a classifier of costboost.")
-    model = Decoder(members, trusted, limits).root()
-    if name_of(type(model)) != name:
-        raise ModelFileError(f"The last object of {STATE} is not a {name}, as the manifest says.")
-    _check_answers(model)
-    return model
-
-
-def reading(path: Any, action: Callable[[], Any]) -> Any:
+@contextmanager
+def reading(path: Any) -> Iterator[None]:
     """Whatever is wrong with a file is one kind of error, and begins with its name."""
     try:
-        return action()
+        yield
     except ModelFileError as error:
         raise ModelFileError(f"{os.fspath(path)}: {error}") from error
     except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError) as error:
         raise ModelFileError(f"{os.fspath(path)}: it is damaged: {error!r}") from error
     except (RecursionError, MemoryError, NotImplementedError, EOFError) as error:
         raise ModelFileError(f"{os.fspath(path)}: it asks for too much: {error!r}") from error
-
-
-def versions() -> dict[str, str]:
-    """Versions of the packages that results depend on."""
-    found = {}
-    for package in _PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _check_answers(model: Any) -> None:
@@ -167,7 +157,8 @@ def _check_answers(model: Any) -> None:
         raise ModelFileError(f"The model must have a number of features, got {n!r:.40}.")
     matrix = getattr(model, "cost_matrix_", None)
     shape = (len(classes), len(getattr(model, "decisions_", classes)))
-    if matrix is not None and not _is_matrix(matrix, shape):
+    fine = matrix is None or (isinstance(matrix, np.ndarray) and matrix.shape == shape)
+    if not fine or (matrix is not None and not np.isfinite(matrix).all()):
         raise ModelFileError(f"The model must have costs of the shape {shape}.")
     if not reads_tables:
         return  # the row goes to an estimator, which may want any kind of table
@@ -195,11 +186,6 @@ def _methods(model: Any) -> list[str]:
     if varies(model.cost_matrix):
         return proba or ["decision_function"]
     return ["predict", *proba]
-
-
-def _is_matrix(value: Any, shape: tuple[int, int]) -> bool:
-    fine = isinstance(value, np.ndarray) and value.dtype == np.float64 and value.shape == shape
-    return fine and bool(np.isfinite(value).all())
 
 
 def _row(model: Any, n: int) -> Any:
@@ -237,7 +223,7 @@ def _summary(model: Any) -> dict[str, Any]:
         "classes": _readable(getattr(model, "classes_", None)),
         "decisions": _readable(getattr(model, "decisions_", getattr(model, "classes_", None))),
         "cost_matrix": _readable(getattr(model, "cost_matrix_", None)),
-        "costs": _costs(model),
+        "costs": str(model.costs_)[:10_000] if hasattr(model, "costs_") else None,
         "features": describe_features(model),
         "calibration": {
             "method": _readable(parameters.get("calibration")),
@@ -249,22 +235,17 @@ def _summary(model: Any) -> dict[str, Any]:
     }
 
 
-def _costs(model: Any) -> str | None:
-    """The costs of the fit in words."""
-    return str(model.costs_)[:10_000] if hasattr(model, "costs_") else None
-
-
 def describe_features(model: Any) -> dict[str, Any]:
     """What the columns of a table must be."""
     n = getattr(model, "n_features_in_", None)
     frame = getattr(model, "_frame", None)
-    kinds, categories = None, {}
-    if n is not None:
-        kinds = ["number"] * int(n)
+    categories: dict[str, Any] = {}
+    # Of very wide tables there is nothing to say that a person would read.
+    kinds = None if n is None or n > _MOST_LISTED else ["number"] * int(n)
     if kinds is not None and frame is not None:
         for column, values in zip(frame.categorical, frame.categories, strict=True):
             kinds[column] = "category"
-            categories[str(column)] = [_readable(value) for value in values]
+            categories[str(column)] = [_readable(value) for value in values[:_MOST_LISTED]]
         for column in frame.ignored:
             kinds[column] = "ignored"
     return {
@@ -292,7 +273,9 @@ def _readable(value: Any, depth: int = 0) -> Any:
     if isinstance(value, float):
         return value if np.isfinite(value) else str(value)
     if isinstance(value, np.ndarray):
-        return _readable(value.tolist()) if value.size <= 10_000 else f"array of {value.shape}"
+        return (
+            _readable(value.tolist()) if value.size <= _MOST_LISTED else f"array of {value.shape}"
+        )
     if depth < 6 and isinstance(value, dict):
         return {
             key if isinstance(key, str) else repr(key): _readable(item, depth + 1)
@@ -326,15 +309,12 @@ def inspect(
     ModelFileError
         If anything is wrong with the container.
     """
-    return dict(reading(path, lambda: _inspect(path, limits)))
-
-
-def _inspect(path: Any, limits: container.Limits) -> dict[str, Any]:
-    manifest, _ = container.read(path, limits)
-    for name in ("boosters", "untrusted"):
-        if not isinstance(manifest.setdefault(name, []), list):
-            raise ModelFileError(f"{container.MANIFEST} must have a list of {name}.")
-    return manifest
+    with reading(path):
+        manifest, _ = container.read(path, limits)
+        for name in ("boosters", "untrusted"):
+            if not isinstance(manifest.setdefault(name, []), list):
+                raise ModelFileError(f"{container.MANIFEST} must have a list of {name}.")
+        return manifest
 
 
 def show(path: str | os.PathLike[str], console: Console | None = None) -> None:

@@ -46,13 +46,12 @@ def _skops(where: str) -> Any:
 
 def dump(value: Any, where: str) -> tuple[bytes, set[str]]:
     """A part by skops, and the types that must be trusted to load it."""
+    skops = _skops(where)
     try:
-        data = _canonical(_skops(where).dumps(value))
-    except ModelFileError:
-        raise
+        data = _canonical(skops.dumps(value))
     except Exception as error:  # skops has its own and hands on others
         raise ModelFileError(f"{where} cannot be written by skops: {error}") from error
-    return data, _types(data, where, LIMITS)
+    return data, _types(skops, data, where, LIMITS)
 
 
 def _canonical(data: bytes) -> bytes:
@@ -91,7 +90,8 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
 
 def load(data: bytes, trusted: Collection[str], where: str, limits: Limits = LIMITS) -> Any:
     """A part, if the types in it are trusted."""
-    types = _types(data, where, limits)
+    skops = _skops(where)
+    types = _types(skops, data, where, limits)
     unknown = sorted(types - set(trusted))
     if not types:
         raise ModelFileError(f"{where} is not an object of scikit-learn.")
@@ -101,14 +101,12 @@ def load(data: bytes, trusted: Collection[str], where: str, limits: Limits = LIM
             f"trust the file and these types, load it with trusted={unknown!r}."
         )
     try:
-        return _skops(where).loads(data, trusted=sorted(types))
-    except ModelFileError:
-        raise
+        return skops.loads(data, trusted=sorted(types))
     except Exception as error:  # whatever a bad schema makes of it
         raise ModelFileError(f"{where} cannot be read by skops: {error}") from error
 
 
-def _types(data: bytes, where: str, limits: Limits) -> set[str]:
+def _types(skops: Any, data: bytes, where: str, limits: Limits) -> set[str]:
     """All types and functions that a part would use: those it names, and those skops asks for."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -136,9 +134,7 @@ def _types(data: bytes, where: str, limits: Limits) -> set[str]:
             types.add(f"{node['__module__']}.{node['__class__']}")
             types.add(f"skops.{node.get('__loader__')}")
     try:
-        types |= set(_skops(where).get_untrusted_types(data=data))
-    except ModelFileError:
-        raise
+        types |= set(skops.get_untrusted_types(data=data))
     except Exception as error:  # whatever a bad schema makes of it
         raise ModelFileError(f"{where} cannot be read by skops: {error}") from error
     return {name for name in types if not _PLAIN.fullmatch(name)}

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -74,9 +73,8 @@ def fit(
     return model
 
 
-def merged(models: Sequence[Any]) -> NetworkModel:
-    """The hidden units of all networks side by side: their mean score is one network."""
-    return NetworkModel.mean(models)
+# The hidden units of the networks of all folds side by side: their mean score is one network.
+merged = NetworkModel.mean
 
 
 def _descended(

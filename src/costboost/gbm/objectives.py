@@ -484,10 +484,10 @@ def probability(scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None)
     known = named_loss(loss, "probability")
     F = np.asarray(known.checked_scores(scores, "probability"), dtype=np.float64)
     if cost_matrix is None:
-        return known.class_probabilities(F)
+        return np.asarray(known.class_probabilities(F))
     k = 2 if known.is_binary else F.shape[1]
     costs = Costs.resolve(cost_matrix, classes=np.arange(k), owner="probability")
-    return known.class_probabilities(F, costs.mean_matrix)
+    return np.asarray(known.class_probabilities(F, costs.mean_matrix))
 
 
 def adapter_for(table: dict[tuple[str, str], Any], engine: str, api: str, owner: str) -> Any:

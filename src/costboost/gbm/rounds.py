@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from costboost._progress import RoundLine, progress_bar
 from costboost._typing import AnyArray, Floats
+from costboost._utils import RoundLine, progress_bar
 from costboost.gbm.rows import Rows
 from costboost.gbm.targets import Target
 
@@ -139,8 +139,13 @@ class Rounds:
                 self._values.setdefault(name, {}).setdefault(measure, []).append(value)
                 known[f"{_SETS[name][0]}_{measure}"] = value
         told = Round(**self.place, round=self.round, n_rounds=self.n_rounds, **known)
-        # All of them hear of the round, also if the first one ends it.
-        return any([_ends(callback, told) for callback in self.callbacks])
+        is_ended = False
+        for callback in self.callbacks:  # all hear of the round, also if the first one ends it
+            try:
+                is_ended |= callback(told) is True
+            except StopBoosting:
+                is_ended = True
+        return is_ended
 
     @property
     def evals(self) -> Evals:
@@ -149,13 +154,6 @@ class Rounds:
             name: {measure: np.array(values) for measure, values in measures.items()}
             for name, measures in self._values.items()
         }
-
-
-def _ends(callback: Callback, told: Round) -> bool:
-    try:
-        return callback(told) is True
-    except StopBoosting:
-        return True
 
 
 def to_scores(proba: AnyArray) -> Floats:

@@ -21,6 +21,8 @@ from costboost.losses import Loss
 
 # Rows whose gradients are computed at once, in double precision.
 _GRADIENT_ROWS = 2**16
+# Prices of errors that differ by less than this share of their mean are the same.
+_SAME_PRICE = 1e-9
 
 
 class Target(ABC):
@@ -206,12 +208,17 @@ class PriceTarget(Target):
     is_log_loss = False
     n_scores = 1
 
-    def __init__(self, truth: int, cheaper: int, unit: float, totals: Totals) -> None:
+    def __init__(self, truth: int, cheaper: int, costs: Costs, weights: Floats) -> None:
         self.name = f"price of class {truth}"
         self.truth = truth
         self.cheaper = cheaper
-        self.unit = unit
-        self.masses = totals.weight
+        self.masses = np.asarray(np.bincount(costs.codes, weights, minlength=2), dtype=np.float64)
+        prices = self.prices(costs)
+        self.unit = float(np.average(prices, weights=weights))
+        # Prices that are all the same need no boosters.
+        self.varies = bool(np.ptp(prices) > _SAME_PRICE * self.unit)
+        # With the second decision a class saves or loses.
+        self.sign = 1.0 if cheaper else -1.0
 
     def prices(self, costs: Costs) -> Floats:
         """What the other decision costs beyond the cheaper one; at least 0."""

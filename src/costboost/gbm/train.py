@@ -65,8 +65,6 @@ _PRICE_TIME = 0.5
 # Their rounds, at most, and shrinkage. A price that is a function of the columns could be fitted
 # ever closer; a few per cent off, it moves hardly any decision.
 _PRICE_ROUNDS, _PRICE_RATE = 200, 0.2
-# Prices of errors that differ by less than this share of their mean are the same.
-_SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
 
 
@@ -96,21 +94,20 @@ def train(
     tasks = tasks_for(model, rows)
     if model.verbose:
         print(rows.totals.summary)
-    prices = prices_for(model, rows) if len(tasks) == 2 else None
+    prices = price_targets(model, rows) if len(tasks) == 2 else []
     clock = Clock(model.time_limit)
     heads: dict[str, Head] = {}
     trained: dict[str, Trained] = {}
     with Training.of(rows, model, callbacks) as training:
         for place, (target, head) in enumerate(tasks):
-            share = 1 / (len(tasks) - place + (0 if prices is None else _PRICE_TIME))
+            share = 1 / (len(tasks) - place + (_PRICE_TIME if prices else 0))
             kinds = candidates_for(model, target, rows)
-            found = training.train_members(kinds, target, head.decide, clock.part(share))
+            done = training.train_members(kinds, target, head.decide, clock.part(share))
             heads[target.name] = replace(
-                head, models=tuple(found.models), weights=tuple(found.weights)
+                head, models=tuple(done.models), weights=tuple(done.weights)
             )
-            trained[target.name] = found
-        if prices is not None:
-            prices.train(training, model, clock)
+            trained[target.name] = done
+        priced = train_prices(prices, training, clock)
     cut = [m.name for t in trained.values() for m in t.members if m.weight > 0 and m.note]
     if cut and model.time_limit is not None:
         warnings.warn(
@@ -132,10 +129,14 @@ def train(
             codes, weights = held_out.costs.codes, held_out.weights
             factor = temperature(scores["probability"], codes, weights)
             heads["probability"] = replace(first, temperature=factor)
-        if prices is not None:
-            heads["decision"], scores["decision"] = prices.combined(
-                heads, trained, tasks[-1][0], held_out
-            )
+        if prices:
+            # Scores that sum to the log-ratio of what the two decisions are expected to save.
+            factor = prices[1].sign * heads["probability"].temperature
+            base = float(np.dot([p.sign for p in prices], np.log([p.unit for p in prices])))
+            others = [(trained["probability"], factor), *priced]
+            found = with_prices(trained["decision"], others, base, tasks[-1][0], held_out)
+            if found is not None:
+                heads["decision"], scores["decision"] = found
         estimates, decisions = _estimated(heads, scores, held_out)
     summary = rows.totals.summary
     attributes = {
@@ -437,97 +438,77 @@ def _sampled(target: Target, held_out: Rows) -> tuple[Target, slice]:
 # --- hidden costs ---------------------------------------------------------------------------------
 
 
-class HiddenPrices:
-    r"""Deciding without the costs of a row: they are guessed from its columns."""
-
-    # What an error costs often follows from the columns of a row, such as an amount. Two decisions
-    # on two classes go by the log-ratio of what each is expected to save,
-    #
-    # .. math:: F(x) = \log \frac{p_1(x)}{p_0(x)} + \log s_1(x) - \log s_0(x),
-    #
-    # where :math:`s_y(x)` is the expected price of an error on a row of class y. Boosters of their
-    # own learn :math:`\log s_y` (`PriceTarget`), so F is a sum of scores like any other: it has
-    # exact SHAP values, stages, and a place in files and ONNX graphs. `DecisionTarget` learns the
-    # same log-ratio directly, from the cheapest decisions. Held-out scores weigh the two.
-
-    def __init__(self, targets: list[PriceTarget], prices: list[Floats]) -> None:
-        # With the second decision a class saves or loses: its sign in the log-ratio.
-        self.signs = [1.0 if target.cheaper else -1.0 for target in targets]
-        # Prices that are all the same need no boosters.
-        self.targets = [
-            target
-            for target, price in zip(targets, prices, strict=True)
-            if np.ptp(price) > _SAME_PRICE * target.unit
-        ]
-        self.base = float(np.dot(self.signs, np.log([target.unit for target in targets])))
-        self.trained: dict[int, Trained] = {}
-
-    def train(self, training: Training, model: Any, clock: Clock) -> None:
-        """Train the boosters of prices; callbacks do not hear of them."""
-        quiet = replace(training, callbacks=[], progress=None)
-        n_rounds = min(model.n_estimators, _PRICE_ROUNDS)
-        for place, target in enumerate(self.targets):
-            kind = candidate(model, target.n_scores)
-            if model.learning_rate == "auto":
-                kind.learning_rate = _PRICE_RATE
-            mine = clock.part(1 / (len(self.targets) - place))
-            found = quiet.train_members([kind], target, None, mine, n_rounds)
-            self.trained[target.truth] = found
-
-    def combined(
-        self,
-        heads: dict[str, Head],
-        trained: dict[str, Trained],
-        target: Target,
-        held_out: Rows,
-    ) -> tuple[Head, Floats]:
-        """The deciding head, of what was learned directly and what follows from the prices."""
-        learned = trained["decision"]
-        # Models whose scores, times these factors, sum to the log-ratio of what decisions save.
-        first = self.signs[1] * heads["probability"].temperature
-        factors = [(trained["probability"], first)]
-        factors += [(found, self.signs[truth]) for truth, found in self.trained.items()]
-        direct: Any = learned.scores
-        parts: list[Any] = [factor * found.scores for found, factor in factors]  # type: ignore[operator]
-        expected = self.base + np.sum(parts, axis=0)
-        # The mean cost of the held-out decisions would be the plain measure, but a few costly rows
-        # near the boundary make it too noisy to choose by. The loss of `target` is the cost
-        # averaged over all thresholds, so every row has a say (`benchmarks/hidden_costs.py`).
-        known, some = _sampled(target, held_out)
-        share = 0.0
-        if known.weight > 0:
-            share = float(blend([direct[some], expected[some]], known.loss)[1])
-        if share == 0:
-            return heads["decision"], direct
-        terms = [
-            (model, float(factor * weight))
-            for found, factor in [(learned, 1.0 - share), *((f, share * s) for f, s in factors)]
-            for model, weight in zip(found.models, found.weights, strict=True)
-            if factor
-        ]
-        models, weights = zip(*terms, strict=True)
-        head = DecisionHead(models, weights, base=share * self.base)
-        return head, (1.0 - share) * direct + share * expected
+# What an error costs often follows from the columns of a row, such as an amount. Where `predict` is
+# not told it, two decisions on two classes go by the log-ratio of what each is expected to save,
+#
+# .. math:: F(x) = \log \frac{p_1(x)}{p_0(x)} + \log s_1(x) - \log s_0(x),
+#
+# where :math:`s_y(x)` is the expected price of an error on a row of class y. Boosters of their own
+# learn :math:`\log s_y` (`PriceTarget`), so F is a sum of scores like any other: it has exact SHAP
+# values, stages, and a place in files and ONNX graphs. `DecisionTarget` learns the same log-ratio
+# directly, from the cheapest decisions. Held-out scores weigh the two.
 
 
-def prices_for(model: Any, rows: TrainingRows) -> HiddenPrices | None:
-    """How to learn what errors cost, where that can decide."""
+def price_targets(model: Any, rows: TrainingRows) -> list[PriceTarget]:
+    """What errors cost under each of two classes, where that can decide; else nothing."""
     is_free = model.engine != "catboost" and CONSTRAINTS.isdisjoint(model.engine_params or {})
     if rows.row_costs is None or not is_free or rows.held_out() is None:
-        return None
+        return []
     costs, weights = rows.row_costs
     if costs.matrix is None or costs.matrix.ndim != 3 or costs.matrix.shape[1:] != (2, 2):
-        return None
+        return []
     mean = np.average(costs.matrix, axis=0, weights=weights)
     saved = mean[:, 0] - mean[:, 1]  # by the second decision, under each class
-    targets = [PriceTarget(y, int(saved[y] > 0), 1.0, rows.totals) for y in (0, 1)]
-    prices = [target.prices(costs) for target in targets]
-    for target, price in zip(targets, prices, strict=True):
-        target.unit = float(np.average(price, weights=weights))
-    units = [target.unit for target in targets]
-    if not np.isfinite([*saved, *units]).all() or np.sign(saved).prod() >= 0:
+    targets = [PriceTarget(y, int(saved[y] > 0), costs, weights) for y in (0, 1)]
+    is_finite = np.isfinite([*saved, *(target.unit for target in targets)]).all()
+    return targets if is_finite and np.sign(saved).prod() < 0 else []
+
+
+def train_prices(
+    targets: Sequence[PriceTarget], training: Training, clock: Clock
+) -> list[tuple[Trained, float]]:
+    """Boosters of prices that differ, with their signs in the log-ratio; nobody hears of them."""
+    quiet = replace(training, callbacks=[], progress=None)
+    model, varied = training.model, [target for target in targets if target.varies]
+    n_rounds, found = min(model.n_estimators, _PRICE_ROUNDS), []
+    for place, target in enumerate(varied):
+        kind = candidate(model, target.n_scores)
+        if model.learning_rate == "auto":
+            kind.learning_rate = _PRICE_RATE
+        mine = clock.part(1 / (len(varied) - place))
+        found.append((quiet.train_members([kind], target, None, mine, n_rounds), target.sign))
+    return found
+
+
+def with_prices(
+    learned: Trained,
+    others: list[tuple[Trained, float]],
+    base: float,
+    target: Target,
+    held_out: Rows,
+) -> tuple[Head, Floats] | None:
+    """The deciding head, of what was learned directly and what follows from prices."""
+    direct: Any = learned.scores
+    parts: list[Any] = [factor * found.scores for found, factor in others]  # type: ignore[operator]
+    expected = base + np.sum(parts, axis=0)
+    # The mean cost of the held-out decisions would be the plain measure, but a few costly rows near
+    # the boundary make it too noisy to choose by. The loss of `target` is the cost averaged over
+    # all thresholds, so every row has a say (`benchmarks/hidden_costs.py`).
+    known, some = _sampled(target, held_out)
+    if known.weight <= 0:
         return None
-    return HiddenPrices(targets, prices)
+    share = float(blend([direct[some], expected[some]], known.loss)[1])
+    if share == 0:
+        return None
+    terms = [
+        (model, float(factor * weight))
+        for found, factor in [(learned, 1.0 - share), *((f, share * s) for f, s in others)]
+        for model, weight in zip(found.models, found.weights, strict=True)
+        if factor
+    ]
+    models, weights = zip(*terms, strict=True)
+    head = DecisionHead(models, weights, base=share * base)
+    return head, (1.0 - share) * direct + share * expected
 
 
 # --- estimates ------------------------------------------------------------------------------------

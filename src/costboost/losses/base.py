@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias, TypeVar, overload
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats
 from costboost.losses.kernels import MAX_EXPONENT, Compiled
-
-if TYPE_CHECKING:
-    from costboost.losses.multiclass import MulticlassLoss
-
 
 CostPair: TypeAlias = "tuple[ArrayLike, ArrayLike]"
 
@@ -86,7 +82,6 @@ class Loss(ABC):
     def hessian(self, y: Any, F: Any, C: Any) -> Floats:
         """Its second derivatives with respect to each score."""
 
-    @abstractmethod
     def n_scores(self, n_decisions: int) -> int:
         """How many scores a row needs.
 
@@ -95,6 +90,7 @@ class Loss(ABC):
         n_decisions : int
             Number of decisions: of classes, unless the costs say otherwise.
         """
+        return 1 if self.is_binary else n_decisions
 
     @abstractmethod
     def checked_scores(self, scores: ArrayLike, owner: str) -> AnyArray:
@@ -165,28 +161,12 @@ class BinaryLoss(Loss):
     has_probabilities_at_unit_costs = True
 
     @abstractmethod
-    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """The loss of each row."""
-
-    @abstractmethod
-    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """Its derivative with respect to ``F``."""
-
-    @abstractmethod
-    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """Its second derivative with respect to ``F``."""
-
-    @abstractmethod
     def probability(self, F: Floats, C: CostPair) -> Floats:
         """The P(+|x) for which ``F`` is the minimiser."""
 
     @abstractmethod
     def minimiser(self, p: Floats, C: CostPair) -> Floats:
         """The score that minimises the expected loss when P(+|x) = ``p``."""
-
-    def n_scores(self, n_decisions: int) -> int:
-        """One."""
-        return 1
 
     def checked_scores(self, scores: ArrayLike, owner: str) -> AnyArray:
         """Raw scores, (n,)."""
@@ -327,18 +307,6 @@ def register(loss: _Class) -> _Class:
         )
     LOSSES[name] = loss()
     return loss
-
-
-@overload
-def named_loss(loss: object, owner: str) -> Loss: ...
-
-
-@overload
-def named_loss(loss: object, owner: str, *, binary: Literal[True]) -> BinaryLoss: ...
-
-
-@overload
-def named_loss(loss: object, owner: str, *, binary: Literal[False]) -> MulticlassLoss: ...
 
 
 def named_loss(loss: object, owner: str, *, binary: bool | None = None) -> Any:

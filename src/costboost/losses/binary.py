@@ -30,8 +30,45 @@ def _exponential_kernel(
         H[i] = weight * usable_hessian(g, share * h)
 
 
+class _Exponential(BinaryLoss):
+    """f exp(-aF), with a = slope times label; subclasses choose slope and factor."""
+
+    @abstractmethod
+    def kernel_rows(self, y: Floats, C: CostPair | ArrayLike) -> tuple[AnyArray, AnyArray]:
+        """A and f of every row."""
+
+    @abstractmethod
+    def _link_slope(self, C1: Floats, C2: Floats) -> Floats | float:
+        """How fast the log-odds grow with F."""
+
+    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """The loss of each row."""
+        a, f = self.kernel_rows(y, C)
+        return np.asarray(f * exp(-a * F))
+
+    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its derivative with respect to ``F``."""
+        a, f = self.kernel_rows(y, C)
+        return np.asarray(-a * f * exp(-a * F))
+
+    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
+        """Its second derivative with respect to ``F``."""
+        a, f = self.kernel_rows(y, C)
+        return np.asarray(a * a * f * exp(-a * F))
+
+    def probability(self, F: Floats, C: CostPair) -> Floats:
+        """The P(+|x) for which ``F`` is the minimiser."""
+        C1, C2 = cost_pair(F, C)
+        return np.asarray(expit(self._link_slope(C1, C2) * F + np.log(C2) - np.log(C1)))
+
+    def minimiser(self, p: Floats, C: CostPair) -> Floats:
+        """The score that minimises the expected loss when P(+|x) = ``p``."""
+        C1, C2 = cost_pair(p, C)
+        return np.asarray((logit(p) + np.log(C1) - np.log(C2)) / self._link_slope(C1, C2))
+
+
 @register
-class CostExponential(BinaryLoss):
+class CostExponential(_Exponential):
     r"""The loss of CS-AdaBoost and CS-RealBoost: the cost scales the margin.
 
     .. math::
@@ -54,37 +91,16 @@ class CostExponential(BinaryLoss):
     formula = "e^(−c y F)"
     kernel = _exponential_kernel
 
-    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """The loss of each row."""
-        return exp(-error_cost(y, C) * y * F)
-
-    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """Its derivative with respect to ``F``."""
-        c = error_cost(y, C)
-        return -c * y * exp(-c * y * F)
-
-    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """Its second derivative with respect to ``F``."""
-        c = error_cost(y, C)
-        return c * c * exp(-c * y * F)
-
-    def probability(self, F: Floats, C: CostPair) -> Floats:
-        """The P(+|x) for which ``F`` is the minimiser."""
-        C1, C2 = cost_pair(F, C)
-        return np.asarray(expit((C1 + C2) * F + np.log(C2) - np.log(C1)))
-
-    def minimiser(self, p: Floats, C: CostPair) -> Floats:
-        """The score that minimises the expected loss when P(+|x) = ``p``."""
-        C1, C2 = cost_pair(p, C)
-        return np.asarray((logit(p) + np.log(C1) - np.log(C2)) / (C1 + C2))
-
-    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
+    def kernel_rows(self, y: Floats, C: CostPair | ArrayLike) -> tuple[AnyArray, AnyArray]:
         """Slopes c y, factors 1."""
         return y * error_cost(y, C), np.ones_like(y)
 
+    def _link_slope(self, C1: Floats, C2: Floats) -> Floats | float:
+        return C1 + C2
+
 
 @register
-class WeightedExponential(BinaryLoss):
+class WeightedExponential(_Exponential):
     r"""The loss of AdaBoostC and AsyB: the cost weights the row.
 
     .. math::
@@ -106,31 +122,12 @@ class WeightedExponential(BinaryLoss):
     formula = "c e^(−y F)"
     kernel = _exponential_kernel
 
-    def value(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """The loss of each row."""
-        return error_cost(y, C) * exp(-y * F)
-
-    def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """Its derivative with respect to ``F``."""
-        return -error_cost(y, C) * y * exp(-y * F)
-
-    def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
-        """Its second derivative with respect to ``F``."""
-        return error_cost(y, C) * exp(-y * F)
-
-    def probability(self, F: Floats, C: CostPair) -> Floats:
-        """The P(+|x) for which ``F`` is the minimiser."""
-        C1, C2 = cost_pair(F, C)
-        return np.asarray(expit(2.0 * F + np.log(C2) - np.log(C1)))
-
-    def minimiser(self, p: Floats, C: CostPair) -> Floats:
-        """The score that minimises the expected loss when P(+|x) = ``p``."""
-        C1, C2 = cost_pair(p, C)
-        return np.asarray(0.5 * (logit(p) + np.log(C1) - np.log(C2)))
-
-    def kernel_rows(self, y: Floats, C: CostPair) -> tuple[AnyArray, ...]:
+    def kernel_rows(self, y: Floats, C: CostPair | ArrayLike) -> tuple[AnyArray, AnyArray]:
         """Slopes y, factors c."""
         return y, error_cost(y, C)
+
+    def _link_slope(self, C1: Floats, C2: Floats) -> Floats | float:
+        return 2.0
 
 
 # -- Logistic losses: the costs move the origin of the link, and may set its slope ---------------

@@ -11,17 +11,12 @@ however many classes there are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from costboost._typing import Floats, Ints
 from costboost.losses.kernels import BLOCK, compiled, fast_exp
-
-if TYPE_CHECKING:
-    from costboost.losses.multiclass import MulticlassLoss
-
-__all__ = ["Coordinate", "Slopes", "logarithm_of_sum", "plain", "product_of_sums", "sum_of_pairs"]
 
 # A step length -> first and second derivative of the summed loss there.
 Slopes: TypeAlias = Callable[[float], tuple[float, float]]
@@ -38,16 +33,6 @@ class Coordinate(NamedTuple):
     slope: Floats  # (n,) its derivative with respect to the coordinate
     # (outputs, weights) -> slopes of the weighted loss at F + α outputs d; α may move scores by 50
     along: Callable[[Floats, Floats], Slopes]
-
-
-def plain(loss: MulticlassLoss, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
-    """The loss along a coordinate, from its value and derivatives; works for any loss."""
-    gradient = loss.gradient(y, F, C)
-
-    def along(outputs: Floats, weights: Floats) -> Slopes:
-        return loss.along(y, F, C, outputs[:, None] * directions, weights)
-
-    return Coordinate(loss.value(y, F, C), np.einsum("nk,k->n", gradient, directions), along)
 
 
 def _groups(directions: Floats) -> tuple[Floats, Ints]:
@@ -162,15 +147,17 @@ def _pair_slopes(
     return first, second
 
 
-def _pairs(
+def sum_of_pairs(
     y: Ints,
     F: Floats,
     C: Floats | None,
     directions: Floats,
     *,
-    is_relative: bool,
-    is_logarithm: bool,
+    is_relative: bool = True,
+    is_logarithm: bool = False,
 ) -> Coordinate | None:
+    """The loss Σ_{j≠z} C_j e^(S_j - S_z), its log(1 + Σ), or without S_z if it is not relative."""
+    # None where exponents would have to be clipped; a logarithm shifts its rows instead.
     steps, group = _groups(directions)
     n = len(F)
     T, rest, value = np.zeros((len(steps), n)), np.zeros(n), np.empty(n)
@@ -185,27 +172,11 @@ def _pairs(
         slope /= rest + total
 
     def along(outputs: Floats, weights: Floats) -> Slopes:
-        def slopes(alpha: float) -> tuple[float, float]:
-            first, second = _pair_slopes(T, rest, own, steps, outputs, weights, alpha, is_logarithm)
-            return float(first), float(second)
-
-        return slopes
+        return lambda alpha: _pair_slopes(
+            T, rest, own, steps, outputs, weights, alpha, is_logarithm
+        )
 
     return Coordinate(value, slope, along)
-
-
-def sum_of_pairs(
-    y: Ints, F: Floats, C: Floats | None, directions: Floats, *, is_relative: bool
-) -> Coordinate | None:
-    """The loss Σ_{j≠z} C_j e^(S_j - S_z), or Σ_{j≠z} C_j e^(S_j) if it is not relative."""
-    return _pairs(y, F, C, directions, is_relative=is_relative, is_logarithm=False)
-
-
-def logarithm_of_sum(y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
-    """The loss log(1 + Σ_j C_j e^(S_j - S_z)); parameters as for `sum_of_pairs`."""
-    found = _pairs(y, F, C, directions, is_relative=True, is_logarithm=True)
-    assert found is not None  # rows are shifted, nothing is clipped
-    return found
 
 
 # --- (Σ_j C_j e^(S_j)) (Σ_m e^(-S_m)) -------------------------------------------------------------
@@ -282,10 +253,6 @@ def product_of_sums(F: Floats, C: Floats, directions: Floats) -> Coordinate | No
     ups, downs = A.sum(axis=0), B.sum(axis=0)
 
     def along(outputs: Floats, weights: Floats) -> Slopes:
-        def slopes(alpha: float) -> tuple[float, float]:
-            first, second = _factor_slopes(A, B, steps, outputs, weights, alpha)
-            return float(first), float(second)
-
-        return slopes
+        return lambda alpha: _factor_slopes(A, B, steps, outputs, weights, alpha)
 
     return Coordinate(ups * downs, (steps @ A) * downs - ups * (steps @ B), along)

@@ -13,7 +13,6 @@ values and derivatives stay finite; `GLL` needs no clipping.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -23,13 +22,10 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import dot
 from costboost.losses.base import Loss, exp, register
 from costboost.losses.coordinates import (
     Coordinate,
     Slopes,
-    logarithm_of_sum,
-    plain,
     product_of_sums,
     sum_of_pairs,
 )
@@ -63,10 +59,6 @@ class MulticlassLoss(Loss):
     is_binary = False
     softmax_scale: ClassVar[float] = 2.0  # MCBoost's link (Beijbom et al. 2014, Eq. 33)
 
-    @abstractmethod
-    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
-        """The loss of each row, (n,)."""
-
     def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """Its derivatives with respect to the scores, (n, k)."""
         return self._differences(
@@ -96,32 +88,27 @@ class MulticlassLoss(Loss):
             result[:, j] = formula(self.value(y, up, C), middle, self.value(y, down, C), h)
         return result
 
-    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
-        """The first and second derivatives by α of the weighted loss at F + α·direction.
-
-        The default takes the second derivative by a difference of the first.
-        """
-
-        def slope(alpha: float) -> float:
-            gradient = self.gradient(y, F + alpha * direction, C)
-            return float(np.einsum("n,nk,nk->", weights, gradient, direction))
-
-        def slopes(alpha: float) -> tuple[float, float]:
-            return slope(alpha), (slope(alpha + _STEP) - slope(alpha - _STEP)) / (2.0 * _STEP)
-
-        return slopes
-
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The loss at F along a coordinate that adds ``directions``, (k,), to the scores.
 
-        The default takes value, gradient and `along`; a loss that can share work between them
-        overrides it.
+        The default takes the value and the gradient, and second derivatives by differences; a loss
+        that can share work between them overrides it.
         """
-        return plain(self, y, F, C, directions)
 
-    def n_scores(self, n_decisions: int) -> int:
-        """One per decision."""
-        return n_decisions
+        def along(outputs: Floats, weights: Floats) -> Slopes:
+            direction = outputs[:, None] * directions
+
+            def slope(alpha: float) -> float:
+                gradient = self.gradient(y, F + alpha * direction, C)
+                return float(np.einsum("n,nk,nk->", weights, gradient, direction))
+
+            def slopes(alpha: float) -> tuple[float, float]:
+                return slope(alpha), (slope(alpha + _STEP) - slope(alpha - _STEP)) / (2.0 * _STEP)
+
+            return slopes
+
+        slope = np.einsum("nk,k->n", self.gradient(y, F, C), directions)
+        return Coordinate(self.value(y, F, C), slope, along)
 
     def checked_scores(self, scores: ArrayLike, owner: str) -> AnyArray:
         """Raw scores, (n, k)."""
@@ -214,6 +201,7 @@ class GEL(MulticlassLoss):
     name = "gel"
     formula = "Σⱼ Cⱼ e^(Sⱼ − S_z)"
     kernel = _gel_kernel
+    _constant: ClassVar[float] = 0.0
 
     def _factors(self, y: Ints, C: Floats) -> Floats:
         return C
@@ -223,7 +211,7 @@ class GEL(MulticlassLoss):
 
     def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """The loss of each row, (n,)."""
-        return np.asarray(self._terms(y, F, C).sum(axis=1))
+        return np.asarray(self._constant + self._terms(y, F, C).sum(axis=1))
 
     def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
         """Its derivatives with respect to the scores, (n, k)."""
@@ -235,23 +223,16 @@ class GEL(MulticlassLoss):
         """Its second derivatives with respect to each score, (n, k)."""
         return np.abs(self.gradient(y, F, C))
 
-    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
-        """The summed loss along a line, with exact derivatives."""
-        S = F - right_scores(y, F)
-        D = direction - right_scores(y, direction)
-        first = self._factors(y, C) * weights[:, None] * D
-
-        def slopes(alpha: float) -> tuple[float, float]:
-            moved = first * exp(S + alpha * D)
-            return float(moved.sum()), float(np.vdot(moved, D))
-
-        return slopes
-
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The same along a coordinate, for many trials of α."""
-        return sum_of_pairs(y, F, C, directions, is_relative=True) or plain(
-            self, y, F, C, directions
-        )
+        found = sum_of_pairs(y, F, C if self.carries_costs else None, directions)
+        if found is None:
+            return super().coordinate(y, F, C, directions)
+        return found._replace(value=self._constant + found.value)
+
+    def kernel_rows(self, y: Ints, C: Floats) -> tuple[AnyArray, ...]:
+        """Right classes, and the factors of the exponentials."""
+        return y, self._factors(y, C)
 
 
 @register
@@ -277,26 +258,12 @@ class MC(GEL):
     has_probabilities_at_unit_costs = True
     softmax_scale = 2.0
     kernel = _gel_kernel
+    _constant = 1.0
 
     def _factors(self, y: Ints, C: Floats) -> Floats:
         unit = np.ones_like(C)
         np.put_along_axis(unit, y[:, None], 0.0, axis=1)
         return unit
-
-    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
-        """The loss of each row, (n,)."""
-        return 1.0 + super().value(y, F, C)
-
-    def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
-        """The same along a coordinate, for many trials of α."""
-        found = sum_of_pairs(y, F, None, directions, is_relative=True)
-        if found is None:
-            return plain(self, y, F, C, directions)
-        return found._replace(value=1.0 + found.value)
-
-    def kernel_rows(self, y: Ints, C: Floats) -> tuple[AnyArray, ...]:
-        """Right classes, and unit costs in place of the given ones."""
-        return y, self._factors(y, C)
 
 
 # -- The generalised logistic loss ---------------------------------------------------------------
@@ -337,37 +304,6 @@ def _gll_kernel(y: Ints, C: Floats, F: AnyArray, w: AnyArray, G: AnyArray, H: An
         save_block(
             z, P, total, factor, 1.0, w[rows] if w.size > 1 else w, G.T[:, rows], H.T[:, rows]
         )
-
-
-@compiled()
-def _slopes(
-    y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats, alpha: float
-) -> tuple[float, float]:
-    """First two derivatives, by α, of Σ w log(1 + Σ_j C_j e^{S_j - S_z}) at F + α·direction."""
-    # One pass, no temporary arrays: the line search of MCBoost spends its time here.
-    n, k = F.shape
-    first = 0.0
-    second = 0.0
-    for i in range(n):
-        z = y[i]
-        own, own_step = F[i, z], direction[i, z]
-        shift = 0.0  # the largest exponent of a class that costs something, or that of 1
-        for j in range(k):
-            if C[i, j] > 0.0:
-                exponent = F[i, j] - own + alpha * (direction[i, j] - own_step)
-                shift = max(shift, exponent)
-        whole, s1, s2 = np.exp(-shift), 0.0, 0.0
-        for j in range(k):
-            if C[i, j] > 0.0:
-                step = direction[i, j] - own_step
-                term = C[i, j] * np.exp(F[i, j] - own + alpha * step - shift)
-                whole += term
-                s1 += term * step
-                s2 += term * step * step
-        mean = s1 / whole
-        first += weights[i] * mean
-        second += weights[i] * (s2 / whole - mean * mean)
-    return first, second
 
 
 @register
@@ -426,18 +362,10 @@ class GLL(MulticlassLoss):
         q = np.abs(self.gradient(y, F, C))
         return q * np.maximum(1.0 - q, 0.0)  # Q may round to just above 1
 
-    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
-        """The summed loss along a line, with exact derivatives."""
-
-        def slopes(alpha: float) -> tuple[float, float]:
-            first, second = _slopes(y, F, C, direction, weights, alpha)
-            return float(first), float(second)
-
-        return slopes
-
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The same along a coordinate, for many trials of α."""
-        return logarithm_of_sum(y, F, C, directions)
+        found = sum_of_pairs(y, F, C, directions, is_logarithm=True)
+        return found or super().coordinate(y, F, C, directions)
 
 
 # -- The score-sum loss --------------------------------------------------------------------------
@@ -501,21 +429,10 @@ class Ls(MulticlassLoss):
         """Its second derivatives with respect to each score, (n, k)."""
         return C * exp(F)
 
-    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
-        """The summed loss along a line, with exact derivatives."""
-        first = C * weights[:, None] * direction
-
-        def slopes(alpha: float) -> tuple[float, float]:
-            moved = first * exp(F + alpha * direction)
-            return float(moved.sum()), float(np.vdot(moved, direction))
-
-        return slopes
-
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The same along a coordinate, for many trials of α."""
-        return sum_of_pairs(y, F, C, directions, is_relative=False) or plain(
-            self, y, F, C, directions
-        )
+        found = sum_of_pairs(y, F, C, directions, is_relative=False)
+        return found or super().coordinate(y, F, C, directions)
 
     def centred(self, F: Floats) -> Floats:
         """The scores shifted to sum 0."""
@@ -611,25 +528,10 @@ class Lt(MulticlassLoss):
             - 2.0 * up * down
         )
 
-    def along(self, y: Ints, F: Floats, C: Floats, direction: Floats, weights: Floats) -> Slopes:
-        """The summed loss along a line, with exact derivatives."""
-
-        def slopes(alpha: float) -> tuple[float, float]:
-            a, b = self._factors(F + alpha * direction, C)
-            a0, b0 = a.sum(axis=1), b.sum(axis=1)
-            a *= direction
-            b *= direction
-            a1, b1 = a.sum(axis=1), -b.sum(axis=1)
-            a2 = np.einsum("nk,nk->n", a, direction)
-            b2 = np.einsum("nk,nk->n", b, direction)
-            first = a1 * b0 + a0 * b1
-            return dot(weights, first), dot(weights, a2 * b0 + 2.0 * a1 * b1 + a0 * b2)
-
-        return slopes
-
     def coordinate(self, y: Ints, F: Floats, C: Floats, directions: Floats) -> Coordinate:
         """The same along a coordinate, for many trials of α."""
-        return product_of_sums(F, C, directions) or plain(self, y, F, C, directions)
+        found = product_of_sums(F, C, directions)
+        return found or super().coordinate(y, F, C, directions)
 
 
 # -- The p-norm cost of a stochastic hypothesis --------------------------------------------------

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import platform
 from html import escape
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
+from costboost._utils import versions
 from costboost.report.case import Case, sums
 from costboost.report.charts import Section
 
@@ -34,15 +34,12 @@ def about(case: Case) -> dict[str, Any]:
     if case.time is not None:
         days = case.time.astype("datetime64[D]")
         data.append(("Time", f"{days.min()} to {days.max()}"))
-    versions = [("Python", platform.python_version())]
-    for name in PACKAGES:
-        try:
-            versions.append((name, version(name)))
-        except PackageNotFoundError:
-            continue
-    settings = list(case.settings.items())
-    costs = costs_in_words(case)
-    return {"data": data, "settings": settings, "versions": versions, "costs": costs}
+    return {
+        "data": data,
+        "settings": list(case.settings.items()),
+        "versions": [("Python", platform.python_version()), *versions(*PACKAGES).items()],
+        "costs": costs_in_words(case),
+    }
 
 
 def costs_in_words(case: Case) -> list[str]:

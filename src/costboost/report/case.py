@@ -153,7 +153,7 @@ class Case:
 
     def paid(self, decided: Ints | int) -> Floats:
         """What decisions, or one for all rows, cost, each row once (n,)."""
-        return self.prices[np.arange(self.n), decided]
+        return np.asarray(self.prices[np.arange(self.n), decided])
 
     def spent(self, decided: Ints | int) -> Floats:
         """What decisions, or one for all rows, cost: price times weight of each row (n,)."""
@@ -166,7 +166,7 @@ class Case:
     @cached_property
     def perfect(self) -> Floats:
         """What the cheapest decision of each row costs (n,)."""
-        return self.prices.min(axis=1) * self.weights
+        return np.asarray(self.prices.min(axis=1) * self.weights)
 
 
 def sum_columns(table: Floats, columns: Ints) -> Floats:

@@ -143,7 +143,7 @@ class Requests:
 
         none = Annotated[None, Tag("none")]
         entry: Any = Annotated[Union[(*forms, none)], Discriminator(form)]
-        each = Annotated[list[entry], Tag("rows")]
+        each = Annotated[list[entry], Field(fail_fast=True), Tag("rows")]
         return Annotated[Union[(*forms, each)], Discriminator(whole)]
 
     def schema(self, max_rows: int) -> dict[str, Any]:
