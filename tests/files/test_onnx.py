@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 
 import lightgbm as lgb
 import numpy as np
@@ -115,17 +116,18 @@ def test_scores_are_those_of_the_table(case, y):
 
 
 CLASSIFIERS = {
-    "LightGBM": {},
-    "XGBoost": {"engine": "xgboost"},
-    "one LightGBM": {"ensemble": 1},
-    "one XGBoost": {"ensemble": 1, "engine": "xgboost"},
-    "not calibrated": {"calibration": None},
+    "all members": {},
+    "LightGBM": {"effort": "fast"},
+    "XGBoost": {"effort": "fast", "engine": "xgboost"},
+    "one XGBoost": {"effort": "fast", "ensemble": 1, "engine": "xgboost"},
+    "not calibrated": {"effort": "fast", "calibration": None},
 }
 
 
+@cache
 def fitted(k, **parameters):
     y = np.array(["a", "b", "c"])[Y if k == 2 else Y3]
-    model = CostBoostClassifier(n_estimators=40, random_state=0, **parameters)
+    model = CostBoostClassifier(n_estimators=20, random_state=0, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(TABLE, y), y
@@ -305,7 +307,7 @@ def test_a_frame_goes_in_by_its_codes():
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("name", ["pima", "anneal", "vowel"])
+@pytest.mark.parametrize("name", ["pima", pytest.param("anneal", marks=pytest.mark.slow)])
 def test_real_data(name, engine, data_dir):
     """A sample; `python -m files.onnx_sets` counts on all sets."""
     found = onnx_sets.check(name, engine, data_dir)

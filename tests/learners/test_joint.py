@@ -160,18 +160,12 @@ def test_categories_are_split_by_subsets():
 @pytest.mark.parametrize("side", [0, 1])
 def test_missing_values_go_where_they_gain_more(side):
     rng = np.random.default_rng(4)
-    x = rng.normal(size=200)
-    y = (x > 0).astype(int)
-    x[::5], y[::5] = np.nan, side
+    x = rng.normal(size=(200, 1))
+    y = (x[:, 0] > 0).astype(int)
     clf = LpCSBClassifier({"fn": 2, "fp": 1}, n_estimators=1, estimator=JointTree(max_leaves=4))
-    clf.fit(x[:, None], y)
-    np.testing.assert_array_equal(clf.predict(x[:, None]), y)
-
-
-def test_a_missing_value_where_none_was_known():
-    X, codes, C, _ = make_rows(3)
-    clf = LpCSBClassifier(n_estimators=3, estimator=JointTree()).fit(X, codes, costs=C)
-    assert clf.predict(np.full((2, 2), np.nan)).shape == (2,)
+    assert clf.fit(x, y).predict([[np.nan]]).shape == (1,)  # none was known
+    x[::5], y[::5] = np.nan, side
+    np.testing.assert_array_equal(clf.fit(x, y).predict(x), y)
 
 
 @pytest.mark.parametrize("k", [2, 3, 5, 8])
@@ -196,19 +190,19 @@ def test_every_relational_algorithm_takes_it(name):
     assert clf.feature_importances_.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("clf", [AdaC2Classifier, MCBoostClassifier])
-def test_others_refuse_it(clf):
-    X, codes, *_ = make_rows(2)
-    with pytest.raises(ValueError, match="JointTree learns relations between rows and classes"):
-        clf(estimator=JointTree()).fit(X, codes)
-
-
-def test_rules_that_name_one_class_refuse_it():
-    X, codes, *_ = make_rows(3)
-    with pytest.raises(ValueError, match="estimator of SAMMEC2Classifier"):
-        SAMMEC2Classifier(estimator=JointTree()).fit(X, codes)
-    with pytest.raises(ValueError, match="estimator of LpCSBClassifier"):
-        LpCSBClassifier(variant="direct", estimator=JointTree()).fit(X, codes)
+@pytest.mark.parametrize(
+    ("clf", "k", "words"),
+    [
+        (AdaC2Classifier(), 2, "JointTree learns relations between rows and classes"),
+        (MCBoostClassifier(), 2, "JointTree learns relations between rows and classes"),
+        (SAMMEC2Classifier(), 3, "estimator of SAMMEC2Classifier"),
+        (LpCSBClassifier(variant="direct"), 3, "estimator of LpCSBClassifier"),
+    ],
+)
+def test_others_refuse_it(clf, k, words):
+    X, codes, *_ = make_rows(k)
+    with pytest.raises(ValueError, match=words):
+        clf.set_params(estimator=JointTree()).fit(X, codes)
 
 
 def test_weight_two_is_the_row_twice():

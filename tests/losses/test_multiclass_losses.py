@@ -249,34 +249,21 @@ def by_margin(gradient):
     return 0.5 * (gradient[:, 1] - gradient[:, 0])
 
 
-def test_gel_of_two_classes_is_the_weighted_exponential_loss():
+def test_two_classes_give_the_binary_losses():
     y, F, c, z, S, C = binary_rows()
-    binary = WeightedExponential()
-    np.testing.assert_allclose(GEL().value(z, S, C), binary.value(y, F, c))
-    np.testing.assert_allclose(by_margin(GEL().gradient(z, S, C)), binary.gradient(y, F, c))
-
-
-def test_mc_of_two_classes_is_adaboosts_loss_plus_one():
-    y, F, _, z, S, C = binary_rows()
-    np.testing.assert_allclose(MC().value(z, S, C), 1.0 + np.exp(-y * F))
-
-
-def test_gll_of_two_classes_and_unit_costs_is_the_logistic_loss():
-    y, F, _, z, S, C = binary_rows()
-    unit = (C > 0).astype(float)
-    np.testing.assert_allclose(GLL().value(z, S, unit), np.log1p(np.exp(-y * F)))
+    margin, unit = np.exp(-y * F), (C > 0).astype(float)
+    weighted, logistic = WeightedExponential(), AsymmetricLogistic()
+    np.testing.assert_allclose(GEL().value(z, S, C), weighted.value(y, F, c))
+    np.testing.assert_allclose(by_margin(GEL().gradient(z, S, C)), weighted.gradient(y, F, c))
+    np.testing.assert_allclose(MC().value(z, S, C), 1.0 + margin)  # AdaBoost's, and 1
+    np.testing.assert_allclose(Ls().value(z, S, C), c * np.sqrt(margin))
+    np.testing.assert_allclose(Lt().value(z, S, C), c * (1.0 + margin))
+    np.testing.assert_allclose(GLL().value(z, S, unit), np.log1p(margin))
     # The library's binary logistic loss counts the margin twice.
-    binary = AsymmetricLogistic()
-    np.testing.assert_allclose(GLL().value(z, 2.0 * S, unit), binary.value(y, F, (1.0, 1.0)))
-    np.testing.assert_allclose(
-        2.0 * by_margin(GLL().gradient(z, 2.0 * S, unit)), binary.gradient(y, F, (1.0, 1.0))
-    )
-
-
-def test_ls_and_lt_of_two_classes():
-    y, F, c, z, S, C = binary_rows()
-    np.testing.assert_allclose(Ls().value(z, S, C), c * np.exp(-y * F / 2))
-    np.testing.assert_allclose(Lt().value(z, S, C), c * (1.0 + np.exp(-y * F)))
+    twice = 2.0 * S
+    np.testing.assert_allclose(GLL().value(z, twice, unit), logistic.value(y, F, (1.0, 1.0)))
+    slope = 2.0 * by_margin(GLL().gradient(z, twice, unit))
+    np.testing.assert_allclose(slope, logistic.gradient(y, F, (1.0, 1.0)))
 
 
 # --- the risk of GEL ------------------------------------------------------------------------

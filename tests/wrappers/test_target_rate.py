@@ -10,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -228,6 +228,33 @@ def test_threshold_on_probabilities(gaussians):
     np.testing.assert_array_equal(clf.predict(X) > 0, p > clf.threshold_)
     np.testing.assert_array_equal(clf.decision_function(X), p - clf.threshold_)
     assert clf.detection_rate_ >= 0.9
+
+
+class FirstColumn(ClassifierMixin, BaseEstimator):
+    """Scores that are known beforehand."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X):
+        return np.asarray(X)[:, 0]
+
+    def predict(self, X):
+        return self.classes_[(self.decision_function(X) > 0).astype(int)]
+
+
+def test_the_threshold_is_the_order_statistic(gaussians):
+    """A positive at the statistic is detected; a negative at it is not flagged."""
+    X, y = gaussians
+    for rate, sign in (("detection_rate", 1), ("false_alarm_rate", -1)):
+        value = 0.8 if rate == "detection_rate" else 0.2
+        clf = TargetRateClassifier(FirstColumn(), **{rate: value}, delta=0.1, random_state=0)
+        clf.fit(X, y)
+        scores = X[y == y.max() if sign == 1 else y == y.min(), 0]
+        statistic = scores[np.abs(scores - clf.threshold_).argmin()]
+        assert abs(statistic - clf.threshold_) < 1e-12
+        assert (clf.predict([[statistic, 0.0]]) == y.max()) == (sign == 1)
 
 
 def test_weights_and_routing(gaussians):

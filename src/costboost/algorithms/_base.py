@@ -287,7 +287,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         return rows
 
     def _scores(self, X: Any) -> Floats:
-        """The scores of the ensemble, (n, d)."""
+        """The scores of the ensemble, (n, d), or (n,) of two classes."""
         rows = self._checked(X)
         if self.n_iter_:
             return self._ensemble.decision_function(rows)
@@ -534,11 +534,6 @@ class BinaryBoostingClassifier(BoostingClassifier):
     def _remedy(self, problem: BinaryProblem) -> str:
         """What to do where no rule was of use, if the recipe knows more than the loop."""
         return ""
-
-    def _scores(self, X: Any) -> Floats:
-        """The score F(x) = Σ α h(x), (n,)."""
-        rows = self._checked(X)
-        return self._ensemble.decision_function(rows)
 
     def _shown(self, scores: Floats) -> Floats:
         return scores

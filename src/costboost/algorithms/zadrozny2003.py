@@ -25,9 +25,9 @@ class CostingClassifier(SampledClassifier):
     few when the costs are far apart, which makes a round cheap. `predict_proba` returns the shares
     of the votes, uncalibrated.
 
-    Every class with a row at stake is forced into every sample: if none of its rows was accepted,
-    one is added, drawn with equal chances. The paper does not do so, but many learners refuse a
-    sample of one class, and without it a cheap class would be missing from many samples.
+    Every class with a row that costs something is forced into every sample: if none of its rows was
+    accepted, one is added, drawn with equal chances. The paper does not do so, but many learners
+    refuse a sample of one class, and without it a cheap class would be missing from many samples.
 
     References
     ----------
@@ -53,7 +53,7 @@ class CostingClassifier(SampledClassifier):
     def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:
         chance = problem.error_cost * problem.sample_weight
         accepted = rng.uniform(size=len(chance)) * chance.max() < chance
-        # A row of every class that is at stake but was rejected: some learners refuse a single
+        # A row of every class that costs something but was rejected: some learners refuse a single
         # class.
         lacking = (chance > 0) & ~np.isin(problem.z, problem.z[accepted])
         order = rng.permutation(np.flatnonzero(lacking))

@@ -18,7 +18,6 @@ from costboost.learners.base import Aim, Ensemble, Learner, LeastSquares, Votes
 from costboost.learners.ensembles import (
     Coordinates,
     Mixture,
-    ProjectedEnsemble,
     Shape,
     mixture_weights,
     stochastic,
@@ -287,4 +286,4 @@ class CoordinateDescent(Scheme):
 
     def ensemble(self, learner: Learner, rules: list[Any], votes: Floats) -> Ensemble:
         """The coordinates, projected onto the classes."""
-        return ProjectedEnsemble(self._learner.ensemble(rules, votes), self._directions)
+        return self._learner.projected(rules, votes, self._directions)

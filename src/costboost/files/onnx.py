@@ -36,7 +36,7 @@ from costboost.gbm.heads import LossHead, ProbabilityHead
 from costboost.gbm.models import MOST, Design, NetworkModel
 from costboost.learners.adapter import ClassRule
 from costboost.learners.base import ConstantRule, Ensemble
-from costboost.learners.ensembles import Mixture, PairEnsemble, ProjectedEnsemble, stochastic
+from costboost.learners.ensembles import CoordinateEnsemble, Mixture, PairEnsemble, stochastic
 from costboost.learners.tree import TreeEnsemble, TreeRule
 from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees, from_sklearn
 
@@ -388,10 +388,11 @@ def _of_heads(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], F
               else _scores(graph, part.trees))
         for part, weight in zip(head.models, head.weights, strict=True)
     )  # fmt: skip
+    if head.temperature != 1.0:
+        scores = graph("Mul", scores, head.temperature)
     if head.base:
         scores = graph("Add", scores, head.base)
     if isinstance(head, ProbabilityHead):
-        scores = graph("Mul", scores, head.temperature)
         proba = _probabilities(graph, scores, len(model.classes_))
         expected, taken = _cheapest(graph, proba, model)
         outputs = {"probabilities": proba, "expected_costs": expected, "decision": taken}
@@ -509,9 +510,9 @@ def _sums(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
     if isinstance(ensemble, PairEnsemble):
         signed = _columns(graph, ensemble.parts, owner)
         return graph("Mul", 0.5, graph("Add", signed, float(ensemble.votes.sum())))
-    if isinstance(ensemble, ProjectedEnsemble):
-        F = _columns(graph, ensemble.inner.parts, owner)
-        return graph("MatMul", F, ensemble._directions)
+    if isinstance(ensemble, CoordinateEnsemble):
+        F = _columns(graph, ensemble.parts, owner)
+        return graph("MatMul", F, ensemble.directions)
     return _class_votes(graph, ensemble, d, owner)
 
 

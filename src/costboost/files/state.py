@@ -69,8 +69,8 @@ _PLACES = {
     "costboost.learners.linear": "Line LineRule LinearRule Perceptron",
     "costboost.learners.adapter": "ClassLearner ClassRule EstimatorRule SklearnLearner",
     "costboost.learners.joint": "JointRule JointTree",
-    "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble ProjectedEnsemble "
-    "RelationalRule stochastic",
+    "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
+    "stochastic",
     "costboost.losses": "PNorm",
     "costboost.gbm.heads": "ProbabilityHead DecisionHead LossHead",
     "costboost.gbm.members": "Member Members",
@@ -506,7 +506,7 @@ class Decoder:
             return tuple.__new__(cls, items)
         if type(content) is not dict:
             raise ModelFileError(f"{where}: the fields of {name} must be an object.")
-        odd = _odd_name(cls, frozenset(content))
+        odd = _odd_name(name, frozenset(content))
         if odd:
             raise ModelFileError(f"{where}: {name} {odd}.")
         fields: dict[str, Any] = {}
@@ -533,8 +533,9 @@ class Decoder:
 
 
 @lru_cache(1024)
-def _odd_name(cls: type, names: frozenset[str]) -> str | None:
-    """What is wrong with names of attributes: they hide methods, or are not complete."""
+def _odd_name(of: str, names: frozenset[str]) -> str | None:
+    """What is wrong with the attributes of a class: they hide methods, or are not complete."""
+    cls = known(of)
     kinds = (property, cached_property, staticmethod, classmethod)
     for name in sorted(names):
         hidden = getattr(cls, name, None)

@@ -20,7 +20,7 @@ from costboost.trees import Trees, from_lightgbm, from_xgboost
 _exp = np.frompyfunc(math.exp, 1, 1)  # the C library's, as LightGBM's: numpy's own may differ
 
 
-class TreeClassifier(ClassifierMixin, BaseEstimator):
+class TreeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Probabilities of a fitted classifier of a boosting library, from its trees."""
 
     def __init__(self, library: str = "lightgbm") -> None:

@@ -114,27 +114,34 @@ class Coordinates(Siblings):
         rule, outputs = self._learners[self.coordinate].fit(aim, seed)
         return Fitted((self.coordinate, self.round, rule), outputs)
 
-    def ensemble(self, rules: Sequence[Any], votes: Floats) -> CoordinateEnsemble:
-        """The finished predictor of (n, coordinates) scores."""
+    def projected(
+        self, rules: Sequence[Any], votes: Floats, directions: Floats
+    ) -> CoordinateEnsemble:
+        """The finished predictor of the scores f @ directions, (n, k)."""
         coordinates = np.array([coordinate for coordinate, _, _ in rules], dtype=np.intp)
         rounds = np.array([number for _, number, _ in rules], dtype=np.intp)
         parts = []
         for r, learner in enumerate(self._learners):
             mine = np.flatnonzero(coordinates == r).tolist()
             parts.append(learner.ensemble([rules[t][2] for t in mine], votes[mine]))
-        return CoordinateEnsemble(parts, coordinates, rounds, votes)
+        return CoordinateEnsemble(parts, coordinates, rounds, votes, directions)
 
 
 class CoordinateEnsemble(Ensemble):
-    """A vector of sums, one per coordinate."""
+    """A sum f_r per coordinate, turned into scores f @ directions; stages are whole rounds."""
 
     def __init__(
-        self, parts: Sequence[Ensemble], coordinates: Ints, rounds: Ints, votes: Floats
+        self,
+        parts: Sequence[Ensemble],
+        coordinates: Ints,
+        rounds: Ints,
+        votes: Floats,
+        directions: Floats,
     ) -> None:
         supplies = [iter(part.rules) for part in parts]
         super().__init__([next(supplies[r]) for r in coordinates], votes)
         self.parts, self.coordinates = list(parts), coordinates
-        self._rounds = rounds
+        self._rounds, self.directions = rounds, directions  # (coordinates, k)
 
     @property
     def round_ends(self) -> Ints:
@@ -142,44 +149,18 @@ class CoordinateEnsemble(Ensemble):
         return np.flatnonzero(np.diff(self._rounds, append=self._rounds[-1:] + 1))
 
     def staged(self, X: AnyArray) -> Iterator[Floats]:
-        """The scores after each step, (n, coordinates) each."""
-        F = np.zeros((X.shape[0], len(self.parts)))
-        supplies = [part.staged(X) if part.rules else iter(()) for part in self.parts]
-        for r in self.coordinates:
-            F = F.copy()
-            F[:, r] = next(supplies[r])
-            yield F
-
-    def decision_function(self, X: AnyArray) -> Floats:
-        """The scores after the last step, (n, coordinates)."""
-        return np.column_stack(
-            [p.decision_function(X) if p.rules else np.zeros(X.shape[0]) for p in self.parts]
-        )
-
-
-class ProjectedEnsemble(Ensemble):
-    """Coordinates turned into scores, f @ directions, (n, k); stages are whole rounds."""
-
-    def __init__(self, inner: CoordinateEnsemble, directions: Floats) -> None:
-        super().__init__(inner.rules, inner.votes)
-        self.inner = inner
-        self._directions = directions  # (coordinates, k)
-
-    @property
-    def round_ends(self) -> Ints:
-        """The last step of every round, (rounds,)."""
-        return self.inner.round_ends
-
-    def staged(self, X: AnyArray) -> Iterator[Floats]:
         """The scores after each round, (n, k) each."""
-        ends = set(self.round_ends.tolist())
-        for t, f in enumerate(self.inner.staged(X)):
+        f, ends = np.zeros((X.shape[0], len(self.parts))), set(self.round_ends.tolist())
+        supplies = [part.staged(X) if part.rules else iter(()) for part in self.parts]
+        for t, r in enumerate(self.coordinates):
+            f[:, r] = next(supplies[r])
             if t in ends:
-                yield f @ self._directions
+                yield f @ self.directions
 
     def decision_function(self, X: AnyArray) -> Floats:
         """The scores after the last round, (n, k)."""
-        return np.asarray(self.inner.decision_function(X) @ self._directions)
+        f = [p.decision_function(X) if p.rules else np.zeros(X.shape[0]) for p in self.parts]
+        return np.asarray(np.column_stack(f) @ self.directions)
 
 
 # -- averages: H_t = (1 - α_t) H_{t-1} + α_t h_t, from the uniform H_0 -----------------------------
