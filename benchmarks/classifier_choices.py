@@ -3,7 +3,7 @@
     python benchmarks/classifier_choices.py
 
 For every development set and split, five boosters are trained without stopping; then each choice
-is made in every way from the same boosters, and the savings on the test rows are compared. These
+is made in every way from the same boosters, and the scores on the test rows are compared. These
 sets are the ones the defaults were chosen on: the comparison with other methods, on other splits
 and on sets never looked at, is `held_out_cost`. Writes results/classifier_choices.csv and .md.
 """
@@ -30,7 +30,7 @@ from costboost.gbm.members import candidate
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import Columns, MemoryRows, Rows, make_folds
 from costboost.gbm.targets import ProbabilityTarget
-from costboost.metrics import savings_score
+from costboost.metrics import avoidable_cost_score
 from costboost_papers.costs import class_frequency
 
 SETS = (
@@ -132,7 +132,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
 
     def saved(proba: np.ndarray) -> float:
         priced = {"costs": asked.prices, "labels": np.arange(len(costs.classes))}
-        return savings_score(asked.codes, asked.unknown.decide(proba), **priced)
+        return avoidable_cost_score(asked.codes, asked.unknown.decide(proba), **priced)
 
     for criterion, loss in CRITERIA.items():
         rounds = [
@@ -178,8 +178,8 @@ def page(rows: pd.DataFrame) -> str:
     defaults = {"stop by": "log loss", "average": "probabilities", "calibrate": "temperature",
                 "calibrate, never stopped": "temperature"}  # fmt: skip
     for choice, group in rows.groupby("choice", sort=False):
-        table = group.pivot_table(index="dataset", columns="option", values="savings", sort=False)
-        lines += [f"## {choice.capitalize()}", "", "| option | mean savings | difference |"]
+        table = group.pivot_table(index="dataset", columns="option", values="score", sort=False)
+        lines += [f"## {choice.capitalize()}", "", "| option | mean score | difference |"]
         lines += ["|---|---|---|"]
         for option in table.columns:
             gap = table[option] - table[defaults[choice]]
@@ -206,14 +206,12 @@ def main(names: list[str]) -> None:
         for seed in SEEDS:
             facts = {"dataset": name, "seed": str(seed)}
             for choice, option, value in choices(name, seed):
-                rows.append(
-                    {**facts, "choice": choice, "option": option, "savings": f"{value:.5f}"}
-                )
+                rows.append({**facts, "choice": choice, "option": option, "score": f"{value:.5f}"})
             print(name, seed, flush=True)
     facts = provenance(0)
     del facts["seed"]
     write_rows("classifier_choices", [{**row, **facts} for row in rows])
-    frame = pd.DataFrame(rows).astype({"savings": float, "seed": int})
+    frame = pd.DataFrame(rows).astype({"score": float, "seed": int})
     (RESULTS / "classifier_choices.md").write_text(page(frame) + "\n")
 
 

@@ -5,7 +5,7 @@
 Rows have costs of their own in training and none when deciding. Every candidate is made of the same
 boosters: those of the probabilities, those that learned the cheapest decision, and those that
 learned what errors cost. On each development set, with its own costs or invented ones, and with or
-without the columns that the costs are made of, the savings on test rows are compared. Writes
+without the columns that the costs are made of, their scores on test rows are compared. Writes
 results/hidden_costs.csv; one thread, about six minutes. The comparison with other methods, on
 other splits and on sets never looked at, is `held_out_cost`.
 """
@@ -150,11 +150,11 @@ def candidates(case: Case, effort: str, seed: int) -> dict[str, float]:
     error = gain.std() / np.sqrt(len(gain))
     ways["cheaper on held-out rows"] = ways[first[int(gain.mean() > 0)]]
     ways["cheaper by a standard error"] = ways[first[int(gain.mean() > error)]]
-    savings = {name: asked.savings(scores[1] >= 0) for name, scores in ways.items()}
-    savings["(costs told)"] = asked.savings(
+    scored = {name: asked.avoidable_share(scores[1] >= 0) for name, scores in ways.items()}
+    scored["(costs told)"] = asked.avoidable_share(
         asked.unknown.decide(np.stack([1 / (1 + np.exp(odds[1])), 1 / (1 + np.exp(-odds[1]))], 1))
     )
-    return {"share": float(shares[1]), **savings}
+    return {"share": float(shares[1]), **scored}
 
 
 def others(case: Case) -> dict[str, float]:
@@ -165,7 +165,7 @@ def others(case: Case) -> dict[str, float]:
         "AsyBL": cb.AsyBLClassifier(random_state=0, n_jobs=1),
     }
     return {
-        name: asked.savings(
+        name: asked.avoidable_share(
             method.fit(case.X[0], case.y[0], costs=case.costs[0]).predict(case.X[1])
         )
         for name, method in methods.items()
@@ -191,7 +191,7 @@ def main() -> None:
     frame = pd.DataFrame(rows).drop(columns="split")
     means = frame.groupby("data", sort=False).mean()
     means.loc["mean"] = means.mean()
-    table = Table("data", *means.columns, title="savings on test rows, costs not told")
+    table = Table("data", *means.columns, title="score on test rows, costs not told")
     for name, values in means.iterrows():
         table.add_row(str(name), *(f"{value:.3f}" for value in values))
     console.print(table)

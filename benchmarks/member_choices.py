@@ -28,7 +28,7 @@ from costboost.gbm.heads import temperature, to_proba
 from costboost.gbm.members import blend, candidates_for, mixed
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.targets import ProbabilityTarget, log_loss
-from costboost.metrics import savings_score
+from costboost.metrics import avoidable_cost_score
 
 KEPT = Path(__file__).resolve().parents[1] / "build" / "member_choices"
 FIRST, MOST_ROWS, FOLDS = 500, 5_000, 5
@@ -76,7 +76,7 @@ def keep(data: str, seed: int) -> None:
 
 
 def judged(data: str, seed: int) -> list[dict]:
-    """Log loss and savings on the test rows, for every way to combine."""
+    """Log loss and score on the test rows, for every way to combine."""
     split = split_of(data, seed)
     found = {path.stem.split(f"{data}-{seed}-")[1]: np.load(path)
              for path in sorted(KEPT.glob(f"{data}-{seed}-*.npz"))}  # fmt: skip
@@ -105,7 +105,9 @@ def judged(data: str, seed: int) -> list[dict]:
                 "costs": prices.test.matrix}  # fmt: skip
             rows.append({
                 "data": data, "costs": problem.costs, "seed": seed, "way": way,
-                "savings": savings_score(split.y_test, decisions, labels=range(split.k), **priced),
+                "score": avoidable_cost_score(
+                    split.y_test, decisions, labels=range(split.k), **priced
+                ),
                 "loss": log_loss(scores, split.y_test, even), "seconds": seconds,
             })  # fmt: skip
     return rows
@@ -114,13 +116,13 @@ def judged(data: str, seed: int) -> list[dict]:
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
     """Each way against the first, by set."""
     keys, base = ["data", "costs", "seed"], next(iter(WAYS))
-    wide = frame.pivot_table(index=keys, columns="way", values=["savings", "loss", "seconds"])
+    wide = frame.pivot_table(index=keys, columns="way", values=["score", "loss", "seconds"])
     rows = []
     for way in WAYS:
-        gain = wide["savings"][way] - wide["savings"][base]
+        gain = wide["score"][way] - wide["score"][base]
         by_set = (np.log(wide["loss"][way] / wide["loss"][base])).groupby("data").mean()
         rows.append({
-            "way": way, "savings": wide["savings"][way].mean(),
+            "way": way, "score": wide["score"][way].mean(),
             "gain by set": gain.groupby("data").mean().mean(),
             "better": int((gain > 0.001).sum()), "worse": int((gain < -0.001).sum()),
             "log loss, %": 100 * by_set.mean(),

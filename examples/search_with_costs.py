@@ -3,7 +3,7 @@
     python examples/search_with_costs.py
 
 scikit-learn's metadata routing cuts the costs into the same folds as the rows. The search maximises
-savings, not accuracy.
+the share of the avoidable cost, not accuracy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from costboost import CostBoostClassifier
 from costboost.costs import per_row
 from costboost.datasets import make_fraud
-from costboost.metrics import savings_score
+from costboost.metrics import avoidable_cost_score
 
 GRID = {
     "costboostclassifier__max_leaves": [4, 15],
@@ -39,10 +39,10 @@ def main() -> None:
             search.cv_results_["params"], search.cv_results_["mean_test_score"], strict=True
         ):
             told = {name.partition("__")[2]: value for name, value in settings.items()}
-            print(f"savings {score:.3f} with {told}")
+            print(f"score {score:.3f} with {told}")
         # GridSearchCV.predict passes no costs on; the best pipeline does.
         decided = search.best_estimator_.predict(new.X, costs=costs_new)
-    print(f"on new rows: savings {savings_score(new.y, decided, costs=costs_new):.3f}")
+    print(f"on new rows: score {avoidable_cost_score(new.y, decided, costs=costs_new):.3f}")
 
 
 if __name__ == "__main__":

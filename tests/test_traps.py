@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 import costboost
 from costboost import AdaC2Classifier, CostBoostClassifier, LpCSBClassifier, MinCostClassifier
 from costboost.costs import per_row
-from costboost.metrics import make_cost_scorer, savings_score, total_cost
+from costboost.metrics import avoidable_cost_score, make_cost_scorer, total_cost
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
@@ -64,7 +64,7 @@ def test_the_estimate_is_that_of_the_positive_class_that_was_meant():
     model = quick().fit(X, y, costs=per_row(fn=value, fp=10, positive="churn"))
     new, truth, prices = churners(2000, seed=1)
     realised = model.score(new, truth, costs=per_row(fn=prices, fp=10, positive="churn"))
-    assert model.estimated_savings_.low - 0.05 < realised < model.estimated_savings_.high + 0.05
+    assert model.estimated_score_.low - 0.05 < realised < model.estimated_score_.high + 0.05
 
 
 # -- 2: score without the costs of the fit
@@ -88,7 +88,7 @@ def test_score_needs_the_costs_of_the_fit(make):
     # One matrix for all rows is known to the model, by whatever argument it came.
     static = {"fn": 5, "fp": 1, "positive": "churn"}
     given = make().fit(X, y, costs=static)
-    assert given.score(X, y) == savings_score(y, given.predict(X), cost_matrix=static)
+    assert given.score(X, y) == avoidable_cost_score(y, given.predict(X), cost_matrix=static)
     np.testing.assert_array_equal(given.predict(X), make(static).fit(X, y).predict(X))
 
 
@@ -210,7 +210,7 @@ def test_expressions_are_the_same_as_arrays(name):
     np.testing.assert_allclose(by_column.predict_cost(X), plain.predict_cost(X, costs=costs))
     assert by_column.score(X, y) == pytest.approx(plain.score(X, y, costs=costs))
     decided = by_column.predict(X)
-    assert by_column.score(X, y) == pytest.approx(savings_score(y, decided, costs=costs))
+    assert by_column.score(X, y) == pytest.approx(avoidable_cost_score(y, decided, costs=costs))
     assert total_cost(y, decided, cost_matrix=PRICES, X=X) == pytest.approx(
         total_cost(y, decided, costs=costs)
     )
@@ -265,7 +265,7 @@ def test_decisions_are_columns(name):
     decided = model.predict(X)
     assert set(decided) <= {"accept", "review", "block"}
     score = model.score(X, y)
-    assert score == pytest.approx(savings_score(y, decided, cost_matrix=ACTIONS))
+    assert score == pytest.approx(avoidable_cost_score(y, decided, cost_matrix=ACTIONS))
     assert score > 0
     if name != "LpCSB":
         expected = model.predict_proba(X) @ ACTIONS.to_numpy()

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from costboost_papers.plots import RankDisplay
 
 BLUE, RED, INK, MUTED, GRID = "#0072B2", "#D55E00", "#333333", "#767676", "#E8E8E8"
-FARTHEST = 0.5  # of a difference of savings that is drawn in full
+FARTHEST = 0.5  # of a difference of scores that is drawn in full
 
 
 def draw_ranks(table: pd.DataFrame, path: Path) -> None:
@@ -52,7 +52,7 @@ def draw_differences(duel: Duel, rival: str, development: set[str], path: Path) 
     ax.set_xlim(-reach, reach)
     ax.set_ylim(-0.8, len(frame) - 0.2)
     ax.set_yticks(range(len(frame)), frame["problem"], fontsize=6.5)
-    ax.set_xlabel(f"savings of CostBoost − savings of {rival}")
+    ax.set_xlabel(f"score of CostBoost − score of {rival}")
     ax.set_axisbelow(True)
     ax.grid(True, axis="x", color=GRID, linewidth=0.8)
     ax.tick_params(axis="y", length=0)

@@ -28,7 +28,7 @@ from benchmarks.held_out_cost.problems import (
 )
 from benchmarks.held_out_cost.rivals import FOREST_TREES, PASSES, TIME_LIMIT
 from benchmarks.held_out_cost.run import RIVALS_VERSIONS
-from benchmarks.held_out_cost.statistics import TIE, Duel, duel, method_ranks, savings_table
+from benchmarks.held_out_cost.statistics import TIE, Duel, duel, method_ranks, score_table
 from benchmarks.held_out_cost.tables import markdown
 from benchmarks.held_out_cost.targets import full_sizes, sections
 
@@ -80,10 +80,12 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
         "power, so *none* is weak evidence, and what is found without correction is listed too. "
         "Wilcoxon's p is not corrected for the number of rivals and lines.",
         "",
-        f"## Mean savings and ranks ({headline} sets)",
+        f"## Mean score and ranks ({headline} sets)",
         "",
-        "Savings: 1 − cost / cost of the best constant decision. A rank is taken on each problem "
-        "from mean savings, 1 = best, among methods that finished all splits of all problems of "
+        "Score: the share of the avoidable cost, which is what the best constant decision costs "
+        "beyond the cheapest decision of every row (`avoidable_cost_score`; equal to savings where "
+        "right decisions cost nothing). A rank is taken on each problem "
+        "from the mean score, 1 = best, among methods that finished all splits of all problems of "
         "the column, CostBoost's variants included: ranks of different columns do not compare.",
         "",
         _standings(parts[headline]),
@@ -92,7 +94,7 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
         *_other_parts(parts, headline),
         "## CostBoost against each of the others",
         "",
-        f"Wins, ties and losses over problems (a tie is within {TIE:g} of savings). *Better* and "
+        f"Wins, ties and losses over problems (a tie is within {TIE:g} of the score). *Better* and "
         "*worse* count problems with p < 0.05 by Nadeau and Bengio's corrected t-test over the "
         "splits: after Holm's correction over the problems, and in brackets without it. The last "
         "columns are Wilcoxon's test over data sets (a set's problems averaged) and over problems "
@@ -149,7 +151,7 @@ def _commits(rows: pd.DataFrame) -> list[str]:
 
 def _summary(parts: dict[str, pd.DataFrame], headline: str) -> Iterable[str]:
     for name, part in parts.items():
-        ranks = method_ranks(everywhere(savings_table(part)))
+        ranks = method_ranks(everywhere(score_table(part)))
         if FLAGSHIP not in ranks:
             continue
         place = list(ranks.index).index(FLAGSHIP) + 1
@@ -166,7 +168,7 @@ def _summary(parts: dict[str, pd.DataFrame], headline: str) -> Iterable[str]:
                 won, tied, lost = found.record
                 yield (
                     f"  - against {rival}: {won} won, {tied} tied, {lost} lost; mean difference of "
-                    f"savings {found.problems['difference'].mean():+.4f}, Wilcoxon over sets p = "
+                    f"score {found.problems['difference'].mean():+.4f}, Wilcoxon over sets p = "
                     f"{found.p_sets:.2g}; significantly worse on {_names(found, -1)}."
                 )
 
@@ -183,9 +185,9 @@ def everywhere(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _standings(rows: pd.DataFrame) -> str:
-    table = savings_table(rows)
+    table = score_table(rows)
     whole = everywhere(table)
-    columns = {"mean savings": whole.mean(), "median": whole.median(), "rank": method_ranks(whole)}
+    columns = {"mean score": whole.mean(), "median": whole.median(), "rank": method_ranks(whole)}
     for group, title in GROUPS.items():
         chosen = rows.loc[rows["group"] == group, "problem"].unique()
         if len(chosen):
@@ -207,7 +209,7 @@ def _standings(rows: pd.DataFrame) -> str:
 
 
 def _rank_figure(rows: pd.DataFrame, path: Path, name: str) -> list[str]:
-    whole = everywhere(savings_table(rows))
+    whole = everywhere(score_table(rows))
     if whole.shape[1] < 2:
         return []
     file = path.with_name(f"{path.stem}-ranks.png")
@@ -264,7 +266,7 @@ def _against_bayes(parts: dict[str, pd.DataFrame], path: Path) -> Iterable[str]:
     if found is not None:
         file = path.with_name(f"{path.stem}-differences.png")
         draw_differences(found, CALIBRATED, set(DEVELOPMENT), file)
-        yield from ("", f"![Differences of savings by problem]({file.name})", "")
+        yield from ("", f"![Differences of scores by problem]({file.name})", "")
         yield (
             "Dots are means over the splits, lines their 95 % intervals by the corrected t-test "
             "(cut at the edges), colours p < 0.05 without correction over problems."
@@ -273,7 +275,7 @@ def _against_bayes(parts: dict[str, pd.DataFrame], path: Path) -> Iterable[str]:
 
 
 def _losses(rows: pd.DataFrame) -> Iterable[str]:
-    table = savings_table(rows)
+    table = score_table(rows)
     if FLAGSHIP not in table:
         return
     others = table[[name for name in table if not name.startswith(FLAGSHIP)]]
@@ -300,13 +302,13 @@ def _losses(rows: pd.DataFrame) -> Iterable[str]:
 
 
 def _estimates(rows: pd.DataFrame) -> Iterable[str]:
-    known = rows.dropna(subset=["estimated", "savings"])
+    known = rows.dropna(subset=["estimated", "score"])
     if known.empty:
         return
-    inside = known["savings"].between(known["estimated_low"], known["estimated_high"])
+    inside = known["score"].between(known["estimated_low"], known["estimated_high"])
     frame = known.assign(
-        bias=known["estimated"] - known["savings"],
-        gap=(known["estimated"] - known["savings"]).abs(),
+        bias=known["estimated"] - known["score"],
+        gap=(known["estimated"] - known["score"]).abs(),
         inside=inside,
         half=(known["estimated_high"] - known["estimated_low"]) / 2,
     )
@@ -317,10 +319,10 @@ def _estimates(rows: pd.DataFrame) -> Iterable[str]:
     table.columns = ["estimated − realised", "mean gap", "half-width", "inside", "splits"]
     formats = {"estimated − realised": "{:+.3f}", "mean gap": "{:.3f}", "half-width": "{:.3f}",
                "inside": "{:.0%}"}  # fmt: skip
-    yield from ("## Estimated against realised savings (all sets)", "")
+    yield from ("## Estimated against realised score (all sets)", "")
     yield (
-        "`estimated_savings_` is known before the test rows are seen. *Inside* is the share of "
-        "splits whose realised savings lie in the 95 % interval. The interval is for the noise of "
+        "`estimated_score_` is known before the test rows are seen. *Inside* is the share of "
+        "splits whose realised score lies in the 95 % interval. The interval is for the noise of "
         "the training rows alone; the test rows bring noise of their own, so less than 95 % is to "
         "be expected. The test part of kddcup99 has attacks that its training part has not: no "
         "estimate from training rows can know them. The boosters of matrices of many classes are "
@@ -333,10 +335,10 @@ def _hidden(rows: pd.DataFrame) -> Iterable[str]:
     part = rows[rows["group"] == "hidden"]
     if part.empty:
         return
-    table = savings_table(part).T
+    table = score_table(part).T
     table.columns = [name.split(",")[0] for name in table.columns]
     table["mean"] = table.mean(axis=1)
-    complete = savings_table(part).dropna(axis=1)
+    complete = score_table(part).dropna(axis=1)
     table["rank"] = method_ranks(complete)
     table = table.sort_values("rank")
     yield from ("## Costs unknown at decision time (all sets)", "")

@@ -31,10 +31,10 @@ from benchmarks.held_out_cost.problems import (
 from rich.console import Console
 
 from costboost import CostBoostClassifier
-from costboost.metrics import mean_cost, savings_score
+from costboost.metrics import avoidable_cost_score, mean_cost
 
 FIELDS = (
-    "data", "costs", "group", "development", "split", "method", "savings", "mean_cost",
+    "data", "costs", "group", "development", "split", "method", "score", "mean_cost",
     "fit_seconds", "predict_seconds", "rounds", "n_train", "n_test", "classes",
     "estimated", "estimated_low", "estimated_high", "error", "commit",
 )  # fmt: skip
@@ -192,7 +192,7 @@ def judge(decided: np.ndarray, part: Split, prices: Prices) -> dict[str, float]:
     else:
         known["costs"] = prices.test.matrix
     return {
-        "savings": savings_score(part.y_test, decided, **known),
+        "score": avoidable_cost_score(part.y_test, decided, **known),
         "mean_cost": mean_cost(part.y_test, decided, **known),
     }
 
@@ -203,9 +203,7 @@ def estimate(model: Any, problem: Problem, origin: Problem) -> dict[str, float]:
     same_costs = problem.costs == origin.costs or problem.group in per_row
     if not isinstance(model, CostBoostClassifier) or not same_costs:
         return {}
-    which = (
-        "estimated_savings_without_costs_" if problem.group == "hidden" else "estimated_savings_"
-    )
+    which = "estimated_score_without_costs_" if problem.group == "hidden" else "estimated_score_"
     if not hasattr(model, which):
         return {}
     return dict(
@@ -220,7 +218,7 @@ def finished(path: Path) -> set[Key]:
     content = path.read_bytes()
     if not content.endswith(b"\n"):  # a run was ended while it wrote
         path.write_bytes(content[: content.rfind(b"\n") + 1])
-    rows = pd.read_csv(path, keep_default_na=False, na_values={"savings": [""]})
+    rows = pd.read_csv(path, keep_default_na=False, na_values={"score": [""]})
     kept = rows[rows["error"] == ""]
     if len(kept) < len(rows):
         kept.to_csv(path, index=False)

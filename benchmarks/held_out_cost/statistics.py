@@ -16,23 +16,23 @@ from costboost.metrics import (
     wilcoxon_test,
 )
 
-TIE = 0.001  # savings closer than this are called equal
+TIE = 0.001  # scores closer than this are called equal
 LEVEL = 0.05
 
 
-def savings_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean savings over the splits, a row per problem and a column per method.
+def score_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean score over the splits, a row per problem and a column per method.
 
     A method that failed on a split of a problem has no mean there.
     """
     whole = rows.groupby("problem")["split"].nunique()
-    grouped = rows.dropna(subset=["savings"]).groupby(["problem", "method"])["savings"]
+    grouped = rows.dropna(subset=["score"]).groupby(["problem", "method"])["score"]
     means, counts = grouped.mean().unstack(), grouped.count().unstack()
     return means.where(counts.eq(whole, axis=0))
 
 
 def method_ranks(table: pd.DataFrame) -> pd.Series:
-    """Mean rank of each method, 1 = most savings; the table must have no gaps."""
+    """Mean rank of each method, 1 = highest score; the table must have no gaps."""
     ranks = mean_ranks(table, lower_is_better=False)
     return pd.Series(ranks, index=table.columns).sort_values()
 
@@ -59,7 +59,7 @@ class Duel:
     Attributes
     ----------
     problems : DataFrame
-        By problem: data, difference of mean savings (ours - theirs), half-width of its 95 %
+        By problem: data, difference of mean scores (ours - theirs), half-width of its 95 %
         interval, p and p after Holm's correction over the problems.
     p_sets : float
         Wilcoxon's signed-rank test over data sets (a set's problems averaged, for they share rows).
@@ -86,7 +86,7 @@ class Duel:
 def duel(rows: pd.DataFrame, ours: str, theirs: str) -> Duel | None:
     """Compare two methods on the splits that both finished; None if there are none."""
     pair = rows[rows["method"].isin((ours, theirs))]
-    wide = pair.pivot_table(index=["problem", "data", "split"], columns="method", values="savings")
+    wide = pair.pivot_table(index=["problem", "data", "split"], columns="method", values="score")
     if ours not in wide or theirs not in wide:
         return None
     gaps = (wide[ours] - wide[theirs]).dropna()

@@ -1,4 +1,4 @@
-"""CostBoost at each effort against AutoGluon: savings, processor time, and the targets set."""
+"""CostBoost at each effort against AutoGluon: score, processor time, and the targets set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from benchmarks.held_out_cost.methods import AUTOGLUON, FAMILY, FLAGSHIP, HIGH, 
 from benchmarks.held_out_cost.statistics import record
 from benchmarks.held_out_cost.tables import markdown
 
-NOISE = 0.003  # savings closer than this are called equal: a new seed alone moves them by 0.002
+NOISE = 0.003  # scores closer than this are called equal: a new seed alone moves them by 0.002
 MUCH = 0.05  # no other method of ours may save so much more on any problem
 HIDDEN = "hidden"
 
@@ -22,7 +22,7 @@ class Target:
     Attributes
     ----------
     least : float
-        Smallest mean difference of savings.
+        Smallest mean difference of scores.
     most_time : float
         Largest ratio of training times.
     more_wins : bool
@@ -48,7 +48,7 @@ class Match:
     Attributes
     ----------
     differences : Series
-        By problem: mean savings, ours - theirs.
+        By problem: mean score, ours - theirs.
     times : Series
         By problem: mean seconds of our training / of theirs.
     total_time : float
@@ -79,18 +79,18 @@ class Match:
 def match(rows: pd.DataFrame, ours: str, theirs: str = AUTOGLUON) -> Match | None:
     """Compare two methods problem by problem; None if no split was finished by both."""
     wide = rows[rows["method"].isin((ours, theirs))].pivot_table(
-        index=["problem", "split"], columns="method", values=["savings", "fit_seconds"]
+        index=["problem", "split"], columns="method", values=["score", "fit_seconds"]
     )
-    needed = [(value, name) for value in ("savings", "fit_seconds") for name in (ours, theirs)]
+    needed = [(value, name) for value in ("score", "fit_seconds") for name in (ours, theirs)]
     if any(column not in wide for column in needed):
         return None
     wide = wide.dropna(subset=needed)
     if wide.empty:
         return None
     means = wide.groupby(level="problem").mean()
-    savings, seconds = means["savings"], means["fit_seconds"]
+    scores, seconds = means["score"], means["fit_seconds"]
     return Match(
-        savings[ours] - savings[theirs],
+        scores[ours] - scores[theirs],
         seconds[ours] / seconds[theirs],
         float(wide["fit_seconds"][ours].sum() / wide["fit_seconds"][theirs].sum()),
     )
@@ -144,7 +144,7 @@ def sections(rows: pd.DataFrame, groups: dict[str, str]) -> Iterable[str]:
     if not table.empty:
         yield from ("## CostBoost against AutoGluon", "")
         yield (
-            f"On the splits that both finished; a tie is within {NOISE:g} of savings. *CPU*: "
+            f"On the splits that both finished; a tie is within {NOISE:g} of the score. *CPU*: "
             "processor seconds of our trainings / AutoGluon's, all added up, and the median over "
             "problems. *all* leaves out the problems of hidden costs, which have a line of their "
             "own. *worst*: the smallest difference on one problem."
@@ -179,16 +179,16 @@ def sections(rows: pd.DataFrame, groups: dict[str, str]) -> Iterable[str]:
 
 def full_sizes(rows: pd.DataFrame) -> Iterable[str]:
     """Savings and training seconds where nothing was left out of a set."""
-    own = rows.dropna(subset=["savings"])
+    own = rows.dropna(subset=["score"])
     if own.empty:
         return
     yield from ("## All rows of the large sets", "")
     yield (
-        "No cap on rows: mean savings over the splits done, and in brackets processor seconds of "
+        "No cap on rows: mean score over the splits done, and in brackets processor seconds of "
         "a training. Not part of the tables above."
     )
-    means = own.groupby(["method", "problem"])[["savings", "fit_seconds"]].mean()
-    cells = means.apply(lambda row: f"{row['savings']:.3f} ({row['fit_seconds']:.0f})", axis=1)
+    means = own.groupby(["method", "problem"])[["score", "fit_seconds"]].mean()
+    cells = means.apply(lambda row: f"{row['score']:.3f} ({row['fit_seconds']:.0f})", axis=1)
     table = cells.unstack().fillna("")
-    order = means["savings"].unstack().mean(axis=1).sort_values(ascending=False).index
+    order = means["score"].unstack().mean(axis=1).sort_values(ascending=False).index
     yield from ("", markdown(table.loc[order], {}, index="method"), "")

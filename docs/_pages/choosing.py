@@ -26,7 +26,7 @@ EFFORTS = {
     "CostBoost": '`effort="balanced"`',
     "CostBoost, effort=high": '`effort="high"`',
 }
-TIE = 0.001  # of savings, as in the benchmark's own page
+TIE = 0.001  # of the score, as in the benchmark's own page
 
 # Methods of the benchmark: the class or the recipe behind them, and whose they are.
 METHODS = {
@@ -120,9 +120,9 @@ def held_out() -> str:
     seconds: dict[str, list[float]] = defaultdict(list)
     rows = read("held_out_cost")
     for row in rows:
-        if row["method"] in METHODS and row["group"] in GROUPS and row["savings"]:
+        if row["method"] in METHODS and row["group"] in GROUPS and row["score"]:
             problem = row["group"], row["data"], row["costs"]
-            table[row["method"]][problem].append(float(row["savings"]))
+            table[row["method"]][problem].append(float(row["score"]))
             seconds[row["method"]].append(float(row["fit_seconds"]))
     lines = [
         "## Held-out cost",
@@ -176,7 +176,7 @@ def autogluon() -> str:
     rows = [
         row
         for row in read("effort/held_out_cost")
-        if row["savings"] and row["group"] != "hidden" and row["development"] in ("0", "False")
+        if row["score"] and row["group"] != "hidden" and row["development"] in ("0", "False")
     ]
     by_method: dict[str, dict[tuple[str, ...], dict[str, str]]] = defaultdict(dict)
     for row in rows:
@@ -190,7 +190,7 @@ def autogluon() -> str:
         "",
         "AutoGluon trains five-fold bags of LightGBM, CatBoost, XGBoost, random forests, extra "
         "trees and a linear model (no stacking, 120 processor seconds at most), and decides by "
-        "expected cost. Differences of savings to it, one split, sets that had no part in "
+        "expected cost. Differences of the score to it, one split, sets that had no part in "
         "choosing our defaults; above 0 is better. *Won* and *lost* count problems that differ by "
         "more than 0.003. Small sets swing by a row or two, so those with 1,000 training rows or "
         "more have lines of their own.",
@@ -207,7 +207,7 @@ def autogluon() -> str:
             ]
             if not pairs:
                 continue
-            gaps = [float(a["savings"]) - float(b["savings"]) for a, b in pairs]
+            gaps = [float(a["score"]) - float(b["score"]) for a, b in pairs]
             times = [sum(float(pair[i]["fit_seconds"]) for pair in pairs) for i in (0, 1)]
             lines.append(
                 f"| {title} | {words} | {len(gaps)} | {_signed(mean(gaps))} | "

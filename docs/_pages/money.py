@@ -44,17 +44,17 @@ Row = dict[str, str]
 def read() -> list[Row]:
     """The rows of the benchmark that finished."""
     with RESULTS.open(newline="") as file:
-        return [row for row in csv.DictReader(file) if row["savings"]]
+        return [row for row in csv.DictReader(file) if row["score"]]
 
 
 def constant(rows: list[Row]) -> float:
     """Cost of the best constant decision on the rows of a split.
 
-    Costs and savings of methods lie on a line, because savings count what a decision costs beyond
-    the cheapest one: its cost where nothing is saved is that of the constant decision.
+    Costs and scores of methods lie on a line, because the score counts what a decision costs beyond
+    the cheapest one: the cost where the score is 0 is that of the constant decision.
     """
-    savings = [float(row["savings"]) for row in rows]
-    return linear_regression(savings, [float(row["mean_cost"]) for row in rows]).intercept
+    scores = [float(row["score"]) for row in rows]
+    return linear_regression(scores, [float(row["mean_cost"]) for row in rows]).intercept
 
 
 def table(rows: list[Row]) -> list[str]:
@@ -102,24 +102,24 @@ def _percent(share: float) -> str:
     return f"{share:.0%}".replace("-", "−")
 
 
-def average_savings(rows: list[Row]) -> tuple[dict[str, float], int, int]:
-    """Savings of each method over all problems; how many problems, on how many data sets."""
+def average_scores(rows: list[Row]) -> tuple[dict[str, float], int, int]:
+    """Score of each method over all problems; how many problems, on how many data sets."""
     splits: dict[tuple[str, str, str], list[float]] = defaultdict(list)
     for row in rows:
         if row["method"] in METHODS and row["group"] != "hidden":
-            splits[row["method"], row["data"], row["costs"]].append(float(row["savings"]))
+            splits[row["method"], row["data"], row["costs"]].append(float(row["score"]))
     problems = {(data, costs) for _, data, costs in splits}
-    savings = {
+    scores = {
         method: mean(mean(splits[method, *problem]) for problem in problems) for method in METHODS
     }
-    return savings, len(problems), len({data for data, _ in problems})
+    return scores, len(problems), len({data for data, _ in problems})
 
 
 def block(results: str) -> str:
     """The text between the marks; ``results`` is where the page finds the benchmark's own."""
     rows = read()
-    savings, problems, sets = average_savings(rows)
-    told = ", ".join(f"{_percent(savings[method])} ({METHODS[method]})" for method in METHODS)
+    scores, problems, sets = average_scores(rows)
+    told = ", ".join(f"{_percent(scores[method])} ({METHODS[method]})" for method in METHODS)
     first = next(row for row in rows if row["method"] == OURS)
     return "\n".join(
         [
@@ -133,8 +133,8 @@ def block(results: str) -> str:
             "each row: a strong rival, "
             f"{_beaten(rows)}.",
             "",
-            f"Over all {problems} problems on {sets} data sets, the mean saving against one "
-            f"decision for all is "
+            f"Of the cost that better decisions than one for all could avoid, the mean share "
+            f"avoided over all {problems} problems on {sets} data sets is "
             f"{told}. [All results]({results}held_out_cost.md); `make bench-cost` measures them "
             f"again "
             f"(here at commit {first['commit']}).",

@@ -67,7 +67,7 @@ model.predict_parquet(
   files; one that turns up later counts as missing, in `predict` too. Convert dates to numbers.
 - The held-out rows are those that `fit` holds out of the same table: one in
   `round(1 / validation_fraction)` of every class, at most about a million, fewer with many classes.
-  If later rows differ from earlier ones, check the estimated savings on files of a later time by
+  If later rows differ from earlier ones, check the estimates on files of a later time by
   `score`.
 - Files may have any number of rows and row groups, integers of any width, columns in any order. A
   column that is text in one file and numbers in another is an error.

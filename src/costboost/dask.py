@@ -42,7 +42,7 @@ from xgboost import dask as xgb_dask
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_parameters, check_weights, number
 from costboost.columns.frames import categorical_columns
-from costboost.costs import savings
+from costboost.costs import avoidable_share
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate
 from costboost.gbm.models import Model, TreeModel
@@ -97,7 +97,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Share of the rows that a round sees. Each worker draws from its own rows, so a share below 1
         does not repeat, and is refused together with a ``random_state``.
     validation_fraction : float, default=0.2
-        Share of rows held out to stop early, calibrate and estimate savings: one in
+        Share of rows held out to stop early, calibrate and estimate costs: one in
         ``round(1 / validation_fraction)`` of every class, but at most about a million rows. Which
         ones depends on ``random_state`` and the order of the rows, not on partitions or workers.
     calibration : {"temperature", None}, default="temperature"
@@ -119,7 +119,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Attributes
     ----------
-    classes_, decisions_, cost_matrix_, heads_, n_iter_, estimated_savings_, temperature_
+    classes_, decisions_, cost_matrix_, heads_, n_iter_, estimated_score_, temperature_
         These and all others as in `costboost.CostBoostClassifier`.
     booster_ : lightgbm.Booster
         The booster, made from XGBoost's trees; of the probabilities if there are two heads.
@@ -301,7 +301,9 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         return da.concatenate(arrays, axis=0, allow_unknown_chunksizes=True)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None, *, costs: Any = None) -> float:
-        """Savings: 1 - cost / cost of the best constant decision.
+        """Share of the avoidable cost that the decisions avoid.
+
+        As `CostBoostClassifier.score`; see `costboost.metrics.avoidable_cost_score`.
 
         Parameters
         ----------
@@ -318,7 +320,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Returns
         -------
         float
-            1 if nothing was paid, 0 if as much as for the best constant decision, below 0 if more.
+            1 if every row is decided right, 0 if the best constant decision does as well, below 0
+            if it does better.
         """
         check_is_fitted(self)
         owner = type(self).__name__
@@ -327,7 +330,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         model = delayed(self._local)
         paid = [delayed(_costs_paid)(model, *part) for part in zip(*parts, strict=True)]
         cost, *constants = np.sum(_Cluster(self).gather(paid, "adding up the costs"), axis=0)
-        return savings(float(cost), np.asarray(constants))
+        return avoidable_share(float(cost), np.asarray(constants))
 
     def to_local(self) -> CostBoostClassifier:
         """The fitted classifier for data in memory, which needs no cluster and no Dask.
@@ -394,7 +397,7 @@ def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights:
     codes = np.searchsorted(model.classes_, truth)
     known = model._resolved(model.cost_matrix, costs, X, codes=codes)
     w = None if weights is None else np.asarray(weights, dtype=np.float64)
-    total, constants = known.regret_totals(answer.codes, w)
+    total, constants = known.totals(answer.codes, w, reduced=True)
     return np.array([total, *constants])
 
 

@@ -40,7 +40,7 @@ from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
 from costboost.decisions import Allocation, Budget, Rate, allocate, break_even
 from costboost.errors import CollapseWarning
-from costboost.metrics import savings_score
+from costboost.metrics import avoidable_cost_score
 
 if TYPE_CHECKING:
     from costboost.report import ReportData
@@ -521,7 +521,11 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         *,
         costs: Any = None,
     ) -> float:
-        """Savings: 1 - cost / cost of the best constant decision.
+        """Share of the avoidable cost that the decisions avoid.
+
+        The avoidable cost is what the best constant decision costs beyond the cheapest decision of
+        every row; see `costboost.metrics.avoidable_cost_score`. Where right decisions cost nothing
+        it equals `costboost.metrics.savings_score`.
 
         Parameters
         ----------
@@ -539,7 +543,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Returns
         -------
         float
-            1 if nothing is lost, 0 for the cost of the best constant decision, below 0 if more.
+            1 if every row is decided right, 0 if the best constant decision does as well, below 0
+            if it does better.
         """
         check_is_fitted(self)
         form = self._judging_costs(costs)
@@ -548,7 +553,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         names_all = costs is None and (form is None or is_labelled(form))
         classes = np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_
         return float(
-            savings_score(
+            avoidable_cost_score(
                 y,
                 decided,
                 cost_matrix=scenarios(form).expected if costs is None else None,

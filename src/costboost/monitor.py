@@ -36,7 +36,7 @@ from costboost.decisions.arrays import (
     checked_labels,
     expected_cost,
     of_length,
-    position,
+    positions,
     probabilities_and_matrix,
 )
 from costboost.metrics import holm
@@ -135,9 +135,7 @@ def snapshot(
     variance = (p * (own - mean[:, None]) ** 2).sum(axis=1)
     known = paid = None
     if truth is not None:
-        labels = of_length(truth, n, "truth", owner).tolist()
-        index = {one: position(one, names, "class", "truth", owner) for one in set(labels)}
-        known = np.array([index[one] for one in labels], dtype=np.intp)
+        known = positions(truth, names, "class", "truth", owner, n)
         paid = own[np.arange(n), known]
     return Snapshot(_columns(X, n, owner), p, names, actions, taken, mean, variance, known, paid)
 

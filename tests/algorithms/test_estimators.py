@@ -27,7 +27,7 @@ from costboost.algorithms._base import SampledClassifier
 from costboost.costs import per_row
 from costboost.learners import BUILT_IN, Stump, Tree
 from costboost.learners.adapter import ClassLearner
-from costboost.metrics import savings_score, total_cost
+from costboost.metrics import avoidable_cost_score, total_cost
 from helpers.algorithms import (
     ALGORITHMS,
     BLIND,
@@ -222,7 +222,7 @@ def test_pipeline_and_grid_search(case):
     X, y, _ = rows(k)
     matrix = matrix_of(k)
     pipe = make_pipeline(StandardScaler(), make(case, matrix)).fit(X, y)
-    assert pipe.score(X, y) == savings_score(y, pipe.predict(X), cost_matrix=matrix)
+    assert pipe.score(X, y) == avoidable_cost_score(y, pipe.predict(X), cost_matrix=matrix)
     grid = {"n_estimators": [1, 3], "cost_matrix": [None, matrix]}
     search = GridSearchCV(make(case), grid, cv=2).fit(X, y)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
@@ -251,7 +251,7 @@ def test_costs_are_routed(name, ndim):
             np.testing.assert_array_equal(
                 pipe.predict(X, costs=costs), by_hand.predict(X_, costs=costs)
             )
-        scorer = make_scorer(savings_score).set_score_request(costs=True, sample_weight=True)
+        scorer = make_scorer(avoidable_cost_score).set_score_request(costs=True, sample_weight=True)
         given = {"costs": costs, "sample_weight": rng.uniform(0.5, 1.5, len(y))}
         clf.set_predict_request(costs=False)
         results = cross_validate(clf, X, y, scoring=scorer, params=given, cv=2)
@@ -531,7 +531,7 @@ def test_costs_known_when_deciding(case):
     ranked = np.sort(expected, axis=1)
     sure = ranked[:, 1] - ranked[:, 0] > 1e-9
     np.testing.assert_array_equal(decided[sure], expected.argmin(axis=1)[sure])
-    assert clf.score(X, y, costs=costs) == savings_score(y, decided, costs=costs)
+    assert clf.score(X, y, costs=costs) == avoidable_cost_score(y, decided, costs=costs)
     for prices in (costs[:, 0], costs[:, 0, 0]):
         with pytest.raises(ValueError, match=rf"costs.*shape \(n, {k}, {k}\)"):
             clf.predict(X, costs=prices)
@@ -558,12 +558,12 @@ def test_score_is_the_savings(case):
     clf, X, y, rng = fitted(case)
     k, w, decided = classes_of(case), rng.uniform(size=len(y)), clf.predict(X)
     matrix = matrix_of(k)
-    assert clf.score(X, y) == savings_score(y, decided, cost_matrix=matrix) > 0.1
-    assert clf.score(X, y, sample_weight=w) == savings_score(
+    assert clf.score(X, y) == avoidable_cost_score(y, decided, cost_matrix=matrix) > 0.1
+    assert clf.score(X, y, sample_weight=w) == avoidable_cost_score(
         y, decided, cost_matrix=matrix, sample_weight=w
     )
     for prices in (rng.uniform(0, 5, size=(len(y), k)), rng.uniform(1, 5, size=len(y))):
-        assert clf.score(X, y, costs=prices) == savings_score(y, decided, costs=prices)
+        assert clf.score(X, y, costs=prices) == avoidable_cost_score(y, decided, costs=prices)
         other = make(case).fit(X, y, costs=prices)
         assert np.isfinite(other.score(X, y, costs=prices))
 

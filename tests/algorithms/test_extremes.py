@@ -9,7 +9,7 @@ import pytest
 
 import costboost
 from costboost.gbm import objective
-from costboost.metrics import mean_cost, savings_score, total_cost
+from costboost.metrics import avoidable_cost_score, mean_cost, total_cost
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -91,8 +91,8 @@ def test_metrics_of_large_costs_and_weights():
     assert mean_cost(truth, decided, cost_matrix=prices, sample_weight=weights) == pytest.approx(
         0.375e300
     )
-    score = savings_score(truth, decided, cost_matrix=prices, sample_weight=weights)
-    assert score == savings_score(truth, decided, cost_matrix={"fn": 1.0, "fp": 0.5})
+    score = avoidable_cost_score(truth, decided, cost_matrix=prices, sample_weight=weights)
+    assert score == avoidable_cost_score(truth, decided, cost_matrix={"fn": 1.0, "fp": 0.5})
 
 
 @pytest.mark.parametrize("weights", [[0.0, 0.0], [1.0, -1.0], [1.0, np.nan]])

@@ -46,13 +46,13 @@ def fraud() -> Table:
 # --- statistics -------------------------------------------------------------------------------
 
 
-def made_rows(**savings: list[list[float]]) -> pd.DataFrame:
-    """Rows of methods given as savings[problem][split]."""
+def made_rows(**scores: list[list[float]]) -> pd.DataFrame:
+    """Rows of methods given as scores[problem][split]."""
     return pd.DataFrame(
         [
             {"data": f"set{p}", "problem": f"set{p}, ratio 2", "split": s, "method": method,
-             "savings": value, "n_train": 70, "n_test": 30}
-            for method, table in savings.items()
+             "score": value, "n_train": 70, "n_test": 30}
+            for method, table in scores.items()
             for p, values in enumerate(table)
             for s, value in enumerate(values)
         ]
@@ -71,7 +71,7 @@ def test_ranks_share_ties_and_sets_count_once() -> None:
 
 def test_a_method_that_failed_on_a_split_has_no_mean() -> None:
     rows = made_rows(a=[[0.1, 0.3]], b=[[0.5, np.nan]])
-    table = statistics.savings_table(rows)
+    table = statistics.score_table(rows)
     assert table.loc["set0, ratio 2", "a"] == pytest.approx(0.2)
     assert np.isnan(table.loc["set0, ratio 2", "b"])
 
@@ -136,7 +136,7 @@ def test_two_methods_from_splits_to_page(fraud: Table, tmp_path: Path) -> None:
     rows = pd.read_csv(path, keep_default_na=False, na_values=[""])
     assert len(rows) == 12
     assert rows["error"].isna().all()
-    assert rows["savings"].between(-5, 1).all()
+    assert rows["score"].between(-5, 1).all()
     assert rows.loc[rows["method"] == FLAGSHIP, "estimated"].notna().all()
     assert finished(path) >= {("pima", "ratio 5", 1, FLAGSHIP)}
     # The page is about the default CostBoost: let the one trained here stand for it.
@@ -174,7 +174,7 @@ def test_boosters_of_the_flagship_do_not_see_a_matrix(fraud: Table) -> None:
 # --- the report on rows made by hand ----------------------------------------------------------
 
 JITTER = (-0.004, -0.002, 0.0, 0.002, 0.004)
-LEVELS = {  # mean savings by problem: CostBoost, then the two Bayes rivals
+LEVELS = {  # mean scores by problem: CostBoost, then the two Bayes rivals
     ("adult", "ratio 2", "binary"): (0.5, 0.4, 0.3),
     ("sonar", "ratio 2", "binary"): (0.5, 0.5, 0.9),
     ("vowel", "class frequency", "multi-class"): (0.6, 0.5, 0.5),
@@ -184,11 +184,11 @@ LEVELS = {  # mean savings by problem: CostBoost, then the two Bayes rivals
 }
 
 
-def made_row(problem: tuple[str, str, str], split: int, method: str, savings: float) -> dict:
+def made_row(problem: tuple[str, str, str], split: int, method: str, score: float) -> dict:
     data, costs, group = problem
     return {
         "data": data, "costs": costs, "group": group, "split": split, "method": method,
-        "development": int(data in problems.DEVELOPMENT), "savings": savings, "fit_seconds": 1.0,
+        "development": int(data in problems.DEVELOPMENT), "score": score, "fit_seconds": 1.0,
         "n_train": 70, "n_test": 30,
         "predict_seconds": 0.1, "error": "",
     }  # fmt: skip
@@ -207,7 +207,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 rows.append(made_row(problem, split, "AdaMEC", 0.05))
             rows.append(made_row(problem, split, "XGBoost", 0.01))
     failed = next(row for row in rows if row["method"] == "XGBoost" and row["data"] == "adult")
-    failed |= {"savings": np.nan, "error": "ValueError: broken | on purpose"}
+    failed |= {"score": np.nan, "error": "ValueError: broken | on purpose"}
     path = tmp_path_factory.mktemp("report") / "made.csv"
     append(path, rows)
     return report.write(path)
@@ -243,7 +243,7 @@ def test_page_keeps_hidden_costs_apart(page: str) -> None:
 
 
 def test_page_leaves_gaps_for_methods_that_fail_or_do_not_apply(page: str) -> None:
-    standings = section(page, "Mean savings and ranks (untouched sets)").split("###", 1)[0]
+    standings = section(page, "Mean score and ranks (untouched sets)").split("###", 1)[0]
     cells = {
         line.split(" | ")[0].removeprefix("| "): line.split(" | ") for line in standings.split("\n")
     }
@@ -293,7 +293,7 @@ def test_problems_of_a_set_share_the_rows_of_seeds_from_1000(
     for number in (0, 1):
         rows = runner.run_split("pima", number, ["spy"], set())
         assert [row["error"] for row in rows] == [""] * 3
-        assert [row["savings"] for row in rows] == [1.0] * 3
+        assert [row["score"] for row in rows] == [1.0] * 3
     assert [seed for seed, _, _ in seen] == [1000] * 3 + [1001] * 3
     assert [ratio for _, _, ratio in seen[:3]] == [2, 5, 20]
     assert seen[0][1] is seen[1][1] is seen[2][1]

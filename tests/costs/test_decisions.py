@@ -90,9 +90,13 @@ def test_laws_of_known_costs():
     ):
         np.testing.assert_array_equal(other.reduced, known.reduced)
         np.testing.assert_array_equal(other.labels, known.labels)
-        assert other.savings(taken, weights) == pytest.approx(known.savings(taken, weights))
+        assert other.avoidable_share(taken, weights) == pytest.approx(
+            known.avoidable_share(taken, weights)
+        )
     best = min(known.reduced.T @ weights)
-    assert known.savings(taken, weights) == pytest.approx(1 - known.regret(taken) @ weights / best)
+    assert known.avoidable_share(taken, weights) == pytest.approx(
+        1 - known.regret(taken) @ weights / best
+    )
     np.testing.assert_allclose(known.average(), TABLE)
 
 

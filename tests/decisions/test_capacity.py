@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -86,6 +88,22 @@ def test_groups_are_solved_one_by_one(seed):
         assert low <= (found.labels[days == day] == "review").sum() <= high
     assert found.expected_cost == pytest.approx(total, abs=1e-9)
     assert list(found.price) == ["mon", "tue", "wed"]
+
+
+def test_many_groups_are_one_pass():
+    """A scan per group took 10 s for these; the prices are those of each group alone."""
+    rng = np.random.default_rng(0)
+    E, group = rng.uniform(0, 9, (60_000, 3)), rng.integers(0, 20_000, 60_000)
+    start = time.perf_counter()
+    found = allocate(E, capacity={1: (1, 1)}, per=group)
+    by_name = allocate(E, capacity={1: {name: (1, 1) for name in found.price}}, per=group)
+    assert time.perf_counter() - start < 5.0
+    assert (np.bincount(group[found.codes == 1], minlength=20_000)[list(found.price)] == 1).all()
+    assert (found.codes == by_name.codes).all()
+    for name in list(found.price)[:200]:
+        alone = allocate(E[group == name], capacity={1: (1, 1)})
+        assert (found.codes[group == name] == alone.codes).all()
+        assert found.price[name] == alone.price
 
 
 @pytest.mark.parametrize("kind", ["ties", "distinct"])

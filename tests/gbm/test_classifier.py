@@ -30,7 +30,7 @@ from costboost.costs import interval, per_row, samples
 from costboost.gbm import LOSSES
 from costboost.gbm.targets import DecisionTarget
 from costboost.losses import BinaryLoss
-from costboost.metrics import savings_score
+from costboost.metrics import avoidable_cost_score
 
 ROOT = Path(__file__).parents[2]
 ENGINES = ("lightgbm", "xgboost")
@@ -98,7 +98,7 @@ class TestInScikitLearn:
         X, y = rows()
         pipe = make_pipeline(StandardScaler(), make(COSTLY, engine=engine)).fit(X, y)
         assert pipe.score(X, y) == pytest.approx(
-            savings_score(y, pipe.predict(X), cost_matrix=COSTLY)
+            avoidable_cost_score(y, pipe.predict(X), cost_matrix=COSTLY)
         )
         assert pipe.score(X, y) > 0.3
 
@@ -135,7 +135,7 @@ class TestInScikitLearn:
         back = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(back.predict(X), model.predict(X))
         np.testing.assert_array_equal(back.decision_function(X), model.decision_function(X))
-        assert back.estimated_savings_ == model.estimated_savings_
+        assert back.estimated_score_ == model.estimated_score_
 
     @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
     def test_frames(self, engine, frame):
@@ -214,7 +214,7 @@ def test_currency_does_not_matter(engine, k, options):
     )
     for other in others:
         np.testing.assert_array_equal(other.predict(X), one.predict(X))
-        np.testing.assert_allclose(other.estimated_savings_, one.estimated_savings_)
+        np.testing.assert_allclose(other.estimated_score_, one.estimated_score_)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -262,7 +262,7 @@ class TestBayesRule:
         np.testing.assert_allclose(other.cost_matrix_, matrix)
         for predicted in (other.predict(X), other.predict(X, costs=each), one.predict(X, each)):
             np.testing.assert_array_equal(predicted, one.predict(X))
-        np.testing.assert_allclose(other.estimated_savings_, one.estimated_savings_)
+        np.testing.assert_allclose(other.estimated_score_, one.estimated_score_)
 
     def test_decision_function_is_what_is_decided_by(self, engine, k):
         X, y = rows(k)
@@ -289,13 +289,13 @@ class TestCostsOfRows:
         np.testing.assert_array_equal(
             bayes.predict(X), brute_force(bayes.predict_proba(X), costs.mean(axis=0))
         )
-        assert model.estimated_savings_ == bayes.estimated_savings_
-        assert not hasattr(bayes, "estimated_savings_without_costs_")
+        assert model.estimated_score_ == bayes.estimated_score_
+        assert not hasattr(bayes, "estimated_score_without_costs_")
         # Where the costs under other truths are not known, the boosters that learned decide alone.
         prices = costs[np.arange(len(y)), y]
         model = make(engine=engine).fit(X, y, costs=prices)
         np.testing.assert_array_equal(model.predict(X), learned.predict(X))
-        assert model.estimated_savings_without_costs_ == learned.estimated_savings_
+        assert model.estimated_score_without_costs_ == learned.estimated_score_
 
     def test_prices_of_decisions_and_of_errors(self, engine):
         """Costs that only the truth tells apart: they can be learned, not used to decide."""
@@ -318,7 +318,7 @@ class TestCostsOfRows:
         with pytest.raises(ValueError, match=r"decision='learned'.*decision='auto' or 'bayes'"):
             model.predict(X, costs=row_costs())
         assert model.score(X, y, costs=row_costs()) == pytest.approx(
-            savings_score(y, model.predict(X), costs=row_costs())
+            avoidable_cost_score(y, model.predict(X), costs=row_costs())
         )
 
     def test_learning_pays_when_costs_depend_on_what_is_seen(self, engine):
@@ -330,7 +330,9 @@ class TestCostsOfRows:
         for decision in ("learned", "bayes"):
             model = make(engine=engine, decision=decision, n_estimators=40)
             model.fit(X[train], y[train], costs=costs[train])
-            saved[decision] = savings_score(y[test], model.predict(X[test]), costs=costs[test])
+            saved[decision] = avoidable_cost_score(
+                y[test], model.predict(X[test]), costs=costs[test]
+            )
         assert saved["learned"] > saved["bayes"] + 0.05
 
     def test_a_function_gives_the_costs_of_rows(self, engine):
@@ -343,7 +345,7 @@ class TestCostsOfRows:
         given = make(engine=engine, decision="bayes").fit(X, y, costs=by_size(X))
         np.testing.assert_array_equal(model.predict(X), given.predict(X, costs=by_size(X)))
         assert model.score(X, y) == given.score(X, y, costs=by_size(X))
-        assert model.estimated_savings_ == given.estimated_savings_
+        assert model.estimated_score_ == given.estimated_score_
         learned = make(by_size, engine=engine, decision="learned").fit(X, y)
         assert set(learned.predict(X)) == {0, 1}
 
@@ -356,7 +358,7 @@ class TestCostsOfRows:
         assert np.isfinite(proba).all()
         np.testing.assert_array_equal(model.predict(X, costs=costs), brute_force(proba, costs))
         assert np.isfinite(model.decision_function(X)).all()
-        assert np.isfinite(model.estimated_savings_).all()
+        assert np.isfinite(model.estimated_score_).all()
 
 
 # --- uncertain costs --------------------------------------------------------------------------
@@ -408,7 +410,7 @@ class TestUncertainCosts:
         mean = model.set_params(risk="expected").predict(X, costs=samples(every))
         np.testing.assert_array_equal(mean, brute_force(proba, every.mean(axis=0)))
         assert model.score(X, y, costs=samples(every)) == pytest.approx(
-            savings_score(y, mean, costs=every.mean(axis=0))
+            avoidable_cost_score(y, mean, costs=every.mean(axis=0))
         )
 
     def test_function(self, engine):
@@ -442,7 +444,7 @@ def test_losses_by_name_and_object(engine, name, k):
     scores = [model.fit(X, y).decision_function(X) for model in (one, other)]
     np.testing.assert_array_equal(*scores)
     assert one.score(X, y) > 0.3
-    assert one.estimated_savings_.value > 0.1
+    assert one.estimated_score_.value > 0.1
     has_link = isinstance(LOSSES[name], BinaryLoss) or name == "mc"
     assert hasattr(one, "predict_proba") == has_link
     if has_link:
@@ -500,7 +502,7 @@ def test_rows_of_weight_zero_are_absent(engine):
     )
     np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
-    assert one.estimated_savings_ == other.estimated_savings_
+    assert one.estimated_score_ == other.estimated_score_
     np.testing.assert_allclose(one.cost_matrix_, other.cost_matrix_)
 
 
@@ -529,7 +531,9 @@ def held_out_savings(model, X, y, folds):
         p = expit(booster.scores(X[held]))
         decisions.append(brute_force(np.stack([1 - p, p], axis=1), COSTLY2))
         truth.append(y[held])
-    return savings_score(np.concatenate(truth), np.concatenate(decisions), cost_matrix=COSTLY)
+    return avoidable_cost_score(
+        np.concatenate(truth), np.concatenate(decisions), cost_matrix=COSTLY
+    )
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -541,9 +545,9 @@ def test_early_stopping(engine, ensemble):
     whole = make(early_stopping=False, **options).fit(X, y)
     assert stopped.n_iter_ < whole.n_iter_ == 60
     assert len(stopped.boosters_) == ensemble
-    assert stopped.estimated_savings_.value > 0
+    assert stopped.estimated_score_.value > 0
     # One booster on all rows: nothing is held out, so nothing is estimated or calibrated.
-    assert hasattr(whole, "estimated_savings_") == (ensemble > 1)
+    assert hasattr(whole, "estimated_score_") == (ensemble > 1)
     if ensemble == 1:
         assert whole.temperature_ == 1
         assert stopped.booster_ is stopped.boosters_[0]
@@ -552,11 +556,11 @@ def test_early_stopping(engine, ensemble):
 def test_estimates_vanish_with_a_fit_that_has_none():
     X, y = rows()
     model = make().fit(X, y, costs=row_costs())
-    assert hasattr(model, "estimated_savings_without_costs_")
+    assert hasattr(model, "estimated_score_without_costs_")
     model.fit(X, y)
-    assert not hasattr(model, "estimated_savings_without_costs_")
+    assert not hasattr(model, "estimated_score_without_costs_")
     model.set_params(**PLAIN).fit(X, y)
-    for name in ("estimated_savings_", "estimated_cost_"):
+    for name in ("estimated_score_", "estimated_cost_"):
         assert not hasattr(model, name)
 
 
@@ -582,7 +586,7 @@ def test_estimates_are_those_of_the_kept_rounds_on_the_folds_of_a_splitter(engin
     ).fit(X, y)
     assert model.n_iter_ < 30
     saved = held_out_savings(model, X, y, splitter.split(X))
-    assert model.estimated_savings_.value == pytest.approx(saved)
+    assert model.estimated_score_.value == pytest.approx(saved)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -591,7 +595,7 @@ def test_estimated_savings_are_those_of_held_out_rows(engine):
     X, y = rows(n=600)
     Z, z = rows(n=5000, seed=7)
     model = make(COSTLY, engine=engine, n_estimators=30).fit(X, y)
-    value, low, high = model.estimated_savings_
+    value, low, high = model.estimated_score_
     assert low < value < high
     assert abs(model.score(Z, z) - value) < high - low
     paid = COSTLY2[z, model.predict(Z)].mean()
@@ -746,7 +750,7 @@ def test_few_rows_have_a_price(engine, k, n_priced, decision):
     prices[priced] = 5.0
     model = make(engine=engine, ensemble=5, decision=decision).fit(X, y, costs=prices)
     assert np.isfinite(model.decision_function(X)).all()
-    assert np.isfinite(model.estimated_savings_).all()
+    assert np.isfinite(model.estimated_score_).all()
 
 
 # --- odd data ---------------------------------------------------------------------------------
@@ -895,9 +899,9 @@ def test_credit_card_clients(data_dir):
     model = CostBoostClassifier(n_estimators=150, ensemble=3, random_state=0, n_jobs=1)
     model.fit(X[train], data.y[train], costs=data.costs[train])
     told = model.score(X[test], data.y[test], costs=data.costs[test])
-    untold = savings_score(data.y[test], model.predict(X[test]), costs=data.costs[test])
+    untold = avoidable_cost_score(data.y[test], model.predict(X[test]), costs=data.costs[test])
     rival = LGBMClassifier(n_estimators=100, learning_rate=0.05, n_jobs=1, verbose=-1)
-    blind = savings_score(
+    blind = avoidable_cost_score(
         data.y[test],
         rival.fit(X[train], data.y[train]).predict(X[test]),
         costs=data.costs[test],
@@ -906,7 +910,7 @@ def test_credit_card_clients(data_dir):
     assert untold > blind
     # 95 % intervals of 3000 rows, and another sample: twice as wide is wide enough for any seed.
     for realised, (value, low, high) in (
-        (told, model.estimated_savings_),
-        (untold, model.estimated_savings_without_costs_),
+        (told, model.estimated_score_),
+        (untold, model.estimated_score_without_costs_),
     ):
         assert abs(realised - value) < high - low

@@ -285,7 +285,7 @@ def test_attributes_are_those_of_the_classifier_in_memory(model):
     assert set(model.heads_) == {"probability", "decision"}
     assert model.boosters_ == [model.booster_]
     assert model.feature_importances_.sum() == pytest.approx(1.0)
-    assert model.estimated_savings_.low < model.estimated_savings_.value
+    assert model.estimated_score_.low < model.estimated_score_.value
     assert not hasattr(model, "nothing_")
     assert not hasattr(DaskCostBoostClassifier(), "classes_")
 

@@ -12,7 +12,7 @@ from costboost import CostBoostClassifier
 from costboost.costs import per_row
 from costboost.files import load, save
 from costboost.gbm.train import price_targets
-from costboost.metrics import savings_score
+from costboost.metrics import avoidable_cost_score
 
 OPTIONS = {"effort": "fast", "ensemble": 2, "n_estimators": 60, "random_state": 0, "n_jobs": 1}
 
@@ -47,7 +47,7 @@ def test_a_cost_that_is_a_column_need_not_be_told(fitted):
     train = rows(1500, 0)
     learned = CostBoostClassifier(decision="learned", **OPTIONS).fit(*train[:2], costs=train[2])
     saved = {
-        name: savings_score(y, decided, costs=costs)
+        name: avoidable_cost_score(y, decided, costs=costs)
         for name, decided in (("told", told), ("guessed", guessed), ("learned", learned.predict(X)))
     }
     assert np.mean(told == guessed) > 0.97
@@ -61,7 +61,7 @@ def test_costs_that_follow_from_nothing_do_no_harm():
     for decision in ("auto", "learned"):
         model = CostBoostClassifier(decision=decision, **OPTIONS)
         model.fit(*train[:2], costs=train[2])
-        saved.append(savings_score(test[1], model.predict(test[0]), costs=test[2]))
+        saved.append(avoidable_cost_score(test[1], model.predict(test[0]), costs=test[2]))
     assert saved[0] > saved[1] - 0.01
 
 
@@ -75,8 +75,8 @@ def test_the_estimate_without_costs_is_that_of_the_deciding_head():
     for place, (booster, weight) in enumerate(zip(head.models, head.weights, strict=True)):
         held_out = options["cv"][place % 2][1]  # of each kind, one per fold
         scores[held_out] += 2 * weight * booster.scores(X[held_out])
-    expected = savings_score(y, (scores >= 0).astype(int), costs=costs)
-    assert model.estimated_savings_without_costs_.value == pytest.approx(expected)
+    expected = avoidable_cost_score(y, (scores >= 0).astype(int), costs=costs)
+    assert model.estimated_score_without_costs_.value == pytest.approx(expected)
 
 
 # -- what is learned ----------------------------------------------------------------------------

@@ -30,7 +30,7 @@ from costboost.gbm.models import Design, NetworkModel, TreeModel, row_products
 from costboost.gbm.network import NetworkLoss
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.targets import ProbabilityTarget, log_loss
-from costboost.gbm.train import Clock, Estimate, Training, savings_of_future_rows
+from costboost.gbm.train import Clock, Estimate, Training, of_future_rows
 from costboost.trees import from_catboost
 
 COSTLY = {"fn": 20, "fp": 1}
@@ -177,7 +177,7 @@ def test_refit_and_folds(fraud):
     X, y = fraud
     refitted, folds = (make(ensemble=3, effort="fast", refit=r).fit(X, y) for r in (True, False))
     assert (len(refitted.boosters_), len(folds.boosters_)) == (1, 3)
-    assert refitted.estimated_savings_ == folds.estimated_savings_
+    assert refitted.estimated_score_ == folds.estimated_score_
     rounds = np.mean([booster.current_iteration() for booster in folds.boosters_])
     assert refitted.booster_.current_iteration() == max(round(1.1 * rounds), 1)
     assert len(make(ensemble=3, effort="fast", refit="auto").fit(X, y).boosters_) == 3
@@ -566,12 +566,12 @@ def test_estimates_of_future_rows(fraud, model):
         model.estimated_savings(0)
     with pytest.raises(ValueError, match="no row was held out"):
         make(early_stopping=False, ensemble=1).fit(*fraud).estimated_savings()
-    assert savings_of_future_rows(Estimate(1.0, 1.0, 1.0), 10, 10) == Estimate(1.0, 1.0, 1.0)
+    assert of_future_rows(Estimate(1.0, 1.0, 1.0), 10, 10) == Estimate(1.0, 1.0, 1.0)
 
 
 def test_future_intervals_cover():
     """Rows of a known population: 19 of 20 intervals hold the savings of the next rows."""
-    from costboost.gbm.train import estimate_savings
+    from costboost.gbm.train import estimate_share
 
     rng = np.random.default_rng(0)
     n, m, draws = 1500, 500, 400
@@ -582,9 +582,9 @@ def test_future_intervals_cover():
         prices = np.stack([np.where(truth, 5 * price, 0.0), np.where(truth, 0.0, 1.0)], axis=1)
         decided = (np.where(truth, 1.2, -1.2) + rng.normal(size=n + m) > 0).astype(int)
         paid = np.take_along_axis(prices, decided[:, None], axis=1)[:, 0]
-        known = estimate_savings(paid[:n], prices[:n], np.ones(n))
+        known = estimate_share(paid[:n], prices[:n], np.ones(n))
         best = prices[:n].sum(axis=0).argmin()
         seen = 1.0 - paid[n:].sum() / prices[n:, best].sum()
-        interval = savings_of_future_rows(known, n, m)
+        interval = of_future_rows(known, n, m)
         held += interval.low <= seen <= interval.high
     assert 0.92 <= held / draws <= 0.98

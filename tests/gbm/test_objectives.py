@@ -16,7 +16,7 @@ from sklearn.base import clone
 from costboost.costs import Costs, per_row
 from costboost.gbm import LOSSES, cost_metric, decide, objective, probability
 from costboost.losses import BinaryLoss, Ls, MulticlassLoss, PNorm
-from costboost.metrics import mean_cost, savings_score
+from costboost.metrics import avoidable_cost_score, mean_cost
 
 xgboost = pytest.importorskip("xgboost")
 
@@ -362,7 +362,7 @@ def test_pickle_and_copy(name):
 # --- metrics --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("measure", ["cost", "savings"])
+@pytest.mark.parametrize("measure", ["cost", "avoidable_cost"])
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
 @pytest.mark.parametrize("name", ["cost_logistic", "gll", "mc"])
 def test_metric_in_training(name, engine, api, measure, data):
@@ -415,7 +415,7 @@ def test_metric_in_training(name, engine, api, measure, data):
         seen = model.evals_result()["validation_0"][measure]
     known = {"costs": rows} if name == "mc" else {}
     decisions = decide(scores, name, cost_matrix=matrix, **known)
-    score = mean_cost if measure == "cost" else savings_score
+    score = mean_cost if measure == "cost" else avoidable_cost_score
     expected = score(b, decisions, costs=rows, labels=np.arange(k), sample_weight=w)
     assert seen[-1] == pytest.approx(expected, abs=1e-5)
 
@@ -436,7 +436,7 @@ def test_metric_is_the_library_metric(form, k):
         "errors": {"costs": rng.uniform(0.5, 2.0, size=n)},
     }[form]
     name = "cost_logistic" if k == 2 else "gll"
-    for measure, score in (("cost", mean_cost), ("savings", savings_score)):
+    for measure, score in (("cost", mean_cost), ("avoidable_cost", avoidable_cost_score)):
         metric = cost_metric(name, measure=measure, **given)
         for weights in (None, w):
             expected = score(

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from costboost import CostBoostClassifier
-from costboost.metrics import savings_score
+from costboost.metrics import avoidable_cost_score
 
 pytest.importorskip("xgboost")
 da = pytest.importorskip("dask.array")
@@ -103,7 +103,7 @@ class TestMemory:
         ].sum()
         totals = np.sum([STATIC.loc[t] for t in y], axis=0)
         assert model.score(X, y) == pytest.approx(1 - paid / totals.min())
-        assert 0 < model.estimated_savings_.value < 1
+        assert 0 < model.estimated_score_.value < 1
 
     def test_expressions_are_matrices_of_rows(self, frame, engine, ensemble):
         X, y = frame[NAMES], frame["label"]
@@ -113,7 +113,7 @@ class TestMemory:
             model.predict(X), brute_force(model.predict_proba(X), matrices(frame))
         )
         assert model.score(X, y) == pytest.approx(
-            savings_score(
+            avoidable_cost_score(
                 y, model.predict(X), costs=matrices(frame), decisions=DECISIONS,
                 labels=["fraud", "ok"],
             )
@@ -133,7 +133,7 @@ class TestMemory:
         assert scores.shape == (N, 3)
         np.testing.assert_array_equal(model.predict(X), np.array(DECISIONS)[scores.argmax(axis=1)])
         assert set(model.predict(X)) <= set(DECISIONS)
-        assert model.estimated_savings_.value > model.estimated_savings_without_costs_.value > 0
+        assert model.estimated_score_.value > model.estimated_score_without_costs_.value > 0
         assert model.score(X, y, costs=labelled(frame)) > 0
         alone = self.make(None, engine, ensemble, decision="learned")
         alone.fit(X, y, costs=labelled(frame))
@@ -169,10 +169,10 @@ def test_sources_decide_alike(frame, tmp_path, client, costs, early_stopping):
     for name, model in models.items():
         assert model.decisions_.tolist() == DECISIONS, name
         np.testing.assert_allclose(model.cost_matrix_, one.cost_matrix_)
-        assert hasattr(model, "estimated_savings_") == early_stopping
+        assert hasattr(model, "estimated_score_") == early_stopping
         if early_stopping:
             np.testing.assert_allclose(
-                model.estimated_savings_, one.estimated_savings_, atol=1e-6, err_msg=name
+                model.estimated_score_, one.estimated_score_, atol=1e-6, err_msg=name
             )
         local = model if name != "dask" else model.to_local()
         np.testing.assert_array_equal(local.predict(X), one.predict(X), name)
@@ -202,9 +202,9 @@ def test_prices_of_rows_train_the_second_head_alike(frame, tmp_path, client):
         assert list(model.heads_) == ["probability", "decision"]
         assert model.decisions_.tolist() == DECISIONS
     np.testing.assert_array_equal(files.predict(frame[NAMES]), memory.predict(frame[NAMES]))
-    np.testing.assert_allclose(files.estimated_savings_, memory.estimated_savings_, atol=1e-6)
+    np.testing.assert_allclose(files.estimated_score_, memory.estimated_score_, atol=1e-6)
     np.testing.assert_allclose(
-        files.estimated_savings_without_costs_, memory.estimated_savings_without_costs_, atol=1e-6
+        files.estimated_score_without_costs_, memory.estimated_score_without_costs_, atol=1e-6
     )
     costs = labelled(frame)
     assert files.score(frame[NAMES], frame["label"], costs=costs) == pytest.approx(
@@ -227,7 +227,7 @@ def test_dask_learns_prices_of_three_decisions(frame, client):
     np.testing.assert_array_equal(
         many.predict(X, costs=costs).compute(), one.predict(rows, costs=matrices(frame))
     )
-    np.testing.assert_allclose(many.estimated_savings_, one.estimated_savings_, atol=1e-6)
+    np.testing.assert_allclose(many.estimated_score_, one.estimated_score_, atol=1e-6)
     for head, (found,) in many.evals_result_.items():  # the workers tell losses, no costs
         assert list(found["held_out"]) == ["loss"]
         expected = one.evals_result_[head][0]["held_out"]["loss"]

@@ -125,16 +125,16 @@ def test_early_stopping_calibrates_and_estimates(tmp_path):
     model.fit_parquet(written(tmp_path, frame), "label", costs=costs, batch_rows=700)
     assert model.n_iter_ < 200
     assert model.temperature_ != 1.0
-    assert model.estimated_savings_without_costs_.value > 0.3
+    assert model.estimated_score_without_costs_.value > 0.3
     fresh = table(3000, seed=1)
     X, prices = fresh.drop(columns="label"), per_row(fresh["amount"], 5)
     found = model.score(X, fresh["label"], costs=prices)
-    assert abs(found - model.estimated_savings_.value) < 0.1
+    assert abs(found - model.estimated_score_.value) < 0.1
     # The same rows in other batches and files: the same held-out rows, nearly the same model.
     again = small(**options)
     again.fit_parquet(written(tmp_path / "other", frame, 2, 999), "label", costs=costs)
     assert again.n_iter_ == pytest.approx(model.n_iter_, abs=5)
-    assert again.estimated_savings_.value == pytest.approx(model.estimated_savings_.value, abs=0.05)
+    assert again.estimated_score_.value == pytest.approx(model.estimated_score_.value, abs=0.05)
 
 
 def test_held_out_rows_are_bounded(tmp_path, monkeypatch):
@@ -151,14 +151,14 @@ def test_held_out_rows_that_cost_nothing(tmp_path):
     model = small(early_stopping=True, patience=1)
     model.fit_parquet(written(tmp_path, frame), "label", costs="price", batch_rows=90)
     assert model.heads_["decision"].n_rounds == 8
-    assert model.estimated_savings_.value == 0.0
+    assert model.estimated_score_.value == 0.0
 
 
 def test_the_only_row_of_a_class_is_trained_on(tmp_path):
     paths = written(tmp_path, table(2), 1)
     model = small(early_stopping=True, validation_fraction=0.99).fit_parquet(paths, "label")
     assert model.classes_.tolist() == [0, 1]
-    assert not hasattr(model, "estimated_savings_")
+    assert not hasattr(model, "estimated_score_")
 
 
 # --- tables ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from costboost.gbm.heads import DecisionHead, ProbabilityHead, temperature, to_p
 from costboost.gbm.rounds import Rounds, to_scores
 from costboost.gbm.rows import HoldOut, Rows, Totals, hold_out_rule, make_folds
 from costboost.gbm.targets import DecisionTarget, LossTarget, PriceTarget, ProbabilityTarget
-from costboost.gbm.train import Estimate, estimate_savings
+from costboost.gbm.train import Estimate, estimate_share
 from costboost.losses import BinaryLoss
 
 MATRIX = {
@@ -257,7 +257,7 @@ def paid_rows(n, rng):
 def test_estimate_is_the_savings_with_the_bootstrap_error():
     rng = np.random.default_rng(0)
     paid, prices = paid_rows(800, rng)
-    found = estimate_savings(paid, prices, np.ones(800))
+    found = estimate_share(paid, prices, np.ones(800))
     assert found.value == pytest.approx(1 - paid.sum() / prices.sum(axis=0).min())
     drawn = []
     for _ in range(1000):
@@ -273,19 +273,19 @@ def test_interval_covers_in_95_of_100_samples():
     truth = 1 - paid.sum() / prices.sum(axis=0).min()
     hits = 0
     for _ in range(1000):
-        found = estimate_savings(*paid_rows(400, rng), np.ones(400))
+        found = estimate_share(*paid_rows(400, rng), np.ones(400))
         hits += found.low <= truth <= found.high
     # 95 % by a first-order variance; three standard errors of 1000 trials are 2 %.
     assert 0.92 <= hits / 1000 <= 0.975
 
 
 def test_estimate_of_nothing_and_of_weights():
-    assert estimate_savings(np.zeros(3), np.zeros((3, 2)), np.ones(3)) == Estimate(0.0, 0.0, 0.0)
+    assert estimate_share(np.zeros(3), np.zeros((3, 2)), np.ones(3)) is None
     paid, prices = paid_rows(50, np.random.default_rng(1))
-    one = estimate_savings(paid, prices, np.ones(50))
-    np.testing.assert_allclose(one, estimate_savings(1e6 * paid, 1e6 * prices, np.full(50, 7.0)))
-    left_out = estimate_savings(paid, prices, np.r_[np.ones(49), 0.0]).value
-    assert left_out == pytest.approx(estimate_savings(paid[:49], prices[:49], np.ones(49)).value)
+    one = estimate_share(paid, prices, np.ones(50))
+    np.testing.assert_allclose(one, estimate_share(1e6 * paid, 1e6 * prices, np.full(50, 7.0)))
+    left_out = estimate_share(paid, prices, np.r_[np.ones(49), 0.0]).value
+    assert left_out == pytest.approx(estimate_share(paid[:49], prices[:49], np.ones(49)).value)
     assert str(Estimate(0.5, 0.25, 0.75)) == "0.500 (0.250 to 0.750)"
 
 

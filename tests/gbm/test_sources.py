@@ -99,7 +99,7 @@ def test_sources_agree(tmp_path, client, k, form):
             assert other.heads_[name].temperature == pytest.approx(head.temperature, rel=1e-3)
             losses = [m.evals_result_[name][0]["held_out"]["loss"] for m in (other, one)]
             np.testing.assert_allclose(*losses, rtol=1e-4)
-        np.testing.assert_allclose(other.estimated_savings_, one.estimated_savings_, atol=1e-6)
+        np.testing.assert_allclose(other.estimated_score_, one.estimated_score_, atol=1e-6)
         assert other.estimated_cost_ == pytest.approx(one.estimated_cost_)
 
 
@@ -121,7 +121,7 @@ def test_sources_agree_without_held_out_rows(tmp_path, client, k):
     X = frame.loc[frame["weight"] > 0, NAMES]
     for other in others:
         assert other.n_iter_ == one.n_iter_ == 12
-        assert not hasattr(other, "estimated_savings_")
+        assert not hasattr(other, "estimated_score_")
         for name, head in one.heads_.items():
             assert_same_trees(other.heads_[name].boosters, head.boosters, X)
 

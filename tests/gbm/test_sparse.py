@@ -51,7 +51,7 @@ class TestCostBoost:
         dense = make(k, engine).fit(X, y)
         thin = make(k, engine).fit(kind(X), y)
         np.testing.assert_array_equal(thin.decision_function(X), dense.decision_function(X))
-        assert thin.estimated_savings_ == dense.estimated_savings_
+        assert thin.estimated_score_ == dense.estimated_score_
         assert thin.score(kind(X), y) == dense.score(X, y)
 
     def test_answers_are_those_of_the_array(self, k, engine, kind, monkeypatch):

@@ -65,7 +65,7 @@ def check_same(serial, parallel, X):
             assert evals.keys() == twin.keys()
             for place, measures in evals.items():
                 np.testing.assert_array_equal(measures["loss"], twin[place]["loss"])
-    assert serial.estimated_savings_ == parallel.estimated_savings_
+    assert serial.estimated_score_ == parallel.estimated_score_
     for member, twin in zip(serial.members_, parallel.members_, strict=True):
         assert member._replace(seconds=0.0) == twin._replace(seconds=0.0)
 

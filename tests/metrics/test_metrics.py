@@ -14,18 +14,18 @@ from sklearn.tree import DecisionTreeClassifier
 
 from costboost.costs import Costs, per_row
 from costboost.metrics import (
+    avoidable_cost_score,
     cost_by_threshold,
     cost_curve,
     epsilon,
     g_mean,
     make_cost_scorer,
     mean_cost,
-    savings_score,
     total_cost,
 )
 from costboost_papers.costs import from_taxonomy, random_symmetric
 
-BILLS = [total_cost, mean_cost, savings_score]
+BILLS = [total_cost, mean_cost, avoidable_cost_score]
 SHORT = {"fn": 5, "fp": 1}
 Y = np.array([0, 0, 0, 1, 1])
 D = np.array([0, 1, 1, 0, 1])  # two false alarms, one miss
@@ -40,7 +40,7 @@ class TestBills:
     def test_by_hand(self):
         assert total_cost(Y, D, cost_matrix=SHORT) == 7
         assert mean_cost(Y, D, cost_matrix=SHORT) == 7 / 5
-        assert savings_score(Y, D, cost_matrix=SHORT) == 1 - 7 / 3  # all positive costs 3
+        assert avoidable_cost_score(Y, D, cost_matrix=SHORT) == 1 - 7 / 3  # all positive costs 3
         assert total_cost(Y, D, costs=[9, 2, 3, 40, 500]) == 45
         assert total_cost(Y, D, costs=per_row([1, 1, 1, 40, 500], [9, 2, 3, 1, 1])) == 45
 
@@ -57,8 +57,8 @@ class TestBills:
         form = {"fn": 0, "fp": 3, "tp": -10}
         assert total_cost(Y, D, cost_matrix=form) == 3 + 3 + 0 - 10
         # Reduced: a miss costs 10; always deciding 1 would cost 9.
-        assert savings_score(Y, D, cost_matrix=form) == pytest.approx(1 - 16 / 9)
-        assert savings_score(Y, Y, cost_matrix=form) == 1
+        assert avoidable_cost_score(Y, D, cost_matrix=form) == pytest.approx(1 - 16 / 9)
+        assert avoidable_cost_score(Y, Y, cost_matrix=form) == 1
 
     @pytest.mark.parametrize("metric", BILLS)
     @pytest.mark.parametrize("form", ["static", "rows", "prices", "error"])
@@ -90,8 +90,8 @@ class TestBills:
         y, d, _ = random_case(3, 40, seed=4)
         matrix = random_symmetric(3, 1, 10, 0)
         scaled = matrix * scale
-        assert savings_score(y, d, cost_matrix=scaled) == pytest.approx(
-            savings_score(y, d, cost_matrix=matrix)
+        assert avoidable_cost_score(y, d, cost_matrix=scaled) == pytest.approx(
+            avoidable_cost_score(y, d, cost_matrix=matrix)
         )
         assert total_cost(y, d, cost_matrix=scaled) == pytest.approx(
             scale * total_cost(y, d, cost_matrix=matrix)
@@ -101,17 +101,20 @@ class TestBills:
         y, _, _ = random_case(3, 40, seed=5)
         costs = np.random.default_rng(0).normal(size=(40, 3, 3))
         for form in ({"costs": costs}, {"cost_matrix": random_symmetric(3, 1, 10, 0)}):
-            assert max(savings_score(y, np.full(40, c), **form) for c in range(3)) == 0
+            assert max(avoidable_cost_score(y, np.full(40, c), **form) for c in range(3)) == 0
         best = Costs.resolve(costs=costs, classes=[0, 1, 2], codes=y).labels
-        assert savings_score(y, best, costs=costs) == 1
+        assert avoidable_cost_score(y, best, costs=costs) == 1
 
     def test_nothing_to_save(self):
         zeros, ones = np.zeros(4, int), np.ones(4, int)
-        assert savings_score(zeros, zeros, cost_matrix=SHORT) == 0
-        assert savings_score(zeros, ones, cost_matrix=SHORT) == -1
-        assert savings_score(zeros, [0, 0, 0, 1], cost_matrix=SHORT) == -0.25
-        assert savings_score(Y, D, costs=np.zeros(5)) == 0
-        assert savings_score(zeros, [0, 0, 0, 1], costs=[1.0, 2.0, 3.0, 4.0], labels=[0, 1]) == -0.4
+        assert avoidable_cost_score(zeros, zeros, cost_matrix=SHORT) == 0
+        assert avoidable_cost_score(zeros, ones, cost_matrix=SHORT) == -1
+        assert avoidable_cost_score(zeros, [0, 0, 0, 1], cost_matrix=SHORT) == -0.25
+        assert avoidable_cost_score(Y, D, costs=np.zeros(5)) == 0
+        assert (
+            avoidable_cost_score(zeros, [0, 0, 0, 1], costs=[1.0, 2.0, 3.0, 4.0], labels=[0, 1])
+            == -0.4
+        )
 
     @pytest.mark.parametrize("metric", BILLS)
     def test_labels(self, metric):
@@ -380,9 +383,9 @@ class TestScorer:
         X, y, _ = priced_data()
         tree = DecisionTreeClassifier(max_depth=1).fit(X, y)
         decided = tree.predict(X)
-        for metric, sign in (("savings", 1), ("total_cost", -1), ("mean_cost", -1)):
+        for metric, sign in (("avoidable_cost", 1), ("total_cost", -1), ("mean_cost", -1)):
             scorer = make_cost_scorer(metric, cost_matrix=SHORT)
-            function = {"savings": savings_score}.get(metric) or globals()[metric]
+            function = {"avoidable_cost": avoidable_cost_score}.get(metric) or globals()[metric]
             assert scorer(tree, X, y) == sign * function(y, decided, cost_matrix=SHORT)
 
     def test_matrix_changes_the_winner(self):
@@ -396,7 +399,7 @@ class TestScorer:
         assert winners[0.1] > winners[100]
 
     @pytest.mark.usefixtures("routing")
-    @pytest.mark.parametrize("metric", ["savings", "total_cost", "mean_cost"])
+    @pytest.mark.parametrize("metric", ["avoidable_cost", "savings", "total_cost", "mean_cost"])
     def test_costs_of_rows_change_the_winner(self, metric):
         X, y, amount = priced_data()
         winners = []
@@ -486,7 +489,7 @@ class TestDecisions:
         assert total_cost(self.truth, self.taken, **costs) == 124
         assert mean_cost(self.truth, self.taken, **costs) == 31
         # Reviewing every row costs 16, the least of the constant decisions.
-        assert savings_score(self.truth, self.taken, **costs) == 1 - 124 / 16
+        assert avoidable_cost_score(self.truth, self.taken, **costs) == 1 - 124 / 16
 
     def test_unknown_decision(self):
         with pytest.raises(ValueError, match="got \\['acept'\\]; did you mean 'accept'"):

@@ -26,8 +26,8 @@ def test_money_is_up_to_date(page):
 
 
 def test_money_follows_from_the_rows(tmp_path, monkeypatch):
-    """Figures of one's own: constants from costs and savings, means over splits."""
-    header = "data,costs,group,split,method,savings,mean_cost,commit"
+    """Figures of one's own: constants from costs and scores, means over splits."""
+    header = "data,costs,group,split,method,score,mean_cost,commit"
     rows = [
         f"{data},row costs,per row,0,{method},{saved},{cost},abc"
         for data in MONEY["CASES"]
@@ -111,7 +111,7 @@ def test_gallery_lists_every_example():
 def test_cost_of_a_constant_decision_with_costs_of_right_decisions():
     """Savings count what is paid beyond the cheapest decision: 2 here, beside 10 for a constant."""
     rows = [
-        {"savings": str(saved), "mean_cost": str(2.0 + (1.0 - saved) * 8.0)}
+        {"score": str(saved), "mean_cost": str(2.0 + (1.0 - saved) * 8.0)}
         for saved in (0.9, 0.25, -0.5)
     ]
     assert abs(MONEY["constant"](rows) - 10.0) < 1e-9

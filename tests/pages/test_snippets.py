@@ -86,7 +86,7 @@ def test_page_runs(
                 assert same_output(block[2], out.getvalue()), (line, out.getvalue())
     finally:
         close(names)
-    for percent in re.findall(r"saved (-?\d+)%", printed):
+    for percent in re.findall(r"(?:saved|score) (-?\d+)%", printed):
         assert 0 < int(percent) <= 100
 
 

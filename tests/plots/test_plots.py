@@ -22,7 +22,7 @@ from costboost.datasets import (
     make_fraud,
     make_gaussians_2d,
 )
-from costboost.metrics import mean_cost, savings_score, total_cost
+from costboost.metrics import avoidable_cost_score, mean_cost, total_cost
 from costboost.plots import (
     CostByRoundDisplay,
     CostThresholdDisplay,
@@ -66,15 +66,15 @@ def test_cost_by_round_of_an_estimator(plane, logit):
     assert shown.ax_.get_ylabel() == "mean cost per row"
 
 
-def test_costs_of_single_rows_and_savings():
+def test_costs_of_single_rows_and_shares():
     data = make_fraud(500, random_state=0)
     clf = AsyBLClassifier(n_estimators=8, random_state=0).fit(data.X, data.y, costs=data.costs)
-    options = {"costs_train": data.costs, "measure": "savings"}
+    options = {"costs_train": data.costs, "measure": "avoidable_cost"}
     shown = CostByRoundDisplay.from_estimator(clf, data.X, data.y, **options)
-    wanted = [savings_score(data.y, p, costs=data.costs) for p in clf.staged_predict(data.X)]
+    wanted = [avoidable_cost_score(data.y, p, costs=data.costs) for p in clf.staged_predict(data.X)]
     np.testing.assert_allclose(shown.lines_["train"].get_ydata(), wanted)
     assert shown.best_value == max(wanted)
-    assert shown.ax_.get_ylabel().startswith("savings")
+    assert shown.ax_.get_ylabel().startswith("share of the avoidable")
 
 
 def test_a_function_of_the_rows_is_asked_for_costs(plane):

@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -355,7 +356,7 @@ class Measured(NamedTuple):
     """By contender: what it paid on each held-out row, what it saved, and in how many seconds."""
 
     paid: dict[str, Floats]
-    savings: dict[str, float]
+    savings: dict[str, float]  # empty if the best constant decision costs nothing or earns
     seconds: dict[str, float]
     left_out: dict[str, str]
 
@@ -396,7 +397,8 @@ def _measured(
             seconds[contender.name] = time.perf_counter() - start
             codes = np.concatenate(taken)
             paid[contender.name] = np.asarray(costs.paid(codes) * weights)
-            savings[contender.name] = float(costs.savings(codes, weights))
+            with suppress(ValueError):  # savings are not always defined; costs are
+                savings[contender.name] = float(costs.savings(codes, weights))
     if not paid:
         raise TableError(
             "No way to decide could be measured: "
@@ -472,7 +474,8 @@ def _show(console: Console, found: Measured, title: str, caption: str, demo: boo
         table.add_column(heading, justify="right")
     for place, one in enumerate(rank(found.paid)):
         gap = f"{money(one.more)} ({money(one.low)} to {money(one.high)})" if place else ""
-        extra = (f"{found.savings[one.name]:.1%}", f"{found.seconds[one.name]:.2f}")
+        saved = found.savings.get(one.name)
+        extra = ("" if saved is None else f"{saved:.1%}", f"{found.seconds[one.name]:.2f}")
         table.add_row(
             str(one.group), escape(one.name), money(one.cost), gap, *(extra if demo else ()),
             style="bold green" if one.group == 1 else None,

@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import RowCosts, per_row
-from costboost.costs.table import Costs, savings
+from costboost.costs.table import Costs, avoidable_share
 from costboost.costs.uncertain import (
     Interval,
     Samples,
@@ -47,10 +47,10 @@ __all__ = [
     "RowCosts",
     "Samples",
     "Scenarios",
+    "avoidable_share",
     "decide_worst",
     "interval",
     "per_row",
     "samples",
-    "savings",
     "scenarios",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -422,9 +422,13 @@ class Costs:
         Costs
             All costs divided by it.
         """
+        return self._mapped(lambda table: np.asarray(table / unit))
+
+    def _mapped(self, function: Callable[[Floats], Floats]) -> Costs:
+        """A function of every cost."""
         return self._replaced(
-            None if self.matrix is None else self.matrix / unit,
-            None if self._given_prices is None else self._given_prices / unit,
+            None if self.matrix is None else function(self.matrix),
+            None if self._given_prices is None else function(self._given_prices),
         )
 
     def _replaced(self, matrix: Any, prices: Any, **others: Any) -> Costs:
@@ -568,10 +572,10 @@ class Costs:
             return self.reduced_matrix[self._truth, taken]
         return _taken(self.reduced, taken)
 
-    def regret_totals(
-        self, decisions: ArrayLike, weights: Floats | None = None
+    def totals(
+        self, decisions: ArrayLike, weights: Floats | None = None, *, reduced: bool = False
     ) -> tuple[float, Floats]:
-        """Total regret of the decisions taken, and of each constant decision.
+        """Total cost of the decisions taken, and of each constant decision.
 
         Parameters
         ----------
@@ -579,6 +583,8 @@ class Costs:
             Decisions, as indices into `decisions`.
         weights : array of shape (n,), optional
             How often each row counts.
+        reduced : bool, default=False
+            Whether to count only what goes beyond the cheapest decision of each row.
 
         Returns
         -------
@@ -588,17 +594,19 @@ class Costs:
             Of deciding the same for every row.
         """
         taken = np.asarray(decisions, dtype=np.intp)
-        matrix, k, d = self.reduced_matrix, len(self.classes), len(self.decisions)
-        if matrix is not None:  # by outcome: no array of n rows
+        k, d = len(self.classes), len(self.decisions)
+        if not self.is_per_row:  # by outcome: no array of n rows
+            matrix = self.reduced_matrix if reduced else self.matrix
             outcomes = np.bincount(self._truth * d + taken, weights, minlength=k * d).reshape(k, d)
             total = (outcomes * matrix).sum(axis=0).sum()
             return float(total), (outcomes.sum(axis=1)[:, None] * matrix).sum(axis=0)
+        prices = self.reduced if reduced else self.prices
         # Summed in the same order as the decisions taken, so that a constant saves exactly 0.
-        constants = np.array([_sum(column, weights) for column in self.reduced.T])
-        return _sum(_taken(self.reduced, taken), weights), constants
+        constants = np.array([_sum(column, weights) for column in prices.T])
+        return _sum(_taken(prices, taken), weights), constants
 
     def savings(self, decisions: ArrayLike, weights: Floats | None = None) -> float:
-        """Share of the cost of the best constant decision that is saved.
+        """Savings, in plain money: ``1 - cost / cost of the best constant decision``.
 
         Parameters
         ----------
@@ -610,7 +618,49 @@ class Costs:
         Returns
         -------
         float
-            See `costboost.costs.savings`.
+            See `costboost.metrics.savings_score`.
+
+        Raises
+        ------
+        ValueError
+            If the best constant decision costs nothing or earns.
+        """
+        given: Floats = self.prices if self.matrix is None else self.matrix
+        exponent = usual_exponent(float(np.abs(given).max(initial=0.0)))
+        usual = self.divided(2.0**exponent) if exponent else self
+        if weights is not None:
+            weights = in_range(weights, float(weights.max(initial=0.0)))
+        cost, constants = usual.totals(decisions, weights)
+        place = int(constants.argmin())
+        best = float(constants[place])
+        rounding = 0.0
+        if given.min(initial=0.0) < 0:  # profits may cancel costs, but for rounding
+            sizes = usual._mapped(np.abs).totals(decisions, weights)[1]
+            rounding = 1e-12 * float(sizes[place])
+        if best <= rounding:
+            what = "earns money" if best < -rounding else "costs nothing"
+            raise ValueError(
+                f"Savings are not defined, because the best constant decision, "
+                f"{self.decisions.tolist()[place]!r}, {what}: there is no cost to take a share of. "
+                "Use costboost.metrics.avoidable_cost_score, the share of the avoidable cost, or "
+                "mean_cost."
+            )
+        return 1.0 - cost / best
+
+    def avoidable_share(self, decisions: ArrayLike, weights: Floats | None = None) -> float:
+        """Share of the avoidable cost that is saved; each row's minimum is taken off first.
+
+        Parameters
+        ----------
+        decisions : int array of shape (n,)
+            Decisions, as indices into `decisions`.
+        weights : array of shape (n,), optional
+            How often each row counts.
+
+        Returns
+        -------
+        float
+            See `costboost.metrics.avoidable_cost_score`.
         """
         if weights is not None:
             weights = in_range(weights, float(weights.max(initial=0.0)))
@@ -621,7 +671,7 @@ class Costs:
         usual = self
         if scaled is not reduced:
             usual = self._replaced(*((None, scaled) if static is None else (scaled, None)))
-        return savings(*usual.regret_totals(decisions, weights))
+        return avoidable_share(*usual.totals(decisions, weights, reduced=True))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:
         return np.array(self._table, dtype=dtype, copy=copy)
@@ -642,15 +692,11 @@ class Costs:
         return self.summary._repr_html_()
 
 
-def savings(cost: float, constants: Floats) -> float:
-    """Share of the cost of the best constant decision that is saved.
+def avoidable_share(cost: float, constants: Floats) -> float:
+    """Share of the avoidable cost that is saved, of costs without each row's minimum.
 
-    ``1 - cost / cost of the best constant decision``: 1 for perfect decisions, 0 for those as good
-    as deciding the same for every row, negative if worse. All costs are reduced: the cheapest
-    decision of every row costs 0.
-
-    If the best constant decision costs 0 there is nothing to save. The result is then 0 if the cost
-    is 0 too, else ``-cost / cost of the worst constant decision``. It is never NaN or infinite.
+    If no constant decision could be improved, there is nothing to avoid. The result is then 0 if
+    the cost is 0 too, else ``-cost / cost of the worst constant decision``: never NaN or infinite.
 
     Parameters
     ----------
@@ -662,14 +708,14 @@ def savings(cost: float, constants: Floats) -> float:
     Returns
     -------
     float
-        The savings, at most 1.
+        At most 1; see `costboost.metrics.avoidable_cost_score`.
 
     Examples
     --------
     >>> import numpy as np
-    >>> savings(2.0, np.array([8.0, 10.0]))
+    >>> avoidable_share(2.0, np.array([8.0, 10.0]))
     0.75
-    >>> savings(2.0, np.array([0.0, 10.0]))
+    >>> avoidable_share(2.0, np.array([0.0, 10.0]))
     -0.2
     """
     best = float(constants.min())

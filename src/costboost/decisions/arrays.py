@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-
-__all__ = ["cheapest", "expected_cost", "worst_expected_cost"]
 
 
 def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
@@ -38,9 +37,7 @@ def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
     array([[10.,  4., 18.]])
     """
     p, C = probabilities_and_matrix(proba, matrix, "expected_cost")
-    if C.ndim == 2:
-        return np.asarray(p @ C)
-    return np.asarray(np.einsum("nj,njd->nd", p, C))
+    return np.asarray(p @ C if C.ndim == 2 else np.einsum("nj,njd->nd", p, C))
 
 
 def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floats:
@@ -71,9 +68,7 @@ def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floa
             "The 'matrices' parameter of worst_expected_cost must hold at least one cost matrix, "
             "got none. Pass the scenarios of your costs."
         )
-    return np.asarray(
-        np.maximum.reduce([expected_cost(proba, matrix) for matrix in matrices]), np.float64
-    )
+    return np.asarray(np.max([expected_cost(proba, matrix) for matrix in matrices], axis=0))
 
 
 def cheapest(expected: Floats) -> Ints:
@@ -102,6 +97,13 @@ def cheapest(expected: Floats) -> Ints:
     return np.asarray(expected.argmin(axis=1), dtype=np.intp)
 
 
+def to_proba(scores: Floats) -> Floats:
+    """Scores as probabilities, (n, k)."""
+    if scores.ndim == 1:
+        return np.stack([expit(-scores), expit(scores)], axis=1)
+    return np.asarray(softmax(scores, axis=1))
+
+
 def probabilities_and_matrix(
     proba: ArrayLike, matrix: ArrayLike, owner: str
 ) -> tuple[Floats, Floats]:
@@ -114,19 +116,21 @@ def probabilities_and_matrix(
             f"shape {p.shape}. Pass the output of predict_proba."
         )
     n, k = p.shape
-    fits = C.ndim in (2, 3) and C.shape[-2] == k and (C.ndim == 2 or len(C) == n)
-    if not fits:
+    if not (C.ndim in (2, 3) and C.shape[-2] == k and (C.ndim == 2 or len(C) == n)):
         raise ValueError(
             f"The 'matrix' parameter of {owner} must have shape ({k}, d) or ({n}, {k}, d), truth "
             f"by decision, to go with proba of shape {p.shape}; got {C.shape}."
         )
-    for name, array in (("proba", p), ("matrix", C)):
-        if not np.isfinite(array).all():
-            raise ValueError(
-                f"The {name!r} parameter of {owner} must be finite, got NaN or infinity. Drop or "
-                "complete those rows."
-            )
-    return p, C
+    return _finite(p, "proba", owner), _finite(C, "matrix", owner)
+
+
+def _finite(array: Floats, name: str, owner: str) -> Floats:
+    if not np.isfinite(array).all():
+        raise ValueError(
+            f"The {name!r} parameter of {owner} must be finite, got NaN or infinity. Drop or "
+            "complete those rows."
+        )
+    return array
 
 
 def checked_expected(expected: ArrayLike, owner: str) -> Floats:
@@ -137,12 +141,7 @@ def checked_expected(expected: ArrayLike, owner: str) -> Floats:
             f"The 'expected' parameter of {owner} must have shape (n, d), a column per decision; "
             f"got shape {E.shape}. expected_cost(proba, matrix) makes it."
         )
-    if not np.isfinite(E).all():
-        raise ValueError(
-            f"The 'expected' parameter of {owner} must be finite, got NaN or infinity. Drop or "
-            "complete those rows."
-        )
-    return E
+    return _finite(E, "expected", owner)
 
 
 def checked_labels(labels: ArrayLike | None, size: int, name: str, owner: str) -> AnyArray:
@@ -167,6 +166,17 @@ def position(label: Any, labels: AnyArray, what: str, parameter: str, owner: str
         f"The {parameter!r} parameter of {owner} names the {what} {label!r}, which is not one of "
         f"{known}.{hint}"
     )
+
+
+def positions(
+    values: ArrayLike, labels: AnyArray, what: str, name: str, owner: str, n: int
+) -> Ints:
+    """Index of each row's label."""
+    own = of_length(values, n, name, owner).tolist()
+    index = {
+        label: position(label, labels, what, name.partition("[")[0], owner) for label in set(own)
+    }
+    return np.array([index[label] for label in own], dtype=np.intp)
 
 
 def of_length(values: ArrayLike, n: int, name: str, owner: str) -> AnyArray:

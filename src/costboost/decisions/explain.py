@@ -42,12 +42,11 @@ from costboost.decisions.arrays import (
     expected_cost,
     of_length,
     probabilities_and_matrix,
+    to_proba,
 )
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["Explanation", "explain"]
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(64)
 
@@ -168,7 +167,7 @@ def explain(
     owner = "explain"
     boosters = _boosters(contributions, owner)
     n, f = len(boosters[0]), boosters[0].shape[-1] - 1
-    own = np.mean([_proba(each.sum(axis=-1)) for each in boosters], axis=0)
+    own = np.mean([to_proba(each.sum(axis=-1)) for each in boosters], axis=0)
     p, C = probabilities_and_matrix(own if proba is None else proba, matrix, owner)
     if p.shape != own.shape:
         raise ValueError(
@@ -189,18 +188,12 @@ def explain(
     saving = expected[rows, runner_up] - expected[rows, taken]
     full = np.broadcast_to(C, (n, *C.shape[-2:]))
     gain = full[rows, :, runner_up] - full[rows, :, taken]  # (n, k)
-    base = np.mean([(_proba(each[..., -1]) * gain).sum(axis=1) for each in boosters], axis=0)
+    base = np.mean([(to_proba(each[..., -1]) * gain).sum(axis=1) for each in boosters], axis=0)
     parts = np.mean([_parts(each, gain) for each in boosters], axis=0)
-    return Explanation(
-        decisions=labels,
-        codes=taken,
-        runner_up_codes=runner_up,
-        saving=saving,
-        base=base,
-        parts=_adding_up(parts, saving - base),
-        feature_names=_names(feature_names, X, f, owner),
-        values=_values(X, n, f, owner),
-    )
+    parts = _adding_up(parts, saving - base)
+    names = _names(feature_names, X, f, owner)
+    values = _values(X, n, f, owner)
+    return Explanation(labels, taken, runner_up, saving, base, parts, names, values)
 
 
 def _parts(contributions: Floats, gain: Floats) -> Floats:
@@ -236,20 +229,12 @@ def _adding_up(parts: Floats, total: Floats) -> Floats:
     return parts
 
 
-def _proba(scores: Floats) -> Floats:
-    if scores.ndim == 1:
-        return np.stack([expit(-scores), expit(scores)], axis=1)
-    return np.asarray(softmax(scores, axis=1))
-
-
 def _boosters(contributions: Any, owner: str) -> list[Floats]:
     several = isinstance(contributions, list | tuple) and np.ndim(contributions[0]) > 1
-    arrays = [
-        np.asarray(each, np.float64) for each in (contributions if several else [contributions])
-    ]
+    given = contributions if several else [contributions]
+    arrays = [np.asarray(each, np.float64) for each in given]
     shape = arrays[0].shape
-    fits = len(shape) in (2, 3) and shape[-1] > 1 and all(each.shape == shape for each in arrays)
-    if not fits:
+    if len(shape) not in (2, 3) or shape[-1] < 2 or any(each.shape != shape for each in arrays):
         raise ValueError(
             f"The 'contributions' parameter of {owner} must have shape (n, f + 1) or (n, k, f + 1),"
             f" the same for every booster; got {[each.shape for each in arrays]}."

@@ -111,8 +111,7 @@ def cost_guarantee(
     (True, True)
     """
     owner = "cost_guarantee"
-    x = _scaled(costs, smallest, largest, owner)
-    _check_delta(delta, owner)
+    x = _scaled(costs, smallest, largest, delta, owner)
     if not is_real(limit):
         raise ValueError(f"The 'limit' parameter of {owner} must be a number, got {limit!r}.")
     if limit <= smallest:
@@ -133,8 +132,9 @@ def cost_guarantee(
             f"{smallest:g}, a limit of {limit:g} with delta={delta:g} needs {needed} rows. Add "
             "rows, or raise the limit or delta."
         )
-    ordered = np.random.default_rng(random_state).permutation(x)
-    bound = smallest + (largest - smallest) * _upper_bound(ordered, delta)
+    bound = mean_cost_bound(
+        costs, delta, largest=largest, smallest=smallest, random_state=random_state
+    )
     mean = float(np.mean(np.asarray(costs, dtype=np.float64)))
     return CostGuarantee(bound <= limit, bound, mean, float(limit), float(delta), len(x))
 
@@ -170,8 +170,7 @@ def mean_cost_bound(
     >>> round(mean_cost_bound([0.0] * 1000, 0.05, largest=100.0), 2)
     0.4
     """
-    x = _scaled(costs, smallest, largest, "mean_cost_bound")
-    _check_delta(delta, "mean_cost_bound")
+    x = _scaled(costs, smallest, largest, delta, "mean_cost_bound")
     ordered = np.random.default_rng(random_state).permutation(x)
     return smallest + (largest - smallest) * _upper_bound(ordered, delta)
 
@@ -222,7 +221,8 @@ def _stakes(x: Floats, delta: float) -> Floats:
     return np.asarray(np.sqrt(2.0 * math.log(1.0 / delta) / (n * before)))
 
 
-def _scaled(costs: ArrayLike, smallest: float, largest: float, owner: str) -> Floats:
+def _scaled(costs: ArrayLike, smallest: float, largest: float, delta: float, owner: str) -> Floats:
+    """Costs in [0, 1], with the arguments of a bound checked."""
     values = np.asarray(costs, dtype=np.float64)
     if values.ndim != 1 or not len(values):
         raise ValueError(
@@ -240,12 +240,9 @@ def _scaled(costs: ArrayLike, smallest: float, largest: float, owner: str) -> Fl
             f"{largest:g}, got values from {values.min():g} to {values.max():g}. Give bounds that "
             "hold for any row, or cap the costs."
         )
-    return np.asarray((values - smallest) / (largest - smallest))
-
-
-def _check_delta(delta: float, owner: str) -> None:
     if not (is_real(delta) and 0 < delta < 1):
         raise ValueError(f"The 'delta' parameter of {owner} must be in (0, 1), got {delta!r}.")
+    return np.asarray((values - smallest) / (largest - smallest))
 
 
 # -- Thresholds with a guarantee: order statistics of held-out scores ----------------------------

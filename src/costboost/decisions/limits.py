@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import is_integer, is_missing, is_real
 from costboost.decisions.arrays import checked_labels, of_length, position
-from costboost.decisions.program import Limit, dual_bound, solve, solve_whole, tolerance
+from costboost.decisions.program import Limit, dual_bound, solve, solve_whole
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
 
@@ -23,30 +22,8 @@ from costboost.decisions.program import Limit, dual_bound, solve, solve_whole, t
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, eq=False)
-class RowLimits:
-    """Fewest and most rows of each decision, both (d,)."""
-
-    lower: Ints
-    upper: Ints
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """Rows by group: the names, and the group of each row."""
-
-    names: list[Any]
-    codes: Ints
-
-    def rows(self) -> list[Ints]:
-        """The rows of each group."""
-        order = np.argsort(self.codes, kind="stable")
-        ends = np.cumsum(np.bincount(self.codes, minlength=len(self.names)))
-        return np.split(order, ends[:-1]) if self.names else []
-
-
-def grouped(per: ArrayLike, n: int, owner: str, X: Any = None) -> Groups:
-    """Rows by group, groups in sorted order; a missing group is refused."""
+def grouped(per: ArrayLike, n: int, owner: str, X: Any = None) -> tuple[list[Any], Ints]:
+    """Names of the groups in sorted order, and the group of each row; none may be missing."""
     if isinstance(per, str):
         columns = [str(name) for name in getattr(X, "columns", ())]
         if per not in columns:
@@ -65,71 +42,96 @@ def grouped(per: ArrayLike, n: int, owner: str, X: Any = None) -> Groups:
             "them."
         )
     try:
-        names, codes = np.unique(array, return_inverse=True)
+        names, group = np.unique(array, return_inverse=True)
     except TypeError as error:
         raise ValueError(
             f"The 'per' parameter of {owner} must hold groups of one type, got a mixture "
             f"({error}). Convert them to text."
         ) from error
-    return Groups(names.tolist(), codes.astype(np.intp))
+    return names.tolist(), group.astype(np.intp)
 
 
 def bounds(
     capacity: Mapping[Any, Any] | None,
     decisions: AnyArray,
-    n: int,
+    sizes: Ints,
     owner: str,
     *,
-    groups: Groups | None = None,
-    group: Any = None,
+    names: list[Any] | None = None,
     periods: int = 1,
-) -> RowLimits:
-    """RowLimits on the rows of each decision among `n` rows of one group."""
+) -> tuple[Ints, Ints]:
+    """Fewest and most rows of each decision in each group, both (groups, d)."""
     # `periods` multiplies counts: it is the number of groups that share these rows.
-    lower = np.zeros(len(decisions), dtype=np.intp)
-    upper = np.full(len(decisions), n, dtype=np.intp)
     if capacity is not None and not isinstance(capacity, Mapping):
         raise TypeError(
             f"The 'capacity' parameter of {owner} must be a mapping of decisions to limits, such "
             f"as {{'review': 200}}; got {type(capacity).__name__}."
         )
+    d = len(decisions)
+    lower, upper = np.zeros((len(sizes), d), np.intp), np.repeat(sizes[:, None], d, axis=1)
     for label, limit in (capacity or {}).items():
         j = position(label, decisions, "decision", "capacity", owner)
-        own = _of_group(label, limit, groups, group, owner)
-        least, most = own if isinstance(own, tuple | list) and len(own) == 2 else (None, own)
-        lower[j] = 0 if least is None else _count(least, n, periods, math.ceil, label, owner)
-        upper[j] = n if most is None else _count(most, n, periods, math.floor, label, owner)
-        both = least is not None and most is not None
-        if both and (_out_of_order(least, most) or lower[j] > upper[j]):
+        for at, own in _by_group(label, limit, names, owner):
+            lower[at, j], upper[at, j] = _range(own, sizes[at], periods, label, owner)
+    asked, room = lower.sum(axis=1), upper.sum(axis=1)
+    for g in np.flatnonzero((asked > sizes) | (room < sizes)).tolist():
+        rows = f"{sizes[g]} rows" if asked[g] <= sizes[g] else f"{sizes[g]}"
+        where = "" if names is None else f" of the group {names[g]!r}"
+        if asked[g] > sizes[g]:
             raise ValueError(
-                f"The 'capacity' parameter of {owner} has for {label!r} a lower limit above the "
-                f"upper one: {least!r} > {most!r}{_in_rows(lower[j], upper[j], n)}. Swap or relax "
-                "them."
+                f"The 'capacity' parameter of {owner} is infeasible: its lower limits ask for "
+                f"{asked[g]} rows and there are {rows}{where}. Lower them."
             )
-        upper[j] = min(upper[j], n)
-    _check_feasible(lower, upper, decisions, n, group, owner)
-    return RowLimits(lower, upper)
+        raise ValueError(
+            f"The 'capacity' parameter of {owner} is infeasible: all decisions are limited, "
+            f"{dict(zip(decisions.tolist(), upper[g].tolist(), strict=True))}, together to "
+            f"{room[g]} of {rows}{where}. Leave one decision without an upper limit."
+        )
+    return lower, upper
 
 
-def _of_group(label: Any, limit: Any, groups: Groups | None, group: Any, owner: str) -> Any:
-    """The limit itself, or that of the group if there is one for each."""
+def _by_group(
+    label: Any, limit: Any, names: list[Any] | None, owner: str
+) -> list[tuple[slice, Any]]:
+    """The limit of all groups, or that of each."""
     if not isinstance(limit, Mapping):
-        return limit
-    if groups is None:
+        return [(slice(None), limit)]
+    if names is None:
         raise ValueError(
             f"The 'capacity' parameter of {owner} has for {label!r} a limit per group, and there "
             "are no groups. Pass per=, the group of each row."
         )
-    absent = [name for name in groups.names if name not in limit]
-    if absent:
+    if absent := [name for name in names if name not in limit]:
         raise ValueError(
             f"The 'capacity' parameter of {owner} has for {label!r} no limit of the group "
             f"{absent[0]!r} ({len(absent)} missing). Add it, or give one limit for all groups."
         )
-    return limit[group]
+    return [(slice(g, g + 1), limit[name]) for g, name in enumerate(names)]
 
 
-def _count(limit: Any, n: int, periods: int, whole: Any, label: Any, owner: str) -> int:
+def _range(limit: Any, sizes: Ints, periods: int, label: Any, owner: str) -> tuple[Ints, Ints]:
+    """Fewest and most rows of one decision in groups of these sizes."""
+    least, most = limit if isinstance(limit, tuple | list) and len(limit) == 2 else (None, limit)
+    lower, upper = np.zeros_like(sizes), sizes
+    if least is not None:
+        lower = _count(least, sizes, periods, np.ceil, label, owner)
+    if most is not None:
+        upper = _count(most, sizes, periods, np.floor, label, owner)
+    if least is not None and most is not None:
+        # Two counts, or two shares, can be compared as they stand.
+        swapped = is_integer(least) == is_integer(most) and bool(least > most)
+        wrong = np.flatnonzero(swapped | (lower > upper))
+        if len(wrong):
+            g = wrong[0]
+            raise ValueError(
+                f"The 'capacity' parameter of {owner} has for {label!r} a lower limit above the "
+                f"upper one: {least!r} > {most!r} (of {sizes[g]} rows: {lower[g]} > {upper[g]}). "
+                "Swap or relax them."
+            )
+    return lower, np.minimum(upper, sizes)
+
+
+def _count(limit: Any, sizes: Ints, periods: int, whole: Any, label: Any, owner: str) -> Ints:
     """A count as it is, a share in rows."""
     rule = (
         f"The 'capacity' parameter of {owner} must have for {label!r} a number of rows (an integer "
@@ -139,39 +141,12 @@ def _count(limit: Any, n: int, periods: int, whole: Any, label: Any, owner: str)
         raise ValueError(f"{rule}; got {limit!r}.")
     if limit < 0:
         raise ValueError(f"{rule}; got the negative limit {limit!r}.")
-    if is_integer(limit):
-        return int(limit) * periods
-    if limit <= 1:
-        return int(whole(limit * n + (_ROUNDING if whole is math.floor else -_ROUNDING)))
-    if limit == int(limit):
-        return int(limit) * periods
-    raise ValueError(f"{rule}; got {limit!r}, which is neither a share nor a whole number.")
-
-
-def _out_of_order(least: Any, most: Any) -> bool:
-    """Whether two counts, or two shares, are in the wrong order."""
-    return is_integer(least) == is_integer(most) and bool(least > most)
-
-
-def _in_rows(lower: int, upper: int, n: int) -> str:
-    return f" (of {n} rows: {lower} > {upper})"
-
-
-def _check_feasible(
-    lower: Ints, upper: Ints, decisions: AnyArray, n: int, group: Any, owner: str
-) -> None:
-    where = "" if group is None else f" of the group {group!r}"
-    if lower.sum() > n:
-        raise ValueError(
-            f"The 'capacity' parameter of {owner} is infeasible: its lower limits ask for "
-            f"{lower.sum()} rows and there are {n}{where}. Lower them."
-        )
-    if upper.sum() < n:
-        raise ValueError(
-            f"The 'capacity' parameter of {owner} is infeasible: all decisions are limited, "
-            f"{dict(zip(decisions.tolist(), upper.tolist(), strict=True))}, together to "
-            f"{upper.sum()} of {n} rows{where}. Leave one decision without an upper limit."
-        )
+    if not is_integer(limit) and limit <= 1:
+        rounding = _ROUNDING if whole is np.floor else -_ROUNDING
+        return np.asarray(whole(limit * sizes + rounding), dtype=np.intp)
+    if limit != int(limit):
+        raise ValueError(f"{rule}; got {limit!r}, which is neither a share nor a whole number.")
+    return np.full_like(sizes, int(limit) * periods)
 
 
 # -- Limits on expected rates and on money, beside those on numbers of rows ----------------------
@@ -267,29 +242,9 @@ class Budget:
     amount: Any = None
 
 
-@dataclass(frozen=True, eq=False)
-class Sum:
-    """A constraint on plain arrays: a weighted count between two shares of a whole."""
-
-    words: str
-    coefficients: Floats
-    total: Floats | None
-    low: float
-    high: float
-
-    def take(self, rows: Ints) -> Sum:
-        """The constraint on some rows."""
-        total = None if self.total is None else self.total[rows]
-        return Sum(self.words, self.coefficients[rows], total, self.low, self.high)
-
-    @property
-    def whole(self) -> float:
-        """What the sum is divided by."""
-        return 1.0 if self.total is None else float(self.total.sum())
-
-    def limit(self) -> Limit:
-        """The limit on the undivided sum."""
-        return Limit(self.coefficients, self.low * self.whole, self.high * self.whole)
+# A constraint on plain arrays: words, coefficients (n, d) of the sum, what the sum is divided by
+# (n,) if it is a rate, and the ends of what is allowed.
+Sum = tuple[str, Floats, "Floats | None", float, float]
 
 
 def read(
@@ -301,77 +256,64 @@ def read(
     owner: str,
 ) -> list[Sum]:
     """Check constraints and write them as sums."""
-    if constraints is None:
-        return []
-    given = [constraints] if isinstance(constraints, Rate | Budget) else list(constraints)
-    return [_read_one(one, expected, decisions, proba, classes, owner) for one in given]
+    given = [constraints] if isinstance(constraints, Rate | Budget) else list(constraints or ())
+    found = []
+    for one in given:
+        if not isinstance(one, Rate | Budget):
+            raise TypeError(
+                f"The 'constraints' parameter of {owner} must hold Rate(...) and Budget(...), got "
+                f"{type(one).__name__}. Limits on numbers of rows are capacity=."
+            )
+        several = isinstance(one.decisions, list | tuple | set | np.ndarray)
+        names = list(one.decisions) if several else [one.decisions]
+        counted = np.zeros(len(decisions))
+        for name in names:
+            counted[position(name, decisions, "decision", "constraints", owner)] = 1.0
+        words = " or ".join(str(name) for name in names)
+        if isinstance(one, Budget):
+            coefficients = _budget(one, expected, counted)
+            found.append((f"total of {words}", coefficients, None, -np.inf, float(one.at_most)))
+        else:
+            column = _given(one, len(expected), proba, classes, owner)
+            low = -np.inf if one.at_least is None else float(one.at_least)
+            high = np.inf if one.at_most is None else float(one.at_most)
+            words = f"rate of {words} given {one.given}"
+            found.append((words, column[:, None] * counted, column, low, high))
+    return found
 
 
-def _read_one(
-    one: Any,
-    expected: Floats,
-    decisions: AnyArray,
-    proba: ArrayLike | None,
-    classes: ArrayLike | None,
-    owner: str,
-) -> Sum:
-    if not isinstance(one, Rate | Budget):
-        raise TypeError(
-            f"The 'constraints' parameter of {owner} must hold Rate(...) and Budget(...), got "
-            f"{type(one).__name__}. Limits on numbers of rows are capacity=."
-        )
-    several = isinstance(one.decisions, list | tuple | set | np.ndarray)
-    names = list(one.decisions) if several else [one.decisions]
-    counted = np.zeros(len(decisions))
-    for name in names:
-        counted[position(name, decisions, "decision", "constraints", owner)] = 1.0
-    words = " or ".join(str(name) for name in names)
-    if isinstance(one, Budget):
-        return _budget(one, expected, counted, words, owner)
-    return _rate(one, expected, counted, words, proba, classes, owner)
-
-
-def _budget(one: Budget, expected: Floats, counted: Floats, words: str, owner: str) -> Sum:
+def _budget(one: Budget, expected: Floats, counted: Floats) -> Floats:
+    """What each decision takes from the budget on each row."""
     if not is_real(one.at_most):
         raise ValueError(f"The 'at_most' of Budget must be a finite number, got {one.at_most!r}.")
     if one.amount is None:
-        coefficients: Floats = expected * counted
-    else:
-        amount = np.asarray(one.amount, dtype=np.float64)
-        if amount.ndim:
-            amount = of_length(amount, len(expected), "amount", "Budget")
-        if not (np.isfinite(amount).all() and (amount >= 0).all()):
-            raise ValueError(
-                "The 'amount' of Budget must be finite and not negative, got values from "
-                f"{amount.min()} to {amount.max()}."
-            )
-        coefficients = np.broadcast_to(amount, len(expected))[:, None] * counted
-    return Sum(f"total of {words}", coefficients, None, -np.inf, float(one.at_most))
+        return np.asarray(expected * counted)
+    amount = np.asarray(one.amount, dtype=np.float64)
+    if amount.ndim:
+        amount = of_length(amount, len(expected), "amount", "Budget")
+    if not (np.isfinite(amount).all() and (amount >= 0).all()):
+        raise ValueError(
+            "The 'amount' of Budget must be finite and not negative, got values from "
+            f"{amount.min()} to {amount.max()}."
+        )
+    return np.asarray(np.broadcast_to(amount, len(expected))[:, None] * counted)
 
 
-def _rate(
-    one: Rate,
-    expected: Floats,
-    counted: Floats,
-    words: str,
-    proba: ArrayLike | None,
-    classes: ArrayLike | None,
-    owner: str,
-) -> Sum:
+def _given(
+    one: Rate, n: int, proba: ArrayLike | None, classes: ArrayLike | None, owner: str
+) -> Floats:
+    """Probability of the class of a rate on each row."""
     if proba is None:
         raise ValueError(
             f"The 'constraints' parameter of {owner} has a Rate, which needs the probabilities of "
             "the classes. Pass proba= (and classes=)."
         )
     p = np.asarray(proba, dtype=np.float64)
-    if p.ndim != 2 or len(p) != len(expected):
+    if p.ndim != 2 or len(p) != n:
         raise ValueError(
-            f"The 'proba' parameter of {owner} must have shape ({len(expected)}, k), got {p.shape}."
+            f"The 'proba' parameter of {owner} must have shape ({n}, k), got {p.shape}."
         )
-    labels = checked_labels(classes, p.shape[1], "classes", owner)
-    column = p[:, position(one.given, labels, "class", "constraints", owner)]
-    limits = [("at_least", one.at_least), ("at_most", one.at_most)]
-    for name, value in limits:
+    for name, value in (("at_least", one.at_least), ("at_most", one.at_most)):
         if value is not None and not (is_real(value) and 0 <= value <= 1):
             raise ValueError(f"The {name!r} of Rate must be from 0 to 1, got {value!r}.")
     if one.at_least is None and one.at_most is None:
@@ -381,61 +323,60 @@ def _rate(
             f"Rate has a lower limit above the upper one: at_least={one.at_least!r} > at_most="
             f"{one.at_most!r}. Swap or relax them."
         )
-    return Sum(
-        f"rate of {words} given {one.given}",
-        column[:, None] * counted,
-        column,
-        -np.inf if one.at_least is None else float(one.at_least),
-        np.inf if one.at_most is None else float(one.at_most),
-    )
+    labels = checked_labels(classes, p.shape[1], "classes", owner)
+    return np.asarray(p[:, position(one.given, labels, "class", "constraints", owner)])
 
 
 def constrained(
-    expected: Floats, bounds: RowLimits, sums: list[Sum], group: Any, owner: str
+    expected: Floats, lower: Ints, upper: Ints, sums: list[Sum], group: Any, owner: str
 ) -> tuple[Ints, Floats, float, list[dict[str, Any]]]:
     """Decisions of one group, prices of its capacities, the lower bound, and the constraints."""
     n, d = expected.shape
-    limited = np.flatnonzero((bounds.lower > 0) | (bounds.upper < n))
-    counts = [Limit(np.eye(d)[j], float(bounds.lower[j]), float(bounds.upper[j])) for j in limited]
-    limits = counts + [one.limit() for one in sums]
+    limited = np.flatnonzero((lower > 0) | (upper < n))
+    counts = [Limit(np.eye(d)[j], float(lower[j]), float(upper[j])) for j in limited]
+    wholes = [1.0 if total is None else float(total.sum()) for _, _, total, _, _ in sums]
+    limits = counts + [
+        Limit(coefficients, low * whole, high * whole)
+        for (_, coefficients, _, low, high), whole in zip(sums, wholes, strict=True)
+    ]
     found = solve(expected, limits)
     codes = None
     if found is not None:
-        bound = dual_bound(expected, limits, found.prices)
-        codes = _whole_rows(expected, limits, found.codes, found.split)
+        bound = dual_bound(expected, limits, found[2])
+        codes = _whole_rows(expected, limits, found[0], found[1])
         if codes is None:
             codes = _drawn_in(expected, limits, len(counts))
     if found is None or codes is None:
         where = "" if group is None else f" in the group {group!r}"
-        asked = "; ".join(f"{one.words} in [{one.low:g}, {one.high:g}]" for one in sums)
+        asked = "; ".join(f"{words} in [{low:g}, {high:g}]" for words, _, _, low, high in sums)
         raise ValueError(
             f"The 'constraints' parameter of {owner} is infeasible{where}: found no decisions of "
             f"these {n} rows that meet {asked}{' and the capacity' if counts else ''}. Relax a "
             "limit."
         )
+    prices = found[2]
     price = np.zeros(d)
-    price[limited] = found.prices[: len(counts)]
+    price[limited] = prices[: len(counts)]
     met = [
         {
-            "constraint": one.words,
-            "at_least": one.low if np.isfinite(one.low) else None,
-            "at_most": one.high if np.isfinite(one.high) else None,
-            "value": one.limit().used(codes) / one.whole if one.whole else float("nan"),
+            "constraint": words,
+            "at_least": low if np.isfinite(low) else None,
+            "at_most": high if np.isfinite(high) else None,
+            "value": limit.used(codes) / whole if whole else float("nan"),
             "price": float(dual),
         }
-        for one, dual in zip(sums, found.prices[len(counts) :], strict=True)
+        for (words, _, _, low, high), whole, limit, dual in zip(
+            sums, wholes, limits[len(counts) :], prices[len(counts) :], strict=True
+        )
     ]
     return codes, price, bound, met
-
-
-def _is_met(limit: Limit, value: float) -> bool:
-    slack = tolerance(limit)
-    return limit.low - slack <= value <= limit.high + slack
 
 
 def _whole_rows(expected: Floats, limits: list[Limit], codes: Ints, split: Ints) -> Ints | None:
     """The cheapest feasible decisions of the split rows; None if no combination is feasible."""
     d = expected.shape[1]
+    if d ** len(split) > _COMBINATIONS:
+        return None
     used = np.array([limit.used(codes) for limit in limits])
     # What each limit and the cost change if a split row takes another decision.
     changes = [
@@ -443,11 +384,12 @@ def _whole_rows(expected: Floats, limits: list[Limit], codes: Ints, split: Ints)
         for s, row in enumerate(split)
     ]
     best, best_cost = None, np.inf
-    if d ** len(split) > _COMBINATIONS:
-        return None
     for choice in itertools.product(range(d), repeat=len(split)):
         total = used + sum((changes[s][:, j] for s, j in enumerate(choice)), np.zeros(len(limits)))
-        if all(_is_met(limit, value) for limit, value in zip(limits, total, strict=True)):
+        if all(
+            limit.low - limit.slack <= value <= limit.high + limit.slack
+            for limit, value in zip(limits, total, strict=True)
+        ):
             cost = float(expected[split, list(choice)].sum())
             if cost < best_cost:
                 best, best_cost = choice, cost
@@ -460,19 +402,16 @@ def _whole_rows(expected: Floats, limits: list[Limit], codes: Ints, split: Ints)
 
 def _drawn_in(expected: Floats, limits: list[Limit], n_counts: int) -> Ints | None:
     """Solve with limits drawn in by what rounding the split rows can change."""
-    m = len(limits)
     rows = np.arange(len(expected))
     tighter = []
     for limit in limits:
-        reach = np.sort(np.ptp(limit.of(rows), axis=1))[-m:].sum()
+        reach = np.sort(np.ptp(limit.of(rows), axis=1))[-len(limits) :].sum()
         tighter.append(Limit(limit.coefficients, limit.low + reach, limit.high - reach))
     # Counts are drawn in only if nothing else works: their limits are small numbers of rows.
     for attempt in (limits[:n_counts] + tighter[n_counts:], tighter):
-        if any(limit.low > limit.high for limit in attempt):
-            continue
-        found = solve(expected, attempt)
-        if found is not None:
-            codes = _whole_rows(expected, limits, found.codes, found.split)
-            if codes is not None:
-                return codes
+        possible = all(limit.low <= limit.high for limit in attempt)
+        found = solve(expected, attempt) if possible else None
+        codes = None if found is None else _whole_rows(expected, limits, found[0], found[1])
+        if codes is not None:
+            return codes
     return solve_whole(expected, limits) if len(expected) <= _FEW_ROWS else None

@@ -12,17 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 
 from costboost._typing import Floats, Ints
-
-if TYPE_CHECKING:
-    pass
-
 
 # Rows of the first sample and of the first program near a tie.
 _ROWS = 1000
@@ -50,14 +46,15 @@ class Limit:
             return float(np.take_along_axis(self.coefficients, codes[:, None], axis=1).sum())
         return float(self.coefficients @ np.bincount(codes, minlength=len(self.coefficients)))
 
+    @property
+    def slack(self) -> float:
+        """What counts as rounding in the sum."""
+        return 1e-9 * max(1.0, *(abs(end) for end in (self.low, self.high) if np.isfinite(end)))
 
-@dataclass(frozen=True, eq=False)
-class Solution:
-    """A vertex of the program's solutions."""
 
-    codes: Ints
-    split: Ints
-    prices: Floats
+# A vertex of the program's solutions: the decision of each row, the rows that are split between
+# decisions, and the prices of the limits.
+Solution = tuple[Ints, Ints, Floats]
 
 
 def solve(expected: Floats, limits: Sequence[Limit]) -> Solution | None:
@@ -70,14 +67,17 @@ def solve(expected: Floats, limits: Sequence[Limit]) -> Solution | None:
     dual.visit(_sample_prices(expected, limits))
     size = _ROWS
     while size < n and dual.climb():
-        codes, margin = _decided(expected, limits, dual.best)
+        penalised = _penalised(expected, limits, dual.best)
+        codes: Ints = penalised.argmin(axis=1)
+        two = np.partition(penalised, 1, axis=1)[:, :2]
+        margin = two[:, 1] - two[:, 0]
         # All rows of a tie together: they are one row of the program.
         free = np.flatnonzero(margin <= np.partition(margin, size - 1)[size - 1])
         found = _with_free_rows(expected, limits, free, codes)
         if found is not None:
             if not _contradicted(expected, limits, found):
                 return found
-            dual.visit(found.prices)
+            dual.visit(found[2])
         size *= 2
     if _proves_infeasible(limits, n, dual.best):
         return None
@@ -122,7 +122,9 @@ class Dual:
         ends = np.where(prices > 0, self.highs, self.lows)
         # A price without an end to go with comes from rounding in the solver.
         real = np.where(np.isfinite(ends), prices, 0.0)
-        codes, least = _cheapest(self.expected, self.limits, real)
+        penalised = _penalised(self.expected, self.limits, real)
+        codes: Ints = penalised.argmin(axis=1)
+        least = float(np.take_along_axis(penalised, codes[:, None], axis=1).sum())
         paid = float((real * np.where(np.isfinite(ends), ends, 0.0)).sum())
         return least - paid, np.array([limit.used(codes) for limit in self.limits])
 
@@ -181,7 +183,7 @@ def _proves_infeasible(limits: Sequence[Limit], n: int, prices: Floats) -> bool:
     """Whether the limits contradict each other by these prices (Farkas' lemma)."""
     # If nothing costs anything, the dual function is at most 0 where the limits can be met.
     free = np.zeros((n, limits[0].coefficients.shape[-1]))
-    scale = sum(abs(price) * tolerance(limit) for price, limit in zip(prices, limits, strict=True))
+    scale = sum(abs(price) * limit.slack for price, limit in zip(prices, limits, strict=True))
     return bool(Dual(free, limits).value(prices)[0] > n * scale)
 
 
@@ -192,7 +194,7 @@ def solve_whole(expected: Floats, limits: Sequence[Limit]) -> Ints | None:
     every = np.arange(n)
     one_each = sparse.kron(sparse.identity(n), np.ones((1, d)), format="csr")
     rows = np.array([limit.of(every).ravel() for limit in limits])
-    slack = np.array([tolerance(limit) for limit in limits])
+    slack = np.array([limit.slack for limit in limits])
     low, high = (np.array([getattr(limit, end) for limit in limits]) for end in ("low", "high"))
     result = milp(
         expected.ravel() / _unit(expected),
@@ -208,11 +210,6 @@ def solve_whole(expected: Floats, limits: Sequence[Limit]) -> Ints | None:
     return np.asarray(result.x.reshape(n, d).argmax(axis=1), dtype=np.intp)
 
 
-def tolerance(limit: Limit) -> float:
-    """What counts as rounding in the sum of a limit."""
-    return 1e-9 * max(1.0, *(abs(end) for end in (limit.low, limit.high) if np.isfinite(end)))
-
-
 def _penalised(expected: Floats, limits: Sequence[Limit], prices: Floats) -> Floats:
     penalised = expected.copy()
     for limit, price in zip(limits, prices, strict=True):
@@ -221,27 +218,13 @@ def _penalised(expected: Floats, limits: Sequence[Limit], prices: Floats) -> Flo
     return penalised
 
 
-def _cheapest(expected: Floats, limits: Sequence[Limit], prices: Floats) -> tuple[Ints, float]:
-    """The cheapest decisions at these prices, and their sum."""
-    penalised = _penalised(expected, limits, prices)
-    codes: Ints = penalised.argmin(axis=1)
-    return codes, float(np.take_along_axis(penalised, codes[:, None], axis=1).sum())
-
-
-def _decided(expected: Floats, limits: Sequence[Limit], prices: Floats) -> tuple[Ints, Floats]:
-    """The cheapest decision of each row at these prices, and how far the next one is."""
-    penalised = _penalised(expected, limits, prices)
-    codes: Ints = penalised.argmin(axis=1)
-    two = np.partition(penalised, 1, axis=1)[:, :2]
-    return codes, np.asarray(two[:, 1] - two[:, 0])
-
-
 def _contradicted(expected: Floats, limits: Sequence[Limit], found: Solution) -> bool:
     """Whether the prices of the solution speak against the decision of any row."""
-    penalised = _penalised(expected, limits, found.prices)
-    own = np.take_along_axis(penalised, found.codes[:, None], axis=1)[:, 0]
+    codes, split, prices = found
+    penalised = _penalised(expected, limits, prices)
+    own = np.take_along_axis(penalised, codes[:, None], axis=1)[:, 0]
     wrong = own > penalised.min(axis=1) + 1e-6 * _unit(expected)
-    wrong[found.split] = False
+    wrong[split] = False
     return bool(wrong.any())
 
 
@@ -252,7 +235,7 @@ def _sample_prices(expected: Floats, limits: Sequence[Limit]) -> Floats:
     share = _ROWS / n
     smaller = [Limit(limit.of(rows), limit.low * share, limit.high * share) for limit in limits]
     found = _with_free_rows(expected[rows], smaller, np.arange(_ROWS), np.zeros(_ROWS, np.intp))
-    return np.zeros(len(limits)) if found is None else found.prices
+    return np.zeros(len(limits)) if found is None else found[2]
 
 
 def _with_free_rows(
@@ -266,25 +249,20 @@ def _with_free_rows(
     fixed = np.ones(len(codes), dtype=np.bool_)
     fixed[free] = False
     others = np.flatnonzero(fixed)
-    weights = [distinct[:, d * (c + 1) : d * (c + 2)].ravel() for c in range(m)]
-    above, below, room_above, room_below = [], [], [], []
-    for c, limit in enumerate(limits):
-        spent = float(np.take_along_axis(limit.of(others), codes[others, None], axis=1).sum())
-        if np.isfinite(limit.high):
-            above.append(c)
-            room_above.append(limit.high - spent)
-        if np.isfinite(limit.low):
-            below.append(c)
-            room_below.append(spent - limit.low)
-    rows = [weights[c] for c in above] + [-weights[c] for c in below]
+    weights = distinct[:, d:].reshape(-1, m, d).swapaxes(0, 1).reshape(m, -1)
+    spent = np.array([
+        np.take_along_axis(limit.of(others), codes[others, None], axis=1).sum() for limit in limits
+    ])  # fmt: skip
+    highs, lows = (np.array([getattr(limit, end) for limit in limits]) for end in ("high", "low"))
+    above, below = np.isfinite(highs), np.isfinite(lows)
     unit = _unit(expected)
     # SciPy's type hints know no sparse matrices here.
-    upper: Any = sparse.csr_matrix(np.array(rows)) if rows else None
+    upper: Any = sparse.csr_matrix(np.concatenate([weights[above], -weights[below]]))
     one_each: Any = sparse.kron(sparse.identity(len(distinct)), np.ones((1, d)), format="csr")
     result = linprog(
         distinct[:, :d].ravel() / unit,
         A_ub=upper,
-        b_ub=np.array(room_above + room_below) if rows else None,
+        b_ub=np.concatenate([(highs - spent)[above], (spent - lows)[below]]),
         A_eq=one_each,
         b_eq=supply.astype(np.float64),
         bounds=(0, None),
@@ -293,13 +271,11 @@ def _with_free_rows(
     if result.status != 0 or result.x is None:
         return None
     prices = np.zeros(m)
-    if rows:
-        marginals = result.ineqlin.marginals * unit
-        prices[above] -= marginals[: len(above)]
-        prices[below] += marginals[len(above) :]
+    marginals = result.ineqlin.marginals * unit
+    prices[above] -= marginals[: above.sum()]
+    prices[below] += marginals[above.sum() :]
     codes = codes.copy()
-    split = _dealt(result.x.reshape(-1, d), member, free, codes)
-    return Solution(codes, split, prices)
+    return codes, _dealt(result.x.reshape(-1, d), member, free, codes), prices
 
 
 def _dealt(parts: Floats, member: Ints, free: Ints, codes: Ints) -> Ints:

@@ -15,8 +15,8 @@ from costboost.decisions.arrays import (
     cheapest,
     checked_labels,
     expected_cost,
-    of_length,
     position,
+    positions,
     probabilities_and_matrix,
 )
 
@@ -214,25 +214,9 @@ class Sensitivity:
         return as_frame(_columns(self.crossings), "Sensitivity.crossings_frame")
 
 
-@dataclass(frozen=True, eq=False)
-class _Wrong:
-    """An entry that may be wrong: the true matrix as a function of the factor."""
-
-    name: Any
-    up: list[tuple[int, int]]  # multiplied by g(factor)
-    down: list[tuple[int, int]]  # divided by it
-    is_ratio: bool
-
-    def scale(self, factor: float) -> float:
-        return float(np.sqrt(factor)) if self.is_ratio else factor
-
-    def true_matrix(self, matrix: Floats, factor: float) -> Floats:
-        true = matrix.copy()
-        for j, a in self.up:
-            true[..., j, a] *= self.scale(factor)
-        for j, a in self.down:
-            true[..., j, a] /= self.scale(factor)
-        return true
+# An entry that may be wrong: its name, the cells that are multiplied by the factor, and those that
+# are divided by it. With both, as for a ratio, each gets the root of the factor.
+_Wrong = tuple[Any, list[tuple[int, int]], list[tuple[int, int]]]
 
 
 def sensitivity(
@@ -303,36 +287,29 @@ def sensitivity(
         raise ValueError(
             f"The 'factors' parameter of {owner} must hold positive numbers, got {list(factors)}."
         )
-    weight = p if truth is None else _indicators(truth, n, names, owner)
+    weight = p
+    if truth is not None:
+        weight = np.eye(k)[positions(truth, names, "class", "truth", owner, n)]
     judge = decide or (lambda table: cheapest(expected_cost(p, table)))
     own = judge(C)
     rules = _rivals(rivals, names, actions, p, owner)
     rows, crossings = [], []
     for wrong in _wrongs(entries, C, names, actions, owner):
+        entry, up, down = wrong
         for factor in steps:
-            true = wrong.true_matrix(C, factor)
-            cost = _paid(weight, true, own)
-            known = _paid(weight, true, judge(true))
-            rows.append(
-                {
-                    "entry": wrong.name,
-                    "factor": factor,
-                    "cost": cost,
-                    "known": known,
-                    "regret": cost - known,
-                    **{rule: _paid(weight, true, codes) for rule, codes in rules.items()},
-                }
-            )
+            true, scale = C.copy(), float(np.sqrt(factor)) if down else factor
+            for j, a in up:
+                true[..., j, a] *= scale
+            for j, a in down:
+                true[..., j, a] /= scale
+            cost, known = (_paid(weight, true, codes) for codes in (own, judge(true)))
+            found = {"entry": entry, "factor": factor, "cost": cost, "known": known}
+            others = {rule: _paid(weight, true, codes) for rule, codes in rules.items()}
+            rows.append({**found, "regret": cost - known, **others})
         for rule, codes in rules.items():
             below, above = _crossing(weight, C, wrong, own, codes)
-            crossings.append(
-                {
-                    "entry": wrong.name,
-                    "rival": rule,
-                    "cheaper_below": below,
-                    "cheaper_above": above,
-                }
-            )
+            ends = {"cheaper_below": below, "cheaper_above": above}
+            crossings.append({"entry": entry, "rival": rule, **ends})
     return Sensitivity(rows, crossings)
 
 
@@ -358,28 +335,21 @@ def _crossing(
             only[..., j, a] = matrix[..., j, a]
         return _paid(weight, only, rival) - _paid(weight, only, own)
 
-    b, c = part(wrong.up), part(wrong.down)
+    _, up, down = wrong
+    b, c = part(up), part(down)
     a = _paid(weight, matrix, rival) - _paid(weight, matrix, own) - b - c
 
     def is_cheaper(g: float) -> bool:
         return a + b * g + c / g < 0
 
     roots = np.roots([b, a, c]) if b or c else np.array([])
-    found = sorted(float(g.real) for g in roots if abs(g.imag) < 1e-12 and g.real > 0)
-    below = [g for g in found if g <= 1 and is_cheaper(g * (1 - 1e-6)) and not _beyond(g, 1, found)]
-    above = [g for g in found if g >= 1 and is_cheaper(g * (1 + 1e-6)) and not _beyond(1, g, found)]
     if is_cheaper(1.0):  # already cheaper at the stated costs
-        below = above = [1.0]
-    power = 2.0 if wrong.is_ratio else 1.0
-    return (
-        max(below) ** power if below else float("nan"),
-        min(above) ** power if above else float("nan"),
-    )
-
-
-def _beyond(low: float, high: float, roots: list[float]) -> bool:
-    """Whether another root lies strictly between."""
-    return any(low < root < high for root in roots)
+        return 1.0, 1.0
+    found = sorted(float(g.real) for g in roots if abs(g.imag) < 1e-12 and g.real > 0)
+    below = [g for g in found if g <= 1 and is_cheaper(g * (1 - 1e-6))]
+    above = [g for g in found if g >= 1 and is_cheaper(g * (1 + 1e-6))]
+    power = 2.0 if down else 1.0
+    return max(below, default=float("nan")) ** power, min(above, default=float("nan")) ** power
 
 
 def _wrongs(
@@ -388,11 +358,10 @@ def _wrongs(
     binary = len(names) == len(actions) == 2
     if entries is None:
         used = np.abs(C).reshape(-1, *C.shape[-2:]).max(axis=0)
-        entries = [
-            (names.tolist()[j], actions.tolist()[a]) for j, a in np.argwhere(used > 0).tolist()
-        ]
+        cells = np.argwhere(used > 0).tolist()
+        entries = [(names.tolist()[j], actions.tolist()[a]) for j, a in cells]
         entries = [*entries, "ratio"] if binary else entries
-    found = []
+    found: list[_Wrong] = []
     for entry in entries:
         if isinstance(entry, str) and entry == "ratio":
             if not binary:
@@ -401,11 +370,9 @@ def _wrongs(
                     f"classes and two decisions; there are {len(names)} and {len(actions)}. Name "
                     "entries (truth, decision)."
                 )
-            found.append(_Wrong("ratio", [(1, 0)], [(0, 1)], True))
+            found.append(("ratio", [(1, 0)], [(0, 1)]))
         else:
-            found.append(
-                _Wrong(entry, [entry_position(entry, names, actions, None, owner)], [], False)
-            )
+            found.append((entry, [entry_position(entry, names, actions, None, owner)], []))
     return found
 
 
@@ -417,26 +384,12 @@ def _rivals(
     owner: str,
 ) -> dict[str, Ints]:
     n = len(p)
-    rules = {
-        f"always {label}": np.full(n, j, dtype=np.intp) for j, label in enumerate(actions.tolist())
-    }
+    rules = {f"always {label}": np.full(n, j) for j, label in enumerate(actions.tolist())}
     if names.tolist() == actions.tolist():
         rules["most probable class"] = p.argmax(axis=1)
     for name, labels in (rivals or {}).items():
-        decided = of_length(labels, n, f"rivals[{name!r}]", owner).tolist()
-        index = {
-            label: position(label, actions, "decision", "rivals", owner) for label in set(decided)
-        }
-        rules[name] = np.array([index[label] for label in decided], dtype=np.intp)
+        rules[name] = positions(labels, actions, "decision", f"rivals[{name!r}]", owner, n)
     return rules
-
-
-def _indicators(truth: ArrayLike, n: int, names: AnyArray, owner: str) -> Floats:
-    labels = of_length(truth, n, "truth", owner).tolist()
-    index = {label: position(label, names, "class", "truth", owner) for label in set(labels)}
-    weight = np.zeros((n, len(names)))
-    weight[np.arange(n), [index[label] for label in labels]] = 1.0
-    return weight
 
 
 def _columns(rows: list[dict[str, Any]]) -> dict[str, list[Any]]:

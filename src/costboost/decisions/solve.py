@@ -15,9 +15,8 @@ from costboost._utils import as_frame
 from costboost.decisions.arrays import cheapest, checked_expected, checked_labels
 from costboost.decisions.limits import (
     Budget,
-    Groups,
     Rate,
-    RowLimits,
+    Sum,
     bounds,
     constrained,
     grouped,
@@ -40,10 +39,9 @@ if TYPE_CHECKING:
 class Exchange:
     """Cheapest moves between decisions."""
 
-    def __init__(self, expected: Floats, codes: Ints, bounds: RowLimits) -> None:
-        self.expected = expected
-        self.codes = codes
-        self.bounds = bounds
+    def __init__(self, expected: Floats, codes: Ints, lower: Ints, upper: Ints) -> None:
+        self.expected, self.codes = expected, codes
+        self.lower, self.upper = lower, upper
         d = expected.shape[1]
         self.counts: Ints = np.bincount(codes, minlength=d)
         self.arcs: Floats = np.full((d + 1, d + 1), np.inf)
@@ -67,8 +65,8 @@ class Exchange:
 
     def _open_outside(self) -> None:
         d = len(self.counts)
-        self.arcs[:d, d] = np.where(self.counts < self.bounds.upper, 0.0, np.inf)
-        self.arcs[d, :d] = np.where(self.counts > self.bounds.lower, 0.0, np.inf)
+        self.arcs[:d, d] = np.where(self.counts < self.upper, 0.0, np.inf)
+        self.arcs[d, :d] = np.where(self.counts > self.lower, 0.0, np.inf)
 
     def improve(self, tolerance: float) -> None:
         """Cancel negative cycles until none is left: the decisions are then optimal."""
@@ -91,11 +89,11 @@ class Exchange:
         # Negative where the lower limit binds: one unit less of it saves that much.
         distance = _distances(self.arcs)
         d = len(self.counts)
-        more = np.where(self.counts == self.bounds.upper, -distance[d, :d], 0.0)
-        fewer = np.where(self.counts == self.bounds.lower, -distance[:d, d], 0.0)
+        more = np.where(self.counts == self.upper, -distance[d, :d], 0.0)
+        fewer = np.where(self.counts == self.lower, -distance[:d, d], 0.0)
         # A decision that is full only because it has all rows is not limited.
-        more[self.bounds.upper >= len(self.codes)] = 0.0
-        fewer[self.bounds.lower <= 0] = 0.0
+        more[self.upper >= len(self.codes)] = 0.0
+        fewer[self.lower <= 0] = 0.0
         return np.asarray(np.maximum(more, 0.0) - np.maximum(fewer, 0.0))
 
     def prices(self) -> Floats:
@@ -111,7 +109,7 @@ class Exchange:
         prices = 0.5 * (to.mean(axis=1) + away.mean(axis=0))[:d]
         if np.isinf(self.arcs[:d, d]).all() or np.isinf(self.arcs[d, :d]).all():
             prices -= prices.min()  # no limit has room: only differences count
-        prices[self.bounds.upper == 0] = np.inf
+        prices[self.upper == 0] = np.inf
         return np.asarray(prices)
 
 
@@ -188,7 +186,7 @@ class Allocation:
     price: dict[Any, Any]
     lower_bound: float
     constraints: list[dict[str, Any]] = field(default_factory=list)
-    _parts: list[dict[str, Any]] = field(default_factory=list, repr=False)
+    _parts: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
     @property
     def labels(self) -> AnyArray:
@@ -204,20 +202,7 @@ class Allocation:
             Columns ``group`` (if any), ``decision``, ``rows``, ``at_least``, ``at_most``,
             ``expected_cost`` and ``price``.
         """
-        keys = list(self._parts[0]) if self._parts else []
-        return as_frame(
-            {key: [part[key] for part in self._parts] for key in keys}, "Allocation.to_frame"
-        )
-
-
-@dataclass(frozen=True, eq=False)
-class _Share:
-    """The decisions of one group."""
-
-    codes: Ints
-    price: Floats  # (d,)
-    lower_bound: float
-    constraints: list[dict[str, Any]]
+        return as_frame(self._parts, "Allocation.to_frame")
 
 
 def allocate(
@@ -280,132 +265,170 @@ def allocate(
     E = checked_expected(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
     sums = read(constraints, E, labels, proba, classes, owner)
-    groups = Groups([None], np.zeros(len(E), np.intp))
-    if per is not None:
-        groups = grouped(per, len(E), owner, X)
-    codes = np.empty(len(E), dtype=np.intp)
-    shares: list[_Share] = []
-    limits: list[RowLimits] = []
-    for name, rows in zip(groups.names, groups.rows(), strict=True):
-        limit = bounds(
-            capacity, labels, len(rows), owner, groups=None if per is None else groups, group=name
-        )
-        if sums:
-            solved = constrained(E[rows], limit, [one.take(rows) for one in sums], name, owner)
-            share = _Share(*solved)
-        else:
-            share = _counted(E[rows], limit)
-        codes[rows] = share.codes
-        shares.append(share)
-        limits.append(limit)
-    limited = [j for j, label in enumerate(labels.tolist()) if label in (capacity or {})]
-    return _assembled(E, labels, codes, groups, shares, limits, limited, per is not None)
-
-
-def _assembled(
-    E: Floats,
-    labels: AnyArray,
-    codes: Ints,
-    groups: Groups,
-    shares: list[_Share],
-    limits: list[RowLimits],
-    limited: list[int],
-    has_groups: bool,
-) -> Allocation:
-    names = labels.tolist()
-    d = len(names)
+    names, group = (
+        (None, np.zeros(len(E), np.intp)) if per is None else grouped(per, len(E), owner, X)
+    )
+    sizes = np.bincount(group, minlength=1 if names is None else len(names))
+    lower, upper = bounds(capacity, labels, sizes, owner, names=names)
+    met: list[dict[str, Any]] = []
+    bound = None
+    if sums:
+        codes, price, bound, met = _within_sums(E, group, lower, upper, sums, names, owner)
+    else:
+        codes, price = _within_counts(E, group, lower, upper)
+    # Counts and costs of each decision in each group, (groups, d).
+    d = len(labels)
     taken = np.take_along_axis(E, codes[:, None], axis=1)[:, 0]
-    cell = groups.codes * d + codes
-    cost = np.bincount(cell, taken, minlength=len(groups.names) * d).reshape(-1, d)
-    count = np.bincount(cell, minlength=len(groups.names) * d).reshape(-1, d)
-    parts = [
-        {
-            **({"group": group} if has_groups else {}),
-            "decision": names[j],
-            "rows": int(count[g, j]),
-            "at_least": int(limits[g].lower[j]) if j in limited else None,
-            "at_most": int(limits[g].upper[j]) if j in limited else None,
-            "expected_cost": float(cost[g, j]),
-            "price": float(shares[g].price[j]) if j in limited else None,
-        }
-        for g, group in enumerate(groups.names)
-        for j in range(d)
+    cell = group * d + codes
+    cost = np.bincount(cell, taken, minlength=len(sizes) * d).reshape(-1, d).astype(np.float64)
+    count = np.bincount(cell, minlength=len(sizes) * d).reshape(-1, d)
+    actions = labels.tolist()
+    limited = [label in (capacity or {}) for label in actions]
+
+    def of_limited(values: AnyArray) -> list[Any]:
+        return list(np.where(limited, values.astype(object), None).ravel())
+
+    prices = [
+        {label: value for label, value, has in zip(actions, row, limited, strict=True) if has}
+        for row in price.tolist()
     ]
-    prices = [{names[j]: float(share.price[j]) for j in limited} for share in shares]
-    met = [
-        {**({"group": group} if has_groups else {}), **one}
-        for group, share in zip(groups.names, shares, strict=True)
-        for one in share.constraints
-    ]
+    parts = {
+        **({} if names is None else {"group": [name for name in names for _ in actions]}),
+        "decision": actions * len(sizes),
+        "rows": count.ravel().tolist(),
+        "at_least": of_limited(lower),
+        "at_most": of_limited(upper),
+        "expected_cost": cost.ravel().tolist(),
+        "price": of_limited(price),
+    }
+    total = float(cost.sum())
     return Allocation(
         decisions=labels,
         codes=codes,
-        expected_cost=float(cost.sum()),
-        cost_by_decision={names[j]: float(cost[:, j].sum()) for j in range(d)},
-        counts={names[j]: int(count[:, j].sum()) for j in range(d)},
-        price=dict(zip(groups.names, prices, strict=True)) if has_groups else prices[0],
-        lower_bound=math.fsum(share.lower_bound for share in shares),
+        expected_cost=total,
+        cost_by_decision=dict(zip(actions, cost.sum(axis=0).tolist(), strict=True)),
+        counts=dict(zip(actions, count.sum(axis=0).tolist(), strict=True)),
+        price=prices[0] if names is None else dict(zip(names, prices, strict=True)),
+        lower_bound=total if bound is None else bound,
         constraints=met,
         _parts=parts,
     )
 
 
-def _counted(E: Floats, limit: RowLimits) -> _Share:
-    """The optimum under limits on counts alone."""
-    exchange = _exchange(E, limit)
-    codes = exchange.codes
-    best = float(np.take_along_axis(E, codes[:, None], axis=1).sum())
-    return _Share(codes, exchange.marginal(), best, [])
+def _members(group: Ints, n_groups: int) -> list[Ints]:
+    """The rows of each group, by one sort."""
+    ends = np.cumsum(np.bincount(group, minlength=n_groups))
+    return np.split(np.argsort(group, kind="stable"), ends[:-1]) if n_groups else []
 
 
-def _exchange(E: Floats, limit: RowLimits) -> Exchange:
-    n, d = E.shape
-    free = cheapest(E)
-    counts = np.bincount(free, minlength=d)
-    limited = np.flatnonzero((limit.lower > 0) | (limit.upper < n))
-    if ((counts >= limit.lower) & (counts <= limit.upper)).all():
-        return Exchange(E, free, limit)
+def _within_sums(
+    E: Floats,
+    group: Ints,
+    lower: Ints,
+    upper: Ints,
+    sums: list[Sum],
+    names: list[Any] | None,
+    owner: str,
+) -> tuple[Ints, Floats, float, list[dict[str, Any]]]:
+    """Decisions, prices, the lower bound and the constraints of all groups, one after another."""
+    codes, price = np.empty(len(E), dtype=np.intp), np.zeros(lower.shape)
+    bounds, met = [], []
+    for g, rows in enumerate(_members(group, len(lower))):
+        own = [
+            (words, coefficients[rows], None if total is None else total[rows], low, high)
+            for words, coefficients, total, low, high in sums
+        ]
+        name = None if names is None else names[g]
+        codes[rows], price[g], bound, values = constrained(
+            E[rows], lower[g], upper[g], own, name, owner
+        )
+        bounds.append(bound)
+        met += values if names is None else [{"group": name, **one} for one in values]
+    return codes, price, math.fsum(bounds), met
+
+
+def _within_counts(E: Floats, group: Ints, lower: Ints, upper: Ints) -> tuple[Ints, Floats]:
+    """The optimum under limits on counts, and what one more unit saves, (groups, d)."""
+    codes, price = cheapest(E), np.zeros(lower.shape)
+    n_groups, d = lower.shape
+    counts = np.bincount(group * d + codes, minlength=n_groups * d).reshape(-1, d)
+    # Where the cheapest decisions meet the limits, nothing is to do, and no limit has a price.
+    broken = ((counts < lower) | (counts > upper)).any(axis=1)
+    sizes = counts.sum(axis=1, keepdims=True)
+    limited = np.flatnonzero(((lower > 0) | (upper < sizes)).any(axis=0))
     if len(limited) == 1:
-        return Exchange(E, _one_limit(E, free, int(limited[0]), limit), limit)
+        j = int(limited[0])
+        price[:, j] = _one_limit(E, codes, j, group, lower[:, j], upper[:, j])
+    elif broken.any():
+        members = _members(group, n_groups)
+        for g in np.flatnonzero(broken).tolist():
+            rows = members[g]
+            exchange = _exchange(E[rows], lower[g], upper[g])
+            codes[rows], price[g] = exchange.codes, exchange.marginal()
+    return codes, price
+
+
+def _one_limit(E: Floats, codes: Ints, j: int, group: Ints, lower: Ints, upper: Ints) -> Floats:
+    """Give decision j to the rows of each group that gain most by it; what one more unit saves."""
+    # All groups in one sort by gain. `codes` are the cheapest decisions and become the optimum.
+    price = np.zeros(len(lower))
+    counts = np.bincount(group[codes == j], minlength=len(lower))
+    wanted = np.clip(counts, lower, upper)
+    rows = np.flatnonzero((wanted != counts)[group])
+    if not len(rows):
+        return price
+    others = np.delete(np.arange(E.shape[1]), j)
+    second = others[E[np.ix_(rows, others)].argmin(axis=1)]
+    gain = E[rows, second] - E[rows, j]
+    if len(lower) == 1:  # a partial sort is enough: the ranks next to the limit
+        ends = [k for k in (wanted[0] - 1, wanted[0]) if 0 <= k < len(rows)]
+        order = np.argpartition(-gain, ends)
+    else:
+        order = np.lexsort((-gain, group[rows]))
+    rows, second, gain = rows[order], second[order], gain[order]
+    own = group[rows]
+    rank = np.arange(len(rows)) - np.searchsorted(own, own)
+    codes[rows] = np.where(codes[rows] == j, second, codes[rows])
+    codes[rows[rank < wanted[own]]] = j
+    next_in = (rank == wanted[own]) & (wanted == upper)[own]
+    price[own[next_in]] = np.maximum(gain[next_in], 0.0)
+    last_in = (rank == wanted[own] - 1) & ((wanted == lower) & (lower > 0))[own]
+    price[own[last_in]] -= np.maximum(-gain[last_in], 0.0)
+    return price
+
+
+def _exchange(E: Floats, lower: Ints, upper: Ints) -> Exchange:
+    """The optimum of one group under limits on counts."""
+    n, d = E.shape
+    codes = cheapest(E)
+    counts = np.bincount(codes, minlength=d)
+    limited = np.flatnonzero((lower > 0) | (upper < n))
+    if ((counts >= lower) & (counts <= upper)).all():
+        return Exchange(E, codes, lower, upper)
+    if len(limited) == 1:
+        _one_limit(E, codes, int(limited[0]), np.zeros(n, np.intp), lower[limited], upper[limited])
+        return Exchange(E, codes, lower, upper)
     # Only upper limits, whose prices cannot be negative: a row whose cheapest decision has no
     # limit keeps it at any price.
-    open_to_change = np.ones(n, dtype=np.bool_)
-    if not limit.lower.any():
-        open_to_change = np.isin(free, limited)
+    open_to_change = np.isin(codes, limited) | lower.any()
     rows = np.flatnonzero(open_to_change)
-    settled = np.bincount(free[~open_to_change], minlength=d)
+    settled = np.bincount(codes[~open_to_change], minlength=d)
     program = [
         Limit(
             np.eye(d)[j],
-            float(limit.lower[j] - settled[j]) if limit.lower[j] else -np.inf,
-            float(limit.upper[j] - settled[j]) if limit.upper[j] < n else np.inf,
+            float(lower[j] - settled[j]) if lower[j] else -np.inf,
+            float(upper[j] - settled[j]) if upper[j] < n else np.inf,
         )
         for j in limited
     ]
     found = solve(E[rows], program)
-    if found is None or len(found.split):  # bounds were checked, and vertices are whole
+    if found is None or len(found[1]):  # bounds were checked, and vertices are whole
         raise RuntimeError("The linear program of allocate failed. Please report these costs.")
-    codes = free
-    codes[rows] = found.codes
-    exchange = Exchange(E, codes, limit)
+    codes[rows] = found[0]
+    exchange = Exchange(E, codes, lower, upper)
     # The solver works to a tolerance; the exchanges only to the rounding of the costs.
     exchange.improve(1e-13 * float(np.abs(E).max(initial=0.0)))
     return exchange
-
-
-def _one_limit(E: Floats, free: Ints, j: int, limit: RowLimits) -> Ints:
-    """Decision j for the rows that gain most by it: a partial sort."""
-    n, d = E.shape
-    others = np.delete(np.arange(d), j)
-    second = others[E[:, others].argmin(axis=1)] if d > 2 else np.full(n, others[0])
-    gain = np.take_along_axis(E, second[:, None], axis=1)[:, 0] - E[:, j]
-    chosen = int(np.clip((free == j).sum(), limit.lower[j], limit.upper[j]))
-    codes = np.where(free == j, second, free)
-    if chosen == n:
-        codes[:] = j
-    elif chosen:
-        codes[np.argpartition(gain, n - chosen)[n - chosen :]] = j
-    return codes
 
 
 def capacity_prices(
@@ -457,6 +480,6 @@ def capacity_prices(
     owner = "capacity_prices"
     E = checked_expected(expected, owner)
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
-    periods = 1 if per is None else len(grouped(per, len(E), owner, X).names)
-    limit = bounds(capacity, labels, len(E), owner, periods=periods)
-    return _exchange(E, limit).prices()
+    periods = 1 if per is None else len(grouped(per, len(E), owner, X)[0])
+    lower, upper = bounds(capacity, labels, np.array([len(E)]), owner, periods=periods)
+    return _exchange(E, lower[0], upper[0]).prices()

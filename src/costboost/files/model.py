@@ -214,7 +214,10 @@ def _summary(model: Any) -> dict[str, Any]:
     """What `inspect` shows; nothing of it is needed to load the model."""
     estimates = {
         name: _readable(getattr(model, name))
-        for name in ("estimated_savings_", "estimated_savings_without_costs_", "estimated_cost_")
+        for name in (
+            *("estimated_score_", "estimated_score_without_costs_", "estimated_savings_"),
+            *("estimated_savings_without_costs_", "estimated_cost_"),
+        )
         if hasattr(model, name)
     }
     parameters = model.get_params(deep=False)

@@ -39,7 +39,7 @@ from costboost.gbm.rows import (
     eval_rows,
     make_folds,
 )
-from costboost.gbm.train import Estimate, savings_of_future_rows, train
+from costboost.gbm.train import Estimate, of_future_rows, train
 from costboost.losses import LOSSES, named_loss
 
 __all__ = ["CostBoostClassifier"]
@@ -76,7 +76,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
        their guess and the probabilities decide too, and the held-out rows say how much each
        counts. (Not from Parquet files, on Dask, with CatBoost or constraints on trees,
        or if only the price of each row's own class is known: there the second set alone.)
-    6. The costs of the held-out decisions are added up: `estimated_savings_` says what to expect.
+    6. The costs of the held-out decisions are added up: `estimated_score_`, `estimated_savings_`
+       and `estimated_cost_` say what to expect.
 
     Parameters
     ----------
@@ -92,8 +93,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
         small neural network and a random forest; the weights come from held-out
         rows. ``"fast"`` is one booster that holds out a fifth of the rows, about a tenth of the
         time. ``"high"`` also tries trees of other sizes and, for up to three classes and if
-        CatBoost is installed, symmetric trees: two to three times the time, for a little more
-        savings.
+        CatBoost is installed, symmetric trees: two to three times the time, for slightly
+        cheaper decisions.
     loss : str or Loss, default="auto"
         ``"auto"`` is what is described above. Any loss of `costboost.gbm.LOSSES`, by name or
         object, trains boosters with the costs inside, whose scores decide.
@@ -176,12 +177,16 @@ class CostBoostClassifier(CostSensitiveClassifier):
         The costs of the fit; ``print`` says them in words.
     cost_matrix_ : array of shape (k, d)
         The costs, averaged over the rows where they differ.
+    estimated_score_ : Estimate
+        ``(value, low, high)``: the share of the avoidable cost that the decisions on held-out rows
+        avoid, with a 95 % interval; ``score`` measures it on new rows. The row's costs are taken
+        to be known at decision time if ``fit`` knew whole matrices. Absent if no row was held out.
     estimated_savings_ : Estimate
-        ``(value, low, high)``: savings of the decisions on held-out rows, with a 95 % interval;
-        the row's costs are taken to be known at decision time if ``fit`` knew whole matrices.
-        The interval is about the long run; `estimated_savings` has one for the next rows. Absent
-        if no row was held out.
-    estimated_savings_without_costs_ : Estimate
+        The savings of the same decisions in plain money, ``1 - cost / cost of the best constant
+        decision``. The interval is about the long run; `estimated_savings` has one for the next
+        rows. Equal to ``estimated_score_`` where right decisions cost nothing. Absent if no row
+        was held out, or if the best constant decision costs nothing or earns on those rows.
+    estimated_score_without_costs_, estimated_savings_without_costs_ : Estimate
         The same if ``predict`` is not told the rows' costs; only with costs of single rows.
     estimated_cost_ : float
         Mean cost of a held-out row.
@@ -221,7 +226,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     Notes
     -----
-    Held-out rows choose when boosters stop, so estimated savings are slightly optimistic; but the
+    Held-out rows choose when boosters stop, so the estimates are slightly optimistic; but the
     average of the boosters is slightly better than each of them. The page of the benchmark
     ``held_out_cost`` compares estimates with what was saved on other rows. The estimates are for
     decisions by expected cost, whatever ``risk`` is.
@@ -247,6 +252,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
     n_features_in_: int
     data_fingerprint_: str
     feature_names_in_: AnyArray
+    estimated_score_: Estimate
+    estimated_score_without_costs_: Estimate
     estimated_savings_: Estimate
     estimated_savings_without_costs_: Estimate
     estimated_cost_: float
@@ -556,7 +563,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     def estimated_savings(
         self, future_rows: float | None = None, *, costs_known: bool = True
     ) -> Estimate:
-        """What the decisions are expected to save, with a 95 % interval.
+        """Savings to expect of the decisions, in plain money, with a 95 % interval.
 
         Parameters
         ----------
@@ -584,13 +591,19 @@ class CostBoostClassifier(CostSensitiveClassifier):
         True
         """
         check_is_fitted(self)
-        name = "estimated_savings_"
-        if not costs_known and hasattr(self, "estimated_savings_without_costs_"):
-            name = "estimated_savings_without_costs_"
-        if not hasattr(self, name):
+        if not hasattr(self, "estimated_score_"):
             raise ValueError(
                 f"{type(self).__name__} has no estimate, because no row was held out. Fit with "
                 "early_stopping=True, or pass an eval_set."
+            )
+        name = "estimated_savings_"
+        if not costs_known and hasattr(self, "estimated_score_without_costs_"):
+            name = "estimated_savings_without_costs_"
+        if not hasattr(self, name):
+            raise ValueError(
+                f"{type(self).__name__} has no estimated savings, because the best constant "
+                "decision costs nothing or earns on the held-out rows: there is no cost to take a "
+                "share of. Use estimated_score_, the share of the avoidable cost."
             )
         found: Estimate = getattr(self, name)
         if future_rows is None:
@@ -600,7 +613,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
                 f"The 'future_rows' argument of estimated_savings must be a number > 0, got "
                 f"{future_rows!r}."
             )
-        return savings_of_future_rows(found, self._estimated_rows, future_rows)
+        return of_future_rows(found, self._estimated_rows, future_rows)
 
     # -- predict --------------------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
+from costboost.decisions.arrays import to_proba
 from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.objectives import decide, probability
 from costboost.gbm.targets import log_loss
@@ -170,10 +170,3 @@ def temperature(scores: Floats, labels: Ints, weights: Floats) -> float:
     best = minimize_scalar(loss, bounds=(-bound, bound), method="bounded", options={"xatol": 1e-3})
     # The search stays within its bounds; an optimum at a bound is found to its tolerance.
     return float(np.exp(best.x))
-
-
-def to_proba(scores: Floats) -> Floats:
-    """Scores as probabilities, (n, k)."""
-    if scores.ndim == 1:
-        return np.stack([expit(-scores), expit(scores)], axis=1)
-    return np.asarray(softmax(scores, axis=1))

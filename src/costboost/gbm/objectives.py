@@ -18,13 +18,13 @@ from costboost.losses.kernels import store
 Derivatives: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
 EngineName: TypeAlias = Literal["lightgbm", "xgboost"]
 API: TypeAlias = Literal["native", "sklearn"]
-Measure: TypeAlias = Literal["cost", "savings"]
+Measure: TypeAlias = Literal["cost", "savings", "avoidable_cost"]
 
 # Largest cost whose gradients are numbers of single precision.
 _MOST_COST = 1e25
 # Smallest of the largest weights of a table; the inverse is the largest.
 _LEAST_WEIGHT = 1e-25
-_MEASURES = ("cost", "savings")
+_MEASURES = ("cost", "savings", "avoidable_cost")
 
 
 def objective(
@@ -270,9 +270,10 @@ def cost_metric(
         A metric with costs of rows is for one evaluation set.
     cost_matrix : array, frame, mapping or None
         One matrix for all rows, as in `objective`.
-    measure : {"cost", "savings"}, default="cost"
-        The mean cost of a row, or the share saved of what the best constant decision costs.
-        XGBoost minimises every metric unless told otherwise: to stop early on savings, pass
+    measure : {"cost", "savings", "avoidable_cost"}, default="cost"
+        The mean cost of a row; `costboost.metrics.savings_score`, which needs a best constant
+        decision that costs something; or `costboost.metrics.avoidable_cost_score`.
+        XGBoost minimises every metric unless told otherwise: to stop early on a share, pass
         ``maximize=True`` to ``train`` or to the ``EarlyStopping`` callback.
     engine : {"lightgbm", "xgboost"}, default="lightgbm"
         The library that grows the trees.
@@ -328,7 +329,7 @@ class CostMetric:
     def value(
         self, labels: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
     ) -> float:
-        """Mean cost, or savings, of the decisions.
+        """Mean cost of the decisions, or the share that they save.
 
         Parameters
         ----------
@@ -353,6 +354,8 @@ class CostMetric:
         by_rows = not self.loss.carries_costs and np.ndim(self.costs) == 3
         known = self.costs if by_rows else None
         decisions = decide(F, self.loss, cost_matrix=self.cost_matrix, costs=known)
+        if self.measure == "avoidable_cost":
+            return priced.avoidable_share(decisions, w)
         if self.measure == "savings":
             return priced.savings(decisions, w)
         return float(np.average(priced.paid(decisions), weights=w))
@@ -369,7 +372,7 @@ class LightGBMMetric(CostMetric):
 
     def __call__(self, preds: AnyArray, eval_data: Any) -> tuple[str, float, bool]:
         value = self.value(eval_data.get_label(), preds, eval_data.get_weight())
-        return self.measure, value, self.measure == "savings"
+        return self.measure, value, self.measure != "cost"
 
 
 class LGBMModelMetric(CostMetric):
@@ -378,7 +381,7 @@ class LGBMModelMetric(CostMetric):
     def __call__(
         self, y_true: AnyArray, y_pred: AnyArray, weight: AnyArray | None
     ) -> tuple[str, float, bool]:
-        return self.measure, self.value(y_true, y_pred, weight), self.measure == "savings"
+        return self.measure, self.value(y_true, y_pred, weight), self.measure != "cost"
 
 
 class XGBoostMetric(CostMetric):

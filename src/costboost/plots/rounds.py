@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats
-from costboost.metrics import mean_cost, savings_score, total_cost
+from costboost.metrics import avoidable_cost_score, mean_cost, savings_score, total_cost
 from costboost.plots._shared import (
     AXIS_NAMES,
     INK,
@@ -29,11 +29,17 @@ if TYPE_CHECKING:
 
 __all__ = ["CostByRoundDisplay"]
 
-_METRICS = {"mean_cost": mean_cost, "total_cost": total_cost, "savings": savings_score}
+_METRICS = {
+    "mean_cost": mean_cost,
+    "total_cost": total_cost,
+    "savings": savings_score,
+    "avoidable_cost": avoidable_cost_score,
+}
+_SHARES = ("savings", "avoidable_cost")  # greater is better
 
 
 class CostByRoundDisplay:
-    """Cost, or savings, of the decisions by round, with the best round marked.
+    """Cost, or a share of it that is saved, of the decisions by round, with the best round marked.
 
     Make it with `from_estimator` or `from_predictions`. A best round that is chosen on the test
     rows is too optimistic: choose the number of rounds on other rows.
@@ -42,7 +48,7 @@ class CostByRoundDisplay:
     ----------
     curves : mapping of str to array of shape (rounds,)
         What is measured after rounds 1, 2, ..., by name. The best round is that of the last curve.
-    measure : {"mean_cost", "total_cost", "savings"}, default="mean_cost"
+    measure : {"mean_cost", "total_cost", "savings", "avoidable_cost"}, default="mean_cost"
         What is measured.
 
     Attributes
@@ -77,7 +83,7 @@ class CostByRoundDisplay:
         }
         self.measure = measure
         decisive = list(self.curves.values())[-1]
-        best = int(decisive.argmax() if measure == "savings" else decisive.argmin())
+        best = int(decisive.argmax() if measure in _SHARES else decisive.argmin())
         self.best_round = best + 1
         self.best_value = float(decisive[best])
 
@@ -110,7 +116,7 @@ class CostByRoundDisplay:
             Costs of single rows, as in `costboost.metrics.total_cost`.
         cost_matrix : array, frame, mapping or callable, optional
             Costs where no costs of single rows are given; by default the classifier's own.
-        measure : {"mean_cost", "total_cost", "savings"}, default="mean_cost"
+        measure : {"mean_cost", "total_cost", "savings", "avoidable_cost"}, default="mean_cost"
             What to measure.
         ax : matplotlib Axes, optional
             Where to draw; by default a new figure.
@@ -162,7 +168,7 @@ class CostByRoundDisplay:
             The decisions after each round.
         cost_matrix, costs, labels
             As in `costboost.metrics.total_cost`.
-        measure : {"mean_cost", "total_cost", "savings"}, default="mean_cost"
+        measure : {"mean_cost", "total_cost", "savings", "avoidable_cost"}, default="mean_cost"
             What to measure.
         name : str, default="test"
             Name of the curve.
@@ -217,10 +223,10 @@ class CostByRoundDisplay:
         self.best_label_ = ax.annotate(
             f"best: round {self.best_round}, {number(self.best_value)}",
             (self.best_round, self.best_value),
-            xytext=(4 if left else -4, 11 if self.measure == "savings" else -11),
+            xytext=(4 if left else -4, 11 if self.measure in _SHARES else -11),
             textcoords="offset points",
             ha="left" if left else "right",
-            va="bottom" if self.measure == "savings" else "top",
+            va="bottom" if self.measure in _SHARES else "top",
             color=color,
             fontsize=SMALL,
             bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
