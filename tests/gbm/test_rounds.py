@@ -83,23 +83,6 @@ def test_a_list_per_head_with_an_entry_per_booster(engine):
             assert loss.argmin() + 1 == booster.n_rounds
 
 
-def test_weights_count_in_the_cost():
-    X, y = rows()
-    weights = np.where(np.arange(300) < 150, 2.0, 1.0)
-    folds = [(np.arange(150), np.arange(150, 300)), (np.arange(150, 300), np.arange(150))]
-    alone = make(COSTLY, cv=folds, early_stopping=False).fit(X, y, weights)
-    doubled = np.r_[np.arange(150), np.arange(300)]
-    twice = [
-        (np.arange(300), np.arange(300, 450)),
-        (np.arange(300, 450), np.arange(300)),
-    ]
-    copies = make(COSTLY, cv=twice, early_stopping=False).fit(X[doubled], y[doubled])
-    for one, other in zip(*(m.evals_result_["probability"] for m in (alone, copies)), strict=True):
-        assert one["held_out"]["cost"].shape == other["held_out"]["cost"].shape
-    held = alone.evals_result_["probability"][1]["held_out"]["cost"]
-    assert (held > 0).any()
-
-
 def test_training_rows_change_no_booster():
     X, y = rows()
     plain, watched = (make(COSTLY).fit(X, y, eval_train=flag) for flag in (False, True))
@@ -155,20 +138,6 @@ def test_only_true_stops(engine):
     X, y = rows()
     model = make(COSTLY, engine=engine, early_stopping=False).fit(X, y, callbacks=lambda r: r.round)
     assert model.n_iter_ == 12
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_other_errors_leave_the_classifier_as_it_was(engine):
-    X, y = rows()
-    model = make(COSTLY, engine=engine).fit(X, y)
-    before = model.predict_proba(X)
-
-    def broken(told):
-        raise RuntimeError("no more")
-
-    with pytest.raises(RuntimeError, match="no more"):
-        model.fit(X[:200], 1 - y[:200], callbacks=[broken])
-    np.testing.assert_array_equal(model.predict_proba(X), before)
 
 
 def test_callbacks_are_checked():
@@ -315,12 +284,6 @@ def test_an_early_stop_is_said(capsys):
         f"probabilities 1/1: stopped after {len(loss)} of 500 rounds, held-out cost "
         in capsys.readouterr().out
     )
-
-
-def test_every_round_is_printed_at_two(capsys):
-    X, y = rows()
-    make(COSTLY, verbose=2, n_estimators=30, ensemble=1, early_stopping=False).fit(X, y)
-    assert capsys.readouterr().out.count(" round ") == 30
 
 
 def test_boosting_classifiers_draw_the_same_bar(terminal):

@@ -36,7 +36,6 @@ SLOW = frozenset(
         "serve/test_workers.py::test_reload_and_drain_lose_nothing",
         "datasets/test_datasets.py::test_kddcup_matrix",
         "wrappers/test_target_rate.py::test_classifier_keeps_its_promise_over_many_draws",
-        "wrappers/test_target_rate.py::test_search_reaches_the_detection_rate",
         "papers/test_beijbom2014.py",
         "papers/test_cai2008.py",
         "papers/test_cao2013.py",
