@@ -21,6 +21,7 @@ from costboost.datasets import (
     make_gaussians_1d,
     make_gaussians_2d,
 )
+from data import weighted_rows as rows
 from helpers.algorithms import BINARY as ALGORITHMS
 from helpers.algorithms import PAIRS, REAL_VALUED, REGRESSIONS
 from helpers.algorithms import TWO as BOOSTERS
@@ -34,14 +35,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
 def stump():
     return DecisionTreeClassifier(max_depth=1)
-
-
-def rows(seed=0, n=150):
-    """Two overlapping classes 0 and 1, and weights without ties."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    y = (X[:, 0] + 0.6 * X[:, 1] + 0.7 * rng.normal(size=n) > 0.2).astype(int)
-    return X, y, rng.uniform(0.5, 1.5, n), rng
 
 
 def make(name, cost_matrix=COSTLY, learner=None, **options):

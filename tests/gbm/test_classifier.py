@@ -30,6 +30,7 @@ from costboost.gbm import LOSSES
 from costboost.gbm.targets import DecisionTarget
 from costboost.losses import BinaryLoss
 from costboost.metrics import avoidable_cost_score
+from data import row_costs, rows
 
 ENGINES = ("lightgbm", "xgboost")
 COSTLY = {"fn": 5, "fp": 1}
@@ -44,17 +45,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 def make(cost_matrix=None, **options):
     small = {"n_estimators": 15, "ensemble": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
     return CostBoostClassifier(cost_matrix, **{**small, "learning_rate": 0.2, **options})
-
-
-def rows(k=2, n=300, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    score = X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.normal(size=n)
-    return X, np.digitize(score, [0.3] if k == 2 else [-0.5, 0.6])
-
-
-def row_costs(n=300, seed=1):
-    return per_row(fn=np.random.default_rng(seed).uniform(1, 20, n), fp=2.0)
 
 
 def brute_force(proba, matrices):
@@ -304,34 +294,33 @@ def brute_worst(proba, scenarios):
     return np.where(worst[:, 1] <= worst[:, 0], 1, 0)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 class TestUncertainCosts:
-    def test_matrix(self, engine):
+    def test_matrix(self):
         X, y = rows()
         form = {"fn": samples([10, 40, 4]), "fp": samples([9, 1, 3])}
         draws = np.array([[[0.0, fp], [fn, 0]] for fn, fp in ((10, 9), (40, 1), (4, 3))])
-        expected = make(form, engine=engine).fit(X, y)
-        certain = make(draws.mean(axis=0), engine=engine).fit(X, y)
+        expected = make(form).fit(X, y)
+        certain = make(draws.mean(axis=0)).fit(X, y)
         np.testing.assert_array_equal(expected.predict(X), certain.predict(X))
         assert expected.score(X, y) == certain.score(X, y)
-        worst = make(form, engine=engine, risk="worst").fit(X, y)
+        worst = make(form, risk="worst").fit(X, y)
         proba = worst.predict_proba(X)
         every = np.repeat(draws[:, None], len(X), axis=1)
         np.testing.assert_array_equal(worst.predict(X), brute_worst(proba, every))
         assert (worst.predict(X) != expected.predict(X)).any()
 
-    def test_intervals_are_worst_at_their_upper_ends(self, engine):
+    def test_intervals_are_worst_at_their_upper_ends(self):
         X, y = rows()
-        worst = make({"fn": interval(2, 12), "fp": (1, 9)}, engine=engine, risk="worst").fit(X, y)
+        worst = make({"fn": interval(2, 12), "fp": (1, 9)}, risk="worst").fit(X, y)
         upper = np.array([[0.0, 9], [12, 0]])
         np.testing.assert_array_equal(worst.predict(X), brute_force(worst.predict_proba(X), upper))
 
-    def test_rows(self, engine):
+    def test_rows(self):
         X, y = rows()
         every = np.random.default_rng(0).gamma(1.0, 5.0, (4, len(X), 2, 2))
         every[..., 0, 0] = every[..., 1, 1] = 0.0
-        model = make(engine=engine, risk="worst").fit(X, y, costs=samples(every))
-        certain = make(engine=engine).fit(X, y, costs=every.mean(axis=0))
+        model = make(risk="worst").fit(X, y, costs=samples(every))
+        certain = make().fit(X, y, costs=every.mean(axis=0))
         np.testing.assert_allclose(model.cost_matrix_, certain.cost_matrix_)
         np.testing.assert_array_equal(model.predict(X), certain.predict(X))
         proba = model.predict_proba(X)
@@ -422,21 +411,6 @@ def test_rows_of_weight_zero_are_absent(engine):
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
     assert one.estimated_score_ == other.estimated_score_
     np.testing.assert_allclose(one.cost_matrix_, other.cost_matrix_)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_own_folds_with_rows_of_weight_zero(engine):
-    X, y = rows()
-    weights = np.ones(len(y))
-    weights[::3] = 0
-    weights[-1] = 0
-    splits = list(KFold(3).split(X))
-    kept = np.flatnonzero(weights)
-    place = {row: i for i, row in enumerate(kept)}
-    moved = [tuple([place[r] for r in part if r in place] for part in split) for split in splits]
-    one = make(engine=engine, cv=splits).fit(X, y, sample_weight=weights)
-    other = make(engine=engine, cv=moved).fit(X[kept], y[kept])
-    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 
 
 # --- rounds, folds, seeds ---------------------------------------------------------------------

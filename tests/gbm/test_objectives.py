@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import pickle
 import subprocess
 import sys
@@ -348,17 +347,6 @@ def test_new_labels_or_weights_are_noticed():
     y[3] = 2  # in place
     assert (made.derivatives(y, F)[0][3] != first[3]).any()
     assert (made.derivatives(y, F, np.full(4, 2.0))[0] == 2 * made.derivatives(y, F)[0]).all()
-
-
-@pytest.mark.parametrize("name", LOSSES)
-def test_pickle_and_copy(name):
-    rng = np.random.default_rng(0)
-    F, y = scores_for(name, 6, rng), np.array([0, 1, 1, 0, 1, 0])
-    made = objective(name)
-    G = made.derivatives(y, F)[0]
-    for twin in (pickle.loads(pickle.dumps(made)), copy.deepcopy(made)):
-        np.testing.assert_array_equal(twin.derivatives(y, F)[0], G)
-        assert repr(twin) == repr(made)
 
 
 # --- metrics --------------------------------------------------------------------------------

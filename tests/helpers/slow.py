@@ -67,6 +67,13 @@ SLOW = frozenset(
 # Files, functions or single cases that only `make trust` runs.
 TRUST = frozenset(
     {
+        "cli/test_page.py::test_the_page_is_right",
+        "files/test_hostile.py::test_large_files_end_in_time[frames]",
+        "files/test_hostile.py::test_large_files_end_in_time[lists]",
+        "files/test_hostile.py::test_large_files_end_in_time[mappings]",
+        "files/test_hostile.py::test_large_files_end_in_time[objects]",
+        "serve/test_openapi.py::test_no_request_breaks_the_service[expression-negative]",
+        "serve/test_openapi.py::test_no_request_breaks_the_service[expression-positive]",
         "pages/test_examples.py::test_example[cost_report]",
         "pages/test_examples.py::test_example[detect_faces]",
         "pages/test_examples.py::test_example[intrusion_detection]",
