@@ -286,7 +286,11 @@ def allocate(
     limited = [label in (capacity or {}) for label in actions]
 
     def of_limited(values: AnyArray) -> list[Any]:
-        return list(np.where(limited, values.astype(object), None).ravel())
+        return [
+            value if has else None
+            for row in values.tolist()
+            for value, has in zip(row, limited, strict=True)
+        ]
 
     prices = [
         {label: value for label, value, has in zip(actions, row, limited, strict=True) if has}
