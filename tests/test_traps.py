@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -302,3 +304,37 @@ def test_rows_without_a_price_do_not_break_the_folds():
         price[np.random.default_rng(seed).choice(400, 10, replace=False)] = 5.0
         model = CostBoostClassifier(n_estimators=5, random_state=seed, n_jobs=1)
         assert np.isfinite(model.fit(X, y, costs=price).predict_proba(X)).all()
+
+
+def test_costs_are_a_keyword_in_every_method():
+    """``fit(X, y, amount)`` takes weights, so ``predict(X, amount)`` must not take costs."""
+    pytest.importorskip("distributed")
+    from costboost.dask import DaskCostBoostClassifier
+
+    classes = [DaskCostBoostClassifier, type(make_cost_scorer())]
+    classes += [getattr(costboost, name) for name in costboost.__all__ if name.endswith("er")]
+    seen = set()
+    for owner in classes:
+        for name, method in inspect.getmembers(owner, callable):
+            if name.startswith("_") or isinstance(method, type):
+                continue
+            found = inspect.signature(method).parameters.get("costs")
+            # set_fit_request and its like come from scikit-learn, by keyword only too.
+            if found is not None:
+                assert found.kind is inspect.Parameter.KEYWORD_ONLY, (owner, name)
+                seen.add(name)
+    wanted = {
+        "fit",
+        "predict",
+        "predict_cost",
+        "decide",
+        "explain",
+        "break_even",
+        "score",
+        "report",
+    }
+    assert wanted <= seen
+    X, y, value = churners()
+    model = AdaC2Classifier(n_estimators=2).fit(X, y)
+    with pytest.raises(TypeError, match="positional"):
+        model.predict(X, per_row(fn=value, fp=5, positive="churn"))

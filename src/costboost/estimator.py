@@ -297,7 +297,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         return len(self.classes_)
 
-    def predict(self, X: Any, costs: Any = None) -> AnyArray:
+    def predict(self, X: Any, *, costs: Any = None) -> AnyArray:
         """The cheapest decision for each row.
 
         Without ``costs``, scores that have learned the costs of the fit decide by themselves;
@@ -340,7 +340,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def predict_cost(self, X: Any, costs: Any = None) -> Floats:
+    def predict_cost(self, X: Any, *, costs: Any = None) -> Floats:
         """The expected cost of every decision on each row.
 
         Parameters
@@ -360,10 +360,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def decide(
         self,
         X: Any,
+        *,
         costs: Any = None,
         capacity: Mapping[Any, Any] | None = None,
         per: Any = None,
-        *,
         constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
         prices: ArrayLike | None = None,
     ) -> Allocation:
@@ -422,7 +422,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             X=X,
         )
 
-    def break_even(self, X: Any, entry: Any, costs: Any = None) -> Floats:
+    def break_even(self, X: Any, entry: Any, *, costs: Any = None) -> Floats:
         """The amount of one cost at which the decision of each row flips, all others kept.
 
         Parameters
