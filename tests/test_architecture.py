@@ -8,6 +8,7 @@ import graphlib
 import importlib
 import inspect
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,25 @@ def test_the_map_of_contributing_covers_every_part():
     folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
     for name in {part(module) for module in MODULES} - {"__init__", "__main__"}:
         assert f"`{name}/`" in page if name in folders else f"`{name}.py`" in page, name
+
+
+def test_the_walks_of_contributing_are_true():
+    """Every function that follows a file on the page is defined in that file."""
+    page = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    walks = page.partition("## Two walks")[2].partition("\n## ")[0]
+    named, file = [], ""
+    for word in re.findall(r"`([^`]+)`", walks):
+        if word.endswith(".py"):
+            file = word
+            assert (ROOT / word).exists(), word
+        elif not word.startswith("CostBoost"):
+            named.append((file, word))
+    wrong = [
+        (file, name)
+        for file, name in named
+        if not re.search(rf"(def|class) {name}\b", (ROOT / file).read_text(encoding="utf-8"))
+    ]
+    assert len(named) > 25 and not wrong
 
 
 @pytest.mark.parametrize("module", MODULES)
