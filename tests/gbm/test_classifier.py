@@ -183,7 +183,11 @@ class TestBayesRule:
         one = make(matrix, engine=engine).fit(X, y)
         other = make(engine=engine, decision="bayes").fit(X, y, costs=each)
         np.testing.assert_allclose(other.cost_matrix_, matrix)
-        for predicted in (other.predict(X), other.predict(X, costs=each), one.predict(X, each)):
+        for predicted in (
+            other.predict(X),
+            other.predict(X, costs=each),
+            one.predict(X, costs=each),
+        ):
             np.testing.assert_array_equal(predicted, one.predict(X))
         np.testing.assert_allclose(other.estimated_score_, one.estimated_score_)
 
@@ -208,7 +212,7 @@ class TestCostsOfRows:
         assert set(model.heads_) == {"probability", "decision"}
         learned = make(engine=engine, decision="learned").fit(X, y, costs=costs)
         bayes = make(engine=engine, decision="bayes").fit(X, y, costs=costs)
-        np.testing.assert_array_equal(model.predict(X, costs), bayes.predict(X, costs))
+        np.testing.assert_array_equal(model.predict(X, costs=costs), bayes.predict(X, costs=costs))
         np.testing.assert_array_equal(
             bayes.predict(X), brute_force(bayes.predict_proba(X), costs.mean(axis=0))
         )

@@ -75,7 +75,9 @@ def three(frame, k, form, folder, client, **options):
         for _ in range(2)
     )
     one.fit(frame[NAMES], frame["label"], frame["weight"], costs=costs[0])
-    files.fit_parquet(folder, "label", costs[1], "weight", NAMES, batch_rows=130)
+    files.fit_parquet(
+        folder, "label", costs=costs[1], sample_weight="weight", features=NAMES, batch_rows=130
+    )
     many = DaskCostBoostClassifier(MATRIX[k], client=client, **options)
     many.fit(parts[NAMES], parts["label"], parts["weight"], costs=costs[2])
     return one, files, many

@@ -59,7 +59,6 @@ SLOW = frozenset(
         "pages/test_snippets.py",
         "plots/test_plots.py::test_matplotlib_is_imported_for_drawing_only",
         "reference/test_reference.py::test_cs_adaboost_with_equal_costs_is_adaboost",
-        "papers/test_face_cascade.py",
         "papers/test_haar_stump.py",
         "papers/test_vision.py",
     }

@@ -460,6 +460,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self,
         paths: Any,
         target: str,
+        *,
         costs: Any = None,
         sample_weight: str | None = None,
         features: Sequence[str] | None = None,
@@ -528,6 +529,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self,
         paths: Any,
         output: str | Path,
+        *,
         costs: Any = None,
         proba: bool = False,
         keep: Sequence[str] = (),
@@ -798,7 +800,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         """
         return self._first_head.contributions(self._checked(X))
 
-    def explain(self, X: Any, costs: Any = None, *, codes: ArrayLike | None = None) -> Explanation:
+    def explain(self, X: Any, *, costs: Any = None, codes: ArrayLike | None = None) -> Explanation:
         """Explain decisions in money: what each feature adds to what a decision saves.
 
         Parameters
