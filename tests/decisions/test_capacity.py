@@ -191,6 +191,13 @@ def test_without_limits_it_is_the_cheapest_decision():
     assert found.price == {}
 
 
+def test_ties_go_to_the_second_of_two_and_to_the_first_of_more():
+    for d, first in ((2, 1), (3, 0), (5, 0)):
+        assert cheapest(np.zeros((2, d))).tolist() == [first] * 2
+        assert allocate(np.zeros((2, d))).codes.tolist() == [first] * 2
+    assert cheapest(np.array([[2.0, 1.0, 1.0]])).tolist() == [1]
+
+
 def test_shares_are_rounded_to_the_feasible_side():
     E = np.tile([1.0, 0.0], (100, 1))
     assert allocate(E, capacity={1: 0.29}).counts[1] == 29  # 0.29 * 100 is below 29
