@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import platform
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from costboost._utils import versions
 from costboost.report.case import Case, sums
-from costboost.report.charts import Section
+from costboost.report.charts import Section, money
+
+if TYPE_CHECKING:
+    from costboost.report.page import ReportData
 
 PACKAGES = ("costboost", "numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "plotly")
 MOST_PAIRS = 30
@@ -59,23 +62,21 @@ def costs_in_words(case: Case) -> list[str]:
 
 def _phrase(low: float, mean: float, high: float, unit: str) -> str:
     if low == high:
-        return f"costs {_amount(low, unit)}" if low >= 0 else f"earns {_amount(-low, unit)}"
+        return f"{'costs' if low >= 0 else 'earns'} {_amount(abs(low), unit)}"
     shown = [_amount(value, unit) for value in (low, high, mean)]
     return f"costs {shown[0]} to {shown[1]}, on average {shown[2]}"
 
 
 def _amount(value: float, unit: str) -> str:
-    """An amount without needless decimals."""
-    gap = " " if len(unit) > 1 else ""
-    sign = "−" if value < 0 else ""
-    return f"{sign}{unit}{gap}{abs(value):,.{0 if value == round(value) else 2}f}"
+    return money(value, unit, cents=value != round(value))
 
 
 # -- the section --------------------------------------------------------------------------------
 
 
-def about_section(found: dict[str, Any]) -> Section:
+def about_section(report: ReportData) -> Section:
     """Costs in words, then lists of facts."""
+    found = report.about
     costs = "".join(f"<li>{escape(sentence)}</li>" for sentence in found["costs"])
     lists = "".join(
         f"<div><h3>{title}</h3><dl>"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from costboost.report import charts
 from costboost.report.case import Case
 from costboost.report.charts import Figure, Section, short
 from costboost.report.money import places_of, ranked_words, shown
+
+if TYPE_CHECKING:
+    from costboost.report.page import ReportData
 
 MOST_EXPLAINED = 2_000
 MOST_FEATURES = 15
@@ -71,8 +74,11 @@ def _steps(values: AnyArray) -> tuple[list[str], Ints]:
 # -- the section --------------------------------------------------------------------------------
 
 
-def features_section(found: dict[str, Any], unit: str) -> Section:
+def features_section(report: ReportData) -> Section | None:
     """Bars of all features, then the effect of each of the largest."""
+    found, unit = report.features, report.case.unit
+    if found is None:
+        return None
     effects = [
         _effect_chart(effect, f"effect-{place}", unit)
         for place, effect in enumerate(found["effects"])
@@ -107,16 +113,9 @@ def _effect_chart(effect: dict[str, Any], name: str, unit: str) -> Figure:
     mean, low, high = effect["mean"], effect["low"], effect["high"]
     x = list(range(len(effect["labels"])))
     if effect["is_ordered"]:
-        band = {
-            "type": "scatter",
-            "mode": "lines",
-            "x": [*x, *x[::-1]],
-            "y": [*charts.numbers(high), *charts.numbers(low)[::-1]],
-            "fill": "toself",
-            "fillcolor": "@band",
-            "line": {"width": 0, "color": "@band"},
-            "hoverinfo": "skip",
-        }
+        filled = {"fill": "toself", "fillcolor": "@band", "hoverinfo": "skip"}
+        band = charts.line("middle 80 %", [*x, *x[::-1]], [*high, *low[::-1]], "@band", **filled)
+        band["line"]["width"] = 0
         style: dict[str, Any] = {"mode": "lines+markers", "marker": {"size": 6}}
         traces, spread = [band], "band holds"
     else:
@@ -128,7 +127,7 @@ def _effect_chart(effect: dict[str, Any], name: str, unit: str) -> Figure:
         effect["name"],
         "Values above 0 speak for acting, those below 0 for doing nothing. The "
         f"{spread} the middle 80 % of the rows.",
-        [*traces, charts.line("mean part", x, charts.numbers(mean), "@accent", **style)],
+        [*traces, charts.line("mean part", x, mean, "@accent", **style)],
         {
             "xaxis": charts.named_axis(effect["labels"], 14),
             "yaxis": charts.axis("Part of the saving", unit),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.report import charts
 from costboost.report.case import Case, sums, texts
 from costboost.report.charts import Figure, Section, count, money
+
+if TYPE_CHECKING:
+    from costboost.report.page import ReportData
 
 MOST_MISTAKES = 100
 MOST_GROUPS = 12
@@ -69,13 +72,14 @@ def deciles(case: Case) -> list[dict[str, Any]]:
 
 def segments(case: Case) -> dict[str, list[dict[str, Any]]]:
     """Costs by the values of each segment column, the costliest first; numbers by fifths."""
-    return {name: _segment(case, values) for name, values in case.segments.items()}
+    spent = case.spent(case.decided)
 
+    def groups(values: AnyArray) -> tuple[list[str], Ints]:
+        if values.dtype.kind in "iuf" and len(np.unique(values)) > MOST_GROUPS:
+            return parts_of(values.astype(np.float64), 5)
+        return ranked_words(values, spent, MOST_GROUPS, "{} others")
 
-def _segment(case: Case, values: AnyArray) -> list[dict[str, Any]]:
-    if values.dtype.kind in "iuf" and len(np.unique(values)) > MOST_GROUPS:
-        return _groups(case, *parts_of(values.astype(np.float64), 5))
-    return _groups(case, *ranked_words(values, case.spent(case.decided), MOST_GROUPS, "{} others"))
+    return {name: _groups(case, *groups(values)) for name, values in case.segments.items()}
 
 
 def _groups(case: Case, labels: list[str], place: Ints) -> list[dict[str, Any]]:
@@ -85,11 +89,9 @@ def _groups(case: Case, labels: list[str], place: Ints) -> list[dict[str, Any]]:
         "model": case.spent(case.decided),
         "perfect": case.perfect,
     }
-    sizes = {name: sums(place, part, len(labels)).tolist() for name, part in parts.items()}
-    return [
-        {"label": label, **{name: size[i] for name, size in sizes.items()}}
-        for i, label in enumerate(labels)
-    ]
+    sizes = [sums(place, part, len(labels)).tolist() for part in parts.values()]
+    rows = zip(labels, *sizes, strict=True)
+    return [dict(zip(("label", *parts), row, strict=True)) for row in rows]
 
 
 def shown(value: Any) -> str:
@@ -142,31 +144,26 @@ def parts_of(values: Floats, parts: int) -> tuple[list[str], Ints]:
 # -- the section --------------------------------------------------------------------------------
 
 
-def money_section(
-    case: Case,
-    cells: dict[str, Floats],
-    tenths: list[dict[str, Any]],
-    parts: dict[str, list[dict[str, Any]]],
-    worst: list[dict[str, Any]],
-) -> Section:
+def money_section(report: ReportData) -> Section:
     """Heat map of outcomes, bars of groups, and the table of mistakes."""
-    charts = [_outcomes_chart(case, cells)]
+    case = report.case
+    charts = [_outcomes_chart(case, report.outcomes)]
     if case.amount is not None:
         title = f"Cost by {case.amount[0]}, tenths of the rows"
         read = (
             "Each group has about a tenth of the rows. The model saves most where its bar is "
             "much shorter."
         )
-        charts.append(_groups_chart("deciles", title, read, tenths, case.unit))
+        charts.append(_groups_chart("deciles", title, read, report.deciles, case.unit))
     read = (
         "Groups in which the model's bar is as long as the other one are where better data "
         "would pay first."
     )
     charts += [
         _groups_chart(f"segment-{place}", f"Cost by {name}", read, groups, case.unit)
-        for place, (name, groups) in enumerate(parts.items())
+        for place, (name, groups) in enumerate(report.segments.items())
     ]
-    after = _mistakes_table(worst, case.unit)
+    after = _mistakes_table(report.mistakes, case.unit)
     return Section("money", "Where money goes", "Where the money goes", charts, after=after)
 
 

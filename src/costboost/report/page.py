@@ -6,7 +6,7 @@ import base64
 import gzip
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -213,7 +213,16 @@ def write_report(case: Case | ReportData, path: str | os.PathLike[str]) -> Path:
 
 def render(report: ReportData) -> str:
     """The page as text."""
-    parts = _sections(report)
+    makers: tuple[Callable[[ReportData], Section | None], ...] = (
+        headline.headline_section,
+        what_if.what_if_section,
+        decisions.decisions_section,
+        wrong_costs.wrong_costs_section,
+        money.money_section,
+        features.features_section,
+        about.about_section,
+    )
+    parts = [part for part in (make(report) for make in makers) if part is not None]
     drawn = [figure for part in parts for figure in part.drawn]
     return Template(_asset("report.html")).substitute(
         title=escape(report.case.title),
@@ -227,28 +236,6 @@ def render(report: ReportData) -> str:
         plotly=_plotly(),
         script=_asset("report.js"),
     )
-
-
-def _sections(report: ReportData) -> list[Section]:
-    case, head = report.case, report.headline
-    days = 0 if head.days is None else len(head.days)
-    return [
-        headline.headline_section(case, head),
-        what_if.what_if_section(case, report.sliders, report.thresholds, days),
-        decisions.decisions_section(
-            case, report.shares, report.capacities, report.cost_curve, report.calibrations
-        ),
-        wrong_costs.wrong_costs_section(report.sensitivity, case.unit),
-        money.money_section(
-            case, report.outcomes, report.deciles, report.segments, report.mistakes
-        ),
-        *(
-            []
-            if report.features is None
-            else [features.features_section(report.features, case.unit)]
-        ),
-        about.about_section(report.about),
-    ]
 
 
 def _model(report: ReportData) -> dict[str, Any]:

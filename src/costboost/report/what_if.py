@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from costboost.report import charts
 from costboost.report.board import Board, Lever, Packed, cheapest_but, levers_of, pack
 from costboost.report.case import Case, sums, texts
 from costboost.report.charts import Figure, Section, count, money, percent
+
+if TYPE_CHECKING:
+    from costboost.report.page import ReportData
 
 FACTORS = (
     0.0,
@@ -110,8 +113,10 @@ def evenly(size: int, *keep: int) -> Ints:
 # -- the section --------------------------------------------------------------------------------
 
 
-def what_if_section(case: Case, moves: Sliders, curve: dict[str, Any] | None, days: int) -> Section:
+def what_if_section(report: ReportData) -> Section:
     """The sliders, where their results appear, and the cost by threshold."""
+    case, moves, curve = report.case, report.sliders, report.thresholds
+    days = 0 if report.headline.days is None else len(report.headline.days)
     return Section(
         "what-if",
         "What if?",

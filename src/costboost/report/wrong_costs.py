@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from costboost.report import charts
 from costboost.report.board import Board, Lever, factors_of
 from costboost.report.case import Case
 from costboost.report.charts import Figure, Section
+
+if TYPE_CHECKING:
+    from costboost.report.page import ReportData
 
 GRID = (0.25, 1 / 3, 0.5, 2 / 3, 0.8, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0)
 
@@ -70,8 +73,9 @@ def break_even(case: Case, board: Board, lever: Lever) -> tuple[float, float]:
 # -- the section --------------------------------------------------------------------------------
 
 
-def wrong_costs_section(found: dict[str, Any], unit: str) -> Section:
+def wrong_costs_section(report: ReportData) -> Section:
     """How wrong one cost may be, and what a wrong one would cost."""
+    found = report.sensitivity
     even = charts.table(
         "Break-even: how wrong one cost may be before a constant decision becomes cheaper than the "
         "model's decisions",
@@ -85,7 +89,7 @@ def wrong_costs_section(found: dict[str, Any], unit: str) -> Section:
         "wrong-costs",
         "Wrong costs",
         "If the stated costs are wrong",
-        [_regret_chart(found, unit)],
+        [_regret_chart(found, report.case.unit)],
         "Costs are estimates. This shows how much that matters.",
         before=even,
     )
@@ -138,9 +142,7 @@ def _regret_chart(found: dict[str, Any], unit: str) -> Figure:
         "the stated one. A flat line means that the error hardly matters. Below zero, the stated "
         "cost happens to decide better on these rows.",
         [
-            charts.line(
-                name, factors, charts.numbers(regret), charts.SERIES[place % len(charts.SERIES)]
-            )
+            charts.line(name, factors, regret, charts.color(place))
             for place, (name, regret) in enumerate(lines.items())
         ],
         {
