@@ -229,8 +229,8 @@ class Packed:
             return {"kind": "constant", "value": float(column[0])}
         distinct, index = np.unique(column, return_inverse=True)
         if len(distinct) <= min(65_536, len(column) // 2):
-            values, places = self.array(distinct), self.codes(index, len(distinct))
-            return {"kind": "table", "values": values, "index": places}
+            known, places = self.array(distinct), self.codes(index, len(distinct))
+            return {"kind": "table", "values": known, "index": places}
         return {"kind": "raw", "values": self.array(column)}
 
     def compressed(self) -> bytes:
