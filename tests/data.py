@@ -1,0 +1,28 @@
+"""Made data that several tests share."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from costboost.costs import per_row
+
+
+def rows(k=2, n=300, seed=0):
+    """Two or three classes that overlap, told by the first two of four features."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    score = X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.normal(size=n)
+    return X, np.digitize(score, [0.3] if k == 2 else [-0.5, 0.6])
+
+
+def row_costs(n=300, seed=1):
+    """A miss costs what its row says, an alarm 2."""
+    return per_row(fn=np.random.default_rng(seed).uniform(1, 20, n), fp=2.0)
+
+
+def weighted_rows(seed=0, n=150):
+    """Two classes 0 and 1 that overlap, weights without ties, and the generator."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    y = (X[:, 0] + 0.6 * X[:, 1] + 0.7 * rng.normal(size=n) > 0.2).astype(int)
+    return X, y, rng.uniform(0.5, 1.5, n), rng
