@@ -1,4 +1,4 @@
-"""Money added up by hand, cell by cell from the CSV: costs_, score, savings, and the report agree."""
+"""Money added up by hand from the CSV: costs_, score, savings and the report agree."""
 
 from __future__ import annotations
 
