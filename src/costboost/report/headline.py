@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,9 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.report import charts
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section, count, money, percent, span
+
+if TYPE_CHECKING:
+    from costboost.report.page import ReportData
 
 RESAMPLES = 2_000
 # Above this many units the normal interval is used; the bootstrap would say the same.
@@ -145,8 +149,9 @@ def verdict(rules: Sequence[Rule], rows: float, unit: str = "") -> str:
     return "The model and the best constant decision cost about the same"
 
 
-def headline_section(case: Case, head: Headline) -> Section:
+def headline_section(report: ReportData) -> Section:
     """The verdict, a card for each alternative, and the charts of costs and of days."""
+    case, head = report.case, report.headline
     unit = escape(case.unit)
     constant, model = head.rule("constant"), head.rule("model").cost
     avoidable = constant.cost.value - head.perfect
@@ -237,9 +242,7 @@ def _daily_chart(head: Headline, unit: str) -> Figure | None:
     names = {key: head.rule(key).name for key in ALTERNATIVES}
     saved = {key: head.daily[name] - head.daily["The model"] for key, name in names.items()}
     lines = [
-        charts.line(
-            f"Against: {names[key]}", days, charts.numbers(saved[key].cumsum()), COLORS[key]
-        )
+        charts.line(f"Against: {names[key]}", days, saved[key].cumsum(), COLORS[key])
         for key in ALTERNATIVES
     ]
     return Figure(
