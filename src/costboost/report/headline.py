@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
@@ -136,22 +137,31 @@ def total_intervals(values: Floats, seed: int = 0) -> list[Interval]:
 # -- the section --------------------------------------------------------------------------------
 
 
+def verdict(rules: Sequence[Rule], rows: float, unit: str = "") -> str:
+    """Money per row against the best constant decision, in one sentence."""
+    saving = next(rule for rule in rules if rule.key == "constant").saving
+    value = abs(saving.value) / rows
+    each = money(value, unit) if value >= 0.1 else f"{unit}{value:.2g}"
+    if saving.low > 0:
+        return f"The model saves {each} a row against the best constant decision"
+    if saving.high < 0:
+        return f"The model costs {each} a row more than the best constant decision"
+    return "The model and the best constant decision cost about the same"
+
+
 def headline_section(report: ReportData) -> Section:
     """The verdict, a card for each alternative, and the charts of costs and of days."""
     case, head = report.case, report.headline
     unit = escape(case.unit)
-    nothing, model = head.rule("nothing"), head.rule("model").cost
-    saving, possible = nothing.saving, nothing.cost.value - head.perfect
-    title = "The model and doing nothing cost about the same"
-    if saving.low > 0:
-        title = f"The model saves {money(saving.value, case.unit)} against doing nothing"
-    if saving.high < 0:
-        title = f"The model costs {money(-saving.value, case.unit)} more than doing nothing"
+    constant, model = head.rule("constant"), head.rule("model").cost
+    avoidable = constant.cost.value - head.perfect
+    title = verdict(head.rules, head.rows, case.unit)
     reached = ""
-    if possible > 0:
+    if avoidable > 0:
         reached = (
-            f" Deciding every row right would have cost {money(head.perfect, unit)}; the model "
-            f"reaches {percent(saving.value / possible)} of the possible saving."
+            f" Deciding every row right would have cost {money(head.perfect, unit)}; of what the "
+            f"best constant decision costs beyond that, the model avoids "
+            f"{percent(constant.saving.value / avoidable)} (its score)."
         )
     lead = (
         f"On the {count(head.rows)} rows of this report the model's decisions cost "
