@@ -663,7 +663,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             All numbers of the page.
         """
         from costboost.report import report_data
-        from costboost.report.of_model import case_of
+        from costboost.report.case import case_of
 
         return report_data(case_of(self, X, y, sample_weight, costs=costs, **options))
 
@@ -693,7 +693,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             The file to write. It needs no network to be read.
         **options
             ``time``, ``amount``, ``segments``, ``nothing``, ``positive``, ``rivals``, ``ids``,
-            ``title`` and ``unit`` of `costboost.report.of_model.case_of`.
+            ``title`` and ``unit`` of `costboost.report.case.case_of`.
 
         Returns
         -------
@@ -701,7 +701,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             The file.
         """
         from costboost.report import write_report
-        from costboost.report.of_model import case_of
+        from costboost.report.case import case_of
 
         return write_report(case_of(self, X, y, sample_weight, costs=costs, **options), path)
 

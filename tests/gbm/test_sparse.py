@@ -71,6 +71,7 @@ class TestCostBoost:
         np.testing.assert_array_equal(a.values, b.values)
 
 
+@pytest.mark.filterwarnings("ignore:Column 0 of X tells the class")
 @pytest.mark.parametrize("engine", ENGINES)
 def test_an_absent_entry_is_no_missing_value(engine):
     """The label says whether the first column is zero; NaN is the other case."""

@@ -14,8 +14,7 @@ from costboost_papers.beijbom2014 import ITEMS
 from costboost_papers.costs import from_taxonomy
 from costboost_papers.item import wide
 from costboost_papers.pages import ordering, summarise
-from helpers.blobs import blobs
-from helpers.rows import rows_of_values
+from data import blobs, rows_of_values
 
 UCI, TAXONOMY = ITEMS
 

@@ -15,7 +15,7 @@ from costboost_papers.cai2008 import ITEMS
 from costboost_papers.item import SUMMARY_COLUMNS, wide
 from costboost_papers.pages import ordering, summarise
 from costboost_papers.protocol import BinaryData, holdout
-from helpers.rows import rows_of_values
+from data import rows_of_values
 
 (TABLE3,) = ITEMS
 

@@ -12,8 +12,7 @@ from costboost_papers import lozano2008
 from costboost_papers.item import SUMMARY_COLUMNS, wide
 from costboost_papers.lozano2008 import ITEMS, overall
 from costboost_papers.pages import summarise
-from helpers.blobs import blobs
-from helpers.rows import rows_of_values
+from data import blobs, rows_of_values
 
 FIGURE1, TABLE1, TABLE2 = ITEMS
 

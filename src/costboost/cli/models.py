@@ -50,17 +50,14 @@ def algorithm_class(name: str) -> Any:
 
 def read_settings(entries: Sequence[str] | None) -> dict[str, Any]:
     """Parameters from ``name=value``: numbers, true, false, none, JSON or plain text."""
-    words = {"true": True, "false": False, "none": None, "null": None}
+    words = {"none": "null", **{word: word for word in ("true", "false", "null")}}
     found: dict[str, Any] = {}
     for entry in entries or ():
         name, sign, text = (part.strip() for part in entry.partition("="))
         if not sign or not name:
             raise TableError(f"--set {entry!r} must be name=value, as in --set n_estimators=200.")
-        if text.lower() in words:
-            found[name] = words[text.lower()]
-            continue
         try:
-            found[name] = json.loads(text)
+            found[name] = json.loads(words.get(text.lower(), text))
         except ValueError:
             found[name] = text
     return found
@@ -103,8 +100,8 @@ def measure(model: Any, rows: Rows, recipe: TableRecipe, **more: Any) -> tuple[A
     """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
     # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
     from costboost.report import make_case
+    from costboost.report.case import case_of
     from costboost.report.headline import headline
-    from costboost.report.of_model import case_of
 
     nothing, names = recipe.nothing, {str(label): label for label in model.decisions_.tolist()}
     if nothing and nothing not in names:

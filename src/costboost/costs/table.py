@@ -610,7 +610,7 @@ class Costs:
         taken = np.asarray(decisions, dtype=np.intp)
         k, d = len(self.classes), len(self.decisions)
         if not self.is_per_row:  # by outcome: no array of n rows
-            matrix = self.reduced_matrix if reduced else self.matrix
+            matrix: Any = self.reduced_matrix if reduced else self.matrix
             outcomes = np.bincount(self._truth * d + taken, weights, minlength=k * d).reshape(k, d)
             total = (outcomes * matrix).sum(axis=0).sum()
             return float(total), (outcomes.sum(axis=1)[:, None] * matrix).sum(axis=0)

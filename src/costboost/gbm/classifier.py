@@ -26,6 +26,7 @@ from costboost.costs.forms import columns_of
 from costboost.costs.uncertain import decide_worst, scenarios
 from costboost.decisions import Explanation, explain, worst_expected_cost
 from costboost.estimator import CostSensitiveClassifier
+from costboost.gbm.checks import warn_of_repeated_rows, warn_of_target
 from costboost.gbm.heads import Head
 from costboost.gbm.members import Members
 from costboost.gbm.parameters import RULES, hint, with_hints
@@ -391,6 +392,13 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self
             The fitted classifier.
 
+        Warns
+        -----
+        CostWarning
+            If a column of X alone tells the class of every row (the target, or what follows from
+            it), or if many held-out rows are copies of rows that their fold trains on: estimates
+            would be too good.
+
         Examples
         --------
         >>> from costboost.datasets import make_fraud
@@ -438,6 +446,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
                 eval_set, self._read_features, pricing, known, has_costs=costs is not None
             )
         folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
+        warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
+        apart = [(f.rows, f.held_out) for f in folds if f.rows is not None]
+        warn_of_repeated_rows(rows.X, [(a, b) for a, b in apart if b is not None], owner)
         return MemoryRows(
             rows,
             columns,
