@@ -15,7 +15,7 @@ import numpy as np
 from costboost.columns import TableError, TableRecipe
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import Problem, Rows
+    from costboost.cli.problem import CostProblem, LabelledRows
     from costboost.report.headline import Rule
 
 FLAGSHIP = "CostBoost"
@@ -66,7 +66,7 @@ def read_settings(entries: Sequence[str] | None) -> dict[str, Any]:
     return found
 
 
-def make_model(name: str, problem: Problem, settings: dict[str, Any], *, seed: int) -> Any:
+def make_model(name: str, problem: CostProblem, settings: dict[str, Any], *, seed: int) -> Any:
     """An unfitted classifier."""
     kind = algorithm_class(name)
     known = kind().get_params(deep=False)
@@ -99,7 +99,9 @@ def codes_of(decisions: Any, labels: Any) -> Any:
     return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
 
 
-def measure(model: Any, rows: Rows, recipe: TableRecipe, **more: Any) -> tuple[Any, Any, str]:
+def measure(
+    model: Any, rows: LabelledRows, recipe: TableRecipe, **more: Any
+) -> tuple[Any, Any, str]:
     """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
     # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
     from costboost.report import make_case
@@ -174,7 +176,7 @@ def load_model(path: Path) -> tuple[Any, TableRecipe]:
 # --- going on where a command was stopped ------------------------------------------------------
 
 
-def fingerprint(problem: Problem) -> dict[str, str]:
+def fingerprint(problem: CostProblem) -> dict[str, str]:
     """What must be the same for results to be used again: rows, costs, versions."""
     import pandas as pd
 

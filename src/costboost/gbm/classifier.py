@@ -33,8 +33,8 @@ from costboost.gbm.rounds import Callback, Evals, check_callbacks
 from costboost.gbm.rows import (
     Columns,
     MemoryRows,
+    PricedRows,
     Pricing,
-    Rows,
     check_classes,
     eval_rows,
     make_folds,
@@ -430,7 +430,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         known = pricing.resolve(costs, X, codes)
         if has_loss and known.matrix is not None and known.reduced.any():
             named_loss(self.loss, owner).check_costs(known.matrix, owner)
-        rows = Rows(matrix, known, weights).weighted()
+        rows = PricedRows(matrix, known, weights).weighted()
         del matrix  # lets go of rows without weight
         other = None
         if eval_set is not None:

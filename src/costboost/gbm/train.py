@@ -32,7 +32,7 @@ from costboost.gbm.members import (
 )
 from costboost.gbm.models import Model
 from costboost.gbm.rounds import BoosterProgress, Callback, Evals, Round, Rounds, booster_progress
-from costboost.gbm.rows import Rows, TrainingRows
+from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import (
     DecisionTarget,
     LossTarget,
@@ -429,7 +429,7 @@ class Training:
             kind.models = [single]
 
 
-def _sampled(target: Target, held_out: Rows) -> tuple[Target, slice]:
+def _sampled(target: Target, held_out: PricedRows) -> tuple[Target, slice]:
     """A target on as many held-out rows as choose weights, and which rows they are."""
     some = slice(None, None, -(-len(held_out) // _BLEND_ROWS))
     return target.on(held_out.costs, held_out.weights).take(some), some
@@ -485,7 +485,7 @@ def with_prices(
     others: list[tuple[Trained, float]],
     base: float,
     target: Target,
-    held_out: Rows,
+    held_out: PricedRows,
 ) -> tuple[Head, Floats] | None:
     """The deciding head, of what was learned directly and what follows from prices."""
     direct: Any = learned.scores
@@ -526,7 +526,7 @@ class Estimate(NamedTuple):
 
 
 def _estimated(
-    heads: dict[str, Head], scores: dict[str, Floats], held_out: Rows
+    heads: dict[str, Head], scores: dict[str, Floats], held_out: PricedRows
 ) -> tuple[dict[str, Any], Ints]:
     """Costs of the decisions on held-out rows, as attributes, and the decisions."""
     costs, weights = held_out.costs, held_out.weights

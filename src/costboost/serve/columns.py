@@ -44,7 +44,7 @@ class RequestError(Exception):
 
 
 @dataclass(frozen=True)
-class Column:
+class Field:
     """One column."""
 
     name: str
@@ -105,21 +105,21 @@ def _objects(values: Sequence[Any]) -> AnyArray:
     return objects
 
 
-def number(name: str) -> Column:
+def number(name: str) -> Field:
     """A column of numbers."""
-    return Column(name, _NUMBERS)
+    return Field(name, _NUMBERS)
 
 
-def scalar(name: str, **more: Any) -> Column:
+def scalar(name: str, **more: Any) -> Field:
     """A column of numbers or texts."""
-    return Column(name, _NUMBERS | _TEXTS, **more)
+    return Field(name, _NUMBERS | _TEXTS, **more)
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class Schema:
     """All columns of a model."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[Field, ...]
     has_names: bool
 
     @classmethod
@@ -142,7 +142,7 @@ class Columns:
         return [column.name for column in self.columns]
 
     @cached_property
-    def features(self) -> tuple[Column, ...]:
+    def features(self) -> tuple[Field, ...]:
         """The columns that the model reads."""
         return tuple(column for column in self.columns if column.is_feature)
 
@@ -206,7 +206,7 @@ class Columns:
         return Table(self, read, n)
 
 
-def _encoded(names: list[str], encoder: Any) -> list[Column]:
+def _encoded(names: list[str], encoder: Any) -> list[Field]:
     """Columns of a model that codes categories itself; without an encoder all are numbers."""
     if encoder is None:
         return [number(name) for name in names]
@@ -218,7 +218,7 @@ def _encoded(names: list[str], encoder: Any) -> list[Column]:
         values = tuple(found.tolist())
         is_text = all(isinstance(value, str) for value in values)
         allowed = _TEXTS if is_text else _NUMBERS | _TEXTS
-        columns[j] = Column(names[j], allowed, values)
+        columns[j] = Field(names[j], allowed, values)
     return columns
 
 
@@ -226,7 +226,7 @@ def _encoded(names: list[str], encoder: Any) -> list[Column]:
 class Table(EncodedRows):
     """The rows of a request: a value per column and row, no more of a frame than needed."""
 
-    schema: Columns
+    schema: Schema
     values: Mapping[str, AnyArray]
     n: int
     groups: AnyArray | None = None
@@ -276,7 +276,7 @@ class Table(EncodedRows):
 
 
 def read_table(
-    body: bytes, kind: str, columns: Columns, others: Mapping[str, Column], limits: tuple[int, int]
+    body: bytes, kind: str, columns: Schema, others: Mapping[str, Field], limits: tuple[int, int]
 ) -> tuple[Table, dict[str, pa.ChunkedArray]]:
     """The rows of a table, and those of the `others` that it has: costs and groups."""
     # A feature of the same name is a feature.
@@ -317,7 +317,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _fits(kind: pa.DataType, column: Column) -> bool:
+def _fits(kind: pa.DataType, column: Field) -> bool:
     if pa.types.is_null(kind):
         return True
     if pa.types.is_dictionary(kind):
@@ -377,7 +377,7 @@ def floats(values: pa.ChunkedArray) -> Floats:
     return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
-def _values(values: pa.ChunkedArray, column: Column) -> AnyArray:
+def _values(values: pa.ChunkedArray, column: Field) -> AnyArray:
     if pa.types.is_dictionary(values.type):
         return np.concatenate([_decoded(chunk) for chunk in values.chunks])
     if column.categories is not None or _is_text(values.type):
