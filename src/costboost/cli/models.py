@@ -16,7 +16,7 @@ from costboost.columns import TableError, TableRecipe
 
 if TYPE_CHECKING:
     from costboost.cli.problem import CostProblem, LabelledRows
-    from costboost.report.headline import Rule
+    from costboost.report.headline import RuleCost
 
 FLAGSHIP = "CostBoost"
 
@@ -128,7 +128,7 @@ def measure(
         decided=model.predict(rows.X), sample_weight=rows.weights, **more,
     )  # fmt: skip
     found = headline(case)
-    rules: list[Rule] = [rule for rule in found.rules if rule.key != "likeliest"]
+    rules: list[RuleCost] = [rule for rule in found.rules if rule.key != "likeliest"]
     return case, rules, found.unit
 
 
