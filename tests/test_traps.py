@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -15,7 +18,13 @@ from sklearn.utils.validation import check_is_fitted
 import costboost
 from costboost import AdaC2Classifier, CostBoostClassifier, LpCSBClassifier, MinCostClassifier
 from costboost.costs import per_row
-from costboost.metrics import avoidable_cost_score, make_cost_scorer, total_cost
+from costboost.metrics import (
+    avoidable_cost_score,
+    make_cost_scorer,
+    mean_cost,
+    savings_score,
+    total_cost,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
@@ -302,3 +311,287 @@ def test_rows_without_a_price_do_not_break_the_folds():
         price[np.random.default_rng(seed).choice(400, 10, replace=False)] = 5.0
         model = CostBoostClassifier(n_estimators=5, random_state=seed, n_jobs=1)
         assert np.isfinite(model.fit(X, y, costs=price).predict_proba(X)).all()
+
+
+def test_costs_are_a_keyword_in_every_method():
+    """``fit(X, y, amount)`` takes weights, so ``predict(X, amount)`` must not take costs."""
+    pytest.importorskip("distributed")
+    from costboost.dask import DaskCostBoostClassifier
+
+    classes = [DaskCostBoostClassifier, type(make_cost_scorer())]
+    classes += [getattr(costboost, name) for name in costboost.__all__ if name.endswith("er")]
+    seen = set()
+    for owner in classes:
+        for name, method in inspect.getmembers(owner, callable):
+            if name.startswith("_") or isinstance(method, type):
+                continue
+            found = inspect.signature(method).parameters.get("costs")
+            # set_fit_request and its like come from scikit-learn, by keyword only too.
+            if found is not None:
+                assert found.kind is inspect.Parameter.KEYWORD_ONLY, (owner, name)
+                seen.add(name)
+    wanted = {
+        "fit",
+        "predict",
+        "predict_cost",
+        "decide",
+        "explain",
+        "break_even",
+        "score",
+        "report",
+    }
+    assert wanted <= seen
+    X, y, value = churners()
+    model = AdaC2Classifier(n_estimators=2).fit(X, y)
+    with pytest.raises(TypeError, match="positional"):
+        model.predict(X, per_row(fn=value, fp=5, positive="churn"))
+
+
+# -- a frame of fn and fp
+
+
+def frame_of(value, fn="fn", fp="fp"):
+    """Costs as people hold them: a miss costs the value, a false alarm 10."""
+    return pd.DataFrame({fn: value, fp: 10.0})
+
+
+FRAME_NAMES = [
+    {},
+    {"fn": "cost_fn", "fp": "cost_fp"},
+    {"fn": "FN_cost", "fp": "fp-costs"},
+    {"fn": "costFN", "fp": "Fp Cost"},
+    {"fn": "false_negative_cost", "fp": "False Positive"},
+]
+
+
+@pytest.mark.parametrize("names", FRAME_NAMES, ids=lambda names: names.get("fn", "fn"))
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_a_frame_of_fn_and_fp_is_read_as_such(names, kind):
+    X, y, value = churners()
+    y = (y == "churn").astype(int)
+    costs, wanted = frame_of(value, **names), per_row(fn=value, fp=10)
+    if kind == "polars":
+        costs = pytest.importorskip("polars").from_pandas(costs)
+    for make in MODELS.values():
+        model, known = make().fit(X, y, costs=costs), make().fit(X, y, costs=wanted)
+        assert model.decisions_.tolist() == [0, 1]
+        np.testing.assert_array_equal(model.cost_matrix_, known.cost_matrix_)
+        assert model.score(X, y, costs=costs) == known.score(X, y, costs=wanted)
+        if hasattr(model, "predict_proba"):
+            decided = known.predict(X, costs=wanted)
+            np.testing.assert_array_equal(model.predict(X, costs=costs), decided)
+            paid = known.predict_cost(X, costs=wanted)
+            np.testing.assert_array_equal(model.predict_cost(X, costs=costs), paid)
+            limited = model.decide(X, costs=costs, capacity={1: 20}).labels
+            assert (limited == known.decide(X, costs=wanted, capacity={1: 20}).labels).all()
+            np.testing.assert_array_equal(
+                model.break_even(X, "fn", costs=costs), known.break_even(X, "fn", costs=wanted)
+            )
+    for metric in (total_cost, savings_score, avoidable_cost_score, mean_cost):
+        assert metric(y, decided, costs=costs) == metric(y, decided, costs=wanted)
+
+
+def test_a_frame_of_all_four_and_the_positive_class():
+    X, y, value = churners()
+    names = ["cost_fp", "cost_fn", "cost_tp", "cost_tn"]
+    costs = pd.DataFrame({"cost_fp": 10.0, "cost_fn": value, "cost_tp": 3.0, "cost_tn": 1.0})
+    assert list(costs) == names
+    wanted = per_row(fn=value, fp=10, tp=3, tn=1, positive="churn")
+    model = quick({"fn": 1, "fp": 1, "positive": "churn"}).fit(X, y, costs=costs)
+    known = quick().fit(X, y, costs=wanted)
+    assert model.decisions_.tolist() == ["churn", "stay"]
+    np.testing.assert_array_equal(model.cost_matrix_, known.cost_matrix_)
+    decided = model.predict(X, costs=costs)
+    np.testing.assert_array_equal(decided, known.predict(X, costs=wanted))
+    assert model.score(X, y, costs=costs) == known.score(X, y, costs=wanted)
+    cost = total_cost(y, decided, costs=costs, positive="churn")
+    assert cost == total_cost(y, decided, costs=wanted)
+    with pytest.raises(ValueError, match=r"the positive one.*per_row\(fn=.*positive="):
+        quick().fit(X, y, costs=costs)
+
+
+def test_frames_that_are_neither_decisions_nor_fn_and_fp_are_refused():
+    X, y, value = churners()
+    y = (y == "churn").astype(int)
+    costs = frame_of(value)
+    for wrong, message in (
+        (costs[["fn"]], r"both 'fn'.*Add 'fp'"),
+        (costs.assign(note=1.0), r"must have the columns 'fn' and 'fp'.*'note'"),
+        (costs.assign(cost_fn=1.0), r"each once.*'cost_fn'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            quick().fit(X, y, costs=wrong)
+    with pytest.raises(ValueError, match=r"costs of single rows.*costs= at fit"):
+        quick(costs).fit(X, y)
+    model = quick().fit(X, y, costs=costs)
+    prices = pd.DataFrame({"call": value, "wait": 10.0})
+    for wrong in (prices, prices.set_axis([0, 1], axis=1)):
+        with pytest.raises(ValueError, match=r"need the truth.*'fn' and 'fp'"):
+            model.predict(X, costs=wrong)
+    with pytest.raises(ValueError, match=r"must price the decisions \[0, 1\]"):
+        model.score(X, y, costs=prices)
+    own = quick().fit(X, y, costs=prices)  # names of decisions, and nothing else
+    assert own.decisions_.tolist() == ["call", "wait"]
+    assert own.score(X, y, costs=prices[["wait", "call"]]) == own.score(X, y, costs=prices)
+
+
+def test_no_message_lists_an_index():
+    X, y, value = churners(2000)
+    y = (y == "churn").astype(int)
+    many = np.arange(2000) % 40
+    frames = [pd.DataFrame({"a": value, "b": 1.0}), frame_of(value).assign(c=1.0)]
+    frames += [frame.set_axis([f"r{i}" for i in range(2000)], axis=0) for frame in frames]
+    model = quick(effort="fast", n_estimators=5).fit(X, y, costs=frame_of(value))
+    calls = [(model.predict, (X,), frame) for frame in frames]
+    calls += [(model.score, (X, y), frame) for frame in frames]
+    calls += [
+        (quick().fit, (X, many), {(i, 99): 1.0 for i in range(39)}),
+        (quick().fit, (X, many), pd.DataFrame(np.ones((39, 40)))),
+        (quick().fit, (X, many), np.ones((39, 40))),
+    ]
+    for call, arguments, costs in calls:
+        with pytest.raises(ValueError) as raised:
+            call(*arguments, costs=costs)
+        assert len(str(raised.value)) < 700, str(raised.value)
+
+
+# -- the order of the rows
+
+
+def test_costs_in_another_order_than_the_rows_are_aligned():
+    X, y, value = churners()
+    X.index = [f"c{i}" for i in range(len(X))]
+    y = (y == "churn").astype(int)
+    by_row = pd.Series(value, X.index)
+    model, wanted = quick(), per_row(fn=value, fp=10)
+    model.fit(X, y, costs=wanted)
+    mixed = by_row.sample(frac=1, random_state=0)
+    frame = frame_of(mixed)
+    decided = model.predict(X, costs=wanted)
+    shuffled = [
+        frame,
+        {"fn": mixed, "fp": 10},
+        per_row(fn=mixed, fp=10),
+        per_row(fn=mixed, fp=pd.Series(10.0, X.index)),
+    ]
+    for costs in shuffled:
+        np.testing.assert_array_equal(model.predict(X, costs=costs), decided)
+        assert model.score(X, y, costs=costs) == model.score(X, y, costs=wanted)
+        again = quick().fit(X, y, costs=costs)
+        np.testing.assert_array_equal(again.cost_matrix_, model.cost_matrix_)
+        assert again.estimated_score_ == model.estimated_score_
+    truth = pd.Series(y, X.index)
+    for costs, plain in ((mixed, value), *((costs, wanted) for costs in shuffled)):
+        cost = total_cost(truth, decided, costs=plain)
+        assert total_cost(truth, decided, costs=costs) == pytest.approx(cost)
+    error = quick().fit(X, y, costs=mixed)
+    np.testing.assert_array_equal(error.cost_matrix_, quick().fit(X, y, costs=value).cost_matrix_)
+
+
+def test_costs_of_other_rows_are_refused():
+    X, y, value = churners()
+    y = (y == "churn").astype(int)
+    model = quick(effort="fast").fit(X, y, costs=per_row(fn=value, fp=10))
+    later = pd.Series(value, np.arange(len(X)) + 1000)
+    doubled = pd.Series(value, np.zeros(len(X), dtype=int))
+    for costs in (
+        *(later, doubled),
+        *(frame_of(later), {"fn": later, "fp": 10}, per_row(fn=later, fp=10)),
+    ):
+        with pytest.raises(ValueError, match=r"index has other or repeated.*\.to_numpy\(\)"):
+            model.score(X, y, costs=costs)
+        with pytest.raises(ValueError, match=r"index has other or repeated.*\.to_numpy\(\)"):
+            quick().fit(X, y, costs=costs)
+        with pytest.raises(ValueError, match=r"index has other or repeated.*\.to_numpy\(\)"):
+            total_cost(pd.Series(y), y, costs=costs)
+    with pytest.raises(ValueError, match="other or repeated"):
+        per_row(fn=later, fp=X["value"])
+    model.score(X, y, costs=later.to_numpy())  # the order is right
+    total_cost(y, y, costs=later)  # no index to compare
+    model.predict(X, costs=per_row(fn=later, fp=10)[:])  # a part of an array has no index
+
+
+# -- the target in X, and copies of rows
+
+
+def leaky(kind, y):
+    """A column that gives the classes away."""
+    churns = y == "churn"
+    rng = np.random.default_rng(1)
+    if kind == "the target":
+        return y
+    if kind == "its codes":
+        return churns.astype(int)
+    if kind == "a threshold":
+        return np.where(churns, 5.0, 0.0) + rng.uniform(0, 4, size=len(y))
+    if kind == "filled in later":
+        return np.where(churns, rng.normal(size=len(y)), np.nan)
+    kinds = np.where(churns, rng.choice(["b", "d"], len(y)), rng.choice(["a", "c"], len(y)))
+    return pd.Categorical(kinds)
+
+
+@pytest.mark.parametrize(
+    "kind", ["the target", "its codes", "a threshold", "filled in later", "categories"]
+)
+def test_the_target_among_the_columns_is_told(kind):
+    X, y, _ = churners()
+    X.insert(1, "left", leaky(kind, y))
+    model = quick({**PRICES, "fn": 100}, effort="fast", n_estimators=10)
+    with pytest.warns(costboost.CostWarning, match=r"Column 'left' of X tells the class of every"):
+        model.fit(X, y)
+    if kind != "categories" and kind != "the target":
+        matrix = X.to_numpy(dtype=float)
+        with pytest.warns(costboost.CostWarning, match=r"Column 1 of X tells"):
+            model.fit(matrix, y)
+        with pytest.warns(costboost.CostWarning, match=r"Column 1 of X tells"):
+            model.fit(sparse.csr_matrix(matrix), y)
+    X["again"] = X["left"]
+    with pytest.warns(costboost.CostWarning, match=r"Each of the columns 'left', 'again' tells"):
+        model.fit(X, y)
+
+
+def test_honest_columns_are_not_told():
+    """Numbers of rows, names of customers, and a column that is wrong once: no warning."""
+    X, y, _ = churners(2000)
+    rng = np.random.default_rng(0)
+    X["number"] = rng.permutation(len(X))
+    X["group"] = pd.Categorical(rng.integers(0, 300, len(X)).astype(str))
+    nearly = (y == "churn").astype(float)
+    nearly[7] = 1 - nearly[7]
+    X["nearly"] = nearly
+    X["name"] = pd.Categorical([f"c{i}" for i in range(len(X))])
+    quick({**PRICES, "fn": 100}, effort="fast", n_estimators=5).fit(X, y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_copies_of_rows_across_folds_are_told(form):
+    X, y, _ = churners(800)
+    X = X.to_numpy()
+    X[X < -1] = 0.0
+    copied = np.r_[np.arange(800), np.arange(200)]
+    model = quick(effort="fast", ensemble=5, n_estimators=5)
+    # Of 1,000 rows 400 have a copy, which another of five folds holds out in four cases of five.
+    with pytest.warns(costboost.CostWarning, match=r"^3[0-4]% of the held-out rows.*cv=") as told:
+        model.fit(form(X[copied]), y[copied])
+    assert sum(one.category is costboost.CostWarning for one in told) == 1
+    together = [(np.flatnonzero(copied % 2 != f), np.flatnonzero(copied % 2 == f)) for f in (0, 1)]
+    quick(effort="fast", cv=together, n_estimators=5).fit(form(X[copied]), y[copied])
+    quick(effort="fast", n_estimators=5).fit(form(X), y)
+
+
+def test_twins_that_are_natural_are_not_told():
+    """Few columns, or columns of few values: equal rows are no copies."""
+    rng = np.random.default_rng(0)
+    few = rng.integers(0, 5, size=(2000, 4)).astype(float)
+    age = np.c_[rng.integers(18, 90, 2000), rng.integers(0, 2, 2000)].astype(float)
+    y = (rng.random(2000) < 0.4).astype(int)
+    for X in (few, age):
+        quick(effort="fast", n_estimators=5).fit(X, y)
+
+
+@pytest.mark.slow
+def test_kddcup99_is_told_to_repeat_rows(data_dir):
+    X = pd.read_csv(data_dir / "kddcup99.csv.gz", nrows=20_000)
+    y = X.pop("target")
+    with pytest.warns(costboost.CostWarning, match=r"\d\d% of the held-out rows are equal"):
+        quick(effort="fast", n_estimators=2).fit(X, y)

@@ -95,7 +95,7 @@ minutes is run by `make trust`; its counts are [below](#the-last-run-of-make-tru
 
 - A model file holds no code. Everything in it is checked before it is used; see
   [The model file](files.md).
-- Files of an older format keep loading.
+- Files of format 2 will keep loading in later versions; those of format 1 are refused: fit again.
 
 **Versions**
 

@@ -245,7 +245,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self._local = local
         return self
 
-    def predict(self, X: Any, costs: Any = None) -> Any:
+    def predict(self, X: Any, *, costs: Any = None) -> Any:
         """The decision of smallest expected cost for each row, computed when asked for.
 
         Parameters

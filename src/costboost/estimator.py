@@ -34,8 +34,15 @@ from costboost.columns.frames import (
 )
 from costboost.costs import Costs, CostSummary
 from costboost.costs.expressions import column_names
-from costboost.costs.forms import Reader, decisions_of, is_labelled, positive_of, varies
-from costboost.costs.labels import nearest, positive_code
+from costboost.costs.forms import (
+    Reader,
+    decisions_of,
+    is_labelled,
+    positive_of,
+    row_costs,
+    varies,
+)
+from costboost.costs.labels import listed, nearest, positive_code
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import decide_worst, scenarios
 from costboost.decisions import (
@@ -315,7 +322,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         return len(self.classes_)
 
-    def predict(self, X: Any, costs: Any = None) -> AnyArray:
+    def predict(self, X: Any, *, costs: Any = None) -> AnyArray:
         """The cheapest decision for each row.
 
         Without ``costs``, scores that have learned the costs of the fit decide by themselves;
@@ -358,7 +365,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.predict_proba(X)))
 
-    def predict_cost(self, X: Any, costs: Any = None) -> Floats:
+    def predict_cost(self, X: Any, *, costs: Any = None) -> Floats:
         """The expected cost of every decision on each row.
 
         Parameters
@@ -378,10 +385,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def decide(
         self,
         X: Any,
+        *,
         costs: Any = None,
         capacity: Mapping[Any, Any] | None = None,
         per: Any = None,
-        *,
         constraints: Sequence[Rate | Budget] | Rate | Budget | None = None,
         prices: ArrayLike | None = None,
     ) -> Allocation:
@@ -440,7 +447,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             X=X,
         )
 
-    def break_even(self, X: Any, entry: Any, costs: Any = None) -> Floats:
+    def break_even(self, X: Any, entry: Any, *, costs: Any = None) -> Floats:
         """The amount of one cost at which the decision of each row flips, all others kept.
 
         Parameters
@@ -460,7 +467,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             amount flips it.
         """
         answer, proba, _ = self._weighed_answer(X, costs, "break_even")
-        known, positive = answer.costs, positive_of(self.cost_matrix if costs is None else costs)
+        known, positive = answer.costs, positive_of(self.cost_matrix)
+        if costs is not None:
+            positive = positive_of(self._read_row_costs(costs))
         if isinstance(entry, str):
             code = positive_code(
                 positive, self.classes_, "entry", f"{type(self).__name__}.break_even",
@@ -565,11 +574,13 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             if it does better.
         """
         check_is_fitted(self)
+        costs = self._read_row_costs(costs)
         form = self._judging_costs(costs)
         decided = self.predict(X, costs=self._known_when_deciding(costs, len(np.asarray(y))))
         # A labelled matrix, or none, also prices truths that the training rows lacked.
         names_all = costs is None and (form is None or is_labelled(form))
         classes = np.union1d(self.classes_, np.asarray(y)) if names_all else self.classes_
+        is_usual = same_labels(self.decisions_, self.classes_)
         return float(
             avoidable_cost_score(
                 y,
@@ -577,7 +588,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 cost_matrix=scenarios(form).expected if costs is None else None,
                 costs=None if costs is None else scenarios(costs).expected,
                 labels=classes,
-                decisions=None if same_labels(self.decisions_, self.classes_) else self.decisions_,
+                decisions=None if costs is None and is_usual else self.decisions_,
                 sample_weight=sample_weight,
                 X=X,
             )
@@ -600,13 +611,18 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return Costs(self.classes_, self.cost_matrix_, self.decisions_)
         return self.cost_matrix
 
+    def _read_row_costs(self, costs: Any) -> Any:
+        """Costs whose frame has the columns fn and fp as a mapping, the positive class named."""
+        labels = [*self.classes_.tolist(), *self.decisions_.tolist()]
+        return row_costs(costs, labels, positive_of(self.cost_matrix))
+
     def _known_when_deciding(self, costs: Any, n: int) -> Any:
         """The costs, if `predict` can use them: a matrix, and not prices under the truth."""
         if costs is None or self._lack_of_probabilities():
             return None
         reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
-        codes = np.zeros(n, dtype=np.intp)
-        return None if reader.are_prices(scenarios(costs).expected, codes) else costs
+        codes, given = np.zeros(n, dtype=np.intp), self._read_row_costs(costs)
+        return None if reader.are_prices(scenarios(given).expected, codes) else costs
 
     # -- reports and files ----------------------------------------------------------------------
 
@@ -635,7 +651,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         unknown = sorted({str(label) for label in labels if label not in places})
         if unknown:
             raise ValueError(
-                f"y of {type(self).__name__} must hold only the classes {list(places)}, got "
+                f"y of {type(self).__name__} must hold only the classes {listed(places)}, got "
                 f"{unknown[:5]}. Drop those rows, or fit on rows of all classes."
             )
         codes = np.array([places[label] for label in labels], dtype=np.intp)
@@ -666,7 +682,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             All numbers of the page.
         """
         from costboost.report import report_data
-        from costboost.report.of_model import case_of
+        from costboost.report.case import case_of
 
         return report_data(case_of(self, X, y, sample_weight, costs=costs, **options))
 
@@ -696,7 +712,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             The file to write. It needs no network to be read.
         **options
             ``time``, ``amount``, ``segments``, ``nothing``, ``positive``, ``rivals``, ``ids``,
-            ``title`` and ``unit`` of `costboost.report.of_model.case_of`.
+            ``title`` and ``unit`` of `costboost.report.case.case_of`.
 
         Returns
         -------
@@ -704,7 +720,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             The file.
         """
         from costboost.report import write_report
-        from costboost.report.of_model import case_of
+        from costboost.report.case import case_of
 
         return write_report(case_of(self, X, y, sample_weight, costs=costs, **options), path)
 

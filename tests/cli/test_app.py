@@ -50,12 +50,6 @@ def test_python_m_costboost() -> None:
     assert done.stdout.strip() == f"costboost {costboost.__version__}"
 
 
-def test_version() -> None:
-    result = runner.invoke(app, ["--version"])
-    assert result.exit_code == 0
-    assert result.output.strip() == f"costboost {costboost.__version__}"
-
-
 def test_help_lists_every_command() -> None:
     result = runner.invoke(app, ["--help"])
     assert result.exit_code == 0

@@ -122,10 +122,6 @@ class TestForms:
         costs = Costs.resolve(costs=frame, classes=CLASSES, codes=[0, 1, 1])
         np.testing.assert_array_equal(costs.prices, [[4, 1], [5, 2], [6, 3]])
 
-    def test_unlabelled_pandas_frame_of_prices(self):
-        costs = Costs.resolve(costs=pd.DataFrame([[4, 1]]), classes=CLASSES, codes=[0])
-        np.testing.assert_array_equal(costs.prices, [[4, 1]])
-
     def test_as_many_rows_as_classes_is_refused(self):
         for given in ([[0, 5], [7, 0]], pd.DataFrame([[0, 5], [7, 0]])):
             with pytest.raises(ValueError, match="as many rows as classes"):

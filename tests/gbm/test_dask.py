@@ -93,9 +93,8 @@ def spread(client, array, chunk=CHUNK):
     return da.concatenate(arrays)
 
 
-@pytest.mark.parametrize("data", ["fraud", "four classes"])
-def test_rows_of_both_workers_count(processes, fraud, data, monkeypatch):
-    X, y, costs = fraud if data == "fraud" else four_classes()
+def test_rows_of_both_workers_count(processes, monkeypatch):
+    X, y, costs = four_classes()
     trained = []
     train = costboost.dask.xgb_dask.train
 
@@ -263,11 +262,11 @@ def test_errors_of_frames(client):
 
 def test_predictions_are_lazy_and_serving_is_the_same(fraud, model):
     X, y, costs = fraud
-    labels = model.predict(rows(X), rows(costs))
+    labels = model.predict(rows(X), costs=rows(costs))
     assert isinstance(labels, da.Array)
     assert labels.chunks == rows(X).chunks[:1]
     served = pickle.loads(pickle.dumps(model.to_local()))
-    np.testing.assert_array_equal(labels.compute(), served.predict(X, costs))
+    np.testing.assert_array_equal(labels.compute(), served.predict(X, costs=costs))
     np.testing.assert_array_equal(model.predict(rows(X)).compute(), served.predict(X))
     np.testing.assert_array_equal(model.predict_proba(rows(X)), served.predict_proba(X))
     assert model.score(rows(X), y, costs=costs) == pytest.approx(served.score(X, y, costs=costs))

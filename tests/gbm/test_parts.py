@@ -14,7 +14,7 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import LOSSES
-from costboost.gbm.heads import DecisionHead, ProbabilityHead, temperature, to_proba
+from costboost.gbm.heads import DecisionHead, temperature, to_proba
 from costboost.gbm.rounds import Rounds, to_scores
 from costboost.gbm.rows import HoldOut, PricedRows, Totals, hold_out_rule, make_folds
 from costboost.gbm.targets import DecisionTarget, LossTarget, PriceTarget, ProbabilityTarget
@@ -267,18 +267,6 @@ def test_estimate_is_the_savings_with_the_bootstrap_error():
     np.testing.assert_allclose([found.low, found.high], [low, high], atol=0.15 * (high - low))
 
 
-def test_interval_covers_in_95_of_100_samples():
-    rng = np.random.default_rng(0)
-    paid, prices = paid_rows(400_000, rng)
-    truth = 1 - paid.sum() / prices.sum(axis=0).min()
-    hits = 0
-    for _ in range(1000):
-        found = estimate_share(*paid_rows(400, rng), np.ones(400))
-        hits += found.low <= truth <= found.high
-    # 95 % by a first-order variance; three standard errors of 1000 trials are 2 %.
-    assert 0.92 <= hits / 1000 <= 0.975
-
-
 def test_estimate_of_nothing_and_of_weights():
     assert estimate_share(np.zeros(3), np.zeros((3, 2)), np.ones(3)) is None
     paid, prices = paid_rows(50, np.random.default_rng(1))
@@ -410,22 +398,6 @@ def test_gains_of_two_decisions_are_weights_of_log_loss():
     assert target.loss(scores) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("make", [
-    ProbabilityTarget, DecisionTarget, lambda totals: LossTarget(LOSSES["gll"], totals)
-])  # fmt: skip
-@pytest.mark.parametrize("k", [2, 3])
-def test_labels_and_weights_survive_the_matrix_of_an_engine(make, k):
-    """What XGBoost carries on a cluster is read back as the same target."""
-    rng = np.random.default_rng(0)
-    costs, weights = costs_of(np.arange(30) % k, k), rng.uniform(0.5, 2, 30)
-    target = make(totals_of(costs, weights))
-    known = target.on(costs, weights)
-    labels = known.values if target.learns_gains else known.labels
-    back = target.carried(labels.astype(np.float32), known.weights.astype(np.float32))
-    scores = rng.normal(size=30 if target.n_scores == 1 else (30, target.n_scores))
-    assert back.loss(scores) == pytest.approx(known.loss(scores))
-
-
 # --- rounds and heads -------------------------------------------------------------------------
 
 
@@ -457,13 +429,6 @@ def test_rounds_keep_the_best_scores():
     assert [(r.round, r.held_out_loss) for r in told] == list(enumerate(losses, start=1))
 
 
-@pytest.mark.parametrize("patience", [0, 2])
-def test_another_table_stops_before_held_out_rows_and_training_rows_never(patience):
-    rounds = rounds_on(["eval_set", "held_out", "train"], patience)
-    assert rounds.stop_by == ("eval_set" if patience else None)
-    assert rounds_on(["train"], patience).stop_by is None
-
-
 @pytest.mark.parametrize("k", [2, 3])
 def test_scores_are_averaged_by_weight(k):
     rng = np.random.default_rng(0)
@@ -472,15 +437,3 @@ def test_scores_are_averaged_by_weight(k):
     expected = 0.5 * (0.5 * scores[0] + 0.2 * scores[1] + 0.3 * scores[2]) + 2.0
     head = DecisionHead(models, (0.5, 0.2, 0.3), 0.5, 2.0)
     np.testing.assert_allclose(head.scores(None), expected)
-
-
-def test_heads_decide_for_more_decisions_than_classes():
-    """Two classes, three decisions: scores of classes are priced, scores of decisions compared."""
-    scores = np.array([-3.0, 0.0, 3.0])
-    matrix = np.array([[0.0, 1, 4], [9, 2, 0]])
-    expected = to_proba(scores) @ matrix
-    head = ProbabilityHead(costs=Costs([0, 1], matrix, ["accept", "review", "block"]))
-    np.testing.assert_array_equal(head.decide(scores), expected.argmin(axis=1))
-    np.testing.assert_allclose(head.decision_values(scores), -expected)
-    np.testing.assert_array_equal(DecisionHead().decide(-expected), expected.argmin(axis=1))
-    assert DecisionHead().decide(np.array([-0.1, 0.0, 0.1])).tolist() == [0, 1, 1]

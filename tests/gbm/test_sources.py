@@ -75,7 +75,9 @@ def three(frame, k, form, folder, client, **options):
         for _ in range(2)
     )
     one.fit(frame[NAMES], frame["label"], frame["weight"], costs=costs[0])
-    files.fit_parquet(folder, "label", costs[1], "weight", NAMES, batch_rows=130)
+    files.fit_parquet(
+        folder, "label", costs=costs[1], sample_weight="weight", features=NAMES, batch_rows=130
+    )
     many = DaskCostBoostClassifier(MATRIX[k], client=client, **options)
     many.fit(parts[NAMES], parts["label"], parts["weight"], costs=costs[2])
     return one, files, many
@@ -114,10 +116,9 @@ def assert_same_trees(ours, theirs, X):
     np.testing.assert_allclose(*scores, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("k", [2, 3])
-def test_sources_agree_without_held_out_rows(tmp_path, client, k):
-    frame = table(k)
-    one, *others = three(frame, k, "matrices", tmp_path, client, early_stopping=False)
+def test_sources_agree_without_held_out_rows(tmp_path, client):
+    frame = table(3)
+    one, *others = three(frame, 3, "matrices", tmp_path, client, early_stopping=False)
     X = frame.loc[frame["weight"] > 0, NAMES]
     for other in others:
         assert other.n_iter_ == one.n_iter_ == 12

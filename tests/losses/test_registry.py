@@ -463,9 +463,3 @@ def test_nobody_outside_asks_for_a_loss_by_its_type():
                 "costboost.loss"
             ):
                 assert not concrete & {alias.name for alias in node.names}, path
-
-
-def test_importing_the_losses_is_light():
-    code = "import sys, costboost.losses; print('numba' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"

@@ -47,7 +47,7 @@ def test_json_answers_are_those_of_the_model(name, given):
     proba = column(rows, "probabilities", model.classes_)
     np.testing.assert_array_equal(proba, model.predict_proba(X))
     found = column(rows, "expected_costs", model.decisions_)
-    np.testing.assert_allclose(found, model.predict_cost(X, costs), rtol=1e-12)
+    np.testing.assert_allclose(found, model.predict_cost(X, costs=costs), rtol=1e-12)
     for row, prices in zip(rows, found.tolist(), strict=True):  # the saving, by plain code
         named = dict(zip(model.decisions_.tolist(), prices, strict=True))
         taken = named.pop(row["decision"])
@@ -131,7 +131,7 @@ def test_rows_without_costs_use_those_of_the_model():
     given = [own[0].tolist(), None, own[2].tolist(), None]
     rows = client_of("review").decide({"records": records_of(X), "costs": given}).json()["rows"]
     found = column(rows, "expected_costs", model.decisions_)
-    wanted = np.where([[1], [0], [1], [0]], model.predict_cost(X, own), model.predict_cost(X))
+    wanted = np.where([[1], [0], [1], [0]], model.predict_cost(X, costs=own), model.predict_cost(X))
     np.testing.assert_allclose(found, wanted, rtol=1e-12)
 
 

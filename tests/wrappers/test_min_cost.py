@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -174,20 +172,6 @@ def test_polars_and_text(gaussians):
     spam = make_pipeline(CountVectorizer(), LogisticRegression())
     clf = MinCostClassifier(spam).fit(texts, ["spam", "spam", "ham", "ham"] * 5)
     assert clf.predict(["money for pills", "the meeting at noon"]).tolist() == ["spam", "ham"]
-
-
-def test_clone_pickle_and_inputs(gaussians):
-    X, y = gaussians
-    costs, weights = per_row(fn=np.ones(len(y)), fp=2), np.ones(len(y))
-    for array in (X, y, costs, weights):
-        array.setflags(write=False)
-    inner = LogisticRegression()
-    clf = MinCostClassifier(inner, cost_matrix={"fn": 3, "fp": 1}, calibration="sigmoid", cv=3)
-    clf.fit(X, y, costs=costs, sample_weight=weights)
-    assert not hasattr(inner, "classes_")
-    again = pickle.loads(pickle.dumps(clf))
-    np.testing.assert_array_equal(again.predict(X, costs=costs), clf.predict(X, costs=costs))
-    assert clone(clf).get_params(deep=False)["cv"] == 3
 
 
 def test_metadata_routing(gaussians):

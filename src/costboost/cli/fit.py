@@ -84,6 +84,7 @@ def fit(
     from costboost.cli.models import measure, save_model
     from costboost.cli.show import columns_table, money_table, note, print_json, wrote
     from costboost.columns import check_output, writer
+    from costboost.report.headline import verdict
 
     console = Console(stderr=as_json, quiet=as_json)
     talk = Console(stderr=as_json, quiet=as_json or quiet)
@@ -111,9 +112,10 @@ def fit(
     if len(rows) < 2:
         note(console, "No rows are held out, so nothing was measured.")
     else:
-        _, rules, unit = measure(model, rows, recipe)
+        case, rules, unit = measure(model, rows, recipe)
         console.print()
         console.print(money_table(rules, len(rows), unit))
+        console.print(f"{verdict(rules, float(case.weights.sum()))}.", highlight=False)
     if refit:
         _fit(model, problem.rows, Console(quiet=True), has_bar(model, talk))
         note(talk, f"The saved model was trained once more, on all {n:,} rows.")

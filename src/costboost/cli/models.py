@@ -105,8 +105,8 @@ def measure(
     """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
     # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
     from costboost.report import make_case
+    from costboost.report.case import case_of
     from costboost.report.headline import headline
-    from costboost.report.of_model import case_of
 
     nothing, names = recipe.nothing, {str(label): label for label in model.decisions_.tolist()}
     if nothing and nothing not in names:

@@ -45,6 +45,7 @@ def report(
     # The file must have the target: use the rows of `costboost fit --save-test FILE`.
     from costboost.costs.forms import columns_of
     from costboost.report import report_data, write_report
+    from costboost.report.headline import verdict
 
     need("plotly", "report", "costboost report")
     check_output(path, kinds=False)
@@ -82,6 +83,7 @@ def report(
         print_json({"page": str(page), "rows": len(rows), "ways_to_decide": ways})
         return
     console.print(money_table(rules, len(rows), unit_of_rows))
+    console.print(f"{verdict(rules, float(case.weights.sum()), case.unit)}.", highlight=False)
     console.print()
     wrote(console, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 

@@ -6,7 +6,8 @@ error that names the parameter, its owner, the rule, what was given and the reme
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
@@ -15,9 +16,27 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs.expressions import Expression
-from costboost.costs.labels import arranged, matched, nearest, parameter, positive_code
+from costboost.costs.labels import (
+    arranged,
+    listed,
+    matched,
+    nearest,
+    parameter,
+    positive_code,
+)
 
 Texts: TypeAlias = dict[tuple[int, int], str]
+
+# fn, fp, tp and tn as columns are called: cost_fn, FN_cost, "false negative", costFP.
+_SHORT_NAMES = {
+    key: re.compile(rf"(?:costs?[_\-\s]*)?{words}(?:[_\-\s]*costs?)?", re.IGNORECASE)
+    for key, words in {
+        "fn": r"(?:fn|false[_\-\s]?negatives?)",
+        "fp": r"(?:fp|false[_\-\s]?positives?)",
+        "tp": r"(?:tp|true[_\-\s]?positives?)",
+        "tn": r"(?:tn|true[_\-\s]?negatives?)",
+    }.items()
+}
 
 SHORT_KEYS = ("fn", "fp", "tp", "tn", "positive")
 """Keys of the binary short form ``{"fn": 5, "fp": 1}``."""
@@ -56,9 +75,12 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
     """
 
     positive: Any
+    # Index of the prices that `per_row` was given. Parts of the array have none.
+    index: Any
 
     def __array_finalize__(self, obj: Any) -> None:
         self.positive = getattr(obj, "positive", None)
+        self.index = None
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         result = super().__array_function__(func, types, args, kwargs)
@@ -141,8 +163,13 @@ def per_row(
             )
         short = {key: x for key, x in parts.items() if key in ("fn", "fp") or x != 0.0}
         return short if positive is None else {**short, "positive": positive}
+    known = [x for x in (X, *parts.values()) if hasattr(getattr(x, "index", None), "get_indexer")]
     prices = {
-        key: Expression(x)(X) if key in named else as_floats(x, key, "per_row")
+        key: Expression(x)(X)
+        if key in named
+        else as_floats(
+            aligned(x, known[0], parameter(key, "per_row")) if known else x, key, "per_row"
+        )
         for key, x in parts.items()
     }
     size = _size(prices, n if X is None else len(X))
@@ -150,6 +177,7 @@ def per_row(
     costs[:, 1, 0], costs[:, 0, 1] = prices["fn"], prices["fp"]
     costs[:, 1, 1], costs[:, 0, 0] = prices["tp"], prices["tn"]
     costs.positive = positive
+    costs.index = known[0].index if known and len(known[0]) == size else None
     return costs
 
 
@@ -192,6 +220,48 @@ def is_frame(value: object) -> bool:
 def is_short(value: object) -> bool:
     """Say whether `value` is the binary short form, ``{"fn": ..., "fp": ...}``."""
     return isinstance(value, Mapping) and bool(value) and all(key in SHORT_KEYS for key in value)
+
+
+def row_costs(
+    costs: Any, labels: Iterable[Any] = (), positive: Any = None, start: str = "A frame of costs"
+) -> Any:
+    """A frame with a row per row and the columns fn, fp, tp, tn as the short form."""
+    # Anything else is returned as it is, also a frame whose columns are known decisions.
+    if not is_frame(costs) or set(costs.columns) <= {*labels}:
+        return costs
+    found: dict[Any, str] = {}
+    for column in costs.columns:
+        for key, name in _SHORT_NAMES.items():
+            if name.fullmatch(str(column).strip()):
+                found[column] = key
+    if not found:
+        return costs
+    strange = [column for column in costs.columns if column not in found]
+    if strange or len(set(found.values())) < len(found):
+        raise ValueError(
+            f"{start} must have the columns 'fn' and 'fp', and 'tp' and 'tn' if needed, each once, "
+            f"or a column per decision; got {listed(costs.columns)}. Drop the other columns, or "
+            "name all columns after the decisions."
+        )
+    short = {key: costs[column] for column, key in found.items()}
+    return short if positive is None else {**short, "positive": positive}
+
+
+def aligned(values: Any, rows: Any, start: str) -> Any:
+    """Values in the order of the rows, if both have an index of pandas; refused if they differ."""
+    mine, index = getattr(values, "index", None), getattr(rows, "index", None)
+    has_both = hasattr(mine, "get_indexer") and hasattr(index, "get_indexer")
+    if not has_both or len(mine) != len(index) or mine.equals(index):  # type: ignore[arg-type, union-attr]
+        return values
+    if mine.is_unique and index.is_unique:  # type: ignore[union-attr]
+        places = mine.get_indexer(index)  # type: ignore[union-attr]
+        if (places >= 0).all():
+            return values.iloc[places] if hasattr(values, "iloc") else values[places]
+    raise ValueError(
+        f"{start} must have the index of the rows it belongs to, in any order; its index has other "
+        "or repeated labels, so it may be of other rows. Take it from the same rows, or pass "
+        ".to_numpy() if its order is right."
+    )
 
 
 def cells_in(form: Any) -> list[Any]:
@@ -368,12 +438,13 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
         raise ValueError(
             f"{start} is a frame without an index, so its first column must hold the true class "
             f"and each other column the decision it is named after; got {len(frame)} rows and the "
-            f"columns {columns}. Add the column of true classes."
+            f"columns {listed(columns)}. Add the column of true classes."
         )
     if columns == list(range(len(columns))) and any(isinstance(x, str) for x in truths):
         raise ValueError(
-            f"{start} is a frame whose rows are named {truths}, but whose columns have no names, "
-            f"only the numbers {columns}. Name the columns after the decisions."
+            f"{start} is a frame whose rows are named {listed(truths)}, but whose columns have no "
+            "names, "
+            f"only the numbers {listed(columns)}. Name the columns after the decisions."
         )
     column_name = getattr(getattr(frame, "columns", None), "name", None)
     if _says(truth_name, _DECISION_WORDS) or _says(column_name, _TRUTH_WORDS):
@@ -414,6 +485,11 @@ class Reader:
         """Decisions of an unlabelled array."""
         return self.classes if self.decisions is None else self.decisions
 
+    @property
+    def labels(self) -> list[Any]:
+        """Names of classes and of decisions that are known."""
+        return [*self.classes.tolist(), *self.columns.tolist()]
+
     def matrix(self, form: Any) -> tuple[Floats, AnyArray, Texts]:
         """Any matrix, (k, d) or (n, k, d), the decisions, and the texts of cells that are texts."""
         is_result = callable(form)
@@ -429,6 +505,8 @@ class Reader:
         if isinstance(form, RowCosts) and form.ndim == 3 and len(self.classes) == 2:
             remedy = "call per_row(..., positive=...) with the label of the positive class"
             code = positive_code(form.positive, self.classes, "costs", self.owner, remedy=remedy)
+            if form.index is not None:
+                form = aligned(form, self.X, self.start)
             form = np.asarray(form) if code == 1 else np.asarray(form)[:, ::-1, ::-1]
         if isinstance(form, np.ndarray) and form.dtype.kind in "fiub":
             matrix = np.asarray(form, dtype=np.float64)
@@ -454,6 +532,12 @@ class Reader:
         if isinstance(form, Mapping):
             return self._short(form) if is_short(form) else self._mapping(form)
         if is_frame(form):
+            if row_costs(form, self.labels, start=self.start) is not form:
+                raise ValueError(
+                    f"{self.start} must be one matrix for all rows, truth by decision, got a frame "
+                    f"with the columns {listed(form.columns)}, which are costs of single rows. "
+                    "Pass it as costs= at fit, predict or score."
+                )
             truths, columns, cells = _open_frame(form, self.start)
             return self._labelled(cells, truths, columns)
         cells = object_array(form).astype(object)
@@ -493,7 +577,7 @@ class Reader:
     def _refuse_shape(self, shape: tuple[int, ...]) -> NoReturn:
         k, d, n = len(self.classes), len(self.columns), self.n_samples
         known, decisions = self.classes.tolist(), self.columns.tolist()
-        stated = "" if decisions == known else f" and the decisions {decisions}"
+        stated = "" if decisions == known else f" and the decisions {listed(decisions)}"
         if len(shape) == 3 and shape[1:] == (k, d):
             remedy = f"X has {n} rows: take the costs from the same rows."
         elif len(shape) in (2, 3) and shape[-2] == k and self.decisions is None:
@@ -512,7 +596,8 @@ class Reader:
             )
         wanted = f"({k}, {d})" if len(shape) != 3 else f"({'n' if n is None else n}, {k}, {d})"
         raise ValueError(
-            f"{self.start} must have shape {wanted} for the classes {known}{stated}, got {shape}. "
+            f"{self.start} must have shape {wanted} for the classes {listed(known)}{stated}, got "
+            f"{shape}. "
             f"{remedy}"
         )
 
@@ -534,8 +619,9 @@ class Reader:
         wanted, given = self.decisions.tolist(), decisions.tolist()
         if set(wanted) != set(given):
             raise ValueError(
-                f"{self.start} must price the decisions {wanted} that the model was fitted with, "
-                f"got {given}. Give a column to each, or fit anew with other decisions."
+                f"{self.start} must price the decisions {listed(wanted)} that the model was fitted "
+                "with, "
+                f"got {listed(given)}. Give a column to each, or fit anew with other decisions."
             )
         return cells[:, [given.index(x) for x in wanted]], self.decisions
 
@@ -547,7 +633,7 @@ class Reader:
             hint = nearest(word.lower(), SHORT_KEYS) if isinstance(word, str) else ""
             what = "keys" if len(strange) > 1 else "key"
             raise ValueError(
-                f"{self.start} has the unknown {what} {', '.join(map(repr, strange))}{hint} Write "
+                f"{self.start} has the unknown {what} {listed(strange)[1:-1]}{hint} Write "
                 "{(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...} with 'tp', "
                 "'tn' and 'positive' if needed."
             )
@@ -583,8 +669,10 @@ class Reader:
         if strangers:
             label = next(x for x in strangers[0] if x not in known)
             raise ValueError(
-                f"{self.start} must map pairs (truth, decision), got the pairs {strangers} with "
-                f"the unknown label {label!r}{nearest(label, known)} The classes are {known}. "
+                f"{self.start} must map pairs (truth, decision), got the pairs {listed(strangers)} "
+                "with "
+                f"the unknown label {label!r}{nearest(label, known)} The classes are "
+                f"{listed(known)}. "
                 f"Correct the label, or give a cost to every pair: {shown} missing."
             )
         raise ValueError(
@@ -597,13 +685,13 @@ class Reader:
         if len(known) != 2:
             raise ValueError(
                 f"{self.start} may use the keys 'fn' and 'fp' for two classes only, and there are "
-                f"{len(known)}: {known}. Write {{(truth, decision): cost}} or a matrix."
+                f"{len(known)}: {listed(known)}. Write {{(truth, decision): cost}} or a matrix."
             )
         missing = [key for key in ("fn", "fp") if key not in mapping]
         if missing:
             raise ValueError(
                 f"{self.start} must give both 'fn' (the price of a miss) and 'fp' (the price of a "
-                f"false alarm), got {dict(mapping)}. Add {missing[0]!r}."
+                f"false alarm), got {listed(mapping)[1:-1]} alone. Add {missing[0]!r}."
             )
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
         cells = np.empty((2, 2), dtype=object)
@@ -623,7 +711,8 @@ class Reader:
         if len(sizes | ({self.n_samples} - {None} if sizes else set())) > 1:
             raise ValueError(
                 f"{self.start} must give one price per row, {self.n_samples or 'n'} of them, got "
-                f"arrays of length {sorted(sizes)}. Take the prices from the same rows as X; an "
+                f"arrays of length {listed(sorted(sizes))}. Take the prices from the same rows as "
+                "X; an "
                 'expression over columns, such as "amount + 15", fits any rows.'
             )
         matrix = np.empty((*sizes, *cells.shape))
@@ -650,7 +739,7 @@ class Reader:
             return Expression(cell)(self.X)
         if cell is None or isinstance(cell, bytes):
             raise TypeError(f"{self.start} must hold a number {place}, got {cell!r}.")
-        values = as_floats(cell, self.name, self.owner)
+        values = as_floats(aligned(cell, self.X, self.start), self.name, self.owner)
         if values.ndim > 1:
             raise ValueError(
                 f"{self.start} must hold a number or an array of shape (n,) {place}, got shape "
@@ -674,6 +763,13 @@ class Reader:
         shape = tuple(costs.shape) if is_table else object_array(costs).shape
         k, d = len(self.classes), len(self.columns)
         if codes is None:
+            if is_table and len(costs) == self.n_samples != k:
+                raise ValueError(
+                    f"{self.start} is a frame with a row per row of X and the columns "
+                    f"{listed(costs.columns)}: prices of decisions, which need the truth, and it "
+                    "is unknown here. Pass a frame with the columns 'fn' and 'fp' (two classes), "
+                    f"or a matrix per row, shape ({self.n_samples}, {k}, {d})."
+                )
             if not is_table and len(shape) < 3 and shape != (k, d):
                 raise ValueError(
                     f"{self.start} must have shape (n, {k}, {d}), truth by decision, or "
@@ -700,12 +796,14 @@ class Reader:
     def prices(self, costs: Any, codes: Ints) -> tuple[Floats, AnyArray]:
         """Prices (n, d) of rows, given as (n, d) or as (n,), the price of an error; decisions."""
         n, classes, decisions = len(codes), self.classes, self.columns
+        costs = aligned(costs, self.X, self.start)
         array = as_floats(costs.to_numpy() if is_frame(costs) else costs, self.name, self.owner)
         if array.shape == (n,):
             if self.decisions is not None and not np.array_equal(self.decisions, classes):
                 raise ValueError(
                     f"{self.start} of shape (n,) is the price of an error, but the decisions "
-                    f"{self.decisions.tolist()} are not the classes, so none of them is the error. "
+                    f"{listed(self.decisions.tolist())} are not the classes, so none of them is "
+                    "the error. "
                     "Pass shape (n, d), the price of each decision."
                 )
             check_finite(array, self.name, self.owner, classes, decisions)

@@ -24,6 +24,13 @@ def parameter(name: str, owner: str) -> str:
     return f"The {name!r} parameter of {owner}" if owner else f"The {name!r} parameter"
 
 
+def listed(labels: Iterable[Any], most: int = 5) -> str:
+    """A list in a message: the first labels, and how many more there are."""
+    known = list(labels)
+    more = f", and {len(known) - most} more" if len(known) > most else ""
+    return f"[{', '.join(map(repr, known[:most]))}{more}]"
+
+
 def nearest(word: object, known: Iterable[object]) -> str:
     """``"; did you mean 'fraud'?"`` if a known word is near, else nothing."""
     words = {str(other): other for other in known}
@@ -63,22 +70,26 @@ def arranged(
     absent = [x for x, i in zip(truths, truth_codes, strict=True) if i < 0]
     if missing and set(range(len(known))) <= set(column_codes):
         raise ValueError(
-            f"{start} must have a row for every class {known} and a column for every decision, but "
-            f"its rows are {list(truths)} and its columns {list(columns)}. It looks transposed: "
+            f"{start} must have a row for every class {listed(known)} and a column for every "
+            "decision, but "
+            f"its rows are {listed(truths)} and its columns {listed(columns)}. It looks "
+            "transposed: "
             "rows are the truth, columns the decision. Pass its transpose, .T."
         )
     if missing:
-        also = f" and name the unknown {absent}" if absent else ""
+        also = f" and name the unknown {listed(absent)}" if absent else ""
         raise ValueError(
-            f"{start} must name the classes {known} in its rows (the truth), in any order: they "
-            f"lack {missing}{also}{nearest(missing[0], absent)}. Relabel it: rows = truth, columns "
+            f"{start} must name the classes {listed(known)} in its rows (the truth), in any order: "
+            "they "
+            f"lack {listed(missing)}{also}{nearest(missing[0], absent)}. Relabel it: rows = truth, "
+            "columns "
             "= decision."
         )
     for what, codes, labels in (("rows", truth_codes, truths), ("columns", column_codes, columns)):
         found = [x if i < 0 else known[i] for x, i in zip(labels, codes, strict=True)]
         if len(set(found)) < len(found):
             raise ValueError(
-                f"{start} must name each label once in its {what}, got {list(labels)}. Drop the "
+                f"{start} must name each label once in its {what}, got {listed(labels)}. Drop the "
                 "repeated one."
             )
     rows = [truth_codes.index(i) for i in range(len(known))]
@@ -102,15 +113,18 @@ def _decisions(
         near = nearest(label, lacking) if label not in absent else ""
         if near:
             raise ValueError(
-                f"{start} names the decision {label!r} in its columns and lacks {lacking}{near} If "
+                f"{start} names the decision {label!r} in its columns and lacks "
+                f"{listed(lacking)}{near} If "
                 f"{label!r} is meant as a decision of its own, rename it so that it is not taken "
                 "for a misspelt class."
             )
     are_classes = len(lacking) < len(known) and all(x in absent for x in extra)
     if lacking and are_classes:
         raise ValueError(
-            f"{start} must name exactly the classes {known} in its columns (the decision), in any "
-            f"order: they lack {lacking}. Add those columns, or give the decisions names of their "
+            f"{start} must name exactly the classes {listed(known)} in its columns (the decision), "
+            "in any "
+            f"order: they lack {listed(lacking)}. Add those columns, or give the decisions names "
+            "of their "
             "own."
         )
     if are_classes and (as_classes or not extra):
@@ -118,12 +132,16 @@ def _decisions(
     labels = [x if i < 0 else known[i] for x, i in zip(columns, codes, strict=True)]
     if as_classes:
         raise ValueError(
-            f"{start} has the decisions {labels}, and this algorithm decides only for the classes "
-            f"{known}. Use CostBoostClassifier, MinCostClassifier or LpCSBClassifier, which take "
+            f"{start} has the decisions {listed(labels)}, and this algorithm decides only for the "
+            "classes "
+            f"{listed(known)}. Use CostBoostClassifier, MinCostClassifier or LpCSBClassifier, "
+            "which take "
             "any decisions."
         )
     if len(labels) < 2:
-        raise ValueError(f"{start} must have two decisions or more, got {labels}. Add a column.")
+        raise ValueError(
+            f"{start} must have two decisions or more, got {listed(labels)}. Add a column."
+        )
     places = list(range(len(labels)))
     if are_classes:  # all decisions are classes, of which some have no rows of data
         with suppress(TypeError):  # labels of several types have no order but their own
@@ -143,7 +161,7 @@ def positive_code(
         if code < 0:
             raise ValueError(
                 f"{parameter(name, owner)} names the positive class {positive!r}, which is not "
-                f"among the classes {known}{nearest(positive, known)} Name one of them."
+                f"among the classes {listed(known)}{nearest(positive, known)} Name one of them."
             )
         return code
     if not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS:

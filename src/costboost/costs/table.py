@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
-from costboost.costs.forms import Reader
-from costboost.costs.labels import label_array
+from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
+from costboost.costs.labels import label_array, listed, positive_code
 from costboost.costs.uncertain import scenarios
 from costboost.costs.words import CostSummary, in_words
 from costboost.errors import CostWarning
@@ -145,7 +145,9 @@ class Costs:
             ``"0.9 * amount + 15"``.
         costs : array, frame or mapping, optional
             Costs in place of `cost_matrix`: shape (n, k, d), each row's own matrix; a (k, d) matrix
-            or a mapping, as above. If `codes` is given, also (n, d), the price of each decision on
+            or a mapping, as above; for two classes a frame with a row per row and the columns
+            ``fn``, ``fp``, ``tp``, ``tn`` (the first two at least), also called ``cost_fn`` or
+            ``FN_cost``. If `codes` is given, also (n, d), the price of each decision on
             the row (the columns of a frame name the decisions), or (n,), the price of any error on
             the row.
         classes : array of shape (k,)
@@ -187,9 +189,6 @@ class Costs:
         """
         truth = None if codes is None else np.asarray(codes, dtype=np.intp)
         given = cost_matrix if costs is None else costs
-        is_numbers = isinstance(given, np.ndarray) and given.dtype.kind in "fiub"
-        if means and not is_numbers:
-            given = scenarios(given).expected
         if decisions is not None and not isinstance(decisions, np.ndarray):
             decisions = label_array(list(decisions))  # type: ignore[arg-type]
         reader = Reader(
@@ -201,6 +200,21 @@ class Costs:
             X,
             as_classes,
         )
+        if is_frame(costs):
+            given = row_costs(costs, reader.labels, positive_of(cost_matrix), reader.start)
+            if given is not costs and "positive" not in given and len(reader.classes) == 2:
+                positive_code(
+                    None,
+                    reader.classes,
+                    "costs",
+                    owner,
+                    remedy="pass costboost.costs.per_row(fn=..., fp=..., positive=...), or name it "
+                    "in "
+                    "cost_matrix, {'fn': ..., 'fp': ..., 'positive': ...}",
+                )
+        is_numbers = isinstance(given, np.ndarray) and given.dtype.kind in "fiub"
+        if means and not is_numbers:
+            given = scenarios(given).expected
         if isinstance(given, Costs):
             matrix, names = reader.relabelled(given.matrix, given.classes, given.decisions)
             return Costs(reader.classes, matrix, names, codes=truth)
@@ -358,7 +372,7 @@ class Costs:
         if len(self.decisions) != 2:
             raise ValueError(
                 f"error_cost is defined for two decisions, and there are {len(self.decisions)}: "
-                f"{self.decisions.tolist()}. Use reduced, the price of every decision."
+                f"{listed(self.decisions.tolist())}. Use reduced, the price of every decision."
             )
         if self.reduced_matrix is not None:
             return frozen(self.reduced_matrix.max(axis=1)[self._truth])
@@ -539,7 +553,7 @@ class Costs:
             n = "n" if rows is None else rows
             raise ValueError(
                 f"The 'proba' parameter of Costs must have shape ({n}, {k}), a column per class in "
-                f"the order {self.classes.tolist()}; got {p.shape}."
+                f"the order {listed(self.classes.tolist())}; got {p.shape}."
             )
         return p
 
@@ -771,7 +785,7 @@ def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
             f"{reader.start} makes the right decision the most costly one: deciding {known[j]!r} "
             f"when the truth is {known[j]!r} costs {right[j]:.6g}, a mistake at most "
             f"{mistakes[j]:.6g}. Rows are the truth and columns the decision: is the matrix "
-            f"transposed, or its columns in another order than the classes {known}?",
+            f"transposed, or its columns in another order than the classes {listed(known)}?",
             CostWarning,
             stacklevel=3,
         )

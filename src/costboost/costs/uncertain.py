@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs.forms import Uncertain, as_floats, is_frame
-from costboost.costs.labels import parameter
+from costboost.costs.labels import listed, parameter
 
 if TYPE_CHECKING:
     from costboost.costs.table import Costs
@@ -366,7 +366,8 @@ def _count(entries: Sequence[Interval | Samples]) -> int:
     if len(lengths) > 1:
         raise ValueError(
             f"{parameter('cost_matrix', 'scenarios')} must hold samples of one length, because the "
-            f"s-th values of all belong together; got the lengths {lengths}. Draw all entries "
+            f"s-th values of all belong together; got the lengths {listed(lengths)}. Draw all "
+            "entries "
             "equally often, or use interval(low, high) for some."
         )
     return lengths[0] if lengths else 1
@@ -410,7 +411,7 @@ def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
         labels = sorted((scenario.classes.tolist() for scenario in given), key=str)
         raise ValueError(
             f"{parameter('costs', 'decide_worst')} must hold at least one Costs, all of the same "
-            f"classes and decisions, got {len(given)} of the classes {labels}. Pass "
+            f"classes and decisions, got {len(given)} of the classes {listed(labels)}. Pass "
             "the forms of scenarios(cost_matrix).worst, each resolved with the same classes=."
         )
     if len(given) == 1:

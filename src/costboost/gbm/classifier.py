@@ -25,6 +25,7 @@ from costboost.costs import Costs
 from costboost.costs.forms import columns_of
 from costboost.decisions import Explanation, explain
 from costboost.estimator import CostSensitiveClassifier
+from costboost.gbm.checks import warn_of_repeated_rows, warn_of_target
 from costboost.gbm.heads import Head
 from costboost.gbm.members import Members
 from costboost.gbm.parameters import RULES, hint, with_hints
@@ -390,6 +391,13 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self
             The fitted classifier.
 
+        Warns
+        -----
+        CostWarning
+            If a column of X alone tells the class of every row (the target, or what follows from
+            it), or if many held-out rows are copies of rows that their fold trains on: estimates
+            would be too good.
+
         Examples
         --------
         >>> from costboost.datasets import make_fraud
@@ -437,6 +445,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
                 eval_set, self._read_features, pricing, known, has_costs=costs is not None
             )
         folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
+        warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
+        apart = [(train, held) for train, held in folds if train is not None and held is not None]
+        warn_of_repeated_rows(rows.X, apart, owner)
         return MemoryRows(
             rows,
             columns,
@@ -459,6 +470,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self,
         paths: Any,
         target: str,
+        *,
         costs: Any = None,
         sample_weight: str | None = None,
         features: Sequence[str] | None = None,
@@ -527,6 +539,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self,
         paths: Any,
         output: str | Path,
+        *,
         costs: Any = None,
         proba: bool = False,
         keep: Sequence[str] = (),
@@ -778,7 +791,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         """
         return self._first_head.contributions(self._read_features(X))
 
-    def explain(self, X: Any, costs: Any = None, *, codes: ArrayLike | None = None) -> Explanation:
+    def explain(self, X: Any, *, costs: Any = None, codes: ArrayLike | None = None) -> Explanation:
         """Explain decisions in money: what each feature adds to what a decision saves.
 
         Parameters

@@ -92,7 +92,7 @@ class Pricing:
     def _names_for(self, costs: Any) -> AnyArray | None:
         """Names of the columns of costs without any: the decisions that `cost_matrix` names."""
         shape: tuple[int, ...] = getattr(costs, "shape", ())
-        if len(shape) < 2 or is_labelled(costs) or hasattr(costs, "columns"):
+        if len(shape) < 2 or hasattr(costs, "columns") or is_labelled(costs):
             return None
         names = decisions_of(self.cost_matrix, self.classes, self.owner)
         return names if shape[-1] == len(names) else None

@@ -12,8 +12,15 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import in_range, usual_exponent
 from costboost.costs import Costs
-from costboost.costs.forms import RowCosts, is_frame, is_short, named_labels
-from costboost.costs.labels import nearest, positive_code
+from costboost.costs.forms import (
+    RowCosts,
+    aligned,
+    is_frame,
+    is_short,
+    named_labels,
+    row_costs,
+)
+from costboost.costs.labels import listed, nearest, positive_code
 
 # -- Checks of what metrics are given: labels turned into codes, costs resolved ------------------
 
@@ -50,6 +57,15 @@ class Judged:
             )
         form = cost_matrix if costs is None else costs
         rows = None if costs is None else len(truth_codes)
+        start = f"The 'costs' parameter of {owner}"
+        if costs is not None and not (is_frame(costs) and len(costs) != len(truth_codes)):
+            known = [
+                *truth.tolist(),
+                *([] if decisions is None else np.asarray(decisions).tolist()),
+            ]
+            form = aligned(row_costs(costs, known, positive, start), y_true, start)
+            if isinstance(form, dict):
+                form = {key: aligned(value, y_true, start) for key, value in form.items()}
         form = with_positive(form, positive)
         if positive is not None:
             extra = [*extra, positive]
@@ -65,7 +81,8 @@ class Judged:
         if binary and len(self.classes) > 2:
             raise ValueError(
                 f"{owner} is defined for two classes, found {len(self.classes)}: "
-                f"{self.classes.tolist()}. Compare one class with the rest: pass y == label."
+                f"{listed(self.classes.tolist())}. Compare one class with the rest: pass y == "
+                "label."
             )
         self.codes = _code(truth, self.classes, "y_true", "labels", owner)[truth_codes]
         self.weights = _weights(sample_weight, len(self.codes), owner)
@@ -92,7 +109,7 @@ def with_positive(form: Any, positive: Any) -> Any:
         return {**form, "positive": positive}
     if isinstance(form, RowCosts) and form.positive is None:
         named: Any = form[:]
-        named.positive = positive
+        named.positive, named.index = positive, form.index
         return named
     return form
 
@@ -161,11 +178,11 @@ def _classes(found: list[Any], size: int | None, owner: str) -> AnyArray:
     except TypeError as error:
         raise ValueError(
             f"{owner} found labels of different types in y_true, y_pred or the costs: "
-            f"{list(distinct)}. Use one type everywhere."
+            f"{listed(distinct)}. Use one type everywhere."
         ) from error
     if size is not None and len(classes) < size:
         raise ValueError(
-            f"{owner} needs {size} classes but found only {classes} in the data. "
+            f"{owner} needs {size} classes but found only {listed(classes)} in the data. "
             "Pass labels=, all classes in the order of the costs."
         )
     return np.array(classes)
@@ -189,7 +206,8 @@ def _code(values: AnyArray, known: AnyArray, name: str, others: str, owner: str)
     unknown = [value for value in values.tolist() if value not in places]
     if unknown:
         raise ValueError(
-            f"The {name!r} parameter of {owner} must hold only the {others} {known.tolist()}, got "
+            f"The {name!r} parameter of {owner} must hold only the {others} "
+            f"{listed(known.tolist())}, got "
             f"{unknown[:5]}{nearest(unknown[0], known.tolist())} Correct them, or add them to "
             f"{others}=."
         )

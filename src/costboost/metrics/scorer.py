@@ -53,6 +53,7 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         X: Any,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
+        *,
         costs: Any = None,
     ) -> float:
         """Score a fitted classifier; greater is better."""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.report import charts
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section, count, money, percent, span
+
+if TYPE_CHECKING:
+    from costboost.report.page import ReportData
 
 RESAMPLES = 2_000
 # Above this many units the normal interval is used; the bootstrap would say the same.
@@ -135,21 +140,31 @@ def total_intervals(values: Floats, seed: int = 0) -> list[Range]:
 # -- the section --------------------------------------------------------------------------------
 
 
-def headline_section(case: Case, head: Headline) -> Section:
-    """The verdict, a card for each alternative, and the charts of costs and of days."""
-    unit = escape(case.unit)
-    nothing, model = head.rule("nothing"), head.rule("model").cost
-    saving, possible = nothing.saving, nothing.cost.value - head.perfect
-    title = "The model and doing nothing cost about the same"
+def verdict(rules: Sequence[RuleCost], rows: float, unit: str = "") -> str:
+    """Money per row against the best constant decision, in one sentence."""
+    saving = next(rule for rule in rules if rule.key == "constant").saving
+    value = abs(saving.value) / rows
+    each = money(value, unit) if value >= 0.1 else f"{unit}{value:.2g}"
     if saving.low > 0:
-        title = f"The model saves {money(saving.value, case.unit)} against doing nothing"
+        return f"The model saves {each} a row against the best constant decision"
     if saving.high < 0:
-        title = f"The model costs {money(-saving.value, case.unit)} more than doing nothing"
+        return f"The model costs {each} a row more than the best constant decision"
+    return "The model and the best constant decision cost about the same"
+
+
+def headline_section(report: ReportData) -> Section:
+    """The verdict, a card for each alternative, and the charts of costs and of days."""
+    case, head = report.case, report.headline
+    unit = escape(case.unit)
+    constant, model = head.rule("constant"), head.rule("model").cost
+    avoidable = constant.cost.value - head.perfect
+    title = verdict(head.rules, head.rows, case.unit)
     reached = ""
-    if possible > 0:
+    if avoidable > 0:
         reached = (
-            f" Deciding every row right would have cost {money(head.perfect, unit)}; the model "
-            f"reaches {percent(saving.value / possible)} of the possible saving."
+            f" Deciding every row right would have cost {money(head.perfect, unit)}; of what the "
+            f"best constant decision costs beyond that, the model avoids "
+            f"{percent(constant.saving.value / avoidable)} (its score)."
         )
     lead = (
         f"On the {count(head.rows)} rows of this report the model's decisions cost "
@@ -230,9 +245,7 @@ def _daily_chart(head: Headline, unit: str) -> Figure | None:
     names = {key: head.rule(key).name for key in ALTERNATIVES}
     saved = {key: head.daily[name] - head.daily["The model"] for key, name in names.items()}
     lines = [
-        charts.line(
-            f"Against: {names[key]}", days, charts.numbers(saved[key].cumsum()), COLORS[key]
-        )
+        charts.line(f"Against: {names[key]}", days, saved[key].cumsum(), COLORS[key])
         for key in ALTERNATIVES
     ]
     return Figure(

@@ -123,7 +123,7 @@ class Service:
             codes = found.codes
         reasons = None
         if query.explain:
-            reasons = self.model.explain(table.frame(), costs, codes=codes)
+            reasons = self.model.explain(table.frame(), costs=costs, codes=codes)
         return Reply(codes, proba, expected, *_runner_up(expected, codes), reasons, found)
 
     def _costs(self, query: Query, X: Any) -> Floats | None:
