@@ -201,13 +201,6 @@ def test_totals_are_plain_sums_and_add_up(form):
     assert (whole.costs.matrix is None) == (costs.matrix is None)
 
 
-def test_a_class_without_weight_pays_the_mean_price_of_a_mistake():
-    prices = np.array([[0.0, 4, 4], [0, 2, 2], [6, 0, 6]])
-    costs = Costs([0, 1, 2], None, codes=np.array([0, 0, 1]), prices=prices)
-    found = totals_of(costs, np.ones(3)).mean_costs
-    np.testing.assert_allclose(found, [[0, 3, 3], [6, 0, 6], [4, 4, 0]])
-
-
 # --- calibration ------------------------------------------------------------------------------
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,8 +104,7 @@ def fit(
     talk.print(f"{escape(asked.table)}: {size} ({problem.source.in_words()}){place}")
     talk.print(columns_table(recipe))
     said = f"Types are those of the first {SAMPLE:,} rows; all rows are checked."
-    for text in [*notes, said] if from_disk else notes:
-        note(talk, text)
+    note(talk, *notes, *([said] if from_disk else []))
     train = _train_from_disk if from_disk else _train_in_memory
     model, rows, frame, n, held_out = train(asked, learner, problem, test, test_size, talk)
     rules: Any = []
@@ -132,12 +131,12 @@ def fit(
                 "model": str(path),
                 "class": type(model).__name__,
                 "rows": n,
-                "columns": [column.to_json() for column in recipe.columns],
+                "columns": recipe.columns,
                 "classes": model.classes_.tolist(),
                 "decisions": model.decisions_.tolist(),
                 "costs": str(model.costs_),
                 "notes": [*notes, *held_out.pop("remarks")],
-                "held_out": {**held_out, "ways_to_decide": [asdict(rule) for rule in rules]},
+                "held_out": {**held_out, "ways_to_decide": rules},
             }
         )
 
@@ -163,8 +162,7 @@ def _announce(talk: Console, model: Any, n_train: int, n_test: int, words: str) 
 def _conclude(talk: Console, model: Any, remarks: list[str], costs: bool = True) -> None:
     from costboost.cli.show import warn
 
-    for text in remarks:
-        warn(talk, text)
+    warn(talk, *remarks)
     if costs:
         talk.print(
             f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}", highlight=False

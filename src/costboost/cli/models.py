@@ -50,17 +50,14 @@ def algorithm_class(name: str) -> Any:
 
 def read_settings(entries: Sequence[str] | None) -> dict[str, Any]:
     """Parameters from ``name=value``: numbers, true, false, none, JSON or plain text."""
-    words = {"true": True, "false": False, "none": None, "null": None}
+    words = {"none": "null", **{word: word for word in ("true", "false", "null")}}
     found: dict[str, Any] = {}
     for entry in entries or ():
         name, sign, text = (part.strip() for part in entry.partition("="))
         if not sign or not name:
             raise TableError(f"--set {entry!r} must be name=value, as in --set n_estimators=200.")
-        if text.lower() in words:
-            found[name] = words[text.lower()]
-            continue
         try:
-            found[name] = json.loads(text)
+            found[name] = json.loads(words.get(text.lower(), text))
         except ValueError:
             found[name] = text
     return found

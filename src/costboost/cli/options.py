@@ -107,11 +107,15 @@ class ScoringOptions(_File):
     delimiter: str | None = DELIMITER
     encoding: str | None = ENCODING
 
-    def load(self) -> tuple[Any, TableRecipe]:
-        """The model, and the recipe of its table."""
+    def load(self, why: str = "") -> tuple[Any, TableRecipe]:
+        """The model, and the recipe of its table; ``why`` says what needs probabilities."""
         from costboost.cli.models import load_model
 
-        return load_model(self.model)
+        model, recipe = load_model(self.model)
+        if why and model._lack_of_probabilities():
+            name = type(model).__name__
+            raise ValueError(f"{name} has no probabilities, {why}. Use CostBoost.")
+        return model, recipe
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -23,20 +25,32 @@ def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object, for scripts."""
 
     def plain(value: Any) -> Any:
+        if hasattr(value, "to_json"):
+            return value.to_json()
+        if is_dataclass(value):
+            return vars(value)
         return value.tolist() if hasattr(value, "tolist") else str(value)
 
     json.dump(values, sys.stdout, indent=2, default=plain, ensure_ascii=False)
     sys.stdout.write("\n")
 
 
-def note(console: Console, text: str) -> None:
-    """Something worth knowing."""
-    console.print(f"[cyan]Note:[/cyan] {escape(text)}", highlight=False)
+def note(console: Console, *texts: str) -> None:
+    """What is worth knowing."""
+    for text in texts:
+        console.print(f"[cyan]Note:[/cyan] {escape(text)}", highlight=False)
 
 
-def warn(console: Console, text: str) -> None:
-    """Something that may be wrong."""
-    console.print(f"[yellow]Warning:[/yellow] {escape(text)}", highlight=False)
+def warn(console: Console, *texts: str) -> None:
+    """What may be wrong."""
+    for text in texts:
+        console.print(f"[yellow]Warning:[/yellow] {escape(text)}", highlight=False)
+
+
+def progress(console: Console) -> Progress:
+    """A bar that is gone when the work is done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, console=console, transient=True)
 
 
 def wrote(console: Console, path: Any, more: str = ".") -> None:
