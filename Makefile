@@ -49,7 +49,7 @@ types: $(VENV)/.installed-dev ## Check types
 trust: $(VENV)/.installed-dev ## Kill, fill, load, attack: run what we promise and write docs/promises.md
 	PYTHONPATH=src:tests $(BIN)/python -m trust $(ARGS)
 	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q -m trust tests
-	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py
+	COSTBOOST_TRUST=1 $(BIN)/python -m pytest -q tests/serve/test_workers.py tests/serve/test_openapi.py
 	$(BIN)/python docs/build.py promises
 
 trust-onnx: $(VENV)/.installed-dev ## Count ONNX decisions on all data sets

@@ -8,6 +8,7 @@ from pathlib import Path
 # Before numpy, LightGBM or numba are imported: the fits here are too small to share out.
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 import pytest
 

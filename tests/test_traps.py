@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -508,3 +509,89 @@ def test_costs_of_other_rows_are_refused():
     model.score(X, y, costs=later.to_numpy())  # the order is right
     total_cost(y, y, costs=later)  # no index to compare
     model.predict(X, costs=per_row(fn=later, fp=10)[:])  # a part of an array has no index
+
+
+# -- the target in X, and copies of rows
+
+
+def leaky(kind, y):
+    """A column that gives the classes away."""
+    churns = y == "churn"
+    rng = np.random.default_rng(1)
+    if kind == "the target":
+        return y
+    if kind == "its codes":
+        return churns.astype(int)
+    if kind == "a threshold":
+        return np.where(churns, 5.0, 0.0) + rng.uniform(0, 4, size=len(y))
+    if kind == "filled in later":
+        return np.where(churns, rng.normal(size=len(y)), np.nan)
+    kinds = np.where(churns, rng.choice(["b", "d"], len(y)), rng.choice(["a", "c"], len(y)))
+    return pd.Categorical(kinds)
+
+
+@pytest.mark.parametrize(
+    "kind", ["the target", "its codes", "a threshold", "filled in later", "categories"]
+)
+def test_the_target_among_the_columns_is_told(kind):
+    X, y, _ = churners()
+    X.insert(1, "left", leaky(kind, y))
+    model = quick({**PRICES, "fn": 100}, effort="fast", n_estimators=10)
+    with pytest.warns(costboost.CostWarning, match=r"Column 'left' of X tells the class of every"):
+        model.fit(X, y)
+    if kind != "categories" and kind != "the target":
+        matrix = X.to_numpy(dtype=float)
+        with pytest.warns(costboost.CostWarning, match=r"Column 1 of X tells"):
+            model.fit(matrix, y)
+        with pytest.warns(costboost.CostWarning, match=r"Column 1 of X tells"):
+            model.fit(sparse.csr_matrix(matrix), y)
+    X["again"] = X["left"]
+    with pytest.warns(costboost.CostWarning, match=r"Each of the columns 'left', 'again' tells"):
+        model.fit(X, y)
+
+
+def test_honest_columns_are_not_told():
+    """Numbers of rows, names of customers, and a column that is wrong once: no warning."""
+    X, y, _ = churners(2000)
+    rng = np.random.default_rng(0)
+    X["number"] = rng.permutation(len(X))
+    X["group"] = pd.Categorical(rng.integers(0, 300, len(X)).astype(str))
+    nearly = (y == "churn").astype(float)
+    nearly[7] = 1 - nearly[7]
+    X["nearly"] = nearly
+    X["name"] = pd.Categorical([f"c{i}" for i in range(len(X))])
+    quick({**PRICES, "fn": 100}, effort="fast", n_estimators=5).fit(X, y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix], ids=["dense", "sparse"])
+def test_copies_of_rows_across_folds_are_told(form):
+    X, y, _ = churners(800)
+    X = X.to_numpy()
+    X[X < -1] = 0.0
+    copied = np.r_[np.arange(800), np.arange(200)]
+    model = quick(effort="fast", ensemble=5, n_estimators=5)
+    # Of 1,000 rows 400 have a copy, which another of five folds holds out in four cases of five.
+    with pytest.warns(costboost.CostWarning, match=r"^3[0-4]% of the held-out rows.*cv=") as told:
+        model.fit(form(X[copied]), y[copied])
+    assert sum(one.category is costboost.CostWarning for one in told) == 1
+    together = [(np.flatnonzero(copied % 2 != f), np.flatnonzero(copied % 2 == f)) for f in (0, 1)]
+    quick(effort="fast", cv=together, n_estimators=5).fit(form(X[copied]), y[copied])
+    quick(effort="fast", n_estimators=5).fit(form(X), y)
+
+
+def test_twins_that_are_natural_are_not_told():
+    """Few columns, or columns of few values: equal rows are no copies."""
+    rng = np.random.default_rng(0)
+    few = rng.integers(0, 5, size=(2000, 4)).astype(float)
+    age = np.c_[rng.integers(18, 90, 2000), rng.integers(0, 2, 2000)].astype(float)
+    y = (rng.random(2000) < 0.4).astype(int)
+    for X in (few, age):
+        quick(effort="fast", n_estimators=5).fit(X, y)
+
+
+@pytest.mark.slow
+def test_kddcup99_is_told_to_repeat_rows(data_dir):
+    X = pd.read_csv(data_dir / "kddcup99.csv.gz", nrows=20_000)
+    y = X.pop("target")
+    with pytest.warns(costboost.CostWarning, match=r"\d\d% of the held-out rows are equal"):
+        quick(effort="fast", n_estimators=2).fit(X, y)

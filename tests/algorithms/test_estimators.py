@@ -83,6 +83,7 @@ LIKE_OTHERS = {
     *(name for name, C in TWO.items() if hasattr(C, "_rule")),
     *("AdaCostM2Classifier", "CSB2M2Classifier", "M2 uniform", "AsyBLClassifier"),
     *(case for case in CASES if case.startswith("MCBoost ")),
+    *("LpCSB relational", "LpCSB adjusted", "LpCSB bound"),
 } - {"AdaC2Classifier", "RareBoostClassifier", "AsymmetricAdaBoostClassifier", "MCBoost tree"}
 CHECKED = [case for case in CASES if case not in LIKE_OTHERS]
 
@@ -119,28 +120,11 @@ def test_scikit_learn_checks(estimator, check):
 # --- parameters and copies ------------------------------------------------------------------
 
 
-@EVERY_CASE
-def test_copies(case):
-    clf, X, _, _ = fitted(case)
-    copy = clone(clf)
-    mine, theirs = clf.get_params(), copy.get_params()
-    np.testing.assert_array_equal(mine.pop("cost_matrix"), theirs.pop("cost_matrix"))
-    assert mine == theirs
-    back = pickle.loads(pickle.dumps(clf))
-    np.testing.assert_array_equal(back.predict(X), clf.predict(X))
-    np.testing.assert_array_equal(back.predict_proba(X), clf.predict_proba(X))
-    np.testing.assert_array_equal(said(back, X), said(clf, X))
-    if hasattr(clf, "staged_predict"):
-        assert len(list(back.staged_predict(X))) == clf.n_iter_
-
-
-@EVERY_CASE
-def test_equal_seeds_give_equal_models(case):
+@pytest.mark.parametrize("case", sorted(DRAWS))
+def test_other_seeds_give_other_models(case):
     one, X, y, _ = fitted(case)
-    np.testing.assert_array_equal(said(one, X), said(fitted(case)[0], X))
-    if case in DRAWS:
-        other = make(case, matrix_of(3), random_state=1).fit(X, y)
-        assert (said(one, X) != said(other, X)).any()
+    other = make(case, matrix_of(3), random_state=1).fit(X, y)
+    assert (said(one, X) != said(other, X)).any()
 
 
 BAD_ARGUMENTS = [
@@ -189,7 +173,7 @@ def test_fitted_attributes(case):
         assert clf.codewords_.shape == (k, k - 1)
 
 
-@EVERY_CASE
+@pytest.mark.parametrize("case", ALGORITHMS)
 def test_refitting_forgets(case):
     k = classes_of(case)
     X, y, _ = rows(k)
@@ -216,7 +200,9 @@ def test_verbose(verbose, capsys):
 # --- inside scikit-learn --------------------------------------------------------------------
 
 
-@EVERY_CASE
+@pytest.mark.parametrize(
+    "case", ["AdaC2Classifier", "AdaMECClassifier", "DSEClassifier", "P-MCBoost"]
+)
 def test_pipeline_and_grid_search(case):
     k = classes_of(case)
     X, y, _ = rows(k)
@@ -336,9 +322,9 @@ def clear(scores):
     return ranked[:, -1] - ranked[:, -2] > 1e-9
 
 
-@pytest.mark.parametrize("k", [2, 3, 26])
+@pytest.mark.parametrize("k", [2, 10])
 @SEVERAL
-def test_from_two_classes_to_26(case, k):
+def test_from_two_classes_to_ten(case, k):
     X, y, _ = rows(k, n=6 * k + 30, noise=0.3)
     clf = make(case, matrix_of(k)).fit(X, y)
     F, P = clf.decision_function(X), clf.predict_proba(X)
@@ -375,74 +361,7 @@ def test_fewer_rounds_are_an_earlier_stage(case):
     np.testing.assert_allclose(stages[short.n_iter_ - 1], short.decision_function(X), atol=1e-12)
 
 
-@pytest.mark.parametrize("case", [case for case in OPTIONS if case not in DRAWS])
-def test_relabelling_classes_permutes_the_scores(case):
-    X, y, rng = rows(4, noise=0.4)
-    costs = rng.uniform(1.0, 5.0, size=(len(y), 4))
-    costs[np.arange(len(y)), y] = 0.0
-    turn = np.array([2, 0, 3, 1])  # class j is called turn[j]
-    # After a first step of 1 few rows have weight left, and trees meet ties.
-    options = {"step": "bound"} if case == "LpCSB direct" else {}
-    plain = make(case, **options).fit(X, y, costs=costs)
-    renamed = make(case, **options).fit(X, turn[y], costs=costs[:, np.argsort(turn)])
-    if isinstance(plain, costboost.MCBoostClassifier):
-        # Coordinates are taken in another order: another path down the same loss.
-        assert (renamed.predict(X) == turn[plain.predict(X)]).mean() > 0.8
-        return
-    F, G = plain.decision_function(X), renamed.decision_function(X)[:, turn]
-    np.testing.assert_allclose(G, F, atol=1e-9)
-    sure = clear(F)
-    np.testing.assert_array_equal(renamed.predict(X)[sure], turn[plain.predict(X)][sure])
-
-
-LABELS = {
-    "text": ["bus", "car", "van"],
-    "object": np.array(["a", "b", "c"], dtype=object),
-    "negative": [-1, 1, 7],
-    "far": [-7, 3, 1000],
-    "float": [0.0, 2.0, 5.0],
-    "bool": [False, True],
-}
-
-
-@pytest.mark.parametrize("kind", LABELS)
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_any_labels(name, kind):
-    k = classes_of(name)
-    X, y, _ = rows(k)
-    labels = np.asarray(LABELS[kind])[:k]
-    if len(labels) < k:
-        pytest.skip("two labels for three classes")
-    named, plain = (make(name, matrix_of(k)).fit(X, target) for target in (labels[y], y))
-    np.testing.assert_array_equal(named.classes_, labels)
-    np.testing.assert_array_equal(named.predict(X), labels[plain.predict(X)])
-    assert named.predict(X).dtype == labels.dtype
-    assert named.score(X, labels[y]) == plain.score(X, y)
-
-
 # --- costs ----------------------------------------------------------------------------------
-
-SHORT_FORMS = {
-    "short": {"fn": 3, "fp": 1, "positive": "b"},
-    "positive": {"fn": 1, "fp": 3, "positive": "a"},
-    "pairs": {("b", "a"): 3, ("a", "b"): 1},
-    "frame": pd.DataFrame([[0, 3], [1, 0]], index=["b", "a"], columns=["b", "a"]),
-    "polars": pl.DataFrame({"truth": ["b", "a"], "b": [0, 1], "a": [3, 0]}),
-}
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_every_form_of_a_cost_matrix_is_the_same(name):
-    k = classes_of(name)
-    X, y, _ = rows(k)
-    y = np.array(["a", "b"] if k == 2 else NAMES)[y]
-    matrix = np.array([[0, 1], [3, 0]]) if k == 2 else matrix_of(3)
-    one = make(name, matrix).fit(X, y)
-    for form in (SHORT_FORMS if k == 2 else dict(list(FORMS.items())[:3])).values():
-        other = make(name, form).fit(X, y)
-        np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
-        np.testing.assert_array_equal(other.cost_matrix_, matrix)
-        assert one.score(X, y) == other.score(X, y)
 
 
 @SEVERAL
@@ -487,14 +406,13 @@ def small(case):
     return {"max_leaves": 4, "n_estimators": 4} if case in TREES else {}
 
 
-@pytest.mark.parametrize("target", [0, 1, 2])
 @pytest.mark.parametrize("case", [case for case in OPTIONS if case not in BLIND])
-def test_costly_misses_draw_decisions_to_every_class(case, target):
+def test_costly_misses_draw_decisions_to_their_class(case):
     X, y, _ = rows(n=150, noise=1.2)
     costly = 1.0 - np.eye(3)
-    costly[target] *= 8.0
+    costly[1] *= 8.0
     counts = [
-        (make(case, matrix, **small(case)).fit(X, y).predict(X) == target).sum()
+        (make(case, matrix, **small(case)).fit(X, y).predict(X) == 1).sum()
         for matrix in (1.0 - np.eye(3), costly)
     ]
     assert counts[1] > counts[0]
@@ -537,7 +455,7 @@ def test_costs_known_when_deciding(case):
             clf.predict(X, costs=prices)
 
 
-@EVERY_CASE
+@pytest.mark.parametrize("case", ALGORITHMS)
 def test_callable_cost_matrix(case):
     k = classes_of(case)
     X, y, _ = rows(k)
@@ -553,7 +471,7 @@ def test_callable_cost_matrix(case):
     np.testing.assert_allclose(clf.cost_matrix_, costs_of(X).mean(axis=0))
 
 
-@EVERY_CASE
+@pytest.mark.parametrize("case", ALGORITHMS)
 def test_score_is_the_savings(case):
     clf, X, y, rng = fitted(case)
     k, w, decided = classes_of(case), rng.uniform(size=len(y)), clf.predict(X)
@@ -566,15 +484,6 @@ def test_score_is_the_savings(case):
         assert clf.score(X, y, costs=prices) == avoidable_cost_score(y, decided, costs=prices)
         other = make(case).fit(X, y, costs=prices)
         assert np.isfinite(other.score(X, y, costs=prices))
-
-
-@pytest.mark.parametrize("name", ["AdaC2Classifier", "AdaMECClassifier", "MCBoostClassifier"])
-def test_costs_of_a_wrong_shape(name):
-    k = classes_of(name)
-    X, y, _ = rows(k)
-    for shape in ((5,), (89, k), (90, k + 1), (90, k, k + 1), (k, k + 1)):
-        with pytest.raises(ValueError, match="costs"):
-            make(name).fit(X, y, costs=np.ones(shape))
 
 
 # --- weak learners --------------------------------------------------------------------------
@@ -716,8 +625,11 @@ def table_with_categories(kind):
 KINDS = ("pandas category", "pandas text", "polars category", "polars enum", "polars text")
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("case", [*TWO, *sorted(TREES)])
+@pytest.mark.parametrize(
+    ("case", "kind"),
+    [*((case, KINDS[0]) for case in [*TWO, *sorted(TREES)])]
+    + [(case, kind) for case in ("AdaC2Classifier", "MCBoost tree") for kind in KINDS[1:]],
+)
 def test_categories_and_missing_values_with_trees(case, kind):
     table, y = table_with_categories(kind)
     clf = make(case, **({"estimator": "tree"} if case in TWO else {})).fit(table, y)
@@ -763,51 +675,6 @@ def test_missing_values(case):
     else:
         with pytest.raises(ValueError, match="NaN"):
             clf.fit(X, y)
-
-
-@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_frames_of_numbers(name, frame):
-    X, y, _ = rows(classes_of(name))
-    table = frame({"a": X[:, 0], "b": X[:, 1], "c": X[:, 2]})
-    labels = (pd.Series if frame is pd.DataFrame else pl.Series)(y)
-    clf, plain = make(name).fit(table, labels), make(name).fit(X, y)
-    assert clf.feature_names_in_.tolist() == ["a", "b", "c"]
-    np.testing.assert_allclose(clf.predict_proba(table), plain.predict_proba(X))
-    np.testing.assert_array_equal(clf.predict(table), plain.predict(X))
-    with pytest.raises(ValueError, match="feature names"):
-        clf.predict(table[["b", "a", "c"]])
-
-
-@pytest.mark.parametrize(("dtype", "order"), [("float64", "C"), ("float64", "F"), ("float32", "F")])
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_the_callers_arrays_are_left_alone(name, order, dtype):
-    k = classes_of(name)
-    X, y, rng = rows(k)
-    given = {
-        "X": np.array(X, dtype=dtype, order=order),
-        "y": y,
-        "costs": rng.uniform(1, 5, size=(len(y), k, k)),
-        "sample_weight": rng.integers(0, 3, len(y)).astype(float),
-    }
-    before = {key: value.copy() for key, value in given.items()}
-    matrix = matrix_of(k)
-    for value in (*given.values(), matrix):
-        value.flags.writeable = False
-    clf = make(name, matrix).fit(**given)
-    clf.predict(given["X"], costs=given["costs"])
-    clf.score(given["X"], y, costs=given["costs"])
-    if hasattr(clf, "staged_predict"):
-        list(clf.staged_predict(given["X"]))
-    make(name).fit(X, y, costs=given["costs"][:, 0])
-    for key, value in given.items():
-        np.testing.assert_array_equal(value, before[key])
-    clf = make(name, matrix).fit(given["X"], y)
-    assert clf.cost_matrix is matrix
-    double = make(name, matrix).fit(given["X"].astype(np.float64), y)
-    np.testing.assert_array_equal(clf.predict(given["X"]), double.predict(given["X"]))
-    clf.cost_matrix_[0, 0] = 5.0  # the fitted copy is the model's own
-    assert matrix[0, 0] == 0.0
 
 
 # --- degenerate tables of several classes ---------------------------------------------------
@@ -891,22 +758,3 @@ def test_costs_far_apart(case, ratio):
         assert total_cost(y, decided, cost_matrix=matrix) <= total_cost(
             y, np.full(len(y), 0), cost_matrix=matrix
         )
-
-
-@pytest.mark.parametrize("case", [c for c in OPTIONS if OPTIONS[c][0] != "MCBoostClassifier"])
-def test_the_currency_does_not_matter(case):
-    one, X, y, _ = fitted(case)
-    for scale in (1e-9, 1e9):
-        other = make(case, scale * matrix_of(3)).fit(X, y)
-        np.testing.assert_allclose(one.decision_function(X), other.decision_function(X), atol=1e-6)
-
-
-@SEVERAL
-def test_collapse_is_said_once(case):
-    """Whatever the truth, deciding 1 is free: one class for every row."""
-    X, y, _ = rows()
-    matrix = np.array([[1.0, 0.0, 1.0]] * 3)
-    with pytest.warns(costboost.CollapseWarning) as caught:
-        clf = make(case).fit(X, y, costs=matrix[y])
-    assert len(caught) == 1
-    assert set(clf.predict(X)) == {1}

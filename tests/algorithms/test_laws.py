@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.special import expit
 from sklearn.ensemble import AdaBoostClassifier
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from costboost.algorithms import (
     AsyBLClassifier,
     CSAdaBoostClassifier,
-    CSB0Classifier,
-    CSB1Classifier,
     CSLogitBoostClassifier,
     CSRealBoostClassifier,
     GradientCSBClassifier,
 )
 from costboost.costs import Costs, per_row
-from costboost.datasets import (
-    bayes_decision,
-    bayes_threshold,
-    make_gaussians_1d,
-    make_gaussians_2d,
-)
+from data import weighted_rows as rows
 from helpers.algorithms import BINARY as ALGORITHMS
 from helpers.algorithms import PAIRS, REAL_VALUED, REGRESSIONS
 from helpers.algorithms import TWO as BOOSTERS
@@ -37,18 +29,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 
 def stump():
     return DecisionTreeClassifier(max_depth=1)
-
-
-def regression_stump():
-    return DecisionTreeRegressor(max_depth=1)
-
-
-def rows(seed=0, n=150):
-    """Two overlapping classes 0 and 1, and weights without ties."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    y = (X[:, 0] + 0.6 * X[:, 1] + 0.7 * rng.normal(size=n) > 0.2).astype(int)
-    return X, y, rng.uniform(0.5, 1.5, n), rng
 
 
 def make(name, cost_matrix=COSTLY, learner=None, **options):
@@ -87,25 +67,16 @@ ADABOOST = {name: ({}, 1.0) for name in children("AdaBoost")} | {
 }
 
 
-@pytest.mark.parametrize("cost_matrix", [None, {"fn": 1, "fp": 1}, [[0, 1], [1, 0]]])
 @pytest.mark.parametrize("case", ADABOOST)
-def test_unit_costs_give_adaboost(case, cost_matrix):
+def test_unit_costs_give_adaboost(case):
     X, y, s, _ = rows(1)
     options, factor = ADABOOST[case]
-    clf = make(case.split("-")[0], cost_matrix, stump(), n_estimators=15, **options)
+    clf = make(case.split("-")[0], None, stump(), n_estimators=15, **options)
     clf.fit(X, y, sample_weight=s)
     votes, F = sklearn_adaboost(X, y, s, 15)
     assert clf.n_iter_ == len(votes) == 15
     np.testing.assert_allclose(clf.estimator_weights_, factor * votes, rtol=1e-9)
     np.testing.assert_allclose(clf.decision_function(X), factor * F, atol=1e-9)
-
-
-@pytest.mark.parametrize("name", children(None))
-def test_who_names_no_parent_is_not_adaboost(name):
-    X, y, s, _ = rows(1)
-    clf = make(name, None, stump(), n_estimators=15).fit(X, y, sample_weight=s)
-    _, F = sklearn_adaboost(X, y, s, 15)
-    assert np.abs(clf.decision_function(X) - F).max() > 1e-3
 
 
 def test_every_parent_has_its_law():
@@ -118,75 +89,11 @@ def test_every_parent_has_its_law():
     assert set(children("LogitBoost")) == set(REGRESSIONS)
 
 
-def test_csb0_at_equal_costs_never_moves_its_weights():
-    X, y, s, _ = rows(1)
-    clf = CSB0Classifier(n_estimators=5, estimator=stump()).fit(X, y, sample_weight=s)
-    np.testing.assert_allclose(clf.estimator_weights_, clf.estimator_weights_[0])
-
-
-def test_csb1_at_equal_costs_moves_them_by_unit_votes():
-    X, y, s, _ = rows(1)
-    clf = CSB1Classifier(n_estimators=2, estimator=stump()).fit(X, y, sample_weight=s)
-    first, second = (np.where(rule.predict(X) > 0, 1, 0) == y for rule in clf.estimators_)
-    D = s * np.exp(np.where(first, -1.0, 1.0))
-    eps = D[~second].sum() / D.sum()
-    assert clf.estimator_weights_[1] == pytest.approx(0.5 * np.log((1 - eps) / eps), rel=1e-9)
-
-
-@pytest.mark.parametrize("name", children("RealBoost"))
-def test_unit_costs_give_realboost(name):
-    X, y, s, _ = rows(1)
-    codes = np.stack([np.searchsorted([-0.7, 0.0, 0.7], column) for column in X.T], axis=1)
-    clf = BOOSTERS[name](n_estimators=10).fit(codes.astype(float), y, sample_weight=s)
-
-    # Schapire and Singer (1999): h = 1/2 ln(W+ / W-), the feature with the least 2 sum sqrt(W+W-).
-    w, F = s / s.sum(), np.zeros(len(y))
-    for expected in clf.staged_decision_function(codes):
-        best = None
-        for column in codes.T:
-            plus = np.bincount(column, w * (y == 1), minlength=4) + 0.5 / s.sum()
-            minus = np.bincount(column, w * (y == 0), minlength=4) + 0.5 / s.sum()
-            h = (0.5 * np.log(plus / minus))[column]
-            Z = np.sum(w * np.exp(-np.where(y == 1, h, -h)))
-            if best is None or best[0] > Z:
-                best = Z, h
-        F += best[1]
-        w = w * np.exp(-np.where(y == 1, best[1], -best[1]))
-        w /= w.sum()
-        np.testing.assert_allclose(F, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize(
-    "clf",
-    [
-        AsyBLClassifier(),
-        CSLogitBoostClassifier(weighting="newton"),
-        CSLogitBoostClassifier(weighting="boundary"),
-    ],
-    ids=["AsyBL", "CS-LogitBoost newton", "CS-LogitBoost boundary"],
-)
-def test_unit_costs_give_logitboost(clf):
-    X, y, s, _ = rows(1)
-    clf.set_params(n_estimators=10, estimator=regression_stump(), learning_rate=0.2)
-    clf.fit(X, y, sample_weight=s)
-
-    # Friedman, Hastie and Tibshirani (2000), algorithm 3.
-    F = np.zeros(len(y))
-    for expected in clf.staged_decision_function(X):
-        p = expit(2 * F)
-        z, w = (y - p) / (p * (1 - p)), s * p * (1 - p)
-        assert np.abs(z).max() < 4  # small steps: no response is clipped
-        f = regression_stump().fit(X, z, sample_weight=w).predict(X)
-        F = F + 0.2 * 0.5 * f
-        np.testing.assert_allclose(F, expected, atol=1e-9)
-
-
-@pytest.mark.parametrize("cost", [7.0, 1e-3])
 @pytest.mark.parametrize("name", ALGORITHMS)
-def test_equal_costs_are_no_costs(name, cost):
+def test_equal_costs_are_no_costs(name):
     X, y, s, _ = rows(2)
     blind = make(name, None).fit(X, y, sample_weight=s)
-    equal = make(name, {"fn": cost, "fp": cost}).fit(X, y, sample_weight=s)
+    equal = make(name, {"fn": 7.0, "fp": 7.0}).fit(X, y, sample_weight=s)
     np.testing.assert_array_equal(equal.predict(X), blind.predict(X))
     np.testing.assert_allclose(equal.predict_proba(X), blind.predict_proba(X), atol=1e-6)
 
@@ -208,46 +115,6 @@ def test_integer_weights_are_copies(name, learner):
     np.testing.assert_allclose(
         weighted.decision_function(X), copied.decision_function(X), rtol=1e-6, atol=1e-6
     )
-
-
-@pytest.mark.parametrize("name", BOOSTERS)
-def test_integer_weights_are_nearly_copies_for_larger_trees(name):
-    X, y, _, rng = rows(3, n=100)
-    counts = rng.integers(1, 4, len(y))
-    weighted = make(name, learner="tree").fit(X, y, sample_weight=counts)
-    copied = make(name, learner="tree").fit(np.repeat(X, counts, 0), np.repeat(y, counts))
-    assert np.mean(weighted.predict(X) == copied.predict(X)) > 0.9
-
-
-@pytest.mark.parametrize("form", ["row", "price", "matrix"])
-@pytest.mark.parametrize("name", BOOSTERS)
-def test_integer_weights_are_copies_with_costs_per_row(name, form):
-    X, y, _, rng = rows(3, n=100)
-    fn, fp = rng.uniform(2, 4, len(y)), rng.uniform(0.5, 1.5, len(y))
-    costs = per_row(fn=fn, fp=fp)
-    if form == "price":
-        costs = costs[np.arange(len(y)), y]
-    elif form == "row":
-        costs = np.where(y == 1, fn, fp)
-    counts = rng.integers(0, 4, len(y))
-    weighted = make(name, max_leaves=2).fit(X, y, costs=costs, sample_weight=counts)
-    copied = make(name, max_leaves=2).fit(
-        np.repeat(X, counts, 0), np.repeat(y, counts), costs=np.repeat(costs, counts, 0)
-    )
-    np.testing.assert_allclose(
-        weighted.decision_function(X), copied.decision_function(X), rtol=1e-6, atol=1e-6
-    )
-    np.testing.assert_allclose(weighted.predict_proba(X), copied.predict_proba(X), atol=1e-6)
-
-
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_the_scale_of_sample_weights_is_nothing(name):
-    if name in ("AdaMECClassifier", "CSRealBoostClassifier"):
-        pytest.skip("Platt's targets, and half a row of smoothing, depend on the number of rows")
-    X, y, s, _ = rows(4)
-    one = make(name).fit(X, y, sample_weight=s)
-    other = make(name).fit(X, y, sample_weight=64.0 * s)
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "learner"), PAIRS)
@@ -278,28 +145,6 @@ def test_fewer_rounds_are_the_first_rounds(name):
     np.testing.assert_array_equal(short.estimator_weights_, long.estimator_weights_[:3])
 
 
-@pytest.mark.parametrize(("name", "learner"), PAIRS)
-def test_swapped_classes_mirror_the_scores(name, learner):
-    X, y, s, _ = rows(6)
-    one = make(name, [[0, 1], [3, 0]], learner).fit(X, y, sample_weight=s)
-    other = make(name, [[0, 3], [1, 0]], learner).fit(X, 1 - y, sample_weight=s)
-    F, G = one.decision_function(X), other.decision_function(X)
-    np.testing.assert_allclose(F, -G, atol=1e-6)
-    clear = np.abs(F) > 1e-6
-    np.testing.assert_array_equal(one.predict(X)[clear], 1 - other.predict(X)[clear])
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X)[:, ::-1], atol=1e-6)
-
-
-@pytest.mark.parametrize("factor", [4.0, 1e3, 1e-3])
-@pytest.mark.parametrize(("name", "learner"), PAIRS)
-def test_the_currency_of_the_costs_is_nothing(name, learner, factor):
-    X, y, s, _ = rows(7)
-    one = make(name, {"fn": 3, "fp": 1}, learner).fit(X, y, sample_weight=s)
-    other = make(name, {"fn": 3 * factor, "fp": factor}, learner).fit(X, y, sample_weight=s)
-    np.testing.assert_array_equal(one.predict(X), other.predict(X))
-    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), atol=1e-5)
-
-
 # --- costs matter, decisions agree ----------------------------------------------------------
 
 
@@ -310,7 +155,7 @@ def assert_costs_matter(name, dear_miss, dear_alarm):
         assert dear_miss.sum() > dear_alarm.sum()
 
 
-@pytest.mark.parametrize(("name", "learner"), [*PAIRS, *((name, None) for name in ALGORITHMS)])
+@pytest.mark.parametrize(("name", "learner"), PAIRS)
 def test_costs_change_the_decisions(name, learner):
     X, y, _, rng = rows(8, n=300)
     new = rng.normal(size=(1000, 4))
@@ -323,23 +168,6 @@ def test_costs_change_the_decisions(name, learner):
     assert (dear_miss != blind).any()
     assert (dear_alarm != blind).any()
     assert_costs_matter(name, dear_miss, dear_alarm)
-
-
-@pytest.mark.parametrize("form", ["row", "price", "matrix"])
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_costs_per_row_change_the_decisions(name, form):
-    X, y, _, rng = rows(8, n=300)
-    new = rng.normal(size=(1000, 4))
-
-    def decisions(fn, fp):
-        costs = per_row(fn=fn, fp=fp, n=len(y))
-        if form == "price":
-            costs = costs[np.arange(len(y)), y]
-        elif form == "row":
-            costs = np.where(y == 1, fn, fp)
-        return make(name, None).fit(X, y, costs=costs).predict(new)
-
-    assert_costs_matter(name, decisions(4.0, 1.0), decisions(1.0, 4.0))
 
 
 @pytest.mark.parametrize("name", REAL_VALUED)
@@ -394,64 +222,6 @@ def test_predict_is_the_bayes_rule_on_predict_proba(name, kind):
         np.testing.assert_array_equal(decisions, (clf.decision_function(new) >= 0).astype(int))
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
-def test_costs_at_decision_time_are_the_bayes_rule(name):
-    X, y, s, rng = rows(10)
-    clf = make(name).fit(X, y, sample_weight=s)
-    costs = per_row(fn=rng.uniform(0.1, 9.0, len(y)), fp=1.0, tp=rng.uniform(0, 0.1, len(y)))
-    expected = np.einsum("nj,njd->nd", clf.predict_proba(X), costs)
-    np.testing.assert_array_equal(clf.predict(X, costs=costs), expected.argmin(axis=1))
-
-
-# --- Gaussians ------------------------------------------------------------------------------
-
-
-def crossings(clf):
-    """Where the decision turns on the line."""
-    grid = np.linspace(-4.0, 4.0, 8001)
-    positive = clf.decision_function(grid[:, None]) >= 0
-    return grid[1:][positive[1:] != positive[:-1]]
-
-
-@pytest.fixture(scope="module")
-def line():
-    # A histogram's boundary is as sharp as the counts of its bins: 10,000 rows a class are too few.
-    return make_gaussians_1d(100_000, random_state=0)
-
-
-@pytest.mark.parametrize("C1", [2, 5, 10, 20])
-@pytest.mark.parametrize(
-    "clf",
-    [
-        CSRealBoostClassifier(n_estimators=10, random_state=0),
-        CSLogitBoostClassifier(n_estimators=30, weighting="boundary", random_state=0),
-        CSLogitBoostClassifier(n_estimators=30, weighting="newton", random_state=0),
-    ],
-    ids=["CS-RealBoost", "CS-LogitBoost boundary", "CS-LogitBoost newton"],
-)
-def test_the_boundary_of_paper_3(clf, C1, line):
-    X, y = line
-    clf.set_params(cost_matrix={"fn": C1, "fp": 1}).fit(X, y)
-    found = crossings(clf)
-    assert len(found) % 2 == 1
-    np.testing.assert_allclose(found, bayes_threshold(C1), atol=0.1)
-
-
-@pytest.mark.parametrize("ratio", [2, 5, 10])
-def test_asybl_pays_little_more_than_the_bayes_rule(ratio):
-    X, y = make_gaussians_2d(10_000, random_state=0)
-    clf = AsyBLClassifier(
-        {"fn": ratio, "fp": 1}, n_estimators=50, learning_rate=0.1, n_jobs=1, random_state=0
-    )
-    clf.fit(X, y)
-    X_test, y_test = make_gaussians_2d(100_000, random_state=1)
-
-    def bill(decisions):
-        return np.sum(np.where(y_test > 0, ratio, 1.0) * (decisions != y_test))
-
-    assert bill(clf.predict(X_test)) <= 1.08 * bill(bayes_decision(X_test, ratio))
-
-
 # --- losses fall ----------------------------------------------------------------------------
 
 FALLING = {
@@ -463,7 +233,7 @@ FALLING = {
 }
 
 
-@pytest.mark.parametrize("ratio", [1.0, 5.0, 20.0])
+@pytest.mark.parametrize("ratio", [1.0, 20.0])
 @pytest.mark.parametrize("name", FALLING)
 def test_the_training_loss_falls(name, ratio):
     X, y, s, _ = rows(11)

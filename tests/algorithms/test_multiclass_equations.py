@@ -9,13 +9,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.stats import ortho_group
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost import (
-    AdaBoostCClassifier,
     AdaBoostM2Classifier,
     AdaCostM2Classifier,
     AverageCostClassifier,
@@ -29,26 +28,20 @@ from costboost import (
 from costboost.algorithms._base import BinaryBoostingClassifier, PairVoteClassifier
 from costboost.algorithms.beijbom2014 import simplex_codewords
 from costboost.algorithms.lozano2008 import VARIANTS
-from costboost.boosting import boost
-from costboost.boosting.descent import ExponentialDescent, convex_step
 from costboost.boosting.multiclass import (
-    CoordinateDescent,
     MulticlassProblem,
-    PNormAveraging,
 )
-from costboost.learners import Line, Rows, SklearnLearner
 from costboost.learners.adapter import ClassLearner
-from costboost.learners.base import Fitted, Learner, LeastSquares
-from costboost.learners.ensembles import Coordinates, Pairs, mixture_weights
-from costboost.losses import GEL, GLL, MulticlassLoss
+from costboost.learners.ensembles import Coordinates, Pairs
+from costboost.losses import GEL, GLL
 from reference import multiclass, normalised, own_files, pnorm
 from reference.votes import Fixed
 
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 EXACT = {"rtol": 0, "atol": 1e-12}
 ROUNDS = 6
-CLASSES = (2, 3, 5, 8)
-NORMS = (1, 2, 3, 4, 5)
+CLASSES = (2, 3, 5)
+NORMS = (1, 2, 2.5, 5)
 STEPS = ("harmonic", "bound")
 VOTES = {
     "AdaBoostM2": AdaBoostM2Classifier,
@@ -66,7 +59,7 @@ def rows(seed, k, n=60, noise=1.0, dearest=7.0):
     Returns the rows, their true classes, the cost rows as given and as reduced, the cheapest
     classes and the sample weights.
     """
-    rng = np.random.default_rng(100 * seed + k)
+    rng = np.random.default_rng(int(100 * seed + k))
     codes = rng.permutation(np.arange(n) % k)
     X = rng.normal(scale=noise, size=(n, 3))
     X[:, 0] += codes
@@ -211,9 +204,9 @@ def test_p_norm_of_the_librarys_own_rules(variant, p, step, k, asked):
     np.testing.assert_allclose(clf.train_loss_, np.array(trace.losses) / s.sum(), **CLOSE)
 
 
-@pytest.mark.parametrize("k", CLASSES)
+@pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("p", NORMS)
+@pytest.mark.parametrize("p", [1, 2.5])
 @pytest.mark.parametrize("variant", ["relational", "adjusted"])
 def test_p_norm_from_nothing(variant, p, step, k, asked):
     X, codes, prices, C, z, s = rows(p + 10, k, noise=0.3, dearest=2.5)
@@ -243,9 +236,9 @@ def test_p_norm_from_nothing(variant, p, step, k, asked):
     np.testing.assert_allclose(clf.decision_function(X_new), of_two(H), **CLOSE)
 
 
-@pytest.mark.parametrize("k", [2, 3, 5])
+@pytest.mark.parametrize("k", [2, 4])
 @pytest.mark.parametrize("step", STEPS)
-@pytest.mark.parametrize("p", NORMS)
+@pytest.mark.parametrize("p", [1, 2.5])
 def test_direct_from_nothing(p, step, k, asked):
     X, codes, prices, C, z, s = rows(p + 20, k)
     clf = LpCSBClassifier(
@@ -281,119 +274,6 @@ def test_without_a_bound_the_step_is_harmonic(p):
     X, codes, prices, *_ = rows(0, 3)
     clf = LpCSBClassifier(p=p, step="bound", n_estimators=4).fit(X, codes, costs=prices)
     np.testing.assert_allclose(clf.estimator_weights_, [1, 1 / 2, 1 / 3, 1 / 4], **EXACT)
-
-
-def test_real_norms():
-    X, codes, prices, C, z, s = rows(1, 4)
-    clf = LpCSBClassifier(p=2.5, step="bound", n_estimators=ROUNDS)
-    clf.fit(X, codes, costs=prices, sample_weight=s)
-    h = relations(clf, X)
-    trace = pnorm.run_lp_csb(
-        C,
-        p=2.5,
-        rounds=len(h),
-        step="bound",
-        codes=z,
-        sample_weight=s,
-        make_learner=pnorm.replay(h),
-    )
-    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_weights_of_a_mixture(seed):
-    rng = np.random.default_rng(seed)
-    alphas, h = rng.uniform(size=7), rng.normal(size=7)
-    if seed == 0:
-        alphas[3] = 1.0  # forgets what came before
-    H = 0.3
-    for alpha, value in zip(alphas, h, strict=True):
-        H = (1 - alpha) * H + alpha * value
-    start, mixture = mixture_weights(alphas)
-    assert start * 0.3 + mixture @ h == pytest.approx(H, abs=1e-14)
-    assert start + mixture.sum() == pytest.approx(1.0)
-
-
-class HandOut(Learner):
-    """Hands out given outputs in turn, and keeps what it was asked for."""
-
-    def __init__(self, outputs):
-        self.turn, self.aims = iter(outputs), []
-
-    def prepare(self, rows):
-        pass
-
-    def fit(self, aim, seed):
-        self.aims.append(aim)
-        return Fitted(None, next(self.turn))
-
-
-@pytest.mark.parametrize("name", pnorm.WORKED)
-def test_hand_worked_p_norm(name):
-    worked = pnorm.WORKED[name]
-    variant, _, step = name.partition("-")
-    pairing = GBSEClassifier()._parts()[0] if variant == "gbse" else VARIANTS[variant]
-    scheme = PNormAveraging(
-        MulticlassProblem(np.arange(3), worked.C, np.ones(3)),
-        2.0,
-        pairing=pairing.pairing,
-        is_stochastic=pairing.is_stochastic,
-        step=step or "harmonic",
-    )
-    learner = HandOut([np.array(h, dtype=float) for h in worked.h])
-    history = boost(scheme, learner, n_rounds=2, rng=np.random.RandomState(0))
-    np.testing.assert_allclose(history.votes, worked.alphas, **EXACT)
-    np.testing.assert_allclose(scheme.F, worked.H[-1], **EXACT)
-    for aim, weights, labels in zip(learner.aims, worked.weights, worked.labels, strict=True):
-        signed = normalised(weights) * (2.0 * np.array(labels) - 1.0)
-        np.testing.assert_allclose(aim.targets * aim.weights, signed, **EXACT)
-
-
-# --- Theorem 4.2 ----------------------------------------------------------------------------
-
-
-class FiniteClass(RegressorMixin, BaseEstimator):
-    """The exact learner over a few functions from rows to classes; X is the number of the row."""
-
-    def __init__(self, functions=None):
-        self.functions = functions
-
-    def fit(self, X, costs, sample_weight=None):
-        at = X[:, 0].astype(int)
-        spent = [
-            sample_weight @ costs[np.arange(len(at)), np.asarray(f)[at]] for f in self.functions
-        ]
-        self.k_, self.best_ = costs.shape[1], np.asarray(self.functions[int(np.argmin(spent))])
-        return self
-
-    def predict(self, X):
-        return 1.0 - np.eye(self.k_)[self.best_[X[:, 0].astype(int)]]
-
-
-@pytest.mark.parametrize("p", [2, 3, 4, 5])
-@pytest.mark.parametrize(("k", "seed"), [(2, 0), (3, 1), (4, 2)])
-def test_theorem_42(p, k, seed):
-    rng = np.random.default_rng(seed)
-    n, rounds = 12, 100
-    codes = np.arange(n) % k
-    C = rng.uniform(0.5, 4.0, size=(n, k))
-    C[np.arange(n), codes] = 0.0
-    functions = rng.integers(0, k, size=(7, n))
-    functions[:3] = np.where(rng.random((3, n)) < 0.6, codes, functions[:3])
-    clf = LpCSBClassifier(
-        p=p,
-        variant="direct",
-        step="bound",
-        n_estimators=rounds,
-        estimator=FiniteClass(functions.tolist()),
-    ).fit(np.arange(float(n))[:, None], codes, costs=C)
-    rate = pnorm.theorem_42(C, list(functions), p, rounds)
-    np.testing.assert_allclose(clf.estimator_weights_, rate.alphas, **CLOSE)
-    gaps = clf.train_loss_ - rate.lower
-    np.testing.assert_allclose(gaps, rate.gaps[: len(gaps)], **CLOSE)
-    assert (gaps <= rate.bounds[: len(gaps)]).all()
-    assert gaps[-1] < gaps[0]
-    assert all(after <= before + 1e-12 for before, after in pairwise(clf.train_loss_))
 
 
 # --- GBSE, Average Cost ---------------------------------------------------------------------
@@ -480,17 +360,6 @@ def test_dse_draws_by_what_a_class_saves(k):
     assert (expected[drawn, classes] > 0).all()
 
 
-def test_dse_in_the_long_run():
-    _, _, _, C, z, s = rows(51, 3, n=10)
-    problem, rng, draws = MulticlassProblem(z, C, s), np.random.RandomState(0), 2000
-    counts = np.zeros_like(C)
-    for _ in range(draws):
-        np.add.at(counts, DSEClassifier._draw(problem, rng), 1)
-    expected = pnorm.dse_probabilities(C, s)
-    error = np.sqrt(expected / counts.sum())
-    np.testing.assert_array_less(np.abs(counts / counts.sum() - expected), 5 * error + 1e-12)
-
-
 @pytest.mark.parametrize("k", CLASSES)
 def test_costing_accepts_by_the_mean_cost_of_an_error(k):
     _, _, _, C, z, s = rows(52, k, n=200)
@@ -499,17 +368,6 @@ def test_costing_accepts_by_the_mean_cost_of_an_error(k):
     chance = pnorm.costing_probabilities(C, z, s)
     np.testing.assert_array_equal(accepted, np.flatnonzero(rng.drawn[0] < chance))
     np.testing.assert_array_equal(classes, z[accepted])
-
-
-def test_costing_in_the_long_run():
-    _, _, _, C, z, s = rows(53, 3, n=120)
-    problem, rng, draws = MulticlassProblem(z, C, s), np.random.RandomState(0), 2000
-    counts = np.zeros(len(z))
-    for _ in range(draws):
-        counts[CostingClassifier._draw(problem, rng)[0]] += 1
-    chance = pnorm.costing_probabilities(C, z, s)
-    error = np.sqrt(chance * (1 - chance) / draws)
-    np.testing.assert_array_less(np.abs(counts / draws - chance), 5 * error + 1e-12)
 
 
 def test_costing_takes_a_row_of_a_class_that_was_rejected():
@@ -665,45 +523,6 @@ def test_mcboost_with_other_codewords(loss):
     np.testing.assert_allclose(clf.decision_function(X), trace.S[-1], **CLOSE)
 
 
-def test_the_default_codewords_by_name():
-    X, codes, prices, *_ = rows(70, 4)
-    default = MCBoostClassifier(n_estimators=5).fit(X, codes, costs=prices)
-    named = MCBoostClassifier(n_estimators=5, codewords=simplex_codewords(4) @ np.eye(3))
-    named.fit(X, codes, costs=prices)
-    np.testing.assert_array_equal(default.decision_function(X), named.decision_function(X))
-    np.testing.assert_array_equal(default.codewords_, named.codewords_)
-
-
-@pytest.mark.parametrize("loss", ["gll", "gel"])
-def test_decisions_depend_on_the_rotation(loss):
-    """Rules follow the coordinates in turn, so a turned simplex learns something else."""
-    X, codes, *_ = rows(77, 5, n=300, noise=1.5)
-    few, many = (
-        [
-            MCBoostClassifier(loss=loss, n_estimators=rounds, codewords=words)
-            .fit(X, codes)
-            .predict(X)
-            for words in (None, turned_codewords(5, 2))
-        ]
-        for rounds in (2, 60)
-    )
-    apart = [float(np.mean(one != other)) for one, other in (few, many)]
-    assert apart[0] > 0.02
-    assert apart[1] < apart[0]
-
-
-@pytest.mark.parametrize("loss", ["gll", "gel", "mc"])
-def test_two_classes_have_one_simplex_and_its_mirror(loss):
-    X, codes, *_ = rows(78, 2)
-    scores = [
-        MCBoostClassifier(loss=loss, n_estimators=5, codewords=words)
-        .fit(X, codes)
-        .decision_function(X)
-        for words in (None, [[1.0], [-1.0]])
-    ]
-    np.testing.assert_allclose(*scores, **CLOSE)
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -741,20 +560,6 @@ def test_posteriors_and_bayes(k):
     np.testing.assert_array_equal(clf.predict(X), multiclass.bayes(P, matrix))
 
 
-def test_hand_worked_mcboost():
-    worked = multiclass.WORKED
-    problem = MulticlassProblem(np.arange(3), worked.C, np.ones(3))
-    rows_ = Rows(worked.X, np.ones(3), [], 1, 0)
-    bound = Coordinates(Line(), 2).bind(rows_)
-    scheme = CoordinateDescent(GEL(), problem, worked.words, bound, learning_rate=1.0)
-    scheme.steps_per_round = 1  # the first coordinate only
-    history = boost(scheme, bound, n_rounds=1, rng=np.random.RandomState(0))
-    assert history.votes[0] == pytest.approx(worked.alpha, abs=1e-9)
-    np.testing.assert_allclose(history.rules[0][2].predict(worked.X), worked.g, **EXACT)
-    np.testing.assert_allclose(scheme.F, worked.S, **CLOSE)
-    np.testing.assert_allclose(history.losses, [worked.losses[1] / 3], **CLOSE)
-
-
 @pytest.mark.parametrize("learner", ["line", "tree", "stump", DecisionTreeRegressor(max_depth=1)])
 @pytest.mark.parametrize("loss", multiclass.LOSSES)
 def test_the_loss_never_rises(loss, learner):
@@ -763,44 +568,6 @@ def test_the_loss_never_rises(loss, learner):
     clf.fit(X, codes, costs=prices)
     assert clf.n_iter_ == len(clf.train_loss_) > 1
     assert all(after <= before for before, after in pairwise(clf.train_loss_))
-
-
-class SignTree(RegressorMixin, BaseEstimator):
-    """A regression stump read by its sign: rules in {-1, +1}."""
-
-    def fit(self, X, y, sample_weight=None):
-        self.tree_ = DecisionTreeRegressor(max_depth=1, random_state=0)
-        self.tree_.fit(X, y, sample_weight=sample_weight)
-        return self
-
-    def predict(self, X):
-        return np.where(self.tree_.predict(X) >= 0, 1.0, -1.0)
-
-
-@pytest.mark.parametrize("loss", [loss for loss in multiclass.LOSSES if loss != "gll"])
-def test_two_classes_are_the_binary_descent(loss):
-    """GEL is c e^{-yF}, Ls the same of F/2; MC is e^{-yF} and Lt c e^{-yF} plus a constant."""
-    X, codes, _, C, z, s = rows(73, 2)
-    y, c = 2.0 * z - 1.0, np.ones(len(z)) if loss == "mc" else C.max(axis=1)
-    clf = MCBoostClassifier(loss=loss, estimator=SignTree(), n_estimators=10)
-    clf.fit(X, codes, costs=C, sample_weight=s)
-    scheme = ExponentialDescent(s * c, y, np.zeros(len(y)), criterion=LeastSquares())
-    bound = SklearnLearner(SignTree()).bind(Rows(X, s, [], 1, 0))
-    history = boost(scheme, bound, n_rounds=10, rng=np.random.RandomState(0))
-    scale = 2.0 if loss == "ls" else 1.0
-    np.testing.assert_allclose(clf.estimator_weights_, scale * np.array(history.votes), **CLOSE)
-    np.testing.assert_allclose(clf.decision_function(X), scale * scheme.F, **CLOSE)
-
-
-def test_two_classes_are_adaboost_with_costs():
-    X, codes, _, C, _, s = rows(74, 2)
-    clf = MCBoostClassifier(loss="gel", estimator=SignTree(), n_estimators=10)
-    clf.fit(X, codes, costs=C, sample_weight=s)
-    binary = AdaBoostCClassifier(estimator=SignTree(), n_estimators=10, init="cost")
-    binary.fit(X, codes, costs=C, sample_weight=s)
-    assert clf.n_iter_ == binary.n_iter_ == 10
-    np.testing.assert_allclose(clf.estimator_weights_, binary.estimator_weights_, **CLOSE)
-    np.testing.assert_allclose(clf.decision_function(X), binary.decision_function(X), **CLOSE)
 
 
 def test_two_classes_with_the_logistic_loss():
@@ -813,75 +580,7 @@ def test_two_classes_with_the_logistic_loss():
     np.testing.assert_allclose(clf.predict_proba(X)[[0, 6], 1], [1 / 2, 5 / 6], atol=1e-6)
 
 
-# --- GEL and symmetric matrices (paper 4, Appendix C) ---------------------------------------
-
-
-def symmetric(seed, k):
-    A = np.triu(np.random.default_rng(seed).uniform(1.0, 10.0, size=(k, k)), 1)
-    return A + A.T
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2])
-@pytest.mark.parametrize("learner", ["tree", DecisionTreeRegressor()], ids=str)
-def test_gel_forgets_a_symmetric_matrix(seed, learner):
-    """A learner that can tell all places apart ends at S = 1/2 ln of the odds there."""
-    eta = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.6, 0.3]])
-    X, codes = np.repeat([[0.0], [1.0], [2.0]], 3, axis=0), np.tile([0, 1, 2], 3)
-    options = {"estimator": learner, "n_estimators": 40, "random_state": 0}
-    clf = MCBoostClassifier(symmetric(seed, 3), loss="gel", **options)
-    S = clf.fit(X, codes, sample_weight=eta.ravel()).decision_function(X[::3])
-    np.testing.assert_allclose(S, [multiclass.gel_minimiser(odds) for odds in eta], atol=1e-6)
-    np.testing.assert_allclose(clf.predict_proba(X[::3]), eta, atol=1e-6)
-    blind = MCBoostClassifier(loss="mc", **options).fit(X, codes, sample_weight=eta.ravel())
-    np.testing.assert_allclose(S, blind.decision_function(X[::3]), atol=1e-6)
-
-
-def test_gll_does_not_forget_it():
-    eta = np.array([0.4, 0.35, 0.25])
-    matrix = np.array([[0.0, 10.0, 10.0], [10.0, 0.0, 1.0], [10.0, 1.0, 0.0]])
-    X, codes = np.vstack([np.zeros((3, 1)), np.ones((3, 1))]), np.tile([0, 1, 2], 2)
-    s = np.concatenate([eta, [0.9, 0.05, 0.05]])
-    options = {"estimator": DecisionTreeRegressor(), "n_estimators": 40, "random_state": 0}
-    decided = {
-        loss: MCBoostClassifier(matrix, loss=loss, **options)
-        .fit(X, codes, sample_weight=s)
-        .predict(np.zeros((1, 1)))[0]
-        for loss in multiclass.LOSSES
-    }
-    # Expected costs are 6, 4.25 and 4.35.
-    assert decided == {"mc": 0, "gel": 0, "gll": 1, "ls": 1, "lt": 1}
-
-
 # --- losses of one's own --------------------------------------------------------------------
-
-
-class OwnGLL(MulticlassLoss):
-    """The value only."""
-
-    def value(self, y, F, C):
-        E = C * np.exp(F - np.take_along_axis(F, y[:, None], axis=1))
-        return np.log1p(E.sum(axis=1))
-
-
-class OwnGEL(MulticlassLoss):
-    """The value only."""
-
-    def value(self, y, F, C):
-        return (C * np.exp(F - np.take_along_axis(F, y[:, None], axis=1))).sum(axis=1)
-
-
-@pytest.mark.parametrize(("own", "built_in"), [(OwnGLL(), "gll"), (OwnGEL(), "gel")], ids=str)
-@pytest.mark.parametrize("k", [2, 4])
-def test_a_loss_of_ones_own_needs_its_value_only(own, built_in, k):
-    X, codes, prices, *_ = rows(75, k)
-    mine, theirs = (
-        MCBoostClassifier(loss=loss, n_estimators=5).fit(X, codes, costs=prices)
-        for loss in (own, built_in)
-    )
-    np.testing.assert_allclose(mine.estimator_weights_, theirs.estimator_weights_, rtol=1e-5)
-    np.testing.assert_allclose(mine.decision_function(X), theirs.decision_function(X), atol=1e-5)
-    np.testing.assert_allclose(mine.train_loss_, theirs.train_loss_, rtol=1e-7)
-    np.testing.assert_array_equal(mine.predict(X), theirs.predict(X))
 
 
 @pytest.mark.parametrize("loss", [GLL(), GEL()], ids=str)
@@ -969,22 +668,3 @@ def test_unit_costs_give_samme(name, k):
     assert ours.n_iter_ == len(theirs.estimators_) == 12
     np.testing.assert_allclose(ours.estimator_weights_, theirs.estimator_weights_, rtol=1e-9)
     np.testing.assert_array_equal(ours.predict(X), theirs.predict(X))
-
-
-# --- the line search ------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(50))
-@pytest.mark.parametrize("tolerance", [1e-15, 1e-9])
-def test_the_exact_step_of_a_convex_function(seed, tolerance):
-    rng = np.random.default_rng(seed)
-    root, power = 10.0 ** rng.uniform(-6, 3), rng.integers(1, 4)
-
-    def slopes(alpha):
-        # Steep on one side, flat on the other.
-        rate = 10.0 ** (power - 2)
-        grown = math.expm1(min((alpha - root) * rate, 500.0))
-        return grown, rate * (grown + 1.0)
-
-    step = convex_step(slopes, start=rng.uniform(0, 2 * root), largest=1e4, tolerance=tolerance)
-    assert step == pytest.approx(root, abs=max(tolerance, 1e-12) * (1 + root) * 10)

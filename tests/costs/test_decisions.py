@@ -57,10 +57,10 @@ def test_a_class_without_rows_stays_a_decision():
 
 
 @pytest.mark.parametrize("kind", ["static", "rows"])
-def test_ten_thousand_random_matrices(kind):
+def test_random_matrices(kind):
     """The decision is the argmin of p·C, by brute force."""
     rng = np.random.default_rng(0)
-    for _ in range(5_000):
+    for _ in range(500):
         k, d = rng.integers(2, 6, size=2)
         p = rng.dirichlet(np.ones(k), size=1)
         matrix = rng.normal(size=(k, d)) * 10.0 ** rng.integers(-3, 4)

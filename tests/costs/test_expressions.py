@@ -135,7 +135,7 @@ def test_random_texts_never_run_code(monkeypatch):
         *["__class__", "eval(", "exec(", "open(", "import", "True", "None", "f'{x}'", "\x00"],
     ]
     rng, read = random.Random(0), 0
-    for _ in range(20_000):
+    for _ in range(4_000):
         text = "".join(rng.choice(pieces) for _ in range(rng.randint(1, 12)))
         try:
             with monkeypatch.context() as patch:
@@ -148,7 +148,7 @@ def test_random_texts_never_run_code(monkeypatch):
             read += 1
             assert values.shape == (3,)
             assert values.dtype == np.float64
-    assert read > 100
+    assert read > 20
 
 
 class TestInForms:

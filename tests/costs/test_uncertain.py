@@ -86,21 +86,10 @@ class TestForms:
         assert [resolved(f).matrix[0, 1] for f in found.worst] == [90, 120, 700]
         assert all(resolved(f).matrix[1, 0] == 5 for f in found.worst)
 
-    def test_equal_bounds_are_certain_costs(self, form):
-        found = scenarios(form(interval(7, 7)))
-        for one in (found.expected, *found.worst, *scenarios(form(samples([7]))).worst):
-            np.testing.assert_array_equal(resolved(one).matrix, resolved(form(7.0)).matrix)
-
     def test_other_estimators_say_who_takes_them(self, form):
         X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array(CLASSES * 2)
         with pytest.raises(TypeError, match=r"interval\(100, 300\).*CostBoostClassifier.*expected"):
             AdaC2Classifier(cost_matrix=form(FRAUD)).fit(X, y)
-
-    def test_the_form_given_is_left_alone(self, form):
-        given = form(FRAUD)
-        before = repr(given)
-        scenarios(given)
-        assert repr(given) == before
 
 
 def test_a_pair_in_a_mapping_is_an_interval():
@@ -292,16 +281,6 @@ def test_ties():
     for times in (1, 2):
         assert decide_worst([[0.5, 0.5]], [two] * times).tolist() == [1]
         assert decide_worst([[0.25, 0.375, 0.375]], [three] * times).tolist() == [1]
-
-
-def test_caution_hedges():
-    """Two scenarios, each dear for another decision: the middle one is never best, but safe."""
-    P = [[0.5, 0.5, 0.0]]
-    one, other = np.zeros((3, 3)), np.zeros((3, 3))
-    one[:, 0], other[:, 1], one[:, 2], other[:, 2] = 10, 10, 6, 6
-    costs = [Costs([0, 1, 2], M) for M in (one, other)]
-    assert decide_worst(P, costs).tolist() == [2]
-    assert Costs([0, 1, 2], (one + other) / 2).decide(P).tolist() == [0]
 
 
 # --- small print ----------------------------------------------------------------------------

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import warnings
 from importlib.util import find_spec
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -16,32 +13,9 @@ from costboost import CostBoostClassifier
 from costboost.files.mlflow_model import Served, _load_pyfunc, signature_of
 from files.models import CHOICES, fitted, rows
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
-NEEDED = {
-    "joblib_model": "joblib",
-    "mlflow_model": "mlflow",
-    "onnx_model": "onnxruntime",
-    "skops_model": "skops",
-}
-
 
 def needs(package):
     return pytest.mark.skipif(find_spec(package) is None, reason=f"needs {package}")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=needs(package)) for name, package in NEEDED.items()]
-)
-def test_examples_run(name):
-    done = subprocess.run(
-        [sys.executable, EXAMPLES / f"{name}.py"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert "False" not in done.stdout and done.stdout.strip()
 
 
 # -- MLflow ---------------------------------------------------------------------------------------

@@ -151,8 +151,8 @@ def test_classifiers_of_boosting_libraries_leave_their_library(path):
     xgboost = pytest.importorskip("xgboost")
     X, y = rows(3)
     for estimator, tolerance in (
-        (xgboost.XGBClassifier(n_estimators=5), 1e-6),
-        (LGBMClassifier(n_estimators=5, verbosity=-1), 0.0),
+        (xgboost.XGBClassifier(n_estimators=5, n_jobs=1), 1e-6),
+        (LGBMClassifier(n_estimators=5, n_jobs=1, verbosity=-1), 0.0),
     ):
         model = make("MinCostClassifier", estimator=estimator).fit(X, y)
         first = save(model, path).read_bytes()
@@ -164,7 +164,7 @@ def test_classifiers_of_boosting_libraries_leave_their_library(path):
 
 def test_boosters_that_are_no_sum_of_trees_are_refused(path):
     options = {"boosting_type": "rf", "bagging_freq": 1, "bagging_fraction": 0.5}
-    forest = LGBMClassifier(n_estimators=5, verbosity=-1, **options)
+    forest = LGBMClassifier(n_estimators=5, n_jobs=1, verbosity=-1, **options)
     model = make("MinCostClassifier", estimator=forest).fit(*rows())
     with pytest.raises(ModelFileError, match="table of trees"):
         save(model, path)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 import re
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,6 @@ import polars as pl
 import pytest
 import sklearn
 from scipy.special import expit, logit
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -31,8 +29,8 @@ from costboost.gbm import LOSSES
 from costboost.gbm.targets import DecisionTarget
 from costboost.losses import BinaryLoss
 from costboost.metrics import avoidable_cost_score
+from data import row_costs, rows
 
-ROOT = Path(__file__).parents[2]
 ENGINES = ("lightgbm", "xgboost")
 COSTLY = {"fn": 5, "fp": 1}
 COSTLY2 = np.array([[0.0, 1], [5, 0]])
@@ -46,17 +44,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 def make(cost_matrix=None, **options):
     small = {"n_estimators": 15, "ensemble": 2, "effort": "fast", "n_jobs": 1, "random_state": 0}
     return CostBoostClassifier(cost_matrix, **{**small, "learning_rate": 0.2, **options})
-
-
-def rows(k=2, n=300, seed=0):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, 4))
-    score = X[:, 0] + 0.5 * X[:, 1] + 0.7 * rng.normal(size=n)
-    return X, np.digitize(score, [0.3] if k == 2 else [-0.5, 0.6])
-
-
-def row_costs(n=300, seed=1):
-    return per_row(fn=np.random.default_rng(seed).uniform(1, 20, n), fp=2.0)
 
 
 def brute_force(proba, matrices):
@@ -94,20 +81,6 @@ def test_scikit_learn_checks(estimator, check):
 
 @pytest.mark.parametrize("engine", ENGINES)
 class TestInScikitLearn:
-    def test_pipeline(self, engine):
-        X, y = rows()
-        pipe = make_pipeline(StandardScaler(), make(COSTLY, engine=engine)).fit(X, y)
-        assert pipe.score(X, y) == pytest.approx(
-            avoidable_cost_score(y, pipe.predict(X), cost_matrix=COSTLY)
-        )
-        assert pipe.score(X, y) > 0.3
-
-    def test_grid_search(self, engine):
-        X, y = rows(n=150)
-        grid = {"max_leaves": [2, 4], "cost_matrix": [None, COSTLY]}
-        search = GridSearchCV(make(engine=engine, n_estimators=3), grid, cv=2).fit(X, y)
-        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
-
     def test_costs_are_routed(self, engine):
         X, y = rows(n=200)
         costs = row_costs(200)
@@ -128,29 +101,7 @@ class TestInScikitLearn:
         assert np.isfinite(results["test_score"]).all()
         assert np.isfinite(search.best_score_)
 
-    @pytest.mark.parametrize("options", [{}, {"loss": "gll"}, {"decision": "learned"}], ids=str)
-    def test_pickle(self, engine, options):
-        X, y = rows(3)
-        model = make(COSTLY3, engine=engine, **options).fit(X, y)
-        back = pickle.loads(pickle.dumps(model))
-        np.testing.assert_array_equal(back.predict(X), model.predict(X))
-        np.testing.assert_array_equal(back.decision_function(X), model.decision_function(X))
-        assert back.estimated_score_ == model.estimated_score_
-
-    @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
-    def test_frames(self, engine, frame):
-        X, y = rows()
-        table = frame({name: X[:, j] for j, name in enumerate("abcd")})
-        labels = (pd.Series if frame is pd.DataFrame else pl.Series)(y)
-        model = make(COSTLY, engine=engine).fit(table, labels)
-        assert model.feature_names_in_.tolist() == list("abcd")
-        np.testing.assert_array_equal(
-            model.predict(table), make(COSTLY, engine=engine).fit(X, y).predict(X)
-        )
-        with pytest.raises(ValueError, match="feature names"):
-            model.predict(table[["b", "a", "c", "d"]])
-
-    @pytest.mark.parametrize("kind", ["pandas category", "pandas text", "polars text"])
+    @pytest.mark.parametrize("kind", ["pandas category", "polars text"])
     def test_categories_and_missing_values(self, engine, kind):
         rng = np.random.default_rng(0)
         n = 400
@@ -179,42 +130,7 @@ class TestInScikitLearn:
         np.testing.assert_array_equal(back.predict(table), model.predict(table))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-def test_labels_of_text(engine):
-    X, y = rows(3)
-    names = np.array(["cat", "dog", "eel"])
-    model = make(COSTLY3, engine=engine).fit(X, names[y])
-    np.testing.assert_array_equal(
-        model.predict(X), names[make(COSTLY3, engine=engine).fit(X, y).predict(X)]
-    )
-
-
-def test_not_fitted():
-    X, _ = rows()
-    model = make()
-    for method in ("predict", "predict_proba", "decision_function", "contributions"):
-        with pytest.raises(NotFittedError):
-            getattr(model, method)(X)
-    for name in ("feature_importances_", "boosters_", "booster_", "temperature_"):
-        with pytest.raises(NotFittedError):
-            getattr(model, name)
-
-
 # --- laws of costs ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("options", [{}, {"decision": "learned"}, {"loss": "gll"}], ids=str)
-def test_currency_does_not_matter(engine, k, options):
-    X, y = rows(k)
-    matrix = COSTLY2 if k == 2 else COSTLY3
-    one, *others = (
-        make(matrix * unit, engine=engine, **options).fit(X, y) for unit in (1.0, 1e6, 1e-6)
-    )
-    for other in others:
-        np.testing.assert_array_equal(other.predict(X), one.predict(X))
-        np.testing.assert_allclose(other.estimated_score_, one.estimated_score_)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -238,11 +154,6 @@ def test_other_names_of_classes_rename_the_decisions(engine, decision):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [2, 3])
 class TestBayesRule:
-    def test_equal_costs_decide_for_the_likeliest_class(self, engine, k):
-        X, y = rows(k)
-        model = make(engine=engine).fit(X, y)
-        np.testing.assert_array_equal(model.predict(X), model.predict_proba(X).argmax(axis=1))
-
     def test_decisions_are_those_of_brute_force(self, engine, k):
         X, y = rows(k)
         matrix = COSTLY2 if k == 2 else COSTLY3
@@ -367,8 +278,6 @@ class TestCostsOfRows:
 
 # --- uncertain costs --------------------------------------------------------------------------
 
-DRAWS = np.array([[[0.0, 9], [10, 0]], [[0, 1], [40, 0]], [[1, 2], [5, 0]]])
-
 
 def brute_worst(proba, scenarios):
     """The decision whose largest expected cost is smallest; scenarios (S, n, k, k)."""
@@ -377,34 +286,33 @@ def brute_worst(proba, scenarios):
     return np.where(worst[:, 1] <= worst[:, 0], 1, 0)
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 class TestUncertainCosts:
-    def test_matrix(self, engine):
+    def test_matrix(self):
         X, y = rows()
         form = {"fn": samples([10, 40, 4]), "fp": samples([9, 1, 3])}
         draws = np.array([[[0.0, fp], [fn, 0]] for fn, fp in ((10, 9), (40, 1), (4, 3))])
-        expected = make(form, engine=engine).fit(X, y)
-        certain = make(draws.mean(axis=0), engine=engine).fit(X, y)
+        expected = make(form).fit(X, y)
+        certain = make(draws.mean(axis=0)).fit(X, y)
         np.testing.assert_array_equal(expected.predict(X), certain.predict(X))
         assert expected.score(X, y) == certain.score(X, y)
-        worst = make(form, engine=engine, risk="worst").fit(X, y)
+        worst = make(form, risk="worst").fit(X, y)
         proba = worst.predict_proba(X)
         every = np.repeat(draws[:, None], len(X), axis=1)
         np.testing.assert_array_equal(worst.predict(X), brute_worst(proba, every))
         assert (worst.predict(X) != expected.predict(X)).any()
 
-    def test_intervals_are_worst_at_their_upper_ends(self, engine):
+    def test_intervals_are_worst_at_their_upper_ends(self):
         X, y = rows()
-        worst = make({"fn": interval(2, 12), "fp": (1, 9)}, engine=engine, risk="worst").fit(X, y)
+        worst = make({"fn": interval(2, 12), "fp": (1, 9)}, risk="worst").fit(X, y)
         upper = np.array([[0.0, 9], [12, 0]])
         np.testing.assert_array_equal(worst.predict(X), brute_force(worst.predict_proba(X), upper))
 
-    def test_rows(self, engine):
+    def test_rows(self):
         X, y = rows()
         every = np.random.default_rng(0).gamma(1.0, 5.0, (4, len(X), 2, 2))
         every[..., 0, 0] = every[..., 1, 1] = 0.0
-        model = make(engine=engine, risk="worst").fit(X, y, costs=samples(every))
-        certain = make(engine=engine).fit(X, y, costs=every.mean(axis=0))
+        model = make(risk="worst").fit(X, y, costs=samples(every))
+        certain = make().fit(X, y, costs=every.mean(axis=0))
         np.testing.assert_allclose(model.cost_matrix_, certain.cost_matrix_)
         np.testing.assert_array_equal(model.predict(X), certain.predict(X))
         proba = model.predict_proba(X)
@@ -416,19 +324,6 @@ class TestUncertainCosts:
         assert model.score(X, y, costs=samples(every)) == pytest.approx(
             avoidable_cost_score(y, mean, costs=every.mean(axis=0))
         )
-
-    def test_function(self, engine):
-        X, y = rows()
-
-        def unsure(X):
-            return interval(
-                per_row(fn=1.0, fp=X[:, 1] ** 2), per_row(fn=40.0, fp=9.0 + X[:, 1] ** 2)
-            )
-
-        model = make(unsure, engine=engine, risk="worst").fit(X, y)
-        upper = unsure(X).high
-        np.testing.assert_array_equal(model.predict(X), brute_force(model.predict_proba(X), upper))
-        assert np.isfinite(model.score(X, y))
 
 
 # --- losses of the library --------------------------------------------------------------------
@@ -508,21 +403,6 @@ def test_rows_of_weight_zero_are_absent(engine):
     np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
     assert one.estimated_score_ == other.estimated_score_
     np.testing.assert_allclose(one.cost_matrix_, other.cost_matrix_)
-
-
-@pytest.mark.parametrize("engine", ENGINES)
-def test_own_folds_with_rows_of_weight_zero(engine):
-    X, y = rows()
-    weights = np.ones(len(y))
-    weights[::3] = 0
-    weights[-1] = 0
-    splits = list(KFold(3).split(X))
-    kept = np.flatnonzero(weights)
-    place = {row: i for i, row in enumerate(kept)}
-    moved = [tuple([place[r] for r in part if r in place] for part in split) for split in splits]
-    one = make(engine=engine, cv=splits).fit(X, y, sample_weight=weights)
-    other = make(engine=engine, cv=moved).fit(X[kept], y[kept])
-    np.testing.assert_array_equal(one.predict_proba(X), other.predict_proba(X))
 
 
 # --- rounds, folds, seeds ---------------------------------------------------------------------
@@ -694,13 +574,12 @@ def test_progress_shows_the_cost(engine, capsys):
 # --- failures ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("stop", [RuntimeError, KeyboardInterrupt])
 @pytest.mark.parametrize("how", ["first fit", "second fit"])
-def test_a_fit_that_fails_leaves_the_classifier_as_it_was(engine, stop, how, monkeypatch):
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was(stop, how, monkeypatch):
     """In the second fold of the second head, when all else has been done."""
     X, y = rows()
-    model = make(COSTLY, engine=engine)
+    model = make(COSTLY)
     if how != "first fit":
         model.fit(X, y, costs=row_costs())
     before = dict(model.__dict__)
@@ -745,14 +624,13 @@ def test_a_warning_that_is_an_error_leaves_the_classifier_as_it_was():
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("n_priced", [1, 10])
-@pytest.mark.parametrize("decision", ["auto", "learned"])
-def test_few_rows_have_a_price(engine, k, n_priced, decision):
+def test_few_rows_have_a_price(engine, k, n_priced):
     """Folds share out the rows that have a price, and survive if there is none."""
     X, y = rows(k, n=400)
     priced = np.random.default_rng(0).choice(400, n_priced, replace=False)
     prices = np.zeros(400)
     prices[priced] = 5.0
-    model = make(engine=engine, ensemble=5, decision=decision).fit(X, y, costs=prices)
+    model = make(engine=engine, ensemble=5).fit(X, y, costs=prices)
     assert np.isfinite(model.decision_function(X)).all()
     assert np.isfinite(model.estimated_score_).all()
 
@@ -763,7 +641,7 @@ def test_few_rows_have_a_price(engine, k, n_priced, decision):
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("options", [{}, {"loss": "gll"}, {"decision": "learned"}], ids=str)
 class TestOddData:
-    @pytest.mark.parametrize("n", [2, 4, 9])
+    @pytest.mark.parametrize("n", [2, 9])
     def test_few_rows(self, engine, options, n):
         X, _ = rows()
         y = np.arange(n) % 2
@@ -771,9 +649,8 @@ class TestOddData:
         assert set(model.predict(X)) <= {0, 1}
         assert len(list(model.staged_predict(X))) == model.n_iter_
 
-    @pytest.mark.parametrize("k", [2, 3])
-    def test_constant_features(self, engine, options, k):
-        X, y = np.ones((60, 2)), np.r_[np.zeros(40, int), 1 + np.arange(20) % (k - 1)]
+    def test_constant_features(self, engine, options):
+        X, y = np.ones((60, 2)), np.r_[np.zeros(40, int), 1 + np.arange(20) % 2]
         model = make(engine=engine, **options).fit(X, y)
         assert (model.predict(X) == 0).all()
         np.testing.assert_allclose(model.feature_importances_, 0)
@@ -900,7 +777,9 @@ def test_credit_card_clients(data_dir):
     X = np.asarray(data.X, dtype=float)
     order = np.random.default_rng(0).permutation(len(X))
     train, test = order[:3000], order[3000:13_000]
-    model = CostBoostClassifier(n_estimators=150, ensemble=3, random_state=0, n_jobs=1)
+    model = CostBoostClassifier(
+        n_estimators=80, ensemble=3, effort="fast", random_state=0, n_jobs=1
+    )
     model.fit(X[train], data.y[train], costs=data.costs[train])
     told = model.score(X[test], data.y[test], costs=data.costs[test])
     untold = avoidable_cost_score(data.y[test], model.predict(X[test]), costs=data.costs[test])

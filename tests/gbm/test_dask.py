@@ -93,9 +93,8 @@ def spread(client, array, chunk=CHUNK):
     return da.concatenate(arrays)
 
 
-@pytest.mark.parametrize("data", ["fraud", "four classes"])
-def test_rows_of_both_workers_count(processes, fraud, data, monkeypatch):
-    X, y, costs = fraud if data == "fraud" else four_classes()
+def test_rows_of_both_workers_count(processes, monkeypatch):
+    X, y, costs = four_classes()
     trained = []
     train = costboost.dask.xgb_dask.train
 

@@ -185,16 +185,6 @@ def test_one_head_if_only_one_is_wanted(decision):
     assert [len(head.models) for head in model.heads_.values()] == [2]
 
 
-@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-def test_a_seed_gives_one_model(engine):
-    X, y, costs = rows(300, 0)
-    options = {**OPTIONS, "n_estimators": 10, "engine": engine}
-    first, second = (
-        CostBoostClassifier(**options).fit(X, y, costs=costs).decision_function(X) for _ in (1, 2)
-    )
-    np.testing.assert_array_equal(first, second)
-
-
 @pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 @pytest.mark.parametrize("n", [4, 12])
 def test_few_rows(n):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from types import SimpleNamespace
 
 import lightgbm as lgb
@@ -30,7 +29,7 @@ from costboost.gbm.models import Design, NetworkModel, TreeModel, row_products
 from costboost.gbm.network import NetworkLoss
 from costboost.gbm.rounds import Rounds
 from costboost.gbm.targets import ProbabilityTarget, log_loss
-from costboost.gbm.train import Clock, Estimate, Training, of_future_rows
+from costboost.gbm.train import Estimate, Training, of_future_rows
 from costboost.trees import from_catboost
 
 COSTLY = {"fn": 20, "fp": 1}
@@ -185,13 +184,6 @@ def test_refit_and_folds(fraud):
     assert len(few.boosters_) == 5 * sum(member.weight > 0 for member in few.members_)
 
 
-def test_same_seed_same_model(fraud, model):
-    again = make(time_limit=3600).fit(*fraud)  # with time enough nothing changes
-    np.testing.assert_array_equal(again.predict_proba(fraud[0]), model.predict_proba(fraud[0]))
-    plain, other = ([m._replace(seconds=0) for m in x.members_] for x in (again, model))
-    assert plain == other
-
-
 @pytest.mark.parametrize("k", [2, 3])
 @pytest.mark.parametrize("effort", ["balanced", "high"])
 def test_scores_parts_stages_and_files(tmp_path, k, effort):
@@ -290,17 +282,6 @@ def test_without_time_kinds_are_left_out_and_boosters_end_early(fraud):
     assert "no time" in str(model.members_)
 
 
-def test_clock(monkeypatch):
-    now = [100.0]
-    monkeypatch.setattr(time, "monotonic", lambda: now[0])
-    clock = Clock(10.0)
-    now[0] += 4
-    assert clock.left == 6 and clock.part(0.5).left == 3
-    now[0] += 7
-    assert clock.left == -1 and clock.part(1).left == 0 and clock.is_over()
-    assert Clock(None).part(0.1).left == np.inf
-
-
 # --- one kind alone: forests and networks -------------------------------------------------------
 
 
@@ -314,7 +295,7 @@ def trained(name, X, y, train, held_out=None, *, weights=None, categorical=None,
     rows = model._read_rows(frame, y, None, None, None, False)
     if weights is not None:
         object.__setattr__(rows.rows, "weights", weights)
-    fold = SimpleNamespace(rows=np.asarray(train), held_out=held_out)
+    fold = np.asarray(train), held_out
     rows.folds, rows.seeds = [fold], [seed]
     target = ProbabilityTarget(rows.totals)
     watched = {} if held_out is None else rows.watched(0)

@@ -72,21 +72,20 @@ def brute_force(proba, prices):
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("ensemble", [1, 3])
 class TestMemory:
-    def make(self, costs, engine, ensemble, **options):
+    def make(self, costs, engine, **options):
         return CostBoostClassifier(
             costs,
             engine=engine,
-            ensemble=ensemble,
+            ensemble=3,
             effort="fast",
             n_jobs=1,
             **{**OPTIONS, **options},
         )
 
-    def test_one_matrix(self, frame, engine, ensemble):
+    def test_one_matrix(self, frame, engine):
         X, y = frame[NAMES], frame["label"]
-        model = self.make(STATIC, engine, ensemble).fit(X, y)
+        model = self.make(STATIC, engine).fit(X, y)
         assert model.decisions_.tolist() == DECISIONS
         assert model.classes_.tolist() == ["fraud", "ok"]
         assert model.cost_matrix_.tolist() == STATIC.loc[["fraud", "ok"]].to_numpy().tolist()
@@ -105,9 +104,9 @@ class TestMemory:
         assert model.score(X, y) == pytest.approx(1 - paid / totals.min())
         assert 0 < model.estimated_score_.value < 1
 
-    def test_expressions_are_matrices_of_rows(self, frame, engine, ensemble):
+    def test_expressions_are_matrices_of_rows(self, frame, engine):
         X, y = frame[NAMES], frame["label"]
-        model = self.make(COLUMNS, engine, ensemble).fit(X, y)
+        model = self.make(COLUMNS, engine).fit(X, y)
         assert list(model.heads_) == ["probability"]  # predict always knows the costs
         np.testing.assert_array_equal(
             model.predict(X), brute_force(model.predict_proba(X), matrices(frame))
@@ -119,9 +118,9 @@ class TestMemory:
             )
         )  # fmt: skip
 
-    def test_both_heads(self, frame, engine, ensemble):
+    def test_both_heads(self, frame, engine):
         X, y = frame[["a", "b"]], frame["label"]
-        model = self.make(None, engine, ensemble).fit(X, y, costs=labelled(frame))
+        model = self.make(None, engine).fit(X, y, costs=labelled(frame))
         assert list(model.heads_) == ["probability", "decision"]
         assert model.decisions_.tolist() == DECISIONS
         # Told the costs, the probabilities decide; else the boosters that learned the prices.
@@ -135,7 +134,7 @@ class TestMemory:
         assert set(model.predict(X)) <= set(DECISIONS)
         assert model.estimated_score_.value > model.estimated_score_without_costs_.value > 0
         assert model.score(X, y, costs=labelled(frame)) > 0
-        alone = self.make(None, engine, ensemble, decision="learned")
+        alone = self.make(None, engine, decision="learned")
         alone.fit(X, y, costs=labelled(frame))
         np.testing.assert_array_equal(alone.predict(X), model.predict(X))
 

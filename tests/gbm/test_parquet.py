@@ -137,12 +137,6 @@ def test_early_stopping_calibrates_and_estimates(tmp_path):
     assert again.estimated_score_.value == pytest.approx(model.estimated_score_.value, abs=0.05)
 
 
-def test_held_out_rows_are_bounded(tmp_path, monkeypatch):
-    monkeypatch.setattr("costboost.gbm.rows._HELD_OUT_ROWS", 40)
-    model = small(early_stopping=True).fit_parquet(written(tmp_path, table()), "label")
-    assert model._estimated_rows == pytest.approx(40, abs=2)
-
-
 @pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 def test_held_out_rows_that_cost_nothing(tmp_path):
     """Then the decision is trained for all rounds, and the rows still calibrate and estimate."""

@@ -14,9 +14,9 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import LOSSES
-from costboost.gbm.heads import DecisionHead, ProbabilityHead, temperature, to_proba
+from costboost.gbm.heads import DecisionHead, temperature, to_proba
 from costboost.gbm.rounds import Rounds, to_scores
-from costboost.gbm.rows import HoldOut, Rows, Totals, hold_out_rule, make_folds
+from costboost.gbm.rows import HoldOut, PricedRows, Totals, hold_out_rule, make_folds
 from costboost.gbm.targets import DecisionTarget, LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.train import Estimate, estimate_share
 from costboost.losses import BinaryLoss
@@ -32,7 +32,7 @@ def costs_of(codes, k):
 
 
 def totals_of(costs, weights):
-    return Totals.of(Rows(None, costs, weights))
+    return Totals.of(PricedRows(None, costs, weights))
 
 
 # --- folds ------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def folds(codes, weights=None, costs=None, **options):
     """Rows, and the folds of a fit on them."""
     n = len(codes)
     known = costs_of(codes, 1 + max(codes)) if costs is None else costs
-    rows = Rows(np.zeros((n, 1)), known, np.ones(n))
+    rows = PricedRows(np.zeros((n, 1)), known, np.ones(n))
     model = CostBoostClassifier(random_state=0).set_params(**options)
     weights = np.ones(n) if weights is None else weights
     found, seeds = make_folds(rows, weights, model, "CostBoostClassifier")
@@ -55,14 +55,14 @@ def folds(codes, weights=None, costs=None, **options):
 def test_each_row_is_held_out_once_and_classes_are_spread_to_a_row(n_folds, sizes):
     codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
     parts = folds(codes, ensemble=n_folds)
-    assert sorted(np.concatenate([part.held_out for part in parts])) == list(range(len(codes)))
+    assert sorted(np.concatenate([part[1] for part in parts])) == list(range(len(codes)))
     for part in parts:
-        assert sorted([*part.rows, *part.held_out]) == list(range(len(codes)))
-    counts = np.array([np.bincount(codes[p.held_out], minlength=len(sizes)) for p in parts])
+        assert sorted([*part[0], *part[1]]) == list(range(len(codes)))
+    counts = np.array([np.bincount(codes[p[1]], minlength=len(sizes)) for p in parts])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
     same, other = (folds(codes, ensemble=n_folds, random_state=seed) for seed in (0, 1))
-    np.testing.assert_array_equal(parts[0].held_out, same[0].held_out)
-    assert not np.array_equal(parts[0].held_out, other[0].held_out)
+    np.testing.assert_array_equal(parts[0][1], same[0][1])
+    assert not np.array_equal(parts[0][1], other[0][1])
 
 
 def test_rows_with_a_price_are_spread_over_the_folds():
@@ -71,18 +71,18 @@ def test_rows_with_a_price_are_spread_over_the_folds():
     codes = np.arange(400) % 2
     costs = Costs([0, 1], None, codes=codes, prices=prices)
     for part in folds(codes, costs=costs):
-        assert costs.take(part.held_out).reduced.any(axis=1).sum() == 2
+        assert costs.take(part[1]).reduced.any(axis=1).sum() == 2
 
 
 def test_number_of_folds():
     codes = np.arange(100) % 2
     assert len(folds(codes[:5])) == 2  # two rows in a fold, at least
     (fold,) = folds(codes, ensemble=1, validation_fraction=0.25)
-    np.testing.assert_allclose(np.bincount(codes[fold.held_out]), 12.5, atol=1)
-    assert sorted([*fold.rows, *fold.held_out]) == list(range(100))
+    np.testing.assert_allclose(np.bincount(codes[fold[1]]), 12.5, atol=1)
+    assert sorted([*fold[0], *fold[1]]) == list(range(100))
     for options in ({"codes": codes, "early_stopping": False}, {"codes": codes[:2]}):
         (fold,) = folds(ensemble=1, **options)
-        assert fold.rows is None and fold.held_out is None
+        assert fold[0] is None and fold[1] is None
 
 
 def test_own_folds_count_the_rows_that_were_passed():
@@ -91,8 +91,8 @@ def test_own_folds_count_the_rows_that_were_passed():
     mask = np.arange(8) < 4
     cv = [([0, 1, 2, 3], [4, 5, 6, 7]), (~mask, mask)]
     first, second = folds(np.arange(6) % 2, weights, cv=cv)
-    assert (first.rows.tolist(), first.held_out.tolist()) == ([0, 1, 2], [3, 4, 5])
-    assert (second.rows.tolist(), second.held_out.tolist()) == ([3, 4, 5], [0, 1, 2])
+    assert (first[0].tolist(), first[1].tolist()) == ([0, 1, 2], [3, 4, 5])
+    assert (second[0].tolist(), second[1].tolist()) == ([3, 4, 5], [0, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def cost_forms(n=60, k=3):
 def test_totals_are_plain_sums_and_add_up(form):
     costs = cost_forms()[form]
     w = np.random.default_rng(1).uniform(0.5, 2, 60)
-    rows = Rows(None, costs, w)
+    rows = PricedRows(None, costs, w)
     totals = Totals.of(rows, 12)
     expected = np.zeros((3, 4))
     for i in range(60):
@@ -195,17 +195,10 @@ def test_totals_are_plain_sums_and_add_up(form):
     ):
         np.testing.assert_allclose(getattr(added, name), getattr(totals, name))
     assert (added.train_rows, added.held_out_rows, added.rows) == (48, 12, 60)
-    whole = Rows.joined(parts)
+    whole = PricedRows.joined(parts)
     np.testing.assert_array_equal(whole.costs.prices, costs.prices)
     np.testing.assert_array_equal(whole.weights, w)
     assert (whole.costs.matrix is None) == (costs.matrix is None)
-
-
-def test_a_class_without_weight_pays_the_mean_price_of_a_mistake():
-    prices = np.array([[0.0, 4, 4], [0, 2, 2], [6, 0, 6]])
-    costs = Costs([0, 1, 2], None, codes=np.array([0, 0, 1]), prices=prices)
-    found = totals_of(costs, np.ones(3)).mean_costs
-    np.testing.assert_allclose(found, [[0, 3, 3], [6, 0, 6], [4, 4, 0]])
 
 
 # --- calibration ------------------------------------------------------------------------------
@@ -265,18 +258,6 @@ def test_estimate_is_the_savings_with_the_bootstrap_error():
         drawn.append(1 - paid[rows].sum() / prices[rows].sum(axis=0).min())
     low, high = np.quantile(drawn, [0.025, 0.975])
     np.testing.assert_allclose([found.low, found.high], [low, high], atol=0.15 * (high - low))
-
-
-def test_interval_covers_in_95_of_100_samples():
-    rng = np.random.default_rng(0)
-    paid, prices = paid_rows(400_000, rng)
-    truth = 1 - paid.sum() / prices.sum(axis=0).min()
-    hits = 0
-    for _ in range(1000):
-        found = estimate_share(*paid_rows(400, rng), np.ones(400))
-        hits += found.low <= truth <= found.high
-    # 95 % by a first-order variance; three standard errors of 1000 trials are 2 %.
-    assert 0.92 <= hits / 1000 <= 0.975
 
 
 def test_estimate_of_nothing_and_of_weights():
@@ -410,28 +391,12 @@ def test_gains_of_two_decisions_are_weights_of_log_loss():
     assert target.loss(scores) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("make", [
-    ProbabilityTarget, DecisionTarget, lambda totals: LossTarget(LOSSES["gll"], totals)
-])  # fmt: skip
-@pytest.mark.parametrize("k", [2, 3])
-def test_labels_and_weights_survive_the_matrix_of_an_engine(make, k):
-    """What XGBoost carries on a cluster is read back as the same target."""
-    rng = np.random.default_rng(0)
-    costs, weights = costs_of(np.arange(30) % k, k), rng.uniform(0.5, 2, 30)
-    target = make(totals_of(costs, weights))
-    known = target.on(costs, weights)
-    labels = known.values if target.learns_gains else known.labels
-    back = target.carried(labels.astype(np.float32), known.weights.astype(np.float32))
-    scores = rng.normal(size=30 if target.n_scores == 1 else (30, target.n_scores))
-    assert back.loss(scores) == pytest.approx(known.loss(scores))
-
-
 # --- rounds and heads -------------------------------------------------------------------------
 
 
 def rounds_on(sets, patience=2, callbacks=()):
     codes = np.arange(8) % 2
-    rows = Rows(None, costs_of(codes, 2), np.ones(8))
+    rows = PricedRows(None, costs_of(codes, 2), np.ones(8))
     target = ProbabilityTarget(Totals.of(rows))
     place = {"head": "probability", "booster": 1, "n_boosters": 1}
     return Rounds(10, patience, 0, target, dict.fromkeys(sets, rows), None, callbacks, **place)
@@ -457,13 +422,6 @@ def test_rounds_keep_the_best_scores():
     assert [(r.round, r.held_out_loss) for r in told] == list(enumerate(losses, start=1))
 
 
-@pytest.mark.parametrize("patience", [0, 2])
-def test_another_table_stops_before_held_out_rows_and_training_rows_never(patience):
-    rounds = rounds_on(["eval_set", "held_out", "train"], patience)
-    assert rounds.stop_by == ("eval_set" if patience else None)
-    assert rounds_on(["train"], patience).stop_by is None
-
-
 @pytest.mark.parametrize("k", [2, 3])
 def test_scores_are_averaged_by_weight(k):
     rng = np.random.default_rng(0)
@@ -472,15 +430,3 @@ def test_scores_are_averaged_by_weight(k):
     expected = 0.5 * (0.5 * scores[0] + 0.2 * scores[1] + 0.3 * scores[2]) + 2.0
     head = DecisionHead(models, (0.5, 0.2, 0.3), 0.5, 2.0)
     np.testing.assert_allclose(head.scores(None), expected)
-
-
-def test_heads_decide_for_more_decisions_than_classes():
-    """Two classes, three decisions: scores of classes are priced, scores of decisions compared."""
-    scores = np.array([-3.0, 0.0, 3.0])
-    matrix = np.array([[0.0, 1, 4], [9, 2, 0]])
-    expected = to_proba(scores) @ matrix
-    head = ProbabilityHead(costs=Costs([0, 1], matrix, ["accept", "review", "block"]))
-    np.testing.assert_array_equal(head.decide(scores), expected.argmin(axis=1))
-    np.testing.assert_allclose(head.decision_values(scores), -expected)
-    np.testing.assert_array_equal(DecisionHead().decide(-expected), expected.argmin(axis=1))
-    assert DecisionHead().decide(np.array([-0.1, 0.0, 0.1])).tolist() == [0, 1, 1]

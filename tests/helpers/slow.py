@@ -25,7 +25,6 @@ __all__ = ["EVERY", "SAMPLED", "SLOW", "TRUST", "Marked", "mark"]
 # Files, or functions of files with all of their cases.
 SLOW = frozenset(
     {
-        "algorithms/test_multiclass_equations.py::test_gll_does_not_forget_it",
         "algorithms/test_estimators.py::test_processes_change_nothing",
         "benchmarking/test_held_out_cost.py",
         "cli/test_compare.py::test_compare",
@@ -36,7 +35,6 @@ SLOW = frozenset(
         "serve/test_workers.py::test_reload_and_drain_lose_nothing",
         "datasets/test_datasets.py::test_kddcup_matrix",
         "wrappers/test_target_rate.py::test_classifier_keeps_its_promise_over_many_draws",
-        "wrappers/test_target_rate.py::test_search_reaches_the_detection_rate",
         "papers/test_beijbom2014.py",
         "papers/test_cai2008.py",
         "papers/test_cao2013.py",
@@ -60,7 +58,6 @@ SLOW = frozenset(
         "pages/test_snippets.py",
         "plots/test_plots.py::test_matplotlib_is_imported_for_drawing_only",
         "reference/test_reference.py::test_cs_adaboost_with_equal_costs_is_adaboost",
-        "papers/test_face_cascade.py",
         "papers/test_haar_stump.py",
         "papers/test_vision.py",
     }
@@ -68,6 +65,14 @@ SLOW = frozenset(
 # Files, functions or single cases that only `make trust` runs.
 TRUST = frozenset(
     {
+        "cli/test_page.py::test_the_page_is_right",
+        "files/test_hostile.py::test_large_files_end_in_time[frames]",
+        "files/test_hostile.py::test_large_files_end_in_time[lists]",
+        "files/test_hostile.py::test_large_files_end_in_time[mappings]",
+        "files/test_hostile.py::test_large_files_end_in_time[objects]",
+        "serve/test_openapi.py::test_no_request_breaks_the_service[expression-negative]",
+        "serve/test_openapi.py::test_no_request_breaks_the_service[expression-positive]",
+        "losses/test_registry.py::test_a_loss_of_a_notebook_travels_to_other_processes",
         "pages/test_examples.py::test_example[cost_report]",
         "pages/test_examples.py::test_example[detect_faces]",
         "pages/test_examples.py::test_example[intrusion_detection]",

@@ -8,7 +8,6 @@ import pytest
 
 import costboost
 from costboost import (
-    AdaBoostM2Classifier,
     AdaC2Classifier,
     LpCSBClassifier,
     MCBoostClassifier,
@@ -203,16 +202,6 @@ def test_others_refuse_it(clf, k, words):
     X, codes, *_ = make_rows(k)
     with pytest.raises(ValueError, match=words):
         clf.set_params(estimator=JointTree()).fit(X, codes)
-
-
-def test_weight_two_is_the_row_twice():
-    X, codes, C, _ = make_rows(3)
-    s = np.where(np.arange(len(X)) % 3 == 0, 2.0, 1.0)
-    twice = np.repeat(np.arange(len(X)), s.astype(int))
-    options = {"n_estimators": 4, "estimator": JointTree(max_leaves=6)}
-    one = AdaBoostM2Classifier(**options).fit(X, codes, costs=C, sample_weight=s)
-    two = AdaBoostM2Classifier(**options).fit(X[twice], codes[twice], costs=C[twice])
-    np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), atol=1e-9)
 
 
 def test_files_keep_it(tmp_path):

@@ -92,17 +92,6 @@ def test_training_outputs_are_the_rules_predictions(learner, criterion, dtype):
 
 
 @pytest.mark.parametrize(("learner", "criterion"), PAIRS)
-def test_the_same_rule_again_and_for_weights_on_another_scale(learner, criterion):
-    X, aim, _ = make_aim(CRITERIA[criterion])
-    one, again = (bind(LEARNERS[learner], X).fit(aim, 7).outputs for _ in range(2))
-    np.testing.assert_array_equal(one, again)
-    if criterion != "log ratio":  # its smoothing is absolute
-        small = aim._replace(weights=aim.weights * 1e-6)
-        other = bind(LEARNERS[learner], X).fit(small, 7).outputs
-        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-9)
-
-
-@pytest.mark.parametrize(("learner", "criterion"), PAIRS)
 def test_constant_features_give_the_best_constant(learner, criterion):
     _, aim, _ = make_aim(CRITERIA[criterion])
     X = np.ones((len(aim.targets), 2))
@@ -168,19 +157,6 @@ def test_joint_stump_is_the_best_of_all(pair, seed):
     alpha, _ = descent.step_size(aim.weights, margins, c.max())
     loss = np.sum(aim.weights * np.exp(-alpha * margins))
     assert loss == pytest.approx(best.loss, rel=1e-9)
-
-
-def test_joint_search_differs_from_the_weighted_error():
-    """Otherwise nothing above would prove that stump and step are chosen together."""
-    differing = 0
-    for seed in range(50):
-        X, aim, rng = make_aim(JointVotes(10.0, 1.0), seed, n=40)
-        aim = aim._replace(weights=rng.dirichlet(np.full(40, 0.3)))
-        joint = bind(Stump(), X).fit(aim, 0).outputs
-        weights = aim.weights * np.where(aim.targets > 0, 10.0, 1.0)
-        plain = bind(Stump(), X).fit(Aim(aim.targets, weights, Votes()), 0).outputs
-        differing += (joint != plain).any()
-    assert differing > 0
 
 
 def test_a_stump_on_more_values_than_bins():

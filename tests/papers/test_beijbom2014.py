@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
+from matplotlib import pyplot
 
 from costboost.datasets import Dataset, load
 from costboost_papers import beijbom2014
@@ -13,8 +14,7 @@ from costboost_papers.beijbom2014 import ITEMS
 from costboost_papers.costs import from_taxonomy
 from costboost_papers.item import wide
 from costboost_papers.pages import ordering, summarise
-from helpers.blobs import blobs
-from helpers.rows import rows_of_values
+from data import blobs, rows_of_values
 
 UCI, TAXONOMY = ITEMS
 
@@ -40,8 +40,6 @@ def tiny_beijbom(monkeypatch):
 
 @pytest.mark.parametrize("item", [UCI, TAXONOMY], ids=lambda item: item.name)
 def test_from_tasks_to_conclusions(item, tiny_beijbom):
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
     name = item.datasets[0]
     tasks = [task for task in item.tasks("full") if task.dataset == name]
     values = {}
@@ -56,7 +54,7 @@ def test_from_tasks_to_conclusions(item, tiny_beijbom):
     assert len(item.conclusions(summary)) == 3
     figure = item.figure(summary)
     assert figure is not None
-    matplotlib.pyplot.close(figure)
+    pyplot.close(figure)
 
 
 def test_published_parts_are_kept():
@@ -114,24 +112,20 @@ def test_ranks_and_tests_are_in_the_summary():
     assert len(taus) == 10 and taus["tau"].mean() > 0.5
 
 
-def test_conclusions_hold_for_risks_in_its_order():
-    found = UCI.conclusions(summarise(UCI, beijbom_rows(PAPERS_ORDER)))
-    assert [conclusion.verdict for conclusion in found] == ["holds"] * 3
-
-
-def test_conclusions_can_fail():
-    posterior_first = {**PAPERS_ORDER, "P-MCBoost": 0.5}
-    verdicts = [
-        conclusion.verdict
-        for conclusion in UCI.conclusions(summarise(UCI, beijbom_rows(posterior_first)))
-    ]
-    assert verdicts[1] == "holds in part"  # GLL is the best loss, but not the best method
-    upside_down = {name: 3.0 - risk for name, risk in PAPERS_ORDER.items()}
-    verdicts = [
-        conclusion.verdict
-        for conclusion in UCI.conclusions(summarise(UCI, beijbom_rows(upside_down)))
-    ]
-    assert verdicts[:2] == ["does not hold"] * 2
+@pytest.mark.parametrize(
+    ("risks", "wanted"),
+    [
+        (PAPERS_ORDER, ["holds"] * 3),
+        # GLL is the best loss, but not the best method
+        ({**PAPERS_ORDER, "P-MCBoost": 0.5}, [None, "holds in part"]),
+        ({name: 3.0 - risk for name, risk in PAPERS_ORDER.items()}, ["does not hold"] * 2),
+    ],
+    ids=["in its order", "posterior first", "upside down"],
+)
+def test_conclusions_follow_the_risks(risks, wanted):
+    found = UCI.conclusions(summarise(UCI, beijbom_rows(risks)))
+    for conclusion, verdict in zip(found, wanted, strict=False):
+        assert verdict in (None, conclusion.verdict)
 
 
 def test_the_paper_s_corals_stand_below_our_trees():

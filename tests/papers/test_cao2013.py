@@ -10,7 +10,7 @@ from costboost.datasets import bayes_decision
 from costboost_papers import Task, cao2013
 from costboost_papers.pages import ordering, summarise
 from costboost_papers.protocol import BinaryData, binary_data
-from helpers.rows import rows_of_tasks
+from data import rows_of_tasks
 
 ITEMS = {item.name: item for item in cao2013.ITEMS}
 TABLES = [f"table{k}" for k in range(1, 6)]

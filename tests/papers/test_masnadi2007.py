@@ -23,7 +23,7 @@ from costboost_papers.masnadi2007 import (
     overall,
 )
 from costboost_papers.protocol import binary_data, encode, fold, quiet, split_seed
-from helpers.rows import rows_of_tasks
+from data import rows_of_tasks
 
 # --- the line -------------------------------------------------------------------------------
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import matplotlib
-
-matplotlib.use("Agg")
-
+import matplotlib.text
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,10 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost import AdaC2Classifier, CSLogitBoostClassifier, MinCostClassifier
-from costboost.datasets import (
-    log_odds,
-    make_gaussians_2d,
-)
+from costboost.datasets import log_odds, make_gaussians_2d
 from costboost.metrics import critical_difference
 from costboost_papers.plots import (
     BoundaryDisplay,

@@ -1,11 +1,14 @@
-"""What the papers' protocols share: folds, encoding, metrics."""
+"""Every paper has items, and every item a plan; what their protocols share."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from costboost_papers import registry
 from costboost_papers.protocol import binary_metrics, encode, fold, holdout
 
 
@@ -36,3 +39,39 @@ def test_metrics_price_misses_and_false_alarms():
     assert found["cost"] == 7
     assert (found["fn"], found["fp"], found["error"]) == (1, 1, 0.4)
     assert found["auc"] == pytest.approx(5 / 6)
+
+
+def test_every_paper_has_items_with_plans():
+    names = {paper.name: [item.name for item in paper.items()] for paper in registry.PAPERS}
+    assert names == {
+        "lozano2008": ["figure1", "table1", "table2"],
+        "cai2008": ["table3"],
+        "masnadi2007": ["figure2", "figure3", "table2", "figure4"],
+        "beijbom2014": ["table2", "taxonomy"],
+        "cao2013": [
+            "figure1", "figure2", "table1", "table2", "table3", "table4", "table5", "figure3",
+        ],
+    }  # fmt: skip
+    for paper in registry.PAPERS:
+        assert any(len(item.printed()) for item in paper.items()), paper.name
+    for item in registry.items():
+        assert item.title and item.notes and item.minutes >= 0
+        source = registry.owner(item)
+        assert source.shares_rows_with is None
+        quick, full = source.tasks("quick"), source.tasks("full")
+        assert 0 < len(quick) <= len(full)
+        for tasks in (quick, full):
+            assert len(set(tasks)) == len(tasks)
+            assert {(task.paper, task.item) for task in tasks} == {(source.paper, source.name)}
+        printed = item.printed()
+        assert list(printed.columns) == ["dataset", "algorithm", "setting", "metric", "value"]
+        assert printed["value"].notna().all()
+
+
+def test_a_renamed_paper_keeps_its_name_and_its_seeds():
+    assert registry.paper("cai") is registry.paper("cai2008")
+    assert registry.find("cai", "table3").paper == "cai2008"
+    task = registry.find("cai2008", "table3").tasks("full")[0]
+    assert task.seed == replace(task, paper="cai").seed
+    assert task.key.startswith("cai2008/")
+    assert replace(task, paper="cao2013").seed != task.seed

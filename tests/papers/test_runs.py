@@ -1,4 +1,4 @@
-"""Runs of tasks: plans, rows on disk, killed and failed runs."""
+"""Runs of tasks and their pages: rows on disk, killed and failed runs, the commit of the source."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ import subprocess
 import sys
 import time
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from costboost_papers import Conclusion, Task
+from costboost_papers import Conclusion, Task, run
+from costboost_papers.pages import (
+    describe_run,
+    markdown_table,
+    ordering,
+    read_runs,
+    read_summary,
+    summarise,
+    write_pages,
+    write_runs,
+    write_summary,
+)
 from costboost_papers.protocol import split_seed
-from costboost_papers.run import COLUMNS, Store, failures_path, run_item
+from costboost_papers.run import COLUMNS, Store, failures_path, run_item, source_commit
 from helpers.toy_paper import install
 
 
@@ -23,8 +35,14 @@ def toy(tmp_path, monkeypatch):
     return install(tmp_path, monkeypatch)
 
 
-def values(folder, item, mode="full"):
-    """All but the seconds, which differ from run to run."""
+@pytest.fixture
+def item(toy):
+    return toy.ITEMS[0]
+
+
+def rows_of(folder, item, mode="full", **options):
+    """Run an item; its rows but for the seconds, which differ from run to run."""
+    run_item(item, mode, folder, n_jobs=1, **options)
     return Store(folder, item, mode).rows().drop(columns="seconds")
 
 
@@ -54,8 +72,7 @@ def test_verdicts_are_a_closed_list():
 # --- runs -------------------------------------------------------------------------------------
 
 
-def test_a_run_is_complete_and_a_second_one_finds_it(toy, tmp_path):
-    item = toy.ITEMS[0]
+def test_a_run_is_complete_and_a_second_one_finds_it(item, tmp_path):
     told = []
     first = run_item(item, "full", tmp_path, n_jobs=1, progress=lambda n, name: told.append(n))
     assert (first.planned, first.found, first.done, first.failures) == (48, 0, 48, [])
@@ -74,21 +91,18 @@ def test_a_run_is_complete_and_a_second_one_finds_it(toy, tmp_path):
     assert quick.done == 12  # kept apart from the full run
 
 
-def test_order_and_processes_do_not_matter(toy, tmp_path, monkeypatch):
-    item = toy.ITEMS[0]
-    run_item(item, "full", tmp_path / "plain", n_jobs=1)
+def test_order_and_processes_do_not_matter(toy, item, tmp_path, monkeypatch):
+    plain = rows_of(tmp_path / "plain", item)
     monkeypatch.setenv("TOY_REVERSED", "1")
-    run_item(item, "full", tmp_path / "reversed", n_jobs=1)
+    pd.testing.assert_frame_equal(plain, rows_of(tmp_path / "reversed", item))
     command = [sys.executable, str(toy.path), str(tmp_path / "parallel"), "2"]
     subprocess.run(command, check=True, timeout=120)
-    plain = values(tmp_path / "plain", item)
-    pd.testing.assert_frame_equal(plain, values(tmp_path / "reversed", item))
-    pd.testing.assert_frame_equal(plain, values(tmp_path / "parallel", item))
+    parallel = Store(tmp_path / "parallel", item, "full").rows().drop(columns="seconds")
+    pd.testing.assert_frame_equal(plain, parallel)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
-def test_a_killed_run_goes_on(toy, tmp_path):
-    item = toy.ITEMS[0]
+def test_a_killed_run_goes_on(toy, item, tmp_path):
     store = Store(tmp_path / "killed", item, "full")
     command = [sys.executable, str(toy.path), str(tmp_path / "killed"), "1"]
     process = subprocess.Popen(command, env={**os.environ, "TOY_SLEEP": "0.1"})
@@ -102,31 +116,25 @@ def test_a_killed_run_goes_on(toy, tmp_path):
     kept = store.rows()
     report = run_item(item, "full", tmp_path / "killed", n_jobs=1)
     assert (report.found, report.done) == (survived, 48 - survived)
-    run_item(item, "full", tmp_path / "whole", n_jobs=1)
-    found = values(tmp_path / "killed", item)
-    pd.testing.assert_frame_equal(found, values(tmp_path / "whole", item))
+    whole = rows_of(tmp_path / "whole", item)
+    pd.testing.assert_frame_equal(store.rows().drop(columns="seconds"), whole)
     merged = kept.merge(store.rows(), how="left", indicator=True)
     assert (merged["_merge"] == "both").all()  # what had been done was not done again
 
 
 @pytest.mark.parametrize("lost", [1, 20, 150, 350])
-def test_a_torn_end_is_dropped_and_done_again(toy, tmp_path, lost):
+def test_a_torn_end_is_dropped_and_done_again(item, tmp_path, lost):
     """Whether within a line or between the lines of one task."""
-    item = toy.ITEMS[0]
-    run_item(item, "full", tmp_path, n_jobs=1)
+    whole = rows_of(tmp_path, item)
     store = Store(tmp_path, item, "full")
-    whole = values(tmp_path, item)
-    content = store.path.read_bytes()
-    store.path.write_bytes(content[:-lost])
+    store.path.write_bytes(store.path.read_bytes()[:-lost])
     assert len(store.done()) in (46, 47)
     report = run_item(item, "full", tmp_path, n_jobs=1)
-    assert report.done == 48 - report.found
-    assert report.done >= 1
-    pd.testing.assert_frame_equal(values(tmp_path, item), whole)
+    assert 1 <= report.done == 48 - report.found
+    pd.testing.assert_frame_equal(rows_of(tmp_path, item), whole)
 
 
-def test_a_failed_task_is_reported_and_the_others_go_on(toy, tmp_path, monkeypatch):
-    item = toy.ITEMS[0]
+def test_a_failed_task_is_reported_and_the_others_go_on(item, tmp_path, monkeypatch):
     key = "toy/table1/a/two//3"
     monkeypatch.setenv("TOY_FAILS", key)
     report = run_item(item, "full", tmp_path, n_jobs=1)
@@ -140,20 +148,153 @@ def test_a_failed_task_is_reported_and_the_others_go_on(toy, tmp_path, monkeypat
     assert not where.exists()
 
 
-def test_rows_of_tasks_that_are_no_longer_planned_do_not_count(toy, tmp_path):
-    item = toy.ITEMS[0]
+def test_rows_of_tasks_that_are_no_longer_planned_do_not_count(item, tmp_path):
     run_item(item, "full", tmp_path, n_jobs=1)
     rows = Store(tmp_path, item, "full").rows_of(item.tasks("quick"))
     assert set(rows["split"]) == {0} and len(rows) == 3 * 12
 
 
-def test_plans_are_checked(toy, tmp_path, monkeypatch):
-    item, shared = toy.ITEMS
+def test_plans_are_checked(toy, item, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="'figure1' reads those of 'table1'"):
-        run_item(shared, "full", tmp_path)
+        run_item(toy.ITEMS[1], "full", tmp_path)
     monkeypatch.setattr(toy.Toy, "tasks", lambda self, mode: [Task("toy", "other", "a", "b")])
     with pytest.raises(ValueError, match=r"must carry its names.*toy/other"):
         run_item(item, "full", tmp_path)
     monkeypatch.setattr(toy.Toy, "tasks", lambda self, mode: [Task("toy", "table1", "a", "b")] * 2)
     with pytest.raises(ValueError, match="planned twice"):
         run_item(item, "full", tmp_path)
+
+
+# --- the commit of the source ---
+
+
+def git(folder, *arguments):
+    identity = ["-c", "user.name=x", "-c", "user.email=x@example.org"]
+    command = ["git", "-C", str(folder), *identity, *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A repository with a source and a file of results, both tracked."""
+    for name in ("src/package/code.py", "results/rows.csv"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True)
+        path.write_text("1\n")
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", ".")
+    git(tmp_path, "commit", "-qm", "first")
+    return tmp_path
+
+
+def test_results_do_not_make_the_source_dirty(repository):
+    source = repository / "src" / "package"
+    first = git(repository, "rev-parse", "--short=10", "HEAD")
+    assert source_commit(source) == first
+    (repository / "results" / "rows.csv").write_text("2\n")
+    assert source_commit(source) == first
+    git(repository, "commit", "-qam", "results")
+    assert source_commit(source) == first  # HEAD has moved, the source has not
+
+
+@pytest.mark.parametrize("name", ["code.py", "new.py"])
+def test_an_edited_source_is_dirty(repository, name):
+    source = repository / "src" / "package"
+    clean = source_commit(source)
+    (source / name).write_text("2\n")
+    assert source_commit(source) == f"{clean}-dirty"
+    git(repository, "add", ".")
+    git(repository, "commit", "-qm", "edit")
+    assert source_commit(source) == git(repository, "rev-parse", "--short=10", "HEAD") != clean
+
+
+def test_a_source_without_git_has_no_commit(tmp_path, monkeypatch):
+    assert source_commit(tmp_path) == ""
+    monkeypatch.setenv("PATH", "")
+    assert run._git(tmp_path, "log") == ""
+
+
+def test_rows_and_runs_store_the_commit(item, tmp_path, monkeypatch):
+    commits = iter(["aaa", "bbb-dirty"])
+    monkeypatch.setattr(run, "source_commit", lambda: next(commits))
+    monkeypatch.setenv("TOY_FAILS", "/two/")
+    rows_of(tmp_path, item, "quick")
+    monkeypatch.delenv("TOY_FAILS")
+    rows_of(tmp_path, item, "quick")
+    rows = Store(tmp_path, item, "quick").rows()
+    by_algorithm = rows.groupby("algorithm")["commit"].unique().map(list).to_dict()
+    assert by_algorithm == {"one": ["aaa"], "three": ["aaa"], "two": ["bbb-dirty"]}
+    found = describe_run(item, item, rows, "quick")
+    assert found.commit == "aaa / bbb-dirty"
+    write_runs(tmp_path, {("toy", "table1"): found})
+    assert read_runs(tmp_path) == {("toy", "table1"): found}
+
+
+def test_a_file_that_cannot_be_read_is_named(item, tmp_path):
+    kept = Store(tmp_path, item, "quick")
+    kept.repair()
+    pd.DataFrame(columns=COLUMNS[:-1]).to_csv(kept.path, index=False)
+    wrong = r"toy-table1\.csv must begin with the columns.*--output"
+    with pytest.raises(run.CannotRunError, match=wrong):
+        run_item(item, "quick", tmp_path, n_jobs=1)
+    kept.path.unlink()
+    run_item(item, "quick", tmp_path, n_jobs=1)
+    kept.path.write_text(kept.path.read_text() + "a,b,c\n" + "x," * 30 + "\n")
+    with pytest.raises(run.CannotRunError, match=r"toy-table1\.csv is damaged.*Delete it"):
+        run_item(item, "quick", tmp_path, n_jobs=1)
+
+
+# --- pages ---
+
+
+def test_summary_survives_the_disk(item, tmp_path):
+    summary = summarise(item, rows_of(tmp_path, item))
+    assert len(summary) == 2 * 3 * 2 * 3 * 3  # sets, algorithms, settings, metrics, statistics
+    assert set(summary.loc[summary["metric"] == "cost", "n"]) == {4}
+    write_summary(tmp_path, item, summary)
+    pd.testing.assert_frame_equal(read_summary(tmp_path, item), summary, check_dtype=False)
+    mean = summary.query("metric == 'cost' and statistic == 'mean'")["value"]
+    assert mean.map(lambda value: float(f"{value:.6g}") == value).all()
+
+
+def test_ordering_is_kendalls_tau_per_set(item, tmp_path):
+    taus = ordering(item, summarise(item, rows_of(tmp_path, item, "quick")))
+    (row,) = taus.to_dict("records")  # the paper prints data set a without a setting only
+    assert (row["dataset"], row["setting"], row["n"]) == ("a", "", 3)
+    assert row["tau"] == pytest.approx(1 / 3)  # one of three pairs is the other way round
+
+
+def test_pages_come_from_rows_or_from_summaries(item, tmp_path):
+    docs = tmp_path / "docs"
+    write_pages(docs)
+    assert "Not run yet: `costboost reproduce toy table1`" in (docs / "toy.md").read_text()
+    run_item(item, "full", tmp_path / "results", n_jobs=1)
+    pages = write_pages(docs, tmp_path / "results")
+    assert [page.name for page in pages] == ["toy.md", "README.md"]
+    first = [page.read_text() for page in pages]
+    assert "Full run: 48 tasks" in first[0]
+    assert "**Holds**: One is best. 1 < 2." in first[0]
+    assert "**Holds in part**: All is well. 2 items." in first[0]
+    assert "Differences from the paper: as for table1." in first[0]
+    assert "ordering by cost: a 0.33." in first[0]
+    assert "| **holds** | 1 < 2. |" in first[1]
+    for picture in ("toy-table1.png", "toy-figure1.png"):
+        assert 0 < (docs / "figures" / picture).stat().st_size < 100_000
+        assert f"figures/{picture}" in first[0]
+    again = [page.read_text() for page in write_pages(docs)]  # without the rows
+    assert again == first
+
+
+def test_markdown_tables_escape():
+    frame = pd.DataFrame({"a|b": ["x|y"], "n": [0.123456], "none": [np.nan]})
+    assert markdown_table(frame).splitlines()[0] == "| a\\|b | n | none |"
+    assert markdown_table(frame).splitlines()[2] == "| x\\|y | 0.1235 |  |"
+
+
+def test_pages_leave_out_a_run_that_is_not_whole(item, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOY_FAILS", "toy/table1/a/two//0")
+    run_item(item, "full", tmp_path / "results", n_jobs=1)
+    lines = []
+    write_pages(tmp_path / "docs", tmp_path / "results", say=lines.append)
+    assert lines[0].startswith("toy table1: 47 of 48 tasks are done")
+    assert "Not run yet" in (tmp_path / "docs" / "toy.md").read_text()

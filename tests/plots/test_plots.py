@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
-
-import matplotlib
-
-matplotlib.use("Agg")
 
 import numpy as np
 import pandas as pd
@@ -18,14 +15,15 @@ from sklearn.linear_model import LogisticRegression
 
 from costboost import AdaC2Classifier, AsyBLClassifier, CSLogitBoostClassifier
 from costboost.costs import per_row
-from costboost.datasets import (
-    make_fraud,
-    make_gaussians_2d,
-)
+from costboost.datasets import make_fraud, make_gaussians_2d
+from costboost.decisions import explain
 from costboost.metrics import avoidable_cost_score, mean_cost, total_cost
+from costboost.monitor import Check, Monitor, snapshot
 from costboost.plots import (
     CostByRoundDisplay,
     CostThresholdDisplay,
+    ExplanationDisplay,
+    MonitorDisplay,
 )
 from costboost.plots._shared import spread
 
@@ -97,18 +95,6 @@ def test_cost_by_round_of_predictions():
     assert shown.best_round == 2
 
 
-def test_cost_by_round_says_what_is_wrong(plane, logit):
-    X, y = plane
-    with pytest.raises(ValueError, match="'measure' parameter of CostByRoundDisplay"):
-        CostByRoundDisplay.from_estimator(logit, X, y, measure="auc")
-    with pytest.raises(ValueError, match="'X_test' and 'y_test'"):
-        CostByRoundDisplay.from_estimator(logit, X, y, X)
-    with pytest.raises(ValueError, match="at least one round"):
-        CostByRoundDisplay.from_predictions(y, [])
-    with pytest.raises(TypeError, match="staged_predict, and LogisticRegression"):
-        CostByRoundDisplay.from_estimator(LogisticRegression().fit(X, y), X, y)
-
-
 # --- cost by threshold ----------------------------------------------------------------------
 
 
@@ -163,12 +149,28 @@ def test_threshold_in_use_is_in_the_picture():
     assert CostThresholdDisplay([1.0], [3.0], in_use=4.0).plot().cost_in_use == 3.0
 
 
-def test_threshold_says_what_is_wrong(plane, logit):
-    X, y = plane
-    with pytest.raises(ValueError, match="'measure' parameter of CostThresholdDisplay"):
-        CostThresholdDisplay.from_estimator(logit, X, y, measure="savings")
-    with pytest.raises(ValueError, match="'response_method' parameter of CostThresholdDisplay"):
-        CostThresholdDisplay.from_estimator(logit, X, y, response_method="predict")
+BY_ROUND, BY_THRESHOLD = CostByRoundDisplay.from_estimator, CostThresholdDisplay.from_estimator
+
+
+@pytest.mark.parametrize(
+    ("draw", "more", "options", "message"),
+    [
+        (BY_ROUND, [], {"measure": "auc"}, "'measure' parameter of CostByRoundDisplay"),
+        (BY_ROUND, [[[0.0, 0.0]]], {}, "'X_test' and 'y_test'"),
+        (BY_THRESHOLD, [], {"measure": "savings"}, "'measure' parameter of CostThresholdDisplay"),
+        (BY_THRESHOLD, [], {"response_method": "predict"}, "'response_method' parameter of CostT"),
+    ],
+)
+def test_they_say_what_is_wrong(plane, logit, draw, more, options, message):
+    with pytest.raises(ValueError, match=message):
+        draw(logit, *plane, *more, **options)
+
+
+def test_rounds_are_needed(plane):
+    with pytest.raises(ValueError, match="at least one round"):
+        CostByRoundDisplay.from_predictions(plane[1], [])
+    with pytest.raises(TypeError, match="staged_predict, and LogisticRegression"):
+        BY_ROUND(LogisticRegression().fit(*plane), *plane)
 
 
 def test_spread_keeps_order_and_distance():
@@ -178,6 +180,92 @@ def test_spread_keeps_order_and_distance():
     assert (np.argsort(placed, kind="stable") == np.argsort(wanted, kind="stable")).all()
     assert placed[0] == 5.0 and placed[4] == 9.0
     assert placed[1:4].mean() == pytest.approx(wanted[1:4].mean())
+
+
+# --- explanations and monitors ---
+
+
+@pytest.fixture(scope="module")
+def explanation():
+    rng = np.random.default_rng(0)
+    phi = rng.normal(size=(40, 7))
+    return explain(
+        phi,
+        [[0.0, 3.0, 8.0], [40.0, 5.0, 1.0]],
+        decisions=["accept", "review", "block"],
+        feature_names=list("abcdef"),
+        X=np.round(rng.normal(size=(40, 6)) * 1000, 1),
+    )
+
+
+def test_steps_of_a_row_lead_from_the_base_rate_to_the_saving(explanation):
+    shown = ExplanationDisplay.from_explanation(explanation, row=3, max_features=4)
+    bars = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in shown.bars_]
+    assert bars[0] == (0.0, explanation.base[3])
+    for before, after in pairwise(bars[:-1]):
+        assert after[0] == pytest.approx(before[1])
+    assert bars[-2][1] == pytest.approx(explanation.saving[3])
+    assert bars[-1][1] == pytest.approx(explanation.saving[3])
+    assert shown.names_[0] == "base rate"
+    assert shown.names_[-2:] == ["2 other features", "saving"]
+    sizes = [abs(bar[1] - bar[0]) for bar in bars[1:-2]]
+    assert sizes == sorted(sizes, reverse=True)
+    decision, other = explanation.labels[3], explanation.runner_up[3]
+    assert shown.ax_.get_title(loc="left") == f"{decision} rather than {other}"
+
+
+def test_features_are_shown_with_their_values(explanation):
+    shown = ExplanationDisplay.from_explanation(explanation, row=0)
+    largest = int(np.abs(explanation.parts[0]).argmax())
+    name, value = shown.names_[1].split(" = ")
+    assert name == explanation.feature_names[largest]
+    number = float(value.replace("\N{MINUS SIGN}", "-").replace(",", ""))
+    assert number == pytest.approx(explanation.values[0, largest], rel=0.01)
+    assert [label.get_text() for label in shown.ax_.get_yticklabels()] == shown.names_
+
+
+def test_many_rows_by_mean_absolute_money(explanation):
+    shown = ExplanationDisplay.from_explanation(explanation)
+    widths = [bar.get_width() for bar in shown.bars_]
+    np.testing.assert_allclose(widths, np.sort(explanation.mean_absolute)[::-1])
+    assert shown.names_[0] == "abcdef"[int(explanation.mean_absolute.argmax())]
+
+
+def test_texts_lie_inside_the_figure_or_the_axes_given(explanation):
+    for row in (None, 0, 3):
+        ax = plt.subplots()[1] if row else None
+        shown = ExplanationDisplay.from_explanation(explanation, row=row, ax=ax)
+        assert ax in (None, shown.ax_)
+        shown.figure_.canvas.draw()
+        width = shown.figure_.bbox.width
+        assert all(text.get_window_extent().x1 <= width for text in shown.texts_)
+    with pytest.raises(ValueError, match="must be one of the 40 rows explained, got 40"):
+        ExplanationDisplay.from_explanation(explanation, row=40)
+
+
+def test_checks_in_the_order_of_their_evidence():
+    checks = [
+        Check(name, "feature", 1.0, 2.0, p, p, p < 0.01)
+        for name, p in (("b", 0.2), ("a", 1e-5), ("c", 1.0), ("d", 0.0))
+    ]
+    shown = MonitorDisplay(checks, 0.01, max_checks=3).plot()
+    assert shown.names_ == ["d", "a", "b"]
+    offsets = shown.points_.get_offsets()
+    np.testing.assert_allclose(offsets[:, 0], [1e-12, 1e-5, 0.2])
+    colors = shown.points_.get_facecolors()
+    assert (colors[0] == colors[1]).all() and (colors[1] != colors[2]).any()
+    assert shown.ax_.get_xlim()[0] > shown.ax_.get_xlim()[1]
+
+
+def test_a_report_is_drawn_with_its_costs():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet([3, 1], 300)
+    truth = (rng.random(300) < p[:, 1]).astype(int)
+    rows = snapshot(rng.normal(size=(300, 2)), p, [[0, 1], [5, 0]], truth)
+    report = Monitor(rows).check(rows)
+    title = MonitorDisplay.from_report(report).ax_.get_title(loc="right")
+    assert f"{report.expected_cost:.3g}" in title
+    assert f"realised {report.realised_cost:.3g}" in title
 
 
 # --- matplotlib, documentation --------------------------------------------------------------

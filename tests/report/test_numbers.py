@@ -12,8 +12,7 @@ from costboost.report.board import board_of, factors_of, levers_of
 from costboost.report.decisions import calibrations, capacity_curve, share_curve, wilson
 from costboost.report.headline import headline, total_intervals
 from costboost.report.money import deciles, mistakes, outcomes, segments
-from costboost.report.what_if import threshold_curve
-from costboost.report.wrong_costs import sensitivity
+from costboost.report.what_if import sensitivity, threshold_curve
 from report.cases import CASES, many_classes, two_classes
 
 cases = pytest.mark.parametrize("case", [make() for make in CASES.values()], ids=list(CASES))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -113,24 +111,6 @@ def test_fitted_with_row_costs_it_decides_by_their_mean(gaussians):
     np.testing.assert_array_equal(clf.predict(X), static.predict(X))
 
 
-@pytest.mark.parametrize("form", ["(n,)", "(n, k)", "(n, k, k)"])
-def test_weight_two_is_the_row_twice(gaussians, form):
-    X, y = gaussians
-    amount = np.linspace(1, 9, len(y))
-    costs = {
-        "(n,)": amount,
-        "(n, k)": np.where(y[:, None] > 0, [1, 0], [0, 1]) * amount[:, None],
-        "(n, k, k)": per_row(fn=amount, fp=1),
-    }[form]
-    weights = np.arange(len(y)) % 3
-    twice = np.repeat(np.arange(len(y)), weights)
-    clf = MinCostClassifier(LogisticRegression(tol=1e-10))
-    weighted = clone(clf).fit(X, y, costs=costs, sample_weight=weights)
-    repeated = clone(clf).fit(X[twice], y[twice], costs=costs[twice])
-    np.testing.assert_allclose(weighted.cost_matrix_, repeated.cost_matrix_)
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
-
-
 def test_savings_beat_the_cost_blind_decision():
     data = make_fraud(4000, random_state=0)
     train, test = slice(0, 2000), slice(2000, None)
@@ -174,20 +154,6 @@ def test_polars_and_text(gaussians):
     spam = make_pipeline(CountVectorizer(), LogisticRegression())
     clf = MinCostClassifier(spam).fit(texts, ["spam", "spam", "ham", "ham"] * 5)
     assert clf.predict(["money for pills", "the meeting at noon"]).tolist() == ["spam", "ham"]
-
-
-def test_clone_pickle_and_inputs(gaussians):
-    X, y = gaussians
-    costs, weights = per_row(fn=np.ones(len(y)), fp=2), np.ones(len(y))
-    for array in (X, y, costs, weights):
-        array.setflags(write=False)
-    inner = LogisticRegression()
-    clf = MinCostClassifier(inner, cost_matrix={"fn": 3, "fp": 1}, calibration="sigmoid", cv=3)
-    clf.fit(X, y, costs=costs, sample_weight=weights)
-    assert not hasattr(inner, "classes_")
-    again = pickle.loads(pickle.dumps(clf))
-    np.testing.assert_array_equal(again.predict(X, costs=costs), clf.predict(X, costs=costs))
-    assert clone(clf).get_params(deep=False)["cv"] == 3
 
 
 def test_metadata_routing(gaussians):

@@ -16,8 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-from rich.table import Table
 
 from costboost._typing import Floats, Ints
 from costboost.cli.failure import collected_warnings
@@ -42,8 +40,8 @@ from costboost.cli.options import (
     command,
     option,
 )
-from costboost.cli.problem import Problem, Rows, folds
-from costboost.cli.show import money, note, print_json, wrote
+from costboost.cli.problem import CostProblem, LabelledRows, folds
+from costboost.cli.show import grid, money, note, print_json, progress, wrote
 from costboost.columns import TableError, check_output, need
 
 GROUPS = "Ways with the same group number are not distinguishable from its cheapest."
@@ -84,8 +82,7 @@ def compare(
         check_output(plot, kinds=False)
     console = Console(stderr=as_json, quiet=as_json or quiet)
     problem = asked.read()
-    for text in problem.notes:
-        note(console, text)
+    note(console, *problem.notes)
     names = algorithm or ["CostBoost", "MinCost"]
     if [name.lower() for name in names] == ["all"]:
         names = [name for name in algorithm_names() if name != "TargetRate"]
@@ -168,8 +165,8 @@ def demo(
 class Fold(NamedTuple):
     """Training rows and test rows, with what decisions cost on them."""
 
-    train: Rows
-    test: Rows
+    train: LabelledRows
+    test: LabelledRows
     known: Any
     tested: Any
     seed: int
@@ -194,7 +191,7 @@ class Contender(NamedTuple):
 
 
 def _ours(
-    problem: Problem, names: Sequence[str], settings: dict[str, Any], seed: int
+    problem: CostProblem, names: Sequence[str], settings: dict[str, Any], seed: int
 ) -> list[Contender]:
     """Classes of the library, each with the settings that it knows."""
 
@@ -362,7 +359,7 @@ class Measured(NamedTuple):
 
 
 def _measured(
-    console: Console, problem: Problem, contenders: Sequence[Contender], pairs: Sequence[Any],
+    console: Console, problem: CostProblem, contenders: Sequence[Contender], pairs: Sequence[Any],
     seed: int, kept: _Finished | None = None,
 ) -> Measured:  # fmt: skip
     """Let each contender decide the test rows of each pair of training and test rows."""
@@ -372,8 +369,7 @@ def _measured(
     costs = known.take(tested)
     weights = np.ones(len(tested)) if rows.weights is None else rows.weights[tested]
     paid, savings, seconds, left_out = found = Measured({}, {}, {}, {})
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True) as bar, collected_warnings():
+    with progress(console) as bar, collected_warnings():
         task = bar.add_task("", total=len(contenders) * len(pairs))
         for contender in contenders:
             bar.update(task, description=contender.name)
@@ -463,10 +459,7 @@ def rank(costs: Mapping[str, Floats]) -> list[Standing]:
 
 def _show(console: Console, found: Measured, title: str, caption: str, demo: bool = False) -> None:
     """The table of a comparison; that of the demo also says what is saved, and in what time."""
-    table = Table(
-        title=title, title_justify="left", show_edge=False, pad_edge=False,
-        caption=caption, caption_justify="left",
-    )  # fmt: skip
+    table = grid(title, caption=caption)
     table.add_column("group", justify="right")
     table.add_column("way to decide", overflow="fold")
     more = ("savings", "seconds") if demo else ()
@@ -518,7 +511,7 @@ LEGEND = (
 )
 
 
-def _fraud(n: int, seed: int) -> Problem:
+def _fraud(n: int, seed: int) -> CostProblem:
     """Synthetic payments; without pandas, features have no names."""
     from costboost.datasets import make_fraud
 
@@ -535,11 +528,11 @@ def _fraud(n: int, seed: int) -> Problem:
         flat = [np.zeros(len(missed)), np.full(len(missed), 5.0)]
         return np.stack([*flat, missed, flat[1]], axis=1).reshape(-1, 2, 2)
 
-    return Problem(Rows(X, data.y), costs)
+    return CostProblem(LabelledRows(X, data.y), costs)
 
 
 def _write_demo_report(
-    console: Console, problem: Problem, pair: Any, path: Path, seed: int, rounds: int
+    console: Console, problem: CostProblem, pair: Any, path: Path, seed: int, rounds: int
 ) -> None:
     """Train CostBoost on the training rows, and write the report of the test rows."""
     if find_spec("plotly") is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -45,14 +45,11 @@ def report(
     # The file must have the target: use the rows of `costboost fit --save-test FILE`.
     from costboost.costs.forms import columns_of
     from costboost.report import report_data, write_report
+    from costboost.report.headline import verdict
 
     need("plotly", "report", "costboost report")
     check_output(path, kinds=False)
-    model, recipe = asked.load()
-    if model._lack_of_probabilities():
-        raise TableError(
-            f"{type(model).__name__} has no probabilities, which the report needs. Use CostBoost."
-        )
+    model, recipe = asked.load("which the report needs")
     source = asked.open()
     frame = source.read()
     rows = read_rows(frame, recipe, source.name)
@@ -78,10 +75,10 @@ def report(
         )  # fmt: skip
         page = write_report(report_data(case), path)
     if as_json:
-        ways = [asdict(rule) for rule in rules]
-        print_json({"page": str(page), "rows": len(rows), "ways_to_decide": ways})
+        print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules})
         return
     console.print(money_table(rules, len(rows), unit_of_rows))
+    console.print(f"{verdict(rules, float(case.weights.sum()), case.unit)}.", highlight=False)
     console.print()
     wrote(console, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 
@@ -106,12 +103,7 @@ def monitor(
     if plot is not None:
         need("matplotlib", "plots", "--plot")
         check_output(plot, kinds=False)
-    model, recipe = asked.load()
-    if model._lack_of_probabilities():
-        raise TableError(
-            f"{type(model).__name__} has no probabilities, so the cost of new rows cannot be "
-            "predicted. Use CostBoost."
-        )
+    model, recipe = asked.load("so the cost of new rows cannot be predicted")
     old = _snapshot(model, recipe, asked.open(reference))
     found = Monitor(old, false_alarm_rate=false_alarm_rate).check(
         _snapshot(model, recipe, asked.open())

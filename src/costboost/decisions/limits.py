@@ -257,7 +257,7 @@ def read(
 ) -> list[Sum]:
     """Check constraints and write them as sums."""
     given = [constraints] if isinstance(constraints, Rate | Budget) else list(constraints or ())
-    found = []
+    found: list[Sum] = []
     for one in given:
         if not isinstance(one, Rate | Budget):
             raise TypeError(

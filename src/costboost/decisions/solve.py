@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,9 @@ from costboost.decisions.program import Limit, solve
 if TYPE_CHECKING:
     import pandas as pd
 
+
+# Groups of so many rows with several limits are solved together.
+_SMALL = 32
 
 # -- The graph of exchanges between decisions: optimality, and what one more unit saves ----------
 # Given the decision of every row, moving a row from decision j to decision k changes the cost by
@@ -86,15 +90,7 @@ class Exchange:
 
     def marginal(self) -> Floats:
         """What one more unit of each decision's upper limit saves, (d,)."""
-        # Negative where the lower limit binds: one unit less of it saves that much.
-        distance = _distances(self.arcs)
-        d = len(self.counts)
-        more = np.where(self.counts == self.upper, -distance[d, :d], 0.0)
-        fewer = np.where(self.counts == self.lower, -distance[:d, d], 0.0)
-        # A decision that is full only because it has all rows is not limited.
-        more[self.upper >= len(self.codes)] = 0.0
-        fewer[self.lower <= 0] = 0.0
-        return np.asarray(np.maximum(more, 0.0) - np.maximum(fewer, 0.0))
+        return _marginal(_paths(self.arcs)[0], self.counts, self.lower, self.upper)
 
     def prices(self) -> Floats:
         """Prices that, added to the costs, make these decisions the cheapest of each row, (d,)."""
@@ -103,7 +99,7 @@ class Exchange:
         d = len(self.counts)
         known = self.arcs[np.isfinite(self.arcs)]
         far = 2.0 * (d + 1) * (1.0 + np.abs(known).max(initial=0.0))  # in place of infinity
-        distance = _distances(np.where(np.isfinite(self.arcs), self.arcs, far))
+        distance = _paths(np.where(np.isfinite(self.arcs), self.arcs, far))[0]
         to = distance - distance[d]
         away = distance[:, [d]] - distance
         prices = 0.5 * (to.mean(axis=1) + away.mean(axis=0))[:d]
@@ -111,16 +107,6 @@ class Exchange:
             prices -= prices.min()  # no limit has room: only differences count
         prices[self.upper == 0] = np.inf
         return np.asarray(prices)
-
-
-def _distances(arcs: Floats) -> Floats:
-    """Shortest paths between all nodes (Floyd and Warshall); there is no negative cycle."""
-    distance = arcs.copy()
-    np.fill_diagonal(distance, 0.0)
-    for node in range(len(arcs)):
-        through = distance[:, node, None] + distance[None, node, :]
-        np.minimum(distance, through, out=distance)
-    return distance
 
 
 def _negative_cycle(arcs: Floats, tolerance: float) -> list[int] | None:
@@ -286,7 +272,11 @@ def allocate(
     limited = [label in (capacity or {}) for label in actions]
 
     def of_limited(values: AnyArray) -> list[Any]:
-        return list(np.where(limited, values.astype(object), None).ravel())
+        return [
+            value if has else None
+            for row in values.tolist()
+            for value, has in zip(row, limited, strict=True)
+        ]
 
     prices = [
         {label: value for label, value, has in zip(actions, row, limited, strict=True) if has}
@@ -361,11 +351,83 @@ def _within_counts(E: Floats, group: Ints, lower: Ints, upper: Ints) -> tuple[In
         price[:, j] = _one_limit(E, codes, j, group, lower[:, j], upper[:, j])
     elif broken.any():
         members = _members(group, n_groups)
-        for g in np.flatnonzero(broken).tolist():
+        many = broken & (sizes[:, 0] <= _SMALL) & (broken.sum() > 1)
+        if many.any():
+            rows = np.concatenate([members[g] for g in np.flatnonzero(many)])
+            own, groups = codes[rows], np.repeat(np.arange(many.sum()), sizes[many, 0])
+            found = _by_paths(E[rows], own, groups, lower[many], upper[many])
+            if found is None:
+                many[:] = False
+            else:
+                codes[rows], price[many] = own, found
+        for g in np.flatnonzero(broken & ~many).tolist():
             rows = members[g]
             exchange = _exchange(E[rows], lower[g], upper[g])
             codes[rows], price[g] = exchange.codes, exchange.marginal()
     return codes, price
+
+
+def _by_paths(E: Floats, codes: Ints, group: Ints, lower: Ints, upper: Ints) -> Floats | None:
+    """Move rows between decisions until the limits of all groups hold; what one more unit saves."""
+    # Successive shortest paths in the graphs of exchanges, all groups at once: the cheapest
+    # decisions have no negative cycle, and moving rows along a shortest path makes none. Rows are
+    # sorted by group; `codes` are the cheapest decisions and become the optimum. None if rounding
+    # keeps it from ending.
+    n_groups, d = lower.shape
+    starts, rows = np.searchsorted(group, np.arange(n_groups)), np.arange(len(E))
+    every = np.arange(n_groups)
+    slack = 1e-13 * np.maximum.reduceat(np.abs(E).max(axis=1), starts)
+    for _ in range(_SMALL * d + 1):  # each path brings a group one row nearer to its limits
+        counts = np.bincount(group * d + codes, minlength=n_groups * d).reshape(-1, d)
+        arcs = np.full((n_groups, d + 1, d + 1), np.inf)
+        movers = np.zeros((n_groups, d, d), dtype=np.intp)
+        for j, k in itertools.permutations(range(d), 2):
+            change = np.where(codes == j, E[:, k] - E[:, j], np.inf)
+            arcs[:, j, k] = np.minimum.reduceat(change, starts)
+            cheapest_row = np.where(change == arcs[group, j, k], rows, len(rows))
+            movers[:, j, k] = np.minimum.reduceat(cheapest_row, starts)
+        arcs[:, :d, d] = np.where(counts < upper, 0.0, np.inf)
+        arcs[:, d, :d] = np.where(counts > lower, 0.0, np.inf)
+        over, under = counts > upper, counts < lower
+        if not (over | under).any():
+            return _marginal(_paths(arcs)[0], counts, lower, upper)
+        _, onward = _paths(arcs, slack)
+        # One row too many leaves its decision for one that has room, or one too few is fetched.
+        at = np.where(over.any(axis=1), over.argmax(axis=1), d)
+        end = np.where(over.any(axis=1), d, np.where(under.any(axis=1), under.argmax(axis=1), d))
+        for _ in range(d + 1):
+            step = onward[every, at, end]
+            moved = (at != end) & (at < d) & (step < d)
+            codes[movers[moved, at[moved], step[moved]]] = step[moved]
+            at = np.where(at == end, at, step)
+    return None
+
+
+def _paths(arcs: Floats, slack: Floats | None = None) -> tuple[Floats, Ints]:
+    """Shortest paths between all nodes (Floyd and Warshall): lengths, and the first steps."""
+    # With slack, rounding cannot turn a cycle of cost 0 into a path that never ends.
+    least = 0.0 if slack is None else slack[:, None, None]
+    nodes = arcs.shape[-1]
+    distance = arcs.copy()
+    distance[..., range(nodes), range(nodes)] = 0.0
+    onward = np.broadcast_to(np.arange(nodes), arcs.shape).copy()
+    for node in range(nodes):
+        through = distance[..., :, node, None] + distance[..., None, node, :]
+        shorter = through < distance - least
+        distance = np.where(shorter, through, distance)
+        onward = np.where(shorter, onward[..., :, node, None], onward)
+    return distance, onward
+
+
+def _marginal(distance: Floats, counts: Ints, lower: Ints, upper: Ints) -> Floats:
+    """What one more unit of each decision's upper limit saves, (..., d)."""
+    # Negative where the lower limit binds: one unit less of it saves that much.
+    d = counts.shape[-1]
+    more = np.where(counts == upper, -distance[..., d, :d], 0.0)
+    fewer = np.where((counts == lower) & (lower > 0), -distance[..., :d, d], 0.0)
+    # A decision that is full only because it has all rows is not limited.
+    more = np.where(upper >= counts.sum(axis=-1, keepdims=True), 0.0, more)
+    return np.asarray(np.maximum(more, 0.0) - np.maximum(fewer, 0.0))
 
 
 def _one_limit(E: Floats, codes: Ints, j: int, group: Ints, lower: Ints, upper: Ints) -> Floats:

@@ -59,6 +59,23 @@ def tidy(ax: Axes) -> None:
     ax.tick_params(colors=INK, which="both")
 
 
+def name_rows(ax: Axes, names: Sequence[str]) -> None:
+    """Names of horizontal bars beside them, the first on top."""
+    ax.grid(False, axis="y")
+    ax.set_yticks(np.arange(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.spines["left"].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+
+
+def check_measure(measure: str, known: Iterable[str], owner: str) -> None:
+    """Refuse a measure that a display does not know."""
+    if measure not in known:
+        raise ValueError(
+            f"The 'measure' parameter of {owner} must be one of {list(known)}, got {measure!r}."
+        )
+
+
 def line_looks() -> Iterator[dict[str, Any]]:
     """Colour and dashes of one line after the other, without end."""
     while True:

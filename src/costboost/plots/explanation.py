@@ -8,7 +8,7 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost.decisions.explain import Explanation
-from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, axes, number, tidy
+from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, axes, name_rows, number, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -144,15 +144,11 @@ class ExplanationDisplay:
         ax = axes(ax, (7.2, 1.1 + 0.34 * count))
         self.ax_, self.figure_ = ax, ax.figure
         tidy(ax)
-        ax.grid(False, axis="y")
         if is_row:
             self._waterfall(ax, names, parts)
         else:
             self._sizes(ax, names, parts)
-        ax.set_yticks(np.arange(len(self.names_)), self.names_)
-        ax.set_ylim(len(self.names_) - 0.4, -0.6)  # the first bar on top
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(axis="y", length=0)
+        name_rows(ax, self.names_)
         ax.set_title(self.title, loc="left", color=INK, fontsize=11)
         return self
 

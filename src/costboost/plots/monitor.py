@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from costboost.monitor import Check, MonitorReport
-from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, axes, number, tidy
+from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, axes, name_rows, number, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,7 +119,6 @@ class MonitorDisplay:
         ax = axes(ax, (7.2, 1.3 + 0.32 * len(drawn)))
         self.ax_, self.figure_ = ax, ax.figure
         tidy(ax)
-        ax.grid(False, axis="y")
         self.names_ = [check.name for check in drawn]
         places = np.arange(len(drawn))
         p = np.maximum([check.adjusted for check in drawn], _SMALLEST)
@@ -137,10 +136,7 @@ class MonitorDisplay:
         labels = [
             f"{check.name}  {number(check.reference)} → {number(check.new)}" for check in drawn
         ]
-        ax.set_yticks(places, labels)
-        ax.set_ylim(len(drawn) - 0.4, -0.6)
-        ax.spines["left"].set_visible(False)
-        ax.tick_params(axis="y", length=0)
+        name_rows(ax, labels)
         ax.set_xlabel("p-value, adjusted for the number of checks")
         # From the right end: the names of the checks leave little room above the axis.
         ax.set_title(self.title, color=INK, fontsize=10, pad=16, loc="right")

@@ -16,6 +16,7 @@ from costboost.plots._shared import (
     SMALL,
     Measure,
     axes,
+    check_measure,
     fitted_costs,
     label_ends,
     line_looks,
@@ -77,7 +78,7 @@ class CostByRoundDisplay:
     """
 
     def __init__(self, curves: Mapping[str, ArrayLike], *, measure: Measure = "mean_cost") -> None:
-        _check_measure(measure)
+        check_measure(measure, _METRICS, "CostByRoundDisplay")
         self.curves: dict[str, Floats] = {
             name: np.asarray(values, dtype=np.float64) for name, values in curves.items()
         }
@@ -126,7 +127,7 @@ class CostByRoundDisplay:
         CostByRoundDisplay
             The display, drawn.
         """
-        _check_measure(measure)
+        check_measure(measure, _METRICS, "CostByRoundDisplay")
         if (X_test is None) != (y_test is None):
             raise ValueError(
                 f"The 'X_test' and 'y_test' parameters of {cls.__name__} go together: pass both or "
@@ -180,7 +181,7 @@ class CostByRoundDisplay:
         CostByRoundDisplay
             The display, drawn.
         """
-        _check_measure(measure)
+        check_measure(measure, _METRICS, "CostByRoundDisplay")
         prices = {"cost_matrix": cost_matrix, "costs": costs, "labels": labels}
         curve = _curve(y_true, staged_predictions, measure, prices)
         return cls({name: curve}, measure=measure).plot(ax)
@@ -234,14 +235,6 @@ class CostByRoundDisplay:
         )
         self.labels_ = label_ends(ax, ends)
         return self
-
-
-def _check_measure(measure: str) -> None:
-    if measure not in _METRICS:
-        raise ValueError(
-            f"The 'measure' parameter of CostByRoundDisplay must be one of {list(_METRICS)}, got "
-            f"{measure!r}."
-        )
 
 
 def _curve(

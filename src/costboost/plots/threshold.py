@@ -15,6 +15,7 @@ from costboost.plots._shared import (
     SMALL,
     axes,
     binary_response,
+    check_measure,
     fitted_costs,
     named,
     number,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = ["CostThresholdDisplay"]
+
+_MEASURES = ("mean_cost", "total_cost")
 
 
 class CostThresholdDisplay:
@@ -87,7 +90,7 @@ class CostThresholdDisplay:
         score_name: str = "score",
         in_use: float | None = None,
     ) -> None:
-        _check_measure(measure)
+        check_measure(measure, _MEASURES, "CostThresholdDisplay")
         self.thresholds = np.asarray(thresholds, dtype=np.float64)
         self.costs = np.asarray(costs, dtype=np.float64)
         self.measure = measure
@@ -203,7 +206,7 @@ class CostThresholdDisplay:
         CostThresholdDisplay
             The display, drawn.
         """
-        _check_measure(measure)
+        check_measure(measure, _MEASURES, "CostThresholdDisplay")
         thresholds, totals = cost_by_threshold(
             y_true, y_score, cost_matrix=cost_matrix, costs=costs, positive=positive,
             labels=labels,
@@ -284,12 +287,4 @@ class CostThresholdDisplay:
             fontsize=SMALL,
             bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
             zorder=6,
-        )
-
-
-def _check_measure(measure: str) -> None:
-    if measure not in ("mean_cost", "total_cost"):
-        raise ValueError(
-            "The 'measure' parameter of CostThresholdDisplay must be 'mean_cost' or 'total_cost', "
-            f"got {measure!r}."
         )

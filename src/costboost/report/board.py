@@ -215,14 +215,12 @@ class Packed:
         """Append an array; return its type, place and length."""
         self.buffer.extend(b"\0" * (-len(self.buffer) % 8))
         place = len(self.buffer)
-        self.buffer.extend(
-            np.ascontiguousarray(values).astype(_LITTLE[values.dtype.name]).tobytes()
-        )
+        self.buffer.extend(values.astype(values.dtype.newbyteorder("<")).tobytes())
         return {"type": values.dtype.name, "at": place, "length": len(values)}
 
     def codes(self, values: Ints, k: int) -> dict[str, Any]:
         """Append codes of k classes."""
-        return self.array(values.astype(np.uint8 if k <= 256 else np.uint16))
+        return self.array(values.astype(np.min_scalar_type(k - 1)))
 
     def column(self, values: Floats | float) -> dict[str, Any]:
         """Append a column of numbers in the smallest form that keeps every bit."""
@@ -231,16 +229,13 @@ class Packed:
             return {"kind": "constant", "value": float(column[0])}
         distinct, index = np.unique(column, return_inverse=True)
         if len(distinct) <= min(65_536, len(column) // 2):
-            small = index.astype(np.uint8 if len(distinct) <= 256 else np.uint16)
-            return {"kind": "table", "values": self.array(distinct), "index": self.array(small)}
+            known, places = self.array(distinct), self.codes(index, len(distinct))
+            return {"kind": "table", "values": known, "index": places}
         return {"kind": "raw", "values": self.array(column)}
 
     def compressed(self) -> bytes:
         """The buffer compressed by gzip, the same bytes on every run."""
         return gzip.compress(bytes(self.buffer), compresslevel=9, mtime=0)
-
-
-_LITTLE = {"float64": "<f8", "float32": "<f4", "uint8": "<u1", "uint16": "<u2", "uint32": "<u4"}
 
 
 def pack(case: Case, board: Board, levers: list[Lever]) -> Packed:

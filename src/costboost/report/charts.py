@@ -76,15 +76,17 @@ def table(caption: str, *columns: tuple[str, Sequence[Cell]], sortable: bool = F
     """A table from its columns, in a frame that scrolls if the page is narrow."""
 
     def element(cell: Cell, tag: str, scope: str = "") -> str:
-        text, number = (cell, "") if isinstance(cell, str) else (cell[0], _sorted_by(cell[1]))
-        return f"<{tag}{scope}{number}>{escape(text)}</{tag}>"
+        if isinstance(cell, str):
+            return f"<{tag}{scope}>{escape(cell)}</{tag}>"
+        number = f' class="number" data-value="{cell[1]!r}"'
+        return f"<{tag}{scope}{number}>{escape(cell[0])}</{tag}>"
 
     def heading(name: str, cells: Sequence[Cell]) -> str:
         number = ' class="number"' if cells and not isinstance(cells[0], str) else ""
-        if not sortable:
-            return f'<th scope="col"{number}>{escape(name)}</th>'
-        button = f'<button type="button">{escape(name)}</button>'
-        return f'<th scope="col"{number} aria-sort="none">{button}</th>'
+        text, order = escape(name), ""
+        if sortable:
+            text, order = f'<button type="button">{text}</button>', ' aria-sort="none"'
+        return f'<th scope="col"{number}{order}>{text}</th>'
 
     head = "".join(heading(*column) for column in columns)
     rows = [
@@ -97,10 +99,6 @@ def table(caption: str, *columns: tuple[str, Sequence[Cell]], sortable: bool = F
         f"<table{kind}><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead>"
         f"<tbody>{''.join(f'<tr>{row}</tr>' for row in rows)}</tbody></table></div>"
     )
-
-
-def _sorted_by(value: float) -> str:
-    return f' class="number" data-value="{value!r}"'
 
 
 # -- charts -------------------------------------------------------------------------------------
@@ -160,10 +158,17 @@ class Section:
         )
 
 
-def numbers(values: Any) -> list[float | None]:
-    """Numbers with six digits, short in JSON; what is not finite becomes a gap."""
-    array = np.asarray(values, dtype=np.float64)
+def numbers(values: Any) -> list[Any]:
+    """Numbers with six digits, short in JSON; what is not finite becomes a gap. Texts stay."""
+    array = np.asarray(values)
+    if array.dtype.kind == "U":
+        return list(values)
     return [float(f"{v:.6g}") if np.isfinite(v) else None for v in array.tolist()]
+
+
+def color(place: int) -> str:
+    """The colour of a series by its place."""
+    return SERIES[place % len(SERIES)]
 
 
 def axis(title: str, unit: str = "", **more: Any) -> dict[str, Any]:
@@ -182,7 +187,8 @@ def named_axis(labels: list[str], most: int = 18) -> dict[str, Any]:
 def line(name: str, x: Any, y: Any, color: str, dash: str | None = None, **more: Any) -> Trace:
     """A line of plotly; a dashed one is thinner."""
     style = {"color": color, "width": 2.5} | ({"dash": dash, "width": 1.5} if dash else {})
-    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, "line": style, **more}
+    values = {"x": numbers(x), "y": numbers(y)}
+    return {"type": "scatter", "mode": "lines", "name": name, **values, "line": style, **more}
 
 
 def point(name: str, x: float, y: float, color: str) -> Trace:

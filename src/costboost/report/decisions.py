@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,25 +15,23 @@ from costboost.report.case import Case, sum_columns, sums
 from costboost.report.charts import Figure, Section, count, percent
 from costboost.report.what_if import evenly
 
+if TYPE_CHECKING:
+    from costboost.report.page import ReportData
+
 BINS = 10
 MOST_CLASSES = 6
 Z = 1.959964
 
 
-def decisions_section(
-    case: Case,
-    shares: dict[str, Any],
-    capacities: Sequence[dict[str, Any]],
-    curve: dict[str, Any] | None,
-    calibrated: Sequence[dict[str, Any]],
-) -> Section:
+def decisions_section(report: ReportData) -> Section:
     """All curves about the decisions."""
-    limits = [found for found in capacities if found["wanted"] > 0][:4]
+    case, curve = report.case, report.cost_curve
+    limits = [found for found in report.capacities if found["wanted"] > 0][:4]
     charts = [
-        _share_chart(shares, case.unit),
+        _share_chart(report.shares, case.unit),
         *(_capacity_chart(case, found) for found in limits),
         None if curve is None else _cost_curve_chart(curve),
-        _calibration_chart(calibrated),
+        _calibration_chart(report.calibrations),
         _rounds_chart(case.rounds, case.unit) if case.rounds else None,
     ]
     return Section("decisions", "Decisions", "How good are the decisions?", charts)
@@ -74,12 +72,7 @@ def _share_chart(curve: dict[str, Any], unit: str) -> Figure:
         f"costs more than it saves; the peak on these rows is at {percent(curve['best'][0])}.",
         [
             charts.line("Random order", [0, 100], [0, curve["random"]], "@grey", "dot"),
-            charts.line(
-                "The model's order",
-                charts.numbers(100 * curve["shares"]),
-                charts.numbers(curve["savings"]),
-                "@accent",
-            ),
+            charts.line("The model's order", 100 * curve["shares"], curve["savings"], "@accent"),
             charts.point("The model's decisions", 100 * share, saved, "@accent"),
         ],
         {
@@ -126,7 +119,7 @@ def capacity_curve(case: Case, board: Board, limited: int) -> dict[str, Any]:
 
 def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
     name, unit = str(case.decisions[curve["decision"]]), case.unit
-    x = charts.numbers(curve["capacities"])
+    x = curve["capacities"]
     some = slice(None, None, max(1, len(x) // 25))
     return Figure(
         f"capacity-{curve['decision']}",
@@ -135,13 +128,9 @@ def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
         "what one more would save. Pay for more capacity while it costs less than that. Without "
         f"a limit {count(curve['wanted'])} rows get it.",
         [
-            charts.line("Cost on these rows", x, charts.numbers(curve["costs"]), "@accent"),
-            charts.line(
-                "Cost the model expected", x, charts.numbers(curve["expected"]), "@grey", "dash"
-            ),
-            charts.line(
-                "Price of one more", x, charts.numbers(curve["prices"]), "@amber", yaxis="y2"
-            ),
+            charts.line("Cost on these rows", x, curve["costs"], "@accent"),
+            charts.line("Cost the model expected", x, curve["expected"], "@grey", "dash"),
+            charts.line("Price of one more", x, curve["prices"], "@amber", yaxis="y2"),
         ],
         {
             "xaxis": charts.axis(f"Largest number of rows decided “{name}”", anchor="y2"),
@@ -151,7 +140,7 @@ def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
         },
         charts.table(
             "Cost by capacity",
-            ("Capacity", charts.counts(curve["capacities"][some])),
+            ("Capacity", charts.counts(x[some])),
             ("Total cost", charts.amounts(curve["costs"][some], unit)),
             ("One more saves", charts.amounts(curve["prices"][some], unit)),
         ),
@@ -183,7 +172,7 @@ def whole_cost_curve(case: Case) -> dict[str, Any] | None:
 
 def _cost_curve_chart(curve: dict[str, Any]) -> Figure:
     weight, stated = curve["probability_cost"], curve["stated"]
-    pc = charts.numbers(weight)
+    never = np.minimum(weight, 1 - weight)
     layout: dict[str, Any] = {
         "xaxis": charts.axis("Weight of missed cases", range=[0, 1]),
         "yaxis": charts.axis("Share of the largest cost", rangemode="tozero"),
@@ -201,17 +190,9 @@ def _cost_curve_chart(curve: dict[str, Any]) -> Figure:
         "Lower is better. To the right, missed cases make up more of the possible cost. Each point "
         "uses the best threshold for its ratio of costs: the curve judges the ranking of the rows.",
         [
-            charts.line(
-                "Always or never acting",
-                pc,
-                charts.numbers(np.minimum(weight, 1 - weight)),
-                "@grey",
-                "dot",
-            ),
+            charts.line("Always or never acting", weight, never, "@grey", "dot"),
             *(
-                charts.line(
-                    name, pc, charts.numbers(cost), charts.SERIES[place % len(charts.SERIES)]
-                )
+                charts.line(name, weight, cost, charts.color(place))
                 for place, (name, cost) in enumerate(curve["costs"].items())
             ),
         ],
@@ -272,9 +253,9 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
     for place, c in enumerate(found):
         trace = charts.line(
             f"Class {c['label']}",
-            charts.numbers(c["predicted"]),
-            charts.numbers(c["observed"]),
-            charts.SERIES[place % len(charts.SERIES)],
+            c["predicted"],
+            c["observed"],
+            charts.color(place),
             mode="lines+markers",
             marker={"size": 7},
             error_y=charts.whiskers(c["low"], c["observed"], c["high"], 1.2),
@@ -311,9 +292,9 @@ def _rounds_chart(rounds: Mapping[str, Floats], unit: str) -> Figure:
     lowest = [float(costs.min()) for costs in rounds.values()]
     traces = []
     for place, (name, costs) in enumerate(rounds.items()):
-        color = charts.SERIES[place % len(charts.SERIES)]
+        color = charts.color(place)
         traces += [
-            charts.line(name, list(range(1, len(costs) + 1)), charts.numbers(costs), color),
+            charts.line(name, np.arange(1, len(costs) + 1), costs, color),
             charts.point(f"Lowest: round {best[place]}", best[place], lowest[place], color),
         ]
     return Figure(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +14,9 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.report import charts
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section, count, money, percent, span
+
+if TYPE_CHECKING:
+    from costboost.report.page import ReportData
 
 RESAMPLES = 2_000
 # Above this many units the normal interval is used; the bootstrap would say the same.
@@ -31,7 +36,7 @@ ALTERNATIVES = ("nothing", "constant", "likeliest")
 
 
 @dataclass(frozen=True)
-class Interval:
+class Range:
     """A value with its 95 % interval."""
 
     value: float
@@ -40,27 +45,27 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Rule:
+class RuleCost:
     """One way to decide."""
 
     key: str
     name: str
-    cost: Interval
-    saving: Interval
+    cost: Range
+    saving: Range
 
 
 @dataclass(frozen=True, eq=False)
 class Headline:
     """Costs of all rules; the model comes last of the first four, then the rivals."""
 
-    rules: list[Rule]
+    rules: list[RuleCost]
     perfect: float
     rows: float
     unit: str  # what is resampled
     days: AnyArray | None
     daily: dict[str, Floats]  # cost of each rule by day, by its name
 
-    def rule(self, key: str) -> Rule:
+    def rule(self, key: str) -> RuleCost:
         """The first rule of that key."""
         return next(rule for rule in self.rules if rule.key == key)
 
@@ -102,7 +107,10 @@ def headline(case: Case, seed: int = 0) -> Headline:
     intervals = total_intervals(np.hstack([units, units - units[:, [3]]]), seed)
     m = len(rules)
     return Headline(
-        [Rule(key, name, intervals[r], intervals[m + r]) for r, (key, name, _) in enumerate(rules)],
+        [
+            RuleCost(key, name, intervals[r], intervals[m + r])
+            for r, (key, name, _) in enumerate(rules)
+        ],
         float(case.perfect.sum()),
         float(case.weights.sum()),
         unit,
@@ -111,7 +119,7 @@ def headline(case: Case, seed: int = 0) -> Headline:
     )
 
 
-def total_intervals(values: Floats, seed: int = 0) -> list[Interval]:
+def total_intervals(values: Floats, seed: int = 0) -> list[Range]:
     """95 % intervals of the sums of columns, over new draws of as many rows."""
     # Percentiles of a bootstrap up to 20,000 rows, above that the normal interval.
     n, columns = values.shape
@@ -126,27 +134,37 @@ def total_intervals(values: Floats, seed: int = 0) -> list[Interval]:
             drawn = np.bincount(rng.integers(n, size=n), minlength=n)
             sums[place] = drawn @ values
         low, high = np.percentile(sums, [2.5, 97.5], axis=0)
-    return [Interval(*three) for three in np.column_stack([total, low, high]).tolist()]
+    return [Range(*three) for three in np.column_stack([total, low, high]).tolist()]
 
 
 # -- the section --------------------------------------------------------------------------------
 
 
-def headline_section(case: Case, head: Headline) -> Section:
-    """The verdict, a card for each alternative, and the charts of costs and of days."""
-    unit = escape(case.unit)
-    nothing, model = head.rule("nothing"), head.rule("model").cost
-    saving, possible = nothing.saving, nothing.cost.value - head.perfect
-    title = "The model and doing nothing cost about the same"
+def verdict(rules: Sequence[RuleCost], rows: float, unit: str = "") -> str:
+    """Money per row against the best constant decision, in one sentence."""
+    saving = next(rule for rule in rules if rule.key == "constant").saving
+    value = abs(saving.value) / rows
+    each = money(value, unit) if value >= 0.1 else f"{unit}{value:.2g}"
     if saving.low > 0:
-        title = f"The model saves {money(saving.value, case.unit)} against doing nothing"
+        return f"The model saves {each} a row against the best constant decision"
     if saving.high < 0:
-        title = f"The model costs {money(-saving.value, case.unit)} more than doing nothing"
+        return f"The model costs {each} a row more than the best constant decision"
+    return "The model and the best constant decision cost about the same"
+
+
+def headline_section(report: ReportData) -> Section:
+    """The verdict, a card for each alternative, and the charts of costs and of days."""
+    case, head = report.case, report.headline
+    unit = escape(case.unit)
+    constant, model = head.rule("constant"), head.rule("model").cost
+    avoidable = constant.cost.value - head.perfect
+    title = verdict(head.rules, head.rows, case.unit)
     reached = ""
-    if possible > 0:
+    if avoidable > 0:
         reached = (
-            f" Deciding every row right would have cost {money(head.perfect, unit)}; the model "
-            f"reaches {percent(saving.value / possible)} of the possible saving."
+            f" Deciding every row right would have cost {money(head.perfect, unit)}; of what the "
+            f"best constant decision costs beyond that, the model avoids "
+            f"{percent(constant.saving.value / avoidable)} (its score)."
         )
     lead = (
         f"On the {count(head.rows)} rows of this report the model's decisions cost "
@@ -162,7 +180,7 @@ def headline_section(case: Case, head: Headline) -> Section:
     )
 
 
-def _card(rule: Rule, unit: str, days: int) -> str:
+def _card(rule: RuleCost, unit: str, days: int) -> str:
     saving = rule.saving
     kind, note, value = "good", "saved", saving.value
     if saving.high < 0:
@@ -227,9 +245,7 @@ def _daily_chart(head: Headline, unit: str) -> Figure | None:
     names = {key: head.rule(key).name for key in ALTERNATIVES}
     saved = {key: head.daily[name] - head.daily["The model"] for key, name in names.items()}
     lines = [
-        charts.line(
-            f"Against: {names[key]}", days, charts.numbers(saved[key].cumsum()), COLORS[key]
-        )
+        charts.line(f"Against: {names[key]}", days, saved[key].cumsum(), COLORS[key])
         for key in ALTERNATIVES
     ]
     return Figure(

@@ -6,7 +6,8 @@ import base64
 import gzip
 import json
 import os
-from collections.abc import Mapping, Sequence
+import platform
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from html import escape
@@ -20,10 +21,14 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.report import about, decisions, features, headline, money, what_if, wrong_costs
+from costboost._utils import versions
+from costboost.report import charts, decisions, headline, money, what_if
 from costboost.report.board import Board, OperatingPoint, board_of, factors_of
-from costboost.report.case import Case, texts
+from costboost.report.case import Case, sums, texts
 from costboost.report.charts import Section
+
+PACKAGES = ("costboost", "numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "plotly")
+MOST_PAIRS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,13 +179,13 @@ def report_data(case: Case) -> ReportData:
             for code in range(case.d)
             if code != case.nothing
         ],
-        sensitivity=wrong_costs.sensitivity(case, board, moves.levers),
+        sensitivity=what_if.sensitivity(case, board, moves.levers),
         mistakes=money.mistakes(case),
         outcomes=money.outcomes(case),
         deciles=money.deciles(case),
         segments=money.segments(case),
-        features=features.features(case),
-        about=about.about(case),
+        features=money.features(case),
+        about=about(case),
     )
 
 
@@ -213,7 +218,16 @@ def write_report(case: Case | ReportData, path: str | os.PathLike[str]) -> Path:
 
 def render(report: ReportData) -> str:
     """The page as text."""
-    parts = _sections(report)
+    makers: tuple[Callable[[ReportData], Section | None], ...] = (
+        headline.headline_section,
+        what_if.what_if_section,
+        decisions.decisions_section,
+        what_if.wrong_costs_section,
+        money.money_section,
+        money.features_section,
+        about_section,
+    )
+    parts = [part for part in (make(report) for make in makers) if part is not None]
     drawn = [figure for part in parts for figure in part.drawn]
     return Template(_asset("report.html")).substitute(
         title=escape(report.case.title),
@@ -227,28 +241,6 @@ def render(report: ReportData) -> str:
         plotly=_plotly(),
         script=_asset("report.js"),
     )
-
-
-def _sections(report: ReportData) -> list[Section]:
-    case, head = report.case, report.headline
-    days = 0 if head.days is None else len(head.days)
-    return [
-        headline.headline_section(case, head),
-        what_if.what_if_section(case, report.sliders, report.thresholds, days),
-        decisions.decisions_section(
-            case, report.shares, report.capacities, report.cost_curve, report.calibrations
-        ),
-        wrong_costs.wrong_costs_section(report.sensitivity, case.unit),
-        money.money_section(
-            case, report.outcomes, report.deciles, report.segments, report.mistakes
-        ),
-        *(
-            []
-            if report.features is None
-            else [features.features_section(report.features, case.unit)]
-        ),
-        about.about_section(report.about),
-    ]
 
 
 def _model(report: ReportData) -> dict[str, Any]:
@@ -299,3 +291,79 @@ def _plotly() -> str:
             'pip install "costboost[report]".'
         ) from error
     return _base64(gzip.compress(offline.get_plotlyjs().encode("utf-8"), compresslevel=9, mtime=0))
+
+
+# -- what the report is about: data, settings, versions, and the costs in words ------------------
+
+
+def about(case: Case) -> dict[str, Any]:
+    """Collect what a reader needs to trust or repeat the report."""
+    share = sums(case.codes, case.weights, case.k) / case.weights.sum()
+    data = [
+        ("Rows", f"{case.n:,}"),
+        *(
+            (f"Share of class {label}", f"{part:.2%}")
+            for label, part in zip(case.classes, share, strict=True)
+        ),
+        ("Decisions", ", ".join(str(label) for label in case.decisions)),
+        ("Doing nothing means", str(case.decisions[case.nothing])),
+        ("Costs", "each row has its own" if case.is_per_row else "one matrix for all rows"),
+    ]
+    if not (case.weights == 1.0).all():
+        data.insert(1, ("Sum of weights", f"{case.weights.sum():,.6g}"))
+    if case.time is not None:
+        days = case.time.astype("datetime64[D]")
+        data.append(("Time", f"{days.min()} to {days.max()}"))
+    return {
+        "data": data,
+        "settings": list(case.settings.items()),
+        "versions": [("Python", platform.python_version()), *versions(*PACKAGES).items()],
+        "costs": costs_in_words(case),
+    }
+
+
+def costs_in_words(case: Case) -> list[str]:
+    """One sentence per pair of truth and decision that ever costs or earns something."""
+    # The costliest pairs, if there are many. The span is over all rows, as known when deciding.
+    rows = case.matrix if case.is_per_row else case.matrix[None]
+    low, mean, high = rows.min(axis=0), case.average, rows.max(axis=0)
+    pairs = np.argwhere((low != 0) | (high != 0)).tolist()
+    if len(pairs) > MOST_PAIRS:
+        pairs = sorted(pairs, key=lambda pair: -abs(mean[tuple(pair)]))[:MOST_PAIRS]
+    return [
+        f"Deciding {case.decisions[e]} when the truth is {case.classes[j]} "
+        f"{_phrase(low[j, e], mean[j, e], high[j, e], case.unit)}."
+        for j, e in pairs
+    ]
+
+
+def _phrase(low: float, mean: float, high: float, unit: str) -> str:
+    if low == high:
+        return f"{'costs' if low >= 0 else 'earns'} {_amount(abs(low), unit)}"
+    shown = [_amount(value, unit) for value in (low, high, mean)]
+    return f"costs {shown[0]} to {shown[1]}, on average {shown[2]}"
+
+
+def _amount(value: float, unit: str) -> str:
+    return charts.money(value, unit, cents=value != round(value))
+
+
+# -- the section --------------------------------------------------------------------------------
+
+
+def about_section(report: ReportData) -> Section:
+    """Costs in words, then lists of facts."""
+    found = report.about
+    costs = "".join(f"<li>{escape(sentence)}</li>" for sentence in found["costs"])
+    lists = "".join(
+        f"<div><h3>{title}</h3><dl>"
+        + "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in found[key])
+        + "</dl></div>"
+        for title, key in (("Data", "data"), ("Settings", "settings"), ("Versions", "versions"))
+        if found[key]
+    )
+    html = (
+        f'<div class="facts"><div class="stated"><h3>The costs in words</h3><ul>{costs}</ul></div>'
+        f"{lists}</div>"
+    )
+    return Section("about", "Data", "Data, costs and settings", before=html)

@@ -35,7 +35,7 @@ from costboost.serve import Settings
 from costboost.serve.columns import ARROW, PARQUET, RequestError
 from costboost.serve.page import POLICY, docs_page, start_page
 from costboost.serve.requests import Query, inlined
-from costboost.serve.scoring import Answer, Service
+from costboost.serve.scoring import Reply, Service
 
 log = logging.getLogger("costboost.serve")
 
@@ -467,7 +467,7 @@ class Metrics:
         found[0].inc()
         found[1].observe(seconds)
 
-    def answer(self, answer: Answer, labels: list[str]) -> None:
+    def answer(self, answer: Reply, labels: list[str]) -> None:
         """Count the decisions of one request."""
         self.rows.inc(len(answer.codes))
         counts = np.bincount(answer.codes, minlength=len(labels))

@@ -44,7 +44,7 @@ class RequestError(Exception):
 
 
 @dataclass(frozen=True)
-class Column:
+class Field:
     """One column."""
 
     name: str
@@ -105,17 +105,17 @@ def _objects(values: Sequence[Any]) -> AnyArray:
     return objects
 
 
-def number(name: str) -> Column:
+def number(name: str) -> Field:
     """A column of numbers."""
-    return Column(name, _NUMBERS)
+    return Field(name, _NUMBERS)
 
 
-def scalar(name: str, **more: Any) -> Column:
+def scalar(name: str, **more: Any) -> Field:
     """A column of numbers or texts."""
-    return Column(name, _NUMBERS | _TEXTS, **more)
+    return Field(name, _NUMBERS | _TEXTS, **more)
 
 
-class Columns:
+class Schema:
     """All columns of a fitted classifier."""
 
     def __init__(self, model: Any) -> None:
@@ -132,7 +132,7 @@ class Columns:
             for j, found in zip(encoder.categorical, encoder.categories, strict=True):
                 is_text = all(isinstance(value, str) for value in found.tolist())
                 allowed = _TEXTS if is_text else _NUMBERS | _TEXTS
-                columns[j] = Column(columns[j].name, allowed, tuple(found.tolist()))
+                columns[j] = Field(columns[j].name, allowed, tuple(found.tolist()))
         self.features = tuple(columns)
         known = {column.name for column in columns}
         priced = [name for name in columns_of(model.cost_matrix) if name not in known]
@@ -197,7 +197,7 @@ class Columns:
 class Table(EncodedRows):
     """The rows of a request: a value per column and row, no more of a frame than needed."""
 
-    schema: Columns
+    schema: Schema
     values: Mapping[str, AnyArray]
     n: int
 
@@ -246,7 +246,7 @@ class Table(EncodedRows):
 
 
 def read_table(
-    body: bytes, kind: str, columns: Columns, others: Mapping[str, Column], limits: tuple[int, int]
+    body: bytes, kind: str, columns: Schema, others: Mapping[str, Field], limits: tuple[int, int]
 ) -> tuple[Table, dict[str, pa.ChunkedArray]]:
     """The rows of a table, and those of the `others` that it has: costs and groups."""
     # A feature of the same name is a feature.
@@ -287,7 +287,7 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _fits(kind: pa.DataType, column: Column) -> bool:
+def _fits(kind: pa.DataType, column: Field) -> bool:
     content = kind.value_type if pa.types.is_dictionary(kind) else kind
     if _is_text(content):
         return str in column.allowed
@@ -344,7 +344,7 @@ def floats(values: pa.ChunkedArray) -> Floats:
     return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
-def _values(values: pa.ChunkedArray, column: Column) -> AnyArray:
+def _values(values: pa.ChunkedArray, column: Field) -> AnyArray:
     if pa.types.is_dictionary(values.type):
         return np.concatenate([_decoded(chunk) for chunk in values.chunks])
     if column.categories is not None or _is_text(values.type):

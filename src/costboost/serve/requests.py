@@ -24,8 +24,8 @@ from typing_extensions import TypedDict
 from costboost._typing import AnyArray, Bools, Floats
 from costboost.costs import Costs
 from costboost.serve.columns import (
-    Columns,
     RequestError,
+    Schema,
     Table,
     floats,
     number,
@@ -59,7 +59,7 @@ class Query:
 class Requests:
     """Reads the requests for one model."""
 
-    def __init__(self, model: Any, columns: Columns) -> None:
+    def __init__(self, model: Any, columns: Schema) -> None:
         self.columns = columns
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_

@@ -19,12 +19,12 @@ from costboost.costs.forms import Reader, columns_of, varies
 from costboost.decisions import Allocation, Explanation, allocate
 from costboost.decisions.explain import cheapest_other
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.serve.columns import Columns, RequestError, Table
+from costboost.serve.columns import RequestError, Schema, Table
 from costboost.serve.requests import LARGEST, Query, Requests
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Reply:
     """What is known of the rows of a request."""
 
     codes: Ints
@@ -50,7 +50,7 @@ class Service:
         self.model = model
         self.fingerprint = fingerprint
         self.title = title
-        self.columns = Columns(model)
+        self.columns = Schema(model)
         self.requests = Requests(model, self.columns)
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
@@ -96,7 +96,7 @@ class Service:
 
     # -- decisions ------------------------------------------------------------------------------
 
-    def answer(self, query: Query) -> Answer:
+    def answer(self, query: Query) -> Reply:
         """Decide the rows of a request."""
         for field in ("costs", "capacity", "explain"):
             if not self.has_probabilities and getattr(query, field) not in (None, False):
@@ -111,7 +111,7 @@ class Service:
         costs = self._costs(query, X)
         codes, _, proba, expected = self.model._answer(X, costs)
         if expected is None:
-            return Answer(codes)
+            return Reply(codes)
         if not np.abs(expected).max() <= LARGEST:
             message = f"The costs of a row must be at most {LARGEST:g} in size."
             raise RequestError(422, message, "costs")
@@ -128,7 +128,7 @@ class Service:
         others: tuple[Ints | None, Floats | None] = (None, None)
         if len(self.decisions) > 1:
             others = cheapest_other(expected, codes)
-        return Answer(codes, proba, expected, *others, reasons, found)
+        return Reply(codes, proba, expected, *others, reasons, found)
 
     def _costs(self, query: Query, X: Any) -> Floats | None:
         """A matrix per row: given, or of the columns. None: the model decides by its own."""
@@ -157,7 +157,7 @@ class Service:
 
     # -- answers --------------------------------------------------------------------------------
 
-    def _columns(self, answer: Answer) -> dict[str, Any]:
+    def _columns(self, answer: Reply) -> dict[str, Any]:
         """Values of the rows: one of each, or (names, a table with a column per name)."""
         labels = self.decisions
         found: dict[str, Any] = {"decision": labels[answer.codes]}
@@ -171,7 +171,7 @@ class Service:
             found |= {"base": answer.explanation.base, "parts": parts}
         return found
 
-    def as_json(self, answer: Answer, table: Table) -> bytes:
+    def as_json(self, answer: Reply, table: Table) -> bytes:
         """The answer as JSON: an object per row, then what concerns all rows."""
         rows: list[dict[str, Any]] = [{} for _ in answer.codes]
         for key, values in self._columns(answer).items():
@@ -194,7 +194,7 @@ class Service:
             content["unseen_categories"] = unseen
         return to_json(content, inf_nan_mode="null")
 
-    def as_arrow(self, answer: Answer) -> bytes:
+    def as_arrow(self, answer: Reply) -> bytes:
         """The answer as an Arrow stream, a column per number."""
         singular = {"probabilities": "probability", "expected_costs": "expected_cost"}
         columns: dict[str, Any] = {}
