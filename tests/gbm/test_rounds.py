@@ -48,7 +48,7 @@ def test_values_are_those_of_the_stages(engine, k, costs):
     assert set(found) == {"eval_set", "train"}
     for name, (A, a) in {"eval_set": (Z, z), "train": (X, y)}.items():
         head = model.heads_["probability"]
-        proba = [head.proba(scores) for scores in head.staged_scores(model._checked(A))]
+        proba = [head.proba(scores) for scores in head.staged_scores(model._read_features(A))]
         losses = [log_loss(a, p, labels=range(k)) for p in proba]
         np.testing.assert_allclose(found[name]["loss"], losses, rtol=1e-5)
         paid = [

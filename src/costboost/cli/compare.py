@@ -30,7 +30,7 @@ from costboost.cli.models import (
     read_settings,
 )
 from costboost.cli.options import ProblemOptions, command, option
-from costboost.cli.problem import Problem, Rows, folds
+from costboost.cli.problem import CostProblem, LabelledRows, folds
 from costboost.cli.show import grid, money, note, print_json, progress, wrote
 from costboost.columns import TableError, check_output, need
 
@@ -161,8 +161,8 @@ def demo(
 class Fold(NamedTuple):
     """Training rows and test rows, with what decisions cost on them."""
 
-    train: Rows
-    test: Rows
+    train: LabelledRows
+    test: LabelledRows
     known: Any
     tested: Any
     seed: int
@@ -187,7 +187,7 @@ class Contender(NamedTuple):
 
 
 def _ours(
-    problem: Problem, names: Sequence[str], settings: dict[str, Any], seed: int
+    problem: CostProblem, names: Sequence[str], settings: dict[str, Any], seed: int
 ) -> list[Contender]:
     """Classes of the library, each with the settings that it knows."""
 
@@ -346,7 +346,7 @@ class Measured(NamedTuple):
 
 
 def _measured(
-    console: Console, problem: Problem, contenders: Sequence[Contender], pairs: Sequence[Any],
+    console: Console, problem: CostProblem, contenders: Sequence[Contender], pairs: Sequence[Any],
     seed: int, kept: _Finished | None = None,
 ) -> Measured:  # fmt: skip
     """Let each contender decide the test rows of each pair of training and test rows."""
@@ -498,7 +498,7 @@ LEGEND = (
 )
 
 
-def _fraud(n: int, seed: int) -> Problem:
+def _fraud(n: int, seed: int) -> CostProblem:
     """Synthetic payments; without pandas, features have no names."""
     from costboost.datasets import make_fraud
 
@@ -515,11 +515,11 @@ def _fraud(n: int, seed: int) -> Problem:
         flat = [np.zeros(len(missed)), np.full(len(missed), 5.0)]
         return np.stack([*flat, missed, flat[1]], axis=1).reshape(-1, 2, 2)
 
-    return Problem(Rows(X, data.y), costs)
+    return CostProblem(LabelledRows(X, data.y), costs)
 
 
 def _write_demo_report(
-    console: Console, problem: Problem, pair: Any, path: Path, seed: int, rounds: int
+    console: Console, problem: CostProblem, pair: Any, path: Path, seed: int, rounds: int
 ) -> None:
     """Train CostBoost on the training rows, and write the report of the test rows."""
     if find_spec("plotly") is None:

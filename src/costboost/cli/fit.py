@@ -17,7 +17,7 @@ from costboost.cli.failure import collected_warnings
 from costboost.cli.options import LearnerOptions, ProblemOptions, command, option
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import Problem, Rows
+    from costboost.cli.problem import CostProblem, LabelledRows
     from costboost.columns import Source, TableRecipe
 
 SAMPLE = 200_000
@@ -169,7 +169,7 @@ def has_bar(model: Any, talk: Console) -> bool:
     return in_terminal and "verbose" in model.get_params(deep=False)
 
 
-def _fit(model: Any, rows: Rows, talk: Console, bar: bool) -> list[str]:
+def _fit(model: Any, rows: LabelledRows, talk: Console, bar: bool) -> list[str]:
     """Fit a model; returns its warnings."""
     with collected_warnings() as remarks:
         if bar:
@@ -184,9 +184,9 @@ def _fit(model: Any, rows: Rows, talk: Console, bar: bool) -> list[str]:
 
 
 def _train_in_memory(
-    asked: ProblemOptions, learner: LearnerOptions, problem: Problem, test: str | None,
+    asked: ProblemOptions, learner: LearnerOptions, problem: CostProblem, test: str | None,
     test_size: float, talk: Console,
-) -> tuple[Any, Rows, Any, int, dict[str, Any]]:  # fmt: skip
+) -> tuple[Any, LabelledRows, Any, int, dict[str, Any]]:  # fmt: skip
     """The model, held-out rows and their raw frame, the number of all rows, what was held out."""
     import numpy as np
 
@@ -252,9 +252,9 @@ def _check_disk(asked: ProblemOptions, learner: LearnerOptions, given: dict[str,
 
 
 def _train_from_disk(
-    asked: ProblemOptions, learner: LearnerOptions, problem: Problem, test: str | None,
+    asked: ProblemOptions, learner: LearnerOptions, problem: CostProblem, test: str | None,
     test_size: float, talk: Console,
-) -> tuple[Any, Rows, Any, int, dict[str, Any]]:  # fmt: skip
+) -> tuple[Any, LabelledRows, Any, int, dict[str, Any]]:  # fmt: skip
     """As `_train_in_memory`; XGBoost trains from Parquet files in the folder of temporary files."""
     import polars as pl
 
@@ -313,10 +313,10 @@ def _typed_rows(source: Source, recipe: TableRecipe, weight: str | None) -> Any:
     return lazy.select(columns).filter(pl.col(_TARGET).is_not_null())
 
 
-def _test_rows(path: Path, n: int, recipe: TableRecipe, has_weights: bool) -> Rows:
+def _test_rows(path: Path, n: int, recipe: TableRecipe, has_weights: bool) -> LabelledRows:
     import polars as pl
 
-    from costboost.cli.problem import Rows
+    from costboost.cli.problem import LabelledRows
 
     # Evenly spread: the first rows of a file may be its oldest.
     frame = pl.scan_parquet(path).gather_every(max(-(-n // MOST_TEST_ROWS), 1)).collect()
@@ -324,4 +324,4 @@ def _test_rows(path: Path, n: int, recipe: TableRecipe, has_weights: bool) -> Ro
     X = frame.select(recipe.feature_names).with_columns(pl.col(texts).cast(pl.Categorical))
     y = frame[_TARGET].to_numpy()
     weights = frame[_WEIGHT].to_numpy() if has_weights else None
-    return Rows(X.to_pandas(), y.astype(str) if recipe.label_kind == "text" else y, weights)
+    return LabelledRows(X.to_pandas(), y.astype(str) if recipe.label_kind == "text" else y, weights)

@@ -17,7 +17,7 @@ from costboost.cli.options import LearnerOptions, ProblemOptions, command, optio
 from costboost.columns import TableError, check_output, need
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import Problem
+    from costboost.cli.problem import CostProblem
 
 SPACE: dict[str, tuple[type, float, float, bool]] = {
     # name: type, lowest, highest, whether steps are ratios
@@ -106,7 +106,7 @@ def tune(
 
 
 def _search(
-    console: Console, problem: Problem, train: Any, learner: LearnerOptions, n_folds: int,
+    console: Console, problem: CostProblem, train: Any, learner: LearnerOptions, n_folds: int,
     path: Path, question: dict[str, Any], trials: int,
 ) -> tuple[dict[str, Any], int, int]:  # fmt: skip
     """Do the trials that are missing; the best settings, the number of trials, of those pruned."""
