@@ -466,9 +466,6 @@ def _show(console: Console, found: Measured, title: str, caption: str, demo: boo
 
 
 def _draw(standings: list[Standing], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 0.6 + 0.4 * len(standings)), layout="constrained")

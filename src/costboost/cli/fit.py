@@ -115,7 +115,12 @@ def fit(
             out.write(frame)
     console.print()
     wrote(console, path)
-    _say_next(talk, path, save_test or test)
+    name, measured = escape(str(path)), escape(str(save_test or test))
+    talk.print(f"Next:\n  costboost predict {name} new.csv -o decisions.csv", highlight=False)
+    if save_test is None and test is None:
+        talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
+    else:
+        talk.print(f"  costboost report {name} {measured} -o report.html", highlight=False)
     if as_json:
         print_json(
             {
@@ -130,16 +135,6 @@ def fit(
                 "held_out": {**held_out, "ways_to_decide": rules},
             }
         )
-
-
-def _say_next(talk: Console, path: Path, held_out: Any) -> None:
-    name = escape(str(path))
-    talk.print(f"Next:\n  costboost predict {name} new.csv -o decisions.csv", highlight=False)
-    if held_out is None:
-        talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
-    else:
-        shown = escape(str(held_out))
-        talk.print(f"  costboost report {name} {shown} -o report.html", highlight=False)
 
 
 def _announce(talk: Console, model: Any, n_train: int, n_test: int, words: str) -> None:
