@@ -64,7 +64,7 @@ def telling_columns(X: Any, codes: Ints, categorical: Sequence[int]) -> list[int
         found: list[int] = []
         for start in range(0, len(columns), _BLOCK):
             block = list(columns[start : start + _BLOCK])
-            part = X[rows][:, block].toarray() if is_sparse(X) else X[np.ix_(rows, block)]
+            part = X[rows][:, block].toarray() if is_sparse(X) else X[rows[:, None], block]
             found += [
                 j for place, j in enumerate(block) if _tells(part[:, place], codes[rows], j in held)
             ]
