@@ -84,16 +84,6 @@ def test_eight_threads_are_serial(name, options):
             np.testing.assert_array_equal(mine, theirs)
 
 
-def test_leaves_are_those_of_the_whole_model():
-    """Blocks of rows and single rules change nothing."""
-    clf = fitted("AdaC2Classifier")
-    X = np.random.default_rng(2).normal(size=(25_000, 4))
-    *_, last = clf.staged_decision_function(X)
-    np.testing.assert_allclose(last, clf.decision_function(X), atol=1e-12)
-    for t, outputs in enumerate(clf._ensemble.outputs(X)):
-        np.testing.assert_array_equal(outputs, clf.estimators_[t].predict(X))
-
-
 @pytest.mark.parametrize("name", ["AdaC2Classifier", "LpCSBClassifier", "CSLogitBoostClassifier"])
 def test_one_pass_over_the_rules_for_every_answer(name, monkeypatch):
     clf = fitted(name)
@@ -294,16 +284,6 @@ def test_importances_need_rules_that_know_them():
     clf = costboost.AdaC2Classifier(estimator="perceptron", n_estimators=2).fit(X, y)
     with pytest.raises(AttributeError, match="weak rules of AdaC2Classifier"):
         _ = clf.feature_importances_
-
-
-@pytest.mark.parametrize("name", BOOSTERS)
-def test_log_probabilities_and_counts(name):
-    clf = fitted(name)
-    X, *_ = rows()
-    assert clf.n_classes_ == 2
-    with np.errstate(divide="ignore"):
-        np.testing.assert_array_equal(clf.predict_log_proba(X), np.log(clf.predict_proba(X)))
-    np.testing.assert_array_equal(clf.decisions_, clf.classes_)
 
 
 # --- warnings -------------------------------------------------------------------------------

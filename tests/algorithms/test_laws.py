@@ -15,12 +15,6 @@ from costboost.algorithms import (
     GradientCSBClassifier,
 )
 from costboost.costs import Costs, per_row
-from costboost.datasets import (
-    bayes_decision,
-    bayes_threshold,
-    make_gaussians_1d,
-    make_gaussians_2d,
-)
 from data import weighted_rows as rows
 from helpers.algorithms import BINARY as ALGORITHMS
 from helpers.algorithms import PAIRS, REAL_VALUED, REGRESSIONS
@@ -226,55 +220,6 @@ def test_predict_is_the_bayes_rule_on_predict_proba(name, kind):
     np.testing.assert_array_equal(decisions[clear], price.argmin(axis=1)[clear])
     if name in BOOSTERS:
         np.testing.assert_array_equal(decisions, (clf.decision_function(new) >= 0).astype(int))
-
-
-# --- Gaussians ------------------------------------------------------------------------------
-
-
-def crossings(clf):
-    """Where the decision turns on the line."""
-    grid = np.linspace(-4.0, 4.0, 8001)
-    positive = clf.decision_function(grid[:, None]) >= 0
-    return grid[1:][positive[1:] != positive[:-1]]
-
-
-@pytest.fixture(scope="module")
-def line():
-    # A histogram's boundary is as sharp as the counts of its bins: 10,000 rows a class are too few.
-    return make_gaussians_1d(100_000, random_state=0)
-
-
-@pytest.mark.parametrize("C1", [2, 20])
-@pytest.mark.parametrize(
-    "clf",
-    [
-        CSRealBoostClassifier(n_estimators=10, random_state=0),
-        CSLogitBoostClassifier(n_estimators=30, weighting="boundary", random_state=0),
-        CSLogitBoostClassifier(n_estimators=30, weighting="newton", random_state=0),
-    ],
-    ids=["CS-RealBoost", "CS-LogitBoost boundary", "CS-LogitBoost newton"],
-)
-def test_the_boundary_of_paper_3(clf, C1, line):
-    X, y = line
-    clf.set_params(cost_matrix={"fn": C1, "fp": 1}).fit(X, y)
-    found = crossings(clf)
-    assert len(found) % 2 == 1
-    np.testing.assert_allclose(found, bayes_threshold(C1), atol=0.1)
-
-
-@pytest.mark.parametrize("ratio", [5])
-def test_asybl_pays_little_more_than_the_bayes_rule(ratio):
-    X, y = make_gaussians_2d(10_000, random_state=0)
-    clf = AsyBLClassifier(
-        {"fn": ratio, "fp": 1}, n_estimators=50, learning_rate=0.1, n_jobs=1, random_state=0
-    )
-    clf.fit(X, y)
-    X_test, y_test = make_gaussians_2d(100_000, random_state=1)
-
-    def bill(decisions):
-        return np.sum(np.where(y_test > 0, ratio, 1.0) * (decisions != y_test))
-
-    assert bill(clf.predict(X_test)) <= 1.08 * bill(bayes_decision(X_test, ratio))
 
 
 # --- losses fall ----------------------------------------------------------------------------

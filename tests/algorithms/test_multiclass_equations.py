@@ -9,13 +9,12 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from scipy.stats import ortho_group
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost import (
-    AdaBoostCClassifier,
     AdaBoostM2Classifier,
     AdaCostM2Classifier,
     AverageCostClassifier,
@@ -29,17 +28,12 @@ from costboost import (
 from costboost.algorithms._base import BinaryBoostingClassifier, PairVoteClassifier
 from costboost.algorithms.beijbom2014 import simplex_codewords
 from costboost.algorithms.lozano2008 import VARIANTS
-from costboost.boosting import boost
 from costboost.boosting.multiclass import (
-    CoordinateDescent,
     MulticlassProblem,
-    PNormAveraging,
 )
-from costboost.learners import Line, Rows
 from costboost.learners.adapter import ClassLearner
-from costboost.learners.base import Fitted, Learner
 from costboost.learners.ensembles import Coordinates, Pairs
-from costboost.losses import GEL, GLL, MulticlassLoss
+from costboost.losses import GEL, GLL
 from reference import multiclass, normalised, own_files, pnorm
 from reference.votes import Fixed
 
@@ -280,41 +274,6 @@ def test_without_a_bound_the_step_is_harmonic(p):
     X, codes, prices, *_ = rows(0, 3)
     clf = LpCSBClassifier(p=p, step="bound", n_estimators=4).fit(X, codes, costs=prices)
     np.testing.assert_allclose(clf.estimator_weights_, [1, 1 / 2, 1 / 3, 1 / 4], **EXACT)
-
-
-class HandOut(Learner):
-    """Hands out given outputs in turn, and keeps what it was asked for."""
-
-    def __init__(self, outputs):
-        self.turn, self.aims = iter(outputs), []
-
-    def prepare(self, rows):
-        pass
-
-    def fit(self, aim, seed):
-        self.aims.append(aim)
-        return Fitted(None, next(self.turn))
-
-
-@pytest.mark.parametrize("name", pnorm.WORKED)
-def test_hand_worked_p_norm(name):
-    worked = pnorm.WORKED[name]
-    variant, _, step = name.partition("-")
-    pairing = GBSEClassifier()._parts()[0] if variant == "gbse" else VARIANTS[variant]
-    scheme = PNormAveraging(
-        MulticlassProblem(np.arange(3), worked.C, np.ones(3)),
-        2.0,
-        pairing=pairing.pairing,
-        is_stochastic=pairing.is_stochastic,
-        step=step or "harmonic",
-    )
-    learner = HandOut([np.array(h, dtype=float) for h in worked.h])
-    history = boost(scheme, learner, n_rounds=2, rng=np.random.RandomState(0))
-    np.testing.assert_allclose(history.votes, worked.alphas, **EXACT)
-    np.testing.assert_allclose(scheme.F, worked.H[-1], **EXACT)
-    for aim, weights, labels in zip(learner.aims, worked.weights, worked.labels, strict=True):
-        signed = normalised(weights) * (2.0 * np.array(labels) - 1.0)
-        np.testing.assert_allclose(aim.targets * aim.weights, signed, **EXACT)
 
 
 # --- GBSE, Average Cost ---------------------------------------------------------------------
@@ -601,20 +560,6 @@ def test_posteriors_and_bayes(k):
     np.testing.assert_array_equal(clf.predict(X), multiclass.bayes(P, matrix))
 
 
-def test_hand_worked_mcboost():
-    worked = multiclass.WORKED
-    problem = MulticlassProblem(np.arange(3), worked.C, np.ones(3))
-    rows_ = Rows(worked.X, np.ones(3), [], 1, 0)
-    bound = Coordinates(Line(), 2).bind(rows_)
-    scheme = CoordinateDescent(GEL(), problem, worked.words, bound, learning_rate=1.0)
-    scheme.steps_per_round = 1  # the first coordinate only
-    history = boost(scheme, bound, n_rounds=1, rng=np.random.RandomState(0))
-    assert history.votes[0] == pytest.approx(worked.alpha, abs=1e-9)
-    np.testing.assert_allclose(history.rules[0][2].predict(worked.X), worked.g, **EXACT)
-    np.testing.assert_allclose(scheme.F, worked.S, **CLOSE)
-    np.testing.assert_allclose(history.losses, [worked.losses[1] / 3], **CLOSE)
-
-
 @pytest.mark.parametrize("learner", ["line", "tree", "stump", DecisionTreeRegressor(max_depth=1)])
 @pytest.mark.parametrize("loss", multiclass.LOSSES)
 def test_the_loss_never_rises(loss, learner):
@@ -623,29 +568,6 @@ def test_the_loss_never_rises(loss, learner):
     clf.fit(X, codes, costs=prices)
     assert clf.n_iter_ == len(clf.train_loss_) > 1
     assert all(after <= before for before, after in pairwise(clf.train_loss_))
-
-
-class SignTree(RegressorMixin, BaseEstimator):
-    """A regression stump read by its sign: rules in {-1, +1}."""
-
-    def fit(self, X, y, sample_weight=None):
-        self.tree_ = DecisionTreeRegressor(max_depth=1, random_state=0)
-        self.tree_.fit(X, y, sample_weight=sample_weight)
-        return self
-
-    def predict(self, X):
-        return np.where(self.tree_.predict(X) >= 0, 1.0, -1.0)
-
-
-def test_two_classes_are_adaboost_with_costs():
-    X, codes, _, C, _, s = rows(74, 2)
-    clf = MCBoostClassifier(loss="gel", estimator=SignTree(), n_estimators=10)
-    clf.fit(X, codes, costs=C, sample_weight=s)
-    binary = AdaBoostCClassifier(estimator=SignTree(), n_estimators=10, init="cost")
-    binary.fit(X, codes, costs=C, sample_weight=s)
-    assert clf.n_iter_ == binary.n_iter_ == 10
-    np.testing.assert_allclose(clf.estimator_weights_, binary.estimator_weights_, **CLOSE)
-    np.testing.assert_allclose(clf.decision_function(X), binary.decision_function(X), **CLOSE)
 
 
 def test_two_classes_with_the_logistic_loss():
@@ -658,74 +580,7 @@ def test_two_classes_with_the_logistic_loss():
     np.testing.assert_allclose(clf.predict_proba(X)[[0, 6], 1], [1 / 2, 5 / 6], atol=1e-6)
 
 
-# --- GEL and symmetric matrices (paper 4, Appendix C) ---------------------------------------
-
-
-def symmetric(seed, k):
-    A = np.triu(np.random.default_rng(seed).uniform(1.0, 10.0, size=(k, k)), 1)
-    return A + A.T
-
-
-@pytest.mark.parametrize("learner", ["tree", DecisionTreeRegressor()], ids=str)
-def test_gel_forgets_a_symmetric_matrix(learner):
-    """A learner that can tell all places apart ends at S = 1/2 ln of the odds there."""
-    eta = np.array([[0.5, 0.3, 0.2], [0.2, 0.2, 0.6], [0.1, 0.6, 0.3]])
-    X, codes = np.repeat([[0.0], [1.0], [2.0]], 3, axis=0), np.tile([0, 1, 2], 3)
-    options = {"estimator": learner, "n_estimators": 40, "random_state": 0}
-    clf = MCBoostClassifier(symmetric(0, 3), loss="gel", **options)
-    S = clf.fit(X, codes, sample_weight=eta.ravel()).decision_function(X[::3])
-    np.testing.assert_allclose(S, [multiclass.gel_minimiser(odds) for odds in eta], atol=1e-6)
-    np.testing.assert_allclose(clf.predict_proba(X[::3]), eta, atol=1e-6)
-    blind = MCBoostClassifier(loss="mc", **options).fit(X, codes, sample_weight=eta.ravel())
-    np.testing.assert_allclose(S, blind.decision_function(X[::3]), atol=1e-6)
-
-
-def test_gll_does_not_forget_it():
-    eta = np.array([0.4, 0.35, 0.25])
-    matrix = np.array([[0.0, 10.0, 10.0], [10.0, 0.0, 1.0], [10.0, 1.0, 0.0]])
-    X, codes = np.vstack([np.zeros((3, 1)), np.ones((3, 1))]), np.tile([0, 1, 2], 2)
-    s = np.concatenate([eta, [0.9, 0.05, 0.05]])
-    options = {"estimator": DecisionTreeRegressor(), "n_estimators": 40, "random_state": 0}
-    decided = {
-        loss: MCBoostClassifier(matrix, loss=loss, **options)
-        .fit(X, codes, sample_weight=s)
-        .predict(np.zeros((1, 1)))[0]
-        for loss in multiclass.LOSSES
-    }
-    # Expected costs are 6, 4.25 and 4.35.
-    assert decided == {"mc": 0, "gel": 0, "gll": 1, "ls": 1, "lt": 1}
-
-
 # --- losses of one's own --------------------------------------------------------------------
-
-
-class OwnGLL(MulticlassLoss):
-    """The value only."""
-
-    def value(self, y, F, C):
-        E = C * np.exp(F - np.take_along_axis(F, y[:, None], axis=1))
-        return np.log1p(E.sum(axis=1))
-
-
-class OwnGEL(MulticlassLoss):
-    """The value only."""
-
-    def value(self, y, F, C):
-        return (C * np.exp(F - np.take_along_axis(F, y[:, None], axis=1))).sum(axis=1)
-
-
-@pytest.mark.parametrize(("own", "built_in"), [(OwnGLL(), "gll"), (OwnGEL(), "gel")], ids=str)
-@pytest.mark.parametrize("k", [2, 4])
-def test_a_loss_of_ones_own_needs_its_value_only(own, built_in, k):
-    X, codes, prices, *_ = rows(75, k)
-    mine, theirs = (
-        MCBoostClassifier(loss=loss, n_estimators=5).fit(X, codes, costs=prices)
-        for loss in (own, built_in)
-    )
-    np.testing.assert_allclose(mine.estimator_weights_, theirs.estimator_weights_, rtol=1e-5)
-    np.testing.assert_allclose(mine.decision_function(X), theirs.decision_function(X), atol=1e-5)
-    np.testing.assert_allclose(mine.train_loss_, theirs.train_loss_, rtol=1e-7)
-    np.testing.assert_array_equal(mine.predict(X), theirs.predict(X))
 
 
 @pytest.mark.parametrize("loss", [GLL(), GEL()], ids=str)

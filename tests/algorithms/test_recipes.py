@@ -11,13 +11,9 @@ import pytest
 
 import costboost
 from costboost._utils import declared_rules
-from costboost.algorithms._base import BoostingClassifier
 
 ROOT = Path(__file__).parents[2]
 ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
-PAPERS = sorted(
-    path.stem for path in (ROOT / "src/costboost/algorithms").glob("*.py") if path.stem[0] != "_"
-)
 
 
 def generator():
@@ -48,19 +44,6 @@ def test_every_recipe_has_a_card_of_its_own(name):
     assert len([C for C in ALGORITHMS.values() if C._recipe.idea == card.idea]) == 1
 
 
-@pytest.mark.parametrize("paper", PAPERS)
-def test_a_file_is_a_paper_with_its_year(paper):
-    assert re.fullmatch(r"[a-z]+(19|20)\d\d", paper)
-    module = importlib.import_module(f"costboost.algorithms.{paper}")
-    assert [name for name in module.__all__ if name in ALGORITHMS]
-
-
-def test_names_are_found_without_a_list():
-    assert type(costboost.algorithms.__all__) is list
-    assert costboost.algorithms.__all__ == sorted(costboost.algorithms.__all__)
-    assert {"RareBoostClassifier", "SAMMEC2Classifier", "AdaC2Classifier"} <= set(ALGORITHMS)
-
-
 def sections(text):
     """The names and stated defaults of the parameters in a docstring."""
     body = re.search(r"Parameters\n-+\n(.*?)\n\n[A-Z]\w+\n-+\n", text, flags=re.DOTALL).group(1)
@@ -74,15 +57,6 @@ def test_help_lists_every_parameter_with_its_default(name):
     assert list(stated) == list(signature)
     for parameter, default in stated.items():
         assert eval(default, {}) == signature[parameter].default
-
-
-@pytest.mark.parametrize(
-    "name", [n for n, C in ALGORITHMS.items() if issubclass(C, BoostingClassifier)]
-)
-def test_help_lists_the_attributes(name):
-    doc = inspect.getdoc(ALGORITHMS[name])
-    for attribute in ("classes_", "decisions_", "estimator_weights_", "feature_importances_"):
-        assert len(re.findall(rf"^{attribute} : ", doc, flags=re.MULTILINE)) == 1
 
 
 def test_the_nearest_class_documents_a_parameter():

@@ -45,7 +45,7 @@ def test_decisions_that_are_no_classes(tmp_path: Path) -> None:
     assert form == {
         (0, "accept"): 0.0, (0, "review"): 4.0, (1, "accept"): "amount", (1, "review"): 4.0,
     }  # fmt: skip
-    assert columns_in(entries) == ["amount"]
+    assert columns_in(entries, ["amount"], "file") == ["amount"]
 
 
 def test_what_cannot_be(tmp_path: Path) -> None:

@@ -345,33 +345,6 @@ class TestLaws:
         if k == 2:
             np.testing.assert_array_equal(costs.error_cost, costs.reduced.max(axis=1))
 
-    @pytest.mark.parametrize("k", [2, 3])
-    def test_static_equals_the_same_matrix_on_every_row(self, k):
-        static = random_costs("static", k, 40, seed=1)
-        rows = Costs.resolve(
-            costs=np.repeat(static.matrix[None], 40, axis=0),
-            classes=static.classes,
-            codes=static.codes,
-        )
-        proba = np.random.default_rng(0).dirichlet(np.ones(k), size=40)
-        for name in ("prices", "reduced", "labels"):
-            np.testing.assert_array_equal(getattr(static, name), getattr(rows, name))
-        np.testing.assert_allclose(static.mean_matrix, rows.mean_matrix)
-        np.testing.assert_allclose(static.unknown.expected(proba), rows.unknown.expected(proba))
-        np.testing.assert_array_equal(static.unknown.decide(proba), rows.unknown.decide(proba))
-
-    @pytest.mark.parametrize("kind", ["static", "rows"])
-    @pytest.mark.parametrize("k", [2, 4])
-    def test_expected_and_decide(self, kind, k):
-        rng = np.random.default_rng(3)
-        matrix = rng.uniform(size=(30, k, k) if kind == "rows" else (k, k))
-        costs = Costs(np.arange(k), matrix)
-        proba = rng.dirichlet(np.ones(k), size=30)
-        each = np.broadcast_to(matrix, (30, k, k))
-        slow = np.array([[p @ m[:, d] for d in range(k)] for p, m in zip(proba, each, strict=True)])
-        np.testing.assert_allclose(costs.expected(proba), slow)
-        np.testing.assert_array_equal(costs.decide(proba), slow.argmin(axis=1))
-
     def test_decide_is_the_threshold_rule(self):
         costs = Costs.resolve({"fn": 7, "fp": 2, "tp": 1, "tn": -1}, classes=[0, 1])
         p = np.linspace(0, 1, 101)
@@ -414,25 +387,11 @@ class TestLaws:
         assert Costs(ABC, matrix).decide(proba) == [2]
         assert Costs(ABC, matrix[None]).decide(proba) == [2]
 
-    def test_relabelling_permutes(self):
-        order = [2, 0, 1]
-        costs = Costs.resolve(M3, classes=ABC, codes=[0, 1, 2])
-        inverse = np.argsort(order)
-        moved = Costs.resolve(
-            M3[np.ix_(order, order)], classes=np.array(ABC)[order], codes=inverse[[0, 1, 2]]
-        )
-        np.testing.assert_array_equal(moved.prices, costs.prices[:, order])
-        np.testing.assert_array_equal(moved.classes[moved.labels], costs.classes[costs.labels])
-
     def test_mean_matrix(self):
         rows = Costs.resolve(costs=per_row([2, 4], [1, 3]), classes=[0, 1])
         np.testing.assert_array_equal(rows.mean_matrix, [[0, 2], [3, 0]])
         prices = Costs.resolve(costs=[2, 4, 9], classes=[0, 1], codes=[1, 1, 0])
         np.testing.assert_array_equal(prices.mean_matrix, [[0, 9], [3, 0]])
-
-    def test_mean_matrix_of_an_absent_class(self):
-        prices = Costs.resolve(costs=[2, 4], classes=ABC, codes=[0, 1])
-        np.testing.assert_array_equal(prices.mean_matrix, [[0, 2, 2], [4, 0, 4], [3, 3, 0]])
 
 
 class TestObject:
@@ -480,11 +439,6 @@ class TestObject:
         costs = Costs.resolve(costs=per_row(1, 1, n=2), classes=[0, 1])
         with pytest.raises(ValueError, match=r"'proba'.*shape \(2, 2\)"):
             costs.expected(np.ones(shape))
-
-    def test_pickle(self):
-        costs = Costs.resolve({"fn": 5, "fp": 1}, classes=[0, 1], codes=[0, 1])
-        again = pickle.loads(pickle.dumps(costs))
-        np.testing.assert_array_equal(again.prices, costs.prices)
 
     def test_as_array(self):
         np.testing.assert_array_equal(np.asarray(Costs(CLASSES, MATRIX)), MATRIX)

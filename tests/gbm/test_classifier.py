@@ -12,7 +12,6 @@ import polars as pl
 import pytest
 import sklearn
 from scipy.special import expit, logit
-from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -129,17 +128,6 @@ class TestInScikitLearn:
         np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(none))
         back = pickle.loads(pickle.dumps(model))
         np.testing.assert_array_equal(back.predict(table), model.predict(table))
-
-
-def test_not_fitted():
-    X, _ = rows()
-    model = make()
-    for method in ("predict", "predict_proba", "decision_function", "contributions"):
-        with pytest.raises(NotFittedError):
-            getattr(model, method)(X)
-    for name in ("feature_importances_", "boosters_", "booster_", "temperature_"):
-        with pytest.raises(NotFittedError):
-            getattr(model, name)
 
 
 # --- laws of costs ----------------------------------------------------------------------------

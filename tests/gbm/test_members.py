@@ -295,7 +295,7 @@ def trained(name, X, y, train, held_out=None, *, weights=None, categorical=None,
     rows = model._read_rows(frame, y, None, None, None, False)
     if weights is not None:
         object.__setattr__(rows.rows, "weights", weights)
-    fold = SimpleNamespace(rows=np.asarray(train), held_out=held_out)
+    fold = np.asarray(train), held_out
     rows.folds, rows.seeds = [fold], [seed]
     target = ProbabilityTarget(rows.totals)
     watched = {} if held_out is None else rows.watched(0)

@@ -14,7 +14,7 @@ from rich.console import Console
 from scipy import sparse
 from sklearn.metrics import log_loss
 
-from costboost import AdaC2Classifier, CostBoostClassifier
+from costboost import CostBoostClassifier
 from costboost.costs import per_row
 from costboost.gbm import Round, StopBoosting
 from costboost.metrics import total_cost
@@ -48,7 +48,7 @@ def test_values_are_those_of_the_stages(engine, k, costs):
     assert set(found) == {"eval_set", "train"}
     for name, (A, a) in {"eval_set": (Z, z), "train": (X, y)}.items():
         head = model.heads_["probability"]
-        proba = [head.proba(scores) for scores in head.staged_scores(model._checked(A))]
+        proba = [head.proba(scores) for scores in head.staged_scores(model._read_features(A))]
         losses = [log_loss(a, p, labels=range(k)) for p in proba]
         np.testing.assert_allclose(found[name]["loss"], losses, rtol=1e-5)
         paid = [
@@ -274,12 +274,6 @@ def test_an_early_stop_is_said(capsys):
         f"probabilities 1/1: stopped after {len(loss)} of 500 rounds, held-out cost "
         in capsys.readouterr().out
     )
-
-
-def test_boosting_classifiers_draw_the_same_bar(terminal):
-    X, y = rows()
-    AdaC2Classifier(COSTLY, n_estimators=30, verbose=1).fit(X, y)
-    assert re.match(r"AdaC2Classifier ━+ +30/30 \d\d:\d\d vote", terminal()[-1])
 
 
 def test_round_is_documented():

@@ -25,7 +25,6 @@ __all__ = ["EVERY", "SAMPLED", "SLOW", "TRUST", "Marked", "mark"]
 # Files, or functions of files with all of their cases.
 SLOW = frozenset(
     {
-        "algorithms/test_multiclass_equations.py::test_gll_does_not_forget_it",
         "algorithms/test_estimators.py::test_processes_change_nothing",
         "benchmarking/test_held_out_cost.py",
         "cli/test_compare.py::test_compare",
@@ -73,6 +72,7 @@ TRUST = frozenset(
         "files/test_hostile.py::test_large_files_end_in_time[objects]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-negative]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-positive]",
+        "losses/test_registry.py::test_a_loss_of_a_notebook_travels_to_other_processes",
         "pages/test_examples.py::test_example[cost_report]",
         "pages/test_examples.py::test_example[detect_faces]",
         "pages/test_examples.py::test_example[intrusion_detection]",

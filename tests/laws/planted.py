@@ -177,16 +177,16 @@ class RowOrderLeaks(Sound):
 class NamesLeak(Sound):
     """The seed is made of the names of the classes."""
 
-    def decision_function(self, X):
+    def _scores(self, X):
         key = zlib.crc32(repr(self.classes_.tolist()).encode()) % 7
-        return super().decision_function(X) * (1.0 + key)
+        return super()._scores(X) * (1.0 + key)
 
 
 class ClassOrderLeaks(Sound):
     """The second class is favoured."""
 
-    def decision_function(self, X):
-        return super().decision_function(X) + 0.3
+    def _scores(self, X):
+        return super()._scores(X) + 0.3
 
 
 class CountsRows(Sound):

@@ -18,10 +18,15 @@ from trust.subjects import EXCEPTIONS, classifiers, is_excepted, subjects
 SUBJECTS = {subject.name: subject for subject in subjects()}
 
 
+# Laws of a class with other options than its own; `python -m trust.properties` checks them all.
+OF_OPTIONS = ("answers_soundly", "ignores_unit_of_costs")
+
+
 @pytest.mark.parametrize("name", SUBJECTS)
 def test_laws_hold(name: str) -> None:
     for law in SUBJECTS[name].laws:
-        properties.sample(SUBJECTS[name], law)
+        if "=" not in name or law in OF_OPTIONS:
+            properties.sample(SUBJECTS[name], law)
 
 
 def test_every_public_metric_is_a_subject() -> None:

@@ -226,6 +226,7 @@ METRICS: dict[Any, tuple[tuple[str, ...], Any]] = {
     metrics.total_cost: (_ALL, None),
     metrics.mean_cost: (_ALL, None),
     metrics.avoidable_cost_score: (_ALL, None),
+    metrics.savings_score: (_ALL, None),
     cost_by: (_ALL, None),
     cost_scorer: (_ALL, None),
     cost_by_threshold: (_ALL, 2),

@@ -111,24 +111,6 @@ def test_fitted_with_row_costs_it_decides_by_their_mean(gaussians):
     np.testing.assert_array_equal(clf.predict(X), static.predict(X))
 
 
-@pytest.mark.parametrize("form", ["(n,)", "(n, k)", "(n, k, k)"])
-def test_weight_two_is_the_row_twice(gaussians, form):
-    X, y = gaussians
-    amount = np.linspace(1, 9, len(y))
-    costs = {
-        "(n,)": amount,
-        "(n, k)": np.where(y[:, None] > 0, [1, 0], [0, 1]) * amount[:, None],
-        "(n, k, k)": per_row(fn=amount, fp=1),
-    }[form]
-    weights = np.arange(len(y)) % 3
-    twice = np.repeat(np.arange(len(y)), weights)
-    clf = MinCostClassifier(LogisticRegression(tol=1e-10))
-    weighted = clone(clf).fit(X, y, costs=costs, sample_weight=weights)
-    repeated = clone(clf).fit(X[twice], y[twice], costs=costs[twice])
-    np.testing.assert_allclose(weighted.cost_matrix_, repeated.cost_matrix_)
-    np.testing.assert_allclose(weighted.predict_proba(X), repeated.predict_proba(X), atol=1e-5)
-
-
 def test_savings_beat_the_cost_blind_decision():
     data = make_fraud(4000, random_state=0)
     train, test = slice(0, 2000), slice(2000, None)

@@ -190,7 +190,7 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
             {
                 "rows": n,
                 "classes": classes,
-                "columns": [column.to_json() for column in problem.recipe.columns],
+                "columns": problem.recipe.columns,
                 "costs": costs,
                 "notes": list(problem.notes),
             }
@@ -202,8 +202,7 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
         shares = ", ".join(f"{k} {count:,} ({count / n:.1%})" for k, count in classes.items())
         console.print(f"\nClasses: {escape(shares)}", highlight=False)
         console.print(escape(costs), highlight=False)
-        for text in problem.notes:
-            note(console, text)
+        note(console, *problem.notes)
         if not problem.notes:
             console.print("[green]Ready for `costboost fit`.[/green]")
     if problem.notes:

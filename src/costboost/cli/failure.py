@@ -46,7 +46,8 @@ def tells_errors(command: Callable[P, R]) -> Callable[P, R]:
         try:
             return command(*args, **kwargs)
         except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
-            if _is_broken_pipe(error):  # `| head` has read enough
+            said = isinstance(error, OSError) and "Broken pipe" in str(error)  # by polars
+            if said or isinstance(error, BrokenPipeError):  # `| head` has read enough
                 sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
                 raise typer.Exit from None
             if os.environ.get(TRACEBACK):
@@ -54,12 +55,6 @@ def tells_errors(command: Callable[P, R]) -> Callable[P, R]:
             raise fail(str(error) or type(error).__name__) from None
 
     return run
-
-
-def _is_broken_pipe(error: BaseException) -> bool:
-    return isinstance(error, BrokenPipeError) or (
-        isinstance(error, OSError) and "Broken pipe" in str(error)  # as polars says it
-    )
 
 
 @contextmanager

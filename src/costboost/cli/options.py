@@ -18,7 +18,7 @@ import typer
 from costboost.cli.failure import tells_errors
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import Problem
+    from costboost.cli.problem import CostProblem
     from costboost.columns import Source, TableRecipe
 
 TABLE, COSTS, MODEL, TEST = "The table", "What mistakes cost", "The model", "Held-out rows"
@@ -107,11 +107,15 @@ class ScoringOptions(_File):
     delimiter: str | None = DELIMITER
     encoding: str | None = ENCODING
 
-    def load(self) -> tuple[Any, TableRecipe]:
-        """The model, and the recipe of its table."""
+    def load(self, why: str = "") -> tuple[Any, TableRecipe]:
+        """The model, and the recipe of its table; ``why`` says what needs probabilities."""
         from costboost.cli.models import load_model
 
-        return load_model(self.model)
+        model, recipe = load_model(self.model)
+        if why and model._lack_of_probabilities():
+            name = type(model).__name__
+            raise ValueError(f"{name} has no probabilities, {why}. Use CostBoost.")
+        return model, recipe
 
 
 @dataclass(frozen=True)
@@ -157,7 +161,7 @@ class ProblemOptions(_File):
         None, "Column of groups, such as customers: whole groups are held out.", panel=TEST
     )
 
-    def read(self, first: int | None = None) -> Problem:
+    def read(self, first: int | None = None) -> CostProblem:
         """The rows with classes and costs; ``first`` says how many, if not all."""
         from costboost.cli.problem import read_problem
 
@@ -172,7 +176,7 @@ class LearnerOptions:
     setting: list[str] | None = SETTINGS
     seed: int = SEED
 
-    def build(self, problem: Problem, **settings: Any) -> Any:
+    def build(self, problem: CostProblem, **settings: Any) -> Any:
         """An unfitted classifier; what was typed wins over ``settings``."""
         from costboost.cli.models import make_model, read_settings
 

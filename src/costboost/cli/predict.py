@@ -70,7 +70,8 @@ def predict(
     limits = _limits(capacity or (), model.decisions_.tolist())
     if per is not None and not limits:
         raise TableError("--per needs --capacity, as in --capacity review=200 --per day.")
-    _check_explains(model, explain)
+    if explain:
+        _check_explains(model)
     decisions = model.decisions_.tolist()
     counts, sums, done = np.zeros(len(decisions), dtype=np.int64), np.zeros(len(decisions)), 0
     with collected_warnings() as remarks, writer(output) as out:
@@ -87,8 +88,7 @@ def predict(
             done += len(X)
         if not done:
             raise TableError(f"{source.name} has no rows. Check that it is the right file.")
-    for text in remarks:
-        warn(console, text)
+    warn(console, *remarks)
     totals: dict[str, dict[str, Any]] = {
         str(name): {"rows": int(n), "expected_cost": None if np.isnan(cost) else float(cost)}
         for name, n, cost in zip(decisions, counts, sums, strict=True)
@@ -176,16 +176,13 @@ def _beside(
     return kept.with_columns(**{prefix + name: pl.Series(values) for name, values in new.items()})
 
 
-def _check_explains(model: Any, wanted: int) -> None:
+def _check_explains(model: Any) -> None:
     """Refuse reasons of a model that has none."""
-    if wanted and model._lack_of_probabilities():
+    why = "has no probabilities" if model._lack_of_probabilities() else "has no reasons for them"
+    if model._lack_of_probabilities() or not hasattr(model, "explain"):
         raise TableError(
-            f"{type(model).__name__} has no probabilities, so its decisions cannot be explained "
-            "in money. Leave --explain out."
-        )
-    if wanted and not hasattr(model, "explain"):
-        raise TableError(
-            f"{type(model).__name__} cannot explain decisions in money; CostBoost can."
+            f"Decisions of {type(model).__name__} cannot be explained in money: it {why}. "
+            "Those of CostBoost can; `costboost predict` decides without --explain."
         )
 
 
@@ -204,15 +201,14 @@ def _limits(entries: Sequence[str], decisions: list[Any]) -> dict[Any, Any]:
             )
         try:
             limit = float(text)
+            whole = limit.is_integer() and "." not in text
+            if not (limit >= 0 and (whole or limit <= 1)):
+                raise ValueError
         except ValueError:
             raise TableError(
-                f"--capacity {entry!r} must be a number of rows (200) or a share (0.05)."
+                f"--capacity {entry!r} must be a whole number of rows (200), or a share from 0 to "
+                "1 (0.05)."
             ) from None
-        whole = limit.is_integer() and "." not in text
-        if limit < 0 or (not whole and limit > 1):
-            raise TableError(
-                f"--capacity {entry!r} must be a whole number of rows, or a share from 0 to 1."
-            )
         found[known[name.strip()]] = int(limit) if whole else limit
     return found
 
@@ -292,10 +288,7 @@ def explain(
     import polars as pl
 
     model, recipe = asked.load()
-    if not hasattr(model, "explain"):
-        raise TableError(
-            f"{type(model).__name__} cannot explain decisions in money; CostBoost can."
-        )
+    _check_explains(model)
     source = asked.open()
     frame = source.scan().slice(row - 1, 1).collect()
     if not frame.height:

@@ -38,7 +38,7 @@ Entries = Mapping[tuple[str, ...], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LabelledRows:
     """Rows as a model takes them."""
 
     X: Any
@@ -50,19 +50,21 @@ class Rows:
     def __len__(self) -> int:
         return len(self.y)
 
-    def take(self, index: AnyArray) -> Rows:
+    def take(self, index: AnyArray) -> LabelledRows:
         """Some of the rows."""
         is_frame = hasattr(self.X, "iloc")
         X = self.X.iloc[index].reset_index(drop=True) if is_frame else self.X[index]
         others = (self.weights, self.time, self.groups)
-        return Rows(X, self.y[index], *(None if one is None else one[index] for one in others))
+        return LabelledRows(
+            X, self.y[index], *(None if one is None else one[index] for one in others)
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class CostProblem:
     """Rows with classes and costs, and all that was found out about the file."""
 
-    rows: Rows
+    rows: LabelledRows
     cost_matrix: Any
     recipe: Any = None
     excludes_cost_columns: bool = False
@@ -79,7 +81,7 @@ class Problem:
         )  # fmt: skip
 
 
-def read_problem(options: ProblemOptions, first: int | None = None) -> Problem:
+def read_problem(options: ProblemOptions, first: int | None = None) -> CostProblem:
     """Read a file, or its first rows, and find out what its columns hold."""
     import polars as pl
 
@@ -87,7 +89,7 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> Problem:
     entries = typed_costs(options.cost or (), options.cost_matrix)
     names = source.columns()
     _check_names(options, names, source)
-    _check_expressions(entries, names, source.name)
+    costed = columns_in(entries, names, source.name)
     if first is None:
         frame = source.read()
         distinct = frame[target]
@@ -104,7 +106,7 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> Problem:
     if not frame.height:
         raise TableError(f"{source.name}: no row has a value for the target {target!r}.")
     distinct = distinct.filter(~without_label(distinct))
-    columns, excludes, more = _roles(frame, options, columns_in(entries))
+    columns, excludes, more = _roles(frame, options, costed)
     recipe = TableRecipe(columns, target, label_kind(distinct))
     if not recipe.used:
         raise TableError("No column is left to learn from: all are skipped or excluded.")
@@ -116,10 +118,10 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> Problem:
     if form is None:
         notes.append("No --cost is given: every mistake costs 1.")
     rows = read_rows(frame, recipe, source.name)
-    return Problem(rows, form, recipe, excludes, [*notes, *more], source, frame)
+    return CostProblem(rows, form, recipe, excludes, [*notes, *more], source, frame)
 
 
-def read_rows(frame: pl.DataFrame, recipe: TableRecipe, where: str) -> Rows:
+def read_rows(frame: pl.DataFrame, recipe: TableRecipe, where: str) -> LabelledRows:
     """Labelled rows of a file, by a recipe."""
     import polars as pl
 
@@ -135,7 +137,7 @@ def read_rows(frame: pl.DataFrame, recipe: TableRecipe, where: str) -> Rows:
         time = recipe.moments(frame, name, where).to_numpy()
     if (name := recipe.role("group")) is not None and name in frame.columns:
         groups = texts(frame[name])
-    return Rows(recipe.features(frame, where), y, weights, time, groups)
+    return LabelledRows(recipe.features(frame, where), y, weights, time, groups)
 
 
 def texts(values: pl.Series, missing: str = "") -> AnyArray:
@@ -184,24 +186,18 @@ def _roles(
             f"(--exclude {' --exclude '.join(rest)})."
         )
 
-    def with_role(column: Column) -> Column:
-        name = column.name
-        if name == options.target:
-            return replace(column, role="target", reason="", parts=())
-        if name == options.weight_column:
-            return replace(column, role="weight", reason="weight of the row")
-        if only_costs and name in costed:
-            return replace(column, role="cost", reason="only for the costs")
-        if name in excluded:
-            return replace(column, role="excluded", reason="as you asked", parts=())
-        if name == options.group_column:
-            return replace(column, role="group", reason="keeps groups together", parts=())
-        if name == options.time_column:
-            return replace(column, role="time", reason=column.reason or "orders the rows")
-        return column
-
     found = infer_columns(frame, keep=costed, force_category=listed(options.category))
-    columns = tuple(map(with_role, found))
+    order = next((one.reason for one in found if one.name == options.time_column), "")
+    # A later line wins, if a column has several roles.
+    roles: dict[str | None, dict[str, Any]] = {
+        options.time_column: {"role": "time", "reason": order or "orders the rows"},
+        options.group_column: {"role": "group", "reason": "keeps groups together", "parts": ()},
+        **{one: {"role": "excluded", "reason": "as you asked", "parts": ()} for one in excluded},
+        **{one: {"role": "cost", "reason": "only for the costs"} for one in costed if only_costs},
+        options.weight_column: {"role": "weight", "reason": "weight of the row"},
+        options.target: {"role": "target", "reason": "", "parts": ()},
+    }
+    columns = tuple(replace(column, **roles.get(column.name, {})) for column in found)
     notes = [
         f"The column {column.name} tells the class of every row. If it is known only after the "
         f"decision, leave it out: --exclude {column.name}."
@@ -282,14 +278,9 @@ def _costs_of_file(path: str | os.PathLike[str]) -> Entries:
     return found
 
 
-def columns_in(entries: Entries) -> list[str]:
-    """Columns that the costs name, each once."""
-    cells = [cell for cell in entries.values() if isinstance(cell, str)]
-    return list(dict.fromkeys(name for cell in cells for name in Expression(cell).columns))
-
-
-def _check_expressions(entries: Entries, known: Sequence[str], where: str) -> None:
-    """Refuse costs that are not numbers or arithmetic over columns of the file."""
+def columns_in(entries: Entries, known: Sequence[str], where: str) -> list[str]:
+    """Columns that the costs name, each once; they must be arithmetic over known columns."""
+    found: dict[str, None] = {}
     for place, cell in entries.items():
         if not isinstance(cell, str):
             continue
@@ -303,6 +294,8 @@ def _check_expressions(entries: Entries, known: Sequence[str], where: str) -> No
         for name in names:
             if name not in known:
                 raise unknown_column(name, known, f"the cost {entry!r} names it", where)
+            found[name] = None
+    return list(found)
 
 
 def _check_kinds(entries: Entries, columns: Sequence[Column]) -> None:
@@ -380,7 +373,7 @@ def _pairs(entries: Entries, recipe: TableRecipe, classes: Sequence[Any]) -> dic
 # --- held-out rows -----------------------------------------------------------------------------
 
 
-def split(rows: Rows, share: float, seed: int) -> tuple[Ints, Ints, str]:
+def split(rows: LabelledRows, share: float, seed: int) -> tuple[Ints, Ints, str]:
     """Hold out rows: the latest if times are known, whole groups if there are groups."""
     from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
@@ -415,7 +408,7 @@ def split(rows: Rows, share: float, seed: int) -> tuple[Ints, Ints, str]:
     return np.sort(train), np.sort(test), words
 
 
-def folds(rows: Rows, n_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+def folds(rows: LabelledRows, n_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Folds of a cross-validation: forward in time, by groups, or stratified at random."""
     from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
 

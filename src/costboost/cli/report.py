@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,11 +49,7 @@ def report(
 
     need("plotly", "report", "costboost report")
     check_output(path, kinds=False)
-    model, recipe = asked.load()
-    if model._lack_of_probabilities():
-        raise TableError(
-            f"{type(model).__name__} has no probabilities, which the report needs. Use CostBoost."
-        )
+    model, recipe = asked.load("which the report needs")
     source = asked.open()
     frame = source.read()
     rows = read_rows(frame, recipe, source.name)
@@ -79,8 +75,7 @@ def report(
         )  # fmt: skip
         page = write_report(report_data(case), path)
     if as_json:
-        ways = [asdict(rule) for rule in rules]
-        print_json({"page": str(page), "rows": len(rows), "ways_to_decide": ways})
+        print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules})
         return
     console.print(money_table(rules, len(rows), unit_of_rows))
     console.print(f"{verdict(rules, float(case.weights.sum()), case.unit)}.", highlight=False)
@@ -108,12 +103,7 @@ def monitor(
     if plot is not None:
         need("matplotlib", "plots", "--plot")
         check_output(plot, kinds=False)
-    model, recipe = asked.load()
-    if model._lack_of_probabilities():
-        raise TableError(
-            f"{type(model).__name__} has no probabilities, so the cost of new rows cannot be "
-            "predicted. Use CostBoost."
-        )
+    model, recipe = asked.load("so the cost of new rows cannot be predicted")
     old = _snapshot(model, recipe, asked.open(reference))
     found = Monitor(old, false_alarm_rate=false_alarm_rate).check(
         _snapshot(model, recipe, asked.open())

@@ -10,9 +10,10 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from costboost.cli.options import option
+from costboost.cli.options import command, option
 
 
+@command
 def reproduce(
     paper: str | None = typer.Argument(None, metavar="PAPER", help="A paper of --list."),
     item: str | None = typer.Argument(
@@ -34,38 +35,32 @@ def reproduce(
     """Run a paper's table or figure again, and print our figures beside the paper's."""
     console = Console()
     try:
-        from costboost_papers import command
+        from costboost_papers import command as papers
         from costboost_papers.run import CannotRunError
     except ModuleNotFoundError as error:
-        console.print(
-            f"[red]costboost reproduce needs {error.name}, which is not installed: "
-            'pip install "costboost\\[experiments]".[/red]'
-        )
-        raise typer.Exit(2) from error
-    try:
-        if listing:
-            command.show_items(console)
-            return
-        command.check_extras()
-        chosen = command.choose(paper, item, everything)
-    except (ImportError, ValueError) as error:
-        console.print(f"[red]{escape(str(error))}[/red]")
-        raise typer.Exit(2) from error
+        raise ImportError(
+            f"costboost reproduce needs {error.name}, which is not installed: "
+            'pip install "costboost[experiments]".'
+        ) from error
+    if listing:
+        papers.show_items(console)
+        return
+    papers.check_extras()
+    chosen = papers.choose(paper, item, everything)
     if not chosen and not pages:
-        console.print(
-            "[red]Name a PAPER (and an ITEM), or use --all, --list or --pages; "
-            "`costboost reproduce --help` explains them.[/red]"
+        raise ValueError(
+            "Name a PAPER (and an ITEM), or use --all, --list or --pages; "
+            "`costboost reproduce --help` explains them."
         )
-        raise typer.Exit(2)
     if data is not None:
         from costboost.datasets.files import ENVIRONMENT_VARIABLE
 
         os.environ[ENVIRONMENT_VARIABLE] = str(data.resolve())
     mode: Any = "quick" if quick else "full"
     try:
-        failed = command.run_and_show(console, chosen, mode, output, jobs)
+        failed = papers.run_and_show(console, chosen, mode, output, jobs)
         if pages:
-            command.write_pages(console, docs, output, mode)
+            papers.write_pages(console, docs, output, mode)
     except (CannotRunError, OSError) as error:
         console.print(f"[red]{escape(str(error))}[/red]")
         raise typer.Exit(1) from error

@@ -46,6 +46,7 @@ def serve(
     for module in ("fastapi", "uvicorn", "prometheus_client", "pyarrow"):
         need(module, "serve", "costboost serve")
     from costboost.serve import LOOPBACK_NAMES, Settings, is_loopback
+    from costboost.serve.scoring import load_service
     from costboost.serve.workers import listen, run
 
     token = _token(token_file)
@@ -61,7 +62,12 @@ def serve(
         threads=threads, hosts=(*LOOPBACK_NAMES, *names) if is_loopback(host) else names,
         trusted=tuple(trust or ()),
     )  # fmt: skip
-    _check_model(settings.model, settings.trusted)
+    if not settings.model.is_file():
+        raise ValueError(
+            f"There is no model file {model.name!r} in {settings.model.parent}. `costboost fit` "
+            "or model.save writes one."
+        )
+    load_service(settings.model, settings.trusted)  # a faulty file is told before a process starts
     listener = listen(settings)
     at = listener.getsockname()[1]
     shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
@@ -86,15 +92,3 @@ def _token(file: Path | None) -> str | None:
             "or has others. `openssl rand -hex 32` makes one."
         )
     return token
-
-
-def _check_model(path: Path, trusted: tuple[str, ...]) -> None:
-    """Say what is wrong with the file before a process starts."""
-    from costboost.serve.scoring import load_service
-
-    if not path.is_file():
-        raise ValueError(
-            f"There is no model file {path.name!r} in {path.parent}. `costboost fit` or "
-            "model.save writes one."
-        )
-    load_service(path, trusted)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
     from costboost.columns import TableRecipe
-    from costboost.report.headline import Rule
+    from costboost.report.headline import RuleCost
 
 MOST_COLUMNS = 40
 """A table of columns shows at most this many features; the others are counted."""
@@ -23,20 +25,32 @@ def print_json(values: Mapping[str, Any]) -> None:
     """Print one JSON object, for scripts."""
 
     def plain(value: Any) -> Any:
+        if hasattr(value, "to_json"):
+            return value.to_json()
+        if is_dataclass(value):
+            return vars(value)
         return value.tolist() if hasattr(value, "tolist") else str(value)
 
     json.dump(values, sys.stdout, indent=2, default=plain, ensure_ascii=False)
     sys.stdout.write("\n")
 
 
-def note(console: Console, text: str) -> None:
-    """Something worth knowing."""
-    console.print(f"[cyan]Note:[/cyan] {escape(text)}", highlight=False)
+def note(console: Console, *texts: str) -> None:
+    """What is worth knowing."""
+    for text in texts:
+        console.print(f"[cyan]Note:[/cyan] {escape(text)}", highlight=False)
 
 
-def warn(console: Console, text: str) -> None:
-    """Something that may be wrong."""
-    console.print(f"[yellow]Warning:[/yellow] {escape(text)}", highlight=False)
+def warn(console: Console, *texts: str) -> None:
+    """What may be wrong."""
+    for text in texts:
+        console.print(f"[yellow]Warning:[/yellow] {escape(text)}", highlight=False)
+
+
+def progress(console: Console) -> Progress:
+    """A bar that is gone when the work is done."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    return Progress(*columns, console=console, transient=True)
 
 
 def wrote(console: Console, path: Any, more: str = ".") -> None:
@@ -80,7 +94,7 @@ def columns_table(recipe: TableRecipe) -> Table:
     return table
 
 
-def money_table(rules: Sequence[Rule], n: int, unit: str) -> Table:
+def money_table(rules: Sequence[RuleCost], n: int, unit: str) -> Table:
     """What each rule costs on held-out rows, and what the model saves against it."""
     # ``unit`` is what the intervals resample, rows or days.
     table = grid(

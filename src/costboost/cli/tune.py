@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from costboost.cli import options
 from costboost.cli.failure import collected_warnings
-from costboost.cli.options import (
-    AS_JSON,
-    QUIET,
-    TEST_SIZE,
-    LearnerOptions,
-    ProblemOptions,
-    command,
-    option,
-)
+from costboost.cli.options import LearnerOptions, ProblemOptions, command, option
 from costboost.columns import TableError, check_output, need
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import Problem
+    from costboost.cli.problem import CostProblem
 
 SPACE: dict[str, tuple[type, float, float, bool]] = {
     # name: type, lowest, highest, whether steps are ratios
@@ -55,9 +46,9 @@ def tune(
     ),
     trials: int = option(30, "Trials in all, earlier ones included.", min=1),
     folds: int = option(3, "Folds that a trial is measured on.", min=2),
-    test_size: float = TEST_SIZE,
-    as_json: bool = AS_JSON,
-    quiet: bool = QUIET,
+    test_size: float = options.TEST_SIZE,
+    as_json: bool = options.AS_JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Search for the settings that cost least; measure them on rows the search has not seen."""
     from costboost.cli.models import fingerprint, measure, read_settings, save_model
@@ -73,8 +64,7 @@ def tune(
     if not test_size:
         raise TableError("--test-size must be above 0: the best settings are measured on it.")
     problem = asked.read()
-    for text in problem.notes:
-        note(console, text)
+    note(console, *problem.notes)
     train, test, words = split(problem.rows, test_size, learner.seed)
     training, held_out = problem.rows.take(train), problem.rows.take(test)
     question = {
@@ -89,21 +79,19 @@ def tune(
         plain, tuned = learner.build(problem), learner.build(problem, **best)
         for model in (plain, tuned):
             model.fit(training.X, training.y, training.weights)
-    for text in remarks:
-        warn(console, text)
+    warn(console, *remarks)
     rivals = {"Default settings": plain.predict(held_out.X)}
     _, rules, unit = measure(tuned, held_out, problem.recipe, rivals=rivals)
     if path is not None:
         save_model(tuned, problem.recipe, path)
     if as_json:
-        ways = [asdict(rule) for rule in rules]
         print_json(
             {
                 "study": str(study),
                 "trials": done,
                 "pruned": pruned,
                 "best": best,
-                "held_out": {"rows": len(held_out), "how": words, "ways_to_decide": ways},
+                "held_out": {"rows": len(held_out), "how": words, "ways_to_decide": rules},
                 "model": None if path is None else str(path),
             }
         )
@@ -118,7 +106,7 @@ def tune(
 
 
 def _search(
-    console: Console, problem: Problem, train: Any, learner: LearnerOptions, n_folds: int,
+    console: Console, problem: CostProblem, train: Any, learner: LearnerOptions, n_folds: int,
     path: Path, question: dict[str, Any], trials: int,
 ) -> tuple[dict[str, Any], int, int]:  # fmt: skip
     """Do the trials that are missing; the best settings, the number of trials, of those pruned."""
@@ -126,6 +114,7 @@ def _search(
 
     from costboost.cli.models import codes_of
     from costboost.cli.problem import folds
+    from costboost.cli.show import progress
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     rows, known = problem.rows.take(train), problem.costs("costboost tune").take(train)
@@ -161,8 +150,7 @@ def _search(
         return total / weight
 
     found = _open_study(path, question)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
+    with progress(console) as bar:
         done = len(_finished(found))
         task = bar.add_task("trials", total=max(trials, done), completed=done)
         for number in range(done, trials):

@@ -53,7 +53,7 @@ def fit(
         eval_set=watched,
         use_best_model=watched is not None,
         early_stopping_rounds=rounds.patience if watched is not None else None,
-        callbacks=[_Callback(rounds)],
+        callbacks=[_CatBoostRounds(rounds)],
     )
     trees = from_catboost(booster, inputs.source, inputs.category)
     model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, threads)
@@ -85,7 +85,7 @@ def _parameters(kind: Candidate, target: Target, rounds: Rounds, threads: int) -
     return {**parameters, **kind.parameters}
 
 
-class _Callback:
+class _CatBoostRounds:
     """Reports rounds, and stops when it is told to."""
 
     def __init__(self, rounds: Rounds) -> None:

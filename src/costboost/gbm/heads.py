@@ -74,7 +74,8 @@ class Head(ABC):
 
     def scores(self, X: AnyArray) -> Floats:
         """Scores of all models together."""
-        return self.average(model.scores(X) for model in self.models) + self.base
+        total = sum(w * m.scores(X) for w, m in zip(self.weights, self.models, strict=True))
+        return np.asarray(self.temperature * total + self.base)
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """The scores by round; boosters that have stopped keep their last ones."""
@@ -110,9 +111,7 @@ class ProbabilityHead(Head):
 
     decides_by_cost = True
 
-    def proba(self, scores: Floats) -> Floats:
-        """Probabilities of the classes."""
-        return to_proba(scores)
+    proba = staticmethod(to_proba)
 
     def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
         """The decision of smallest expected cost, by the rows' own matrices if they are known."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 from costboost._utils import RoundLine, progress_bar
-from costboost.gbm.rows import Rows
+from costboost.gbm.rows import PricedRows
 from costboost.gbm.targets import Target
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class Rounds:
         patience: int,
         seed: int,
         target: Target,
-        sets: Mapping[str, Rows],
+        sets: Mapping[str, PricedRows],
         decide: Callable[..., AnyArray] | None = None,
         callbacks: Sequence[Callback] = (),
         **place: Any,

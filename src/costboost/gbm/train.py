@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from costboost._threads import blas_threads, most_threads, n_threads
+from costboost._threads import blas_threads, n_threads
 from costboost._typing import Floats, Ints
 from costboost._utils import now
 from costboost.costs import Costs
@@ -30,9 +30,9 @@ from costboost.gbm.members import (
     engine,
     mixed,
 )
-from costboost.gbm.models import Model
+from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.rounds import BoosterProgress, Callback, Evals, Round, Rounds, booster_progress
-from costboost.gbm.rows import Rows, TrainingRows
+from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import (
     DecisionTarget,
     LossTarget,
@@ -138,6 +138,9 @@ def train(
             if found is not None:
                 heads["decision"], scores["decision"] = found
         estimates, decisions = _estimated(heads, scores, held_out)
+    for one in [m for head in heads.values() for m in head.models if m.engine == "forest"][:1]:
+        assert isinstance(one, TreeModel)
+        one.trees.warm(one.n_features)
     summary = rows.totals.summary
     attributes = {
         "classes_": rows.totals.classes,
@@ -230,7 +233,7 @@ class Training:
         # What hears of rounds or ends them in time goes model by model.
         if not (callbacks or verbose or model.time_limit is not None or model.device != "cpu"):
             is_large = rows.totals.rows * rows.columns.n_features > _TOGETHER_NUMBERS
-            n_workers = 1 if is_large else min(most_threads(model.n_jobs), len(rows.seeds))
+            n_workers = 1 if is_large else min(n_threads(model.n_jobs), len(rows.seeds))
         with booster_progress(rows.owner, verbose) as progress:
             listeners: list[Callback] = [] if progress is None else [progress]
             listeners += callbacks
@@ -329,7 +332,7 @@ class Training:
         threads = n_threads(self.model.n_jobs, self.rows.totals.rows)
         if n_workers == 1:
             return threads
-        return min(threads, max(most_threads(self.model.n_jobs) // n_workers, 1))
+        return min(threads, max(n_threads(self.model.n_jobs) // n_workers, 1))
 
     def _fit(
         self,
@@ -429,7 +432,7 @@ class Training:
             kind.models = [single]
 
 
-def _sampled(target: Target, held_out: Rows) -> tuple[Target, slice]:
+def _sampled(target: Target, held_out: PricedRows) -> tuple[Target, slice]:
     """A target on as many held-out rows as choose weights, and which rows they are."""
     some = slice(None, None, -(-len(held_out) // _BLEND_ROWS))
     return target.on(held_out.costs, held_out.weights).take(some), some
@@ -485,7 +488,7 @@ def with_prices(
     others: list[tuple[Trained, float]],
     base: float,
     target: Target,
-    held_out: Rows,
+    held_out: PricedRows,
 ) -> tuple[Head, Floats] | None:
     """The deciding head, of what was learned directly and what follows from prices."""
     direct: Any = learned.scores
@@ -526,7 +529,7 @@ class Estimate(NamedTuple):
 
 
 def _estimated(
-    heads: dict[str, Head], scores: dict[str, Floats], held_out: Rows
+    heads: dict[str, Head], scores: dict[str, Floats], held_out: PricedRows
 ) -> tuple[dict[str, Any], Ints]:
     """Costs of the decisions on held-out rows, as attributes, and the decisions."""
     costs, weights = held_out.costs, held_out.weights

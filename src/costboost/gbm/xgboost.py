@@ -84,7 +84,7 @@ def boost(
         parameters_for(kind, target, rounds.seed, threads),
         train,
         num_boost_round=rounds.n_rounds,
-        callbacks=[_Callback(rounds)],
+        callbacks=[_RoundCallback(rounds)],
         **options,
     )
     if rounds.best_round < booster.num_boosted_rounds():
@@ -182,7 +182,7 @@ class Batches(xgb.DataIter):
         return batch is not None
 
 
-class _Callback(xgb.callback.TrainingCallback):
+class _RoundCallback(xgb.callback.TrainingCallback):
     """Report, and stop when it is time."""
 
     def __init__(self, rounds: Rounds) -> None:

@@ -162,7 +162,7 @@ def numbers(values: Any) -> list[Any]:
     """Numbers with six digits, short in JSON; what is not finite becomes a gap. Texts stay."""
     array = np.asarray(values)
     if array.dtype.kind == "U":
-        return array.tolist()
+        return list(values)
     return [float(f"{v:.6g}") if np.isfinite(v) else None for v in array.tolist()]
 
 
