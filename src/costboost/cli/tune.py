@@ -11,16 +11,9 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
+from costboost.cli import options
 from costboost.cli.failure import collected_warnings
-from costboost.cli.options import (
-    AS_JSON,
-    QUIET,
-    TEST_SIZE,
-    LearnerOptions,
-    ProblemOptions,
-    command,
-    option,
-)
+from costboost.cli.options import LearnerOptions, ProblemOptions, command, option
 from costboost.columns import TableError, check_output, need
 
 if TYPE_CHECKING:
@@ -53,9 +46,9 @@ def tune(
     ),
     trials: int = option(30, "Trials in all, earlier ones included.", min=1),
     folds: int = option(3, "Folds that a trial is measured on.", min=2),
-    test_size: float = TEST_SIZE,
-    as_json: bool = AS_JSON,
-    quiet: bool = QUIET,
+    test_size: float = options.TEST_SIZE,
+    as_json: bool = options.AS_JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Search for the settings that cost least; measure them on rows the search has not seen."""
     from costboost.cli.models import fingerprint, measure, read_settings, save_model
