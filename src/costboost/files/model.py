@@ -226,7 +226,7 @@ def _summary(model: Any) -> dict[str, Any]:
         "features": describe_features(model),
         "calibration": {
             "method": _readable(parameters.get("calibration")),
-            "temperature": _readable(_optional(model, "temperature_")),
+            "temperature": _readable(getattr(model, "temperature_", None)),
         },
         "estimates": {
             name: _readable(getattr(model, name)) for name in _ESTIMATES if hasattr(model, name)
@@ -258,25 +258,19 @@ def describe_features(model: Any) -> dict[str, Any]:
     }
 
 
-def _optional(model: Any, name: str) -> Any:
-    try:
-        return getattr(model, name, None)
-    except (AttributeError, ValueError):
-        return None
-
-
 def _readable(value: Any, depth: int = 0) -> Any:
     """A value as JSON for people: exact values are in the state."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, (bool, int, str)):
-        return value[:1000] if isinstance(value, str) else value
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return value[:1000]
     if isinstance(value, float):
         return value if np.isfinite(value) else str(value)
     if isinstance(value, np.ndarray):
-        return (
-            _readable(value.tolist()) if value.size <= _MOST_LISTED else f"array of {value.shape}"
-        )
+        is_long = value.size > _MOST_LISTED
+        return f"array of {value.shape}" if is_long else _readable(value.tolist())
     if depth < 6 and isinstance(value, dict):
         return {
             key if isinstance(key, str) else repr(key): _readable(item, depth + 1)
@@ -333,29 +327,27 @@ def show(path: str | os.PathLike[str], console: Console | None = None) -> None:
     from rich.table import Table
 
     found = inspect(path)
-    console = console or Console()
+    out = console or Console()
 
     def cell(value: Any) -> str:
         return escape(_short(value))
 
-    about = Table(title=escape(os.fspath(path)), show_header=False, title_justify="left")
-    for key, value in _about(found).items():
-        about.add_row(key, cell(value))
-    console.print(about)
+    def put(title: str, rows: Iterable[Iterable[Any]], *head: str) -> None:
+        table = Table(*map(cell, head), title=title, show_header=bool(head), title_justify="left")
+        for row in rows:
+            table.add_row(*map(cell, row))
+        out.print(table)
+
+    put(escape(os.fspath(path)), _about(found).items())
     parameters = found.get("parameters")
     if isinstance(parameters, dict):
-        table = Table("parameter", "value", title="Parameters", title_justify="left")
-        for key, value in parameters.items():
-            table.add_row(cell(key), cell(value))
-        console.print(table)
+        put("Parameters", parameters.items(), "parameter", "value")
     boosters = [booster for booster in found["boosters"] if isinstance(booster, dict)]
     if boosters:
-        table = Table(*map(cell, boosters[0]), title="Boosters", title_justify="left")
-        for booster in boosters:
-            table.add_row(*(cell(booster.get(key)) for key in boosters[0]))
-        console.print(table)
+        names = list(boosters[0])
+        put("Boosters", [[booster.get(name) for name in names] for booster in boosters], *names)
     if found["untrusted"]:
-        console.print(f"To load this file you must trust these types: {cell(found['untrusted'])}")
+        out.print(f"To load this file you must trust these types: {cell(found['untrusted'])}")
 
 
 def _about(found: dict[str, Any]) -> dict[str, Any]:

@@ -392,8 +392,6 @@ class Outermost:
 
     def _refused(self, scope: Any) -> Response | None:
         """The answer to foreign host names and wrong tokens."""
-        if self._token is None and not self._hosts:
-            return None
         headers = dict(scope["headers"])
         if self._hosts:
             host = headers.get(b"host", b"").lower()
