@@ -104,23 +104,19 @@ class Design:
         unit = np.maximum(np.abs(filled).max(axis=0, initial=0.0), np.finfo(float).tiny)
         means = (filled / unit).mean(axis=0) * unit
         scales = (filled / unit).std(axis=0) * unit
-        tiny = scales <= 1e-12 * unit
+        # A constant column, such as one that is left out of a frame, is no input.
+        varies = scales > 1e-12 * unit
         known = np.asarray(X[:, codes], dtype=np.float64)
         sizes = np.array([_n_codes(column) for column in known.T], dtype=np.intp)
         return cls(
-            numeric,
+            numeric[varies],
             codes,
-            medians,
-            means,
-            np.where(tiny, np.inf, scales),  # constant columns become zeros
+            medians[varies],
+            means[varies],
+            scales[varies],
             numeric[missing.any(axis=0)],
             sizes,
         )
-
-    @property
-    def n_features(self) -> int:
-        """Number of columns of the table."""
-        return len(self.numeric) + len(self.categorical)
 
     @property
     def sources(self) -> Ints:
