@@ -14,8 +14,8 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import LOSSES
-from costboost.gbm.heads import DecisionHead, temperature, to_proba
-from costboost.gbm.rounds import Rounds, to_scores
+from costboost.gbm.members import Rounds, to_scores
+from costboost.gbm.models import DecisionHead, temperature, to_proba
 from costboost.gbm.rows import HoldOut, PricedRows, Totals, hold_out_rule, make_folds
 from costboost.gbm.targets import DecisionTarget, LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.train import Estimate, estimate_share
