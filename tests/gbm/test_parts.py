@@ -190,7 +190,6 @@ def test_totals_are_plain_sums_and_add_up(form):
         "label_weight",
         "label_gain",
         "mean_worst_cost",
-        "mean_gain",
         "mean_costs",
     ):
         np.testing.assert_allclose(getattr(added, name), getattr(totals, name))

@@ -27,6 +27,7 @@ from costboost.gbm.members import (
     Evals,
     Member,
     Members,
+    Round,
     Rounds,
     blend,
     booster_progress,
