@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -175,19 +174,16 @@ def load_model(path: Path) -> tuple[Any, TableRecipe]:
 
 def fingerprint(problem: CostProblem) -> dict[str, str]:
     """What must be the same for results to be used again: rows, costs, versions."""
-    import pandas as pd
-
-    from costboost._utils import versions
+    from costboost import _utils
     from costboost.files.model import PACKAGES
 
     rows = problem.rows
-    digest = hashlib.sha256(" ".join(map(str, rows.X.columns)).encode("utf-8", "surrogatepass"))
-    digest.update(pd.util.hash_pandas_object(rows.X, index=False).to_numpy().tobytes())
-    for values in (rows.y, rows.weights, rows.time, rows.groups):
-        digest.update(b"none" if values is None else np.asarray(values).astype(str).tobytes())
+    hashes = [_utils.fingerprint(rows.X, rows.y)]
+    hashes += [_utils.fingerprint(one, ()) for one in (rows.weights, rows.time, rows.groups)]
+    numbers = _utils.versions(*PACKAGES)
     return {
-        "rows": digest.hexdigest()[:16], "costs": repr(problem.cost_matrix),
-        "versions": ", ".join(f"{name} {number}" for name, number in versions(*PACKAGES).items()),
+        "rows": " ".join(one[:16] for one in hashes), "costs": repr(problem.cost_matrix),
+        "versions": ", ".join(f"{name} {number}" for name, number in numbers.items()),
     }  # fmt: skip
 
 

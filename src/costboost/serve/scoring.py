@@ -17,6 +17,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Expression, scenarios
 from costboost.costs.forms import Reader, columns_of, varies
 from costboost.decisions import Allocation, Explanation, allocate
+from costboost.decisions.explain import cheapest_other
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.serve.columns import RequestError, Schema, Table
 from costboost.serve.requests import LARGEST, Query, Requests
@@ -49,7 +50,7 @@ class Service:
         self.model = model
         self.fingerprint = fingerprint
         self.title = title
-        self.columns = Schema.of(model)
+        self.columns = Schema(model)
         self.requests = Requests(model, self.columns)
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
@@ -117,14 +118,17 @@ class Service:
         found = None
         if query.capacity is not None:
             found = allocate(
-                expected, self.decisions, capacity=query.capacity, per=table.groups,
+                expected, self.decisions, capacity=query.capacity, per=query.groups,
                 proba=proba, classes=self.classes,
             )  # fmt: skip
             codes = found.codes
         reasons = None
         if query.explain:
             reasons = self.model.explain(table.frame(), costs=costs, codes=codes)
-        return Reply(codes, proba, expected, *_runner_up(expected, codes), reasons, found)
+        others: tuple[Ints | None, Floats | None] = (None, None)
+        if len(self.decisions) > 1:
+            others = cheapest_other(expected, codes)
+        return Reply(codes, proba, expected, *others, reasons, found)
 
     def _costs(self, query: Query, X: Any) -> Floats | None:
         """A matrix per row: given, or of the columns. None: the model decides by its own."""
@@ -185,8 +189,9 @@ class Service:
             limits = answer.allocation.to_frame().dropna(subset="price")
             shown = [name for name in limits if name in ("group", "decision", "rows", "price")]
             content["limits"] = limits[shown].to_dict("records")
-        if table.unseen:
-            content["unseen_categories"] = table.unseen
+        unseen = table.unseen()
+        if unseen:
+            content["unseen_categories"] = unseen
         return to_json(content, inf_nan_mode="null")
 
     def as_arrow(self, answer: Reply) -> bytes:
@@ -205,18 +210,6 @@ class Service:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
         return bytes(sink.getvalue().to_pybytes())
-
-
-def _runner_up(expected: Floats, codes: Ints) -> tuple[Ints | None, Floats | None]:
-    """The cheapest other decision of each row, and what the decision saves against it."""
-    n, d = expected.shape
-    if d < 2:
-        return None, None
-    rows = np.arange(n)
-    others = expected.copy()
-    others[rows, codes] = np.inf
-    found: Ints = others.argmin(axis=1)
-    return found, others[rows, found] - expected[rows, codes]
 
 
 def load_service(path: Path, trusted: tuple[str, ...] = ()) -> Service:
