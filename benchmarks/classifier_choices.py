@@ -25,10 +25,9 @@ from costboost import CostBoostClassifier
 from costboost.columns.frames import FrameEncoder, categorical_columns
 from costboost.costs import Costs
 from costboost.datasets import load
-from costboost.gbm.heads import temperature, to_proba
-from costboost.gbm.members import candidate
-from costboost.gbm.rounds import Rounds
-from costboost.gbm.rows import Columns, MemoryRows, Rows, make_folds
+from costboost.gbm.members import Rounds, candidate
+from costboost.gbm.models import temperature, to_proba
+from costboost.gbm.rows import Columns, MemoryRows, PricedRows, make_folds
 from costboost.gbm.targets import ProbabilityTarget
 from costboost.metrics import avoidable_cost_score
 from costboost_papers.costs import class_frequency
@@ -116,7 +115,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
     )
     known, asked = costs.take(train), costs.take(test)
     model = CostBoostClassifier(n_jobs=1, n_estimators=ROUNDS, random_state=seed)
-    rows = Rows(X[train], known, np.ones(len(train)))
+    rows = PricedRows(X[train], known, np.ones(len(train)))
     parts, seeds = make_folds(rows, rows.weights, model, "")
     table = MemoryRows(rows, columns, parts, seeds, "", has_row_costs=False)
     target = ProbabilityTarget(table.totals)
@@ -127,7 +126,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
         kind = candidate(model, target.n_scores)
         booster, _ = table.fit(kind, target, number, rounds, 1)
         boosters.append(booster.booster)
-        stages = enumerate(booster.staged_scores(X[train][part.held_out]), 1)
+        stages = enumerate(booster.staged_scores(X[train][part[1]]), 1)
         curves.append({t: scores.copy() for t, scores in stages if t % EVERY == 0})
 
     def saved(proba: np.ndarray) -> float:
@@ -136,7 +135,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
 
     for criterion, loss in CRITERIA.items():
         rounds = [
-            min(curve, key=lambda t, c=curve, p=part: loss(c[t], known.take(p.held_out)))
+            min(curve, key=lambda t, c=curve, p=part: loss(c[t], known.take(p[1])))
             for curve, part in zip(curves, parts, strict=True)
         ]
         scores = [
@@ -147,7 +146,7 @@ def choices(name: str, seed: int) -> Iterator[tuple[str, str, float]]:
         if criterion != "log loss":
             continue
         seen = np.concatenate([curve[t] for curve, t in zip(curves, rounds, strict=True)])
-        rows = np.concatenate([part.held_out for part in parts])
+        rows = np.concatenate([part[1] for part in parts])
         T = temperature(seen, known.codes[rows], np.ones(len(rows)))
         yield "average", "one booster", saved(to_proba(scores[0]))
         yield "average", "scores", saved(to_proba(np.mean(scores, axis=0)))

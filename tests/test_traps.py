@@ -589,9 +589,9 @@ def test_twins_that_are_natural_are_not_told():
         quick(effort="fast", n_estimators=5).fit(X, y)
 
 
-@pytest.mark.slow
 def test_kddcup99_is_told_to_repeat_rows(data_dir):
     X = pd.read_csv(data_dir / "kddcup99.csv.gz", nrows=20_000)
     y = X.pop("target")
+    X = X.loc[:, ~X.columns.str.startswith("aux_")]  # what the loader leaves out
     with pytest.warns(costboost.CostWarning, match=r"\d\d% of the held-out rows are equal"):
         quick(effort="fast", n_estimators=2).fit(X, y)

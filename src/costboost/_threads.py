@@ -13,17 +13,11 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-__all__ = [
-    "blas_threads",
-    "is_forked",
-    "limit_forked",
-    "most_threads",
-    "n_threads",
-    "usable_threads",
-]
+__all__ = ["blas_threads", "is_forked", "limit_forked", "n_threads"]
 
 # Below this many rows a second thread costs more than it brings.
 _ROWS_PER_THREAD = 10_000
@@ -52,29 +46,23 @@ def limit_forked() -> None:
         threadpool_limits(1, user_api="openmp")
 
 
-def usable_threads(number: int) -> int:
-    """So many threads, or one in a forked process."""
-    return 1 if _forked else number
-
-
-def n_threads(n_jobs: int | None, n_rows: int) -> int:
+def n_threads(n_jobs: int | None, n_rows: float = np.inf) -> int:
     """Threads for so many rows: ``n_jobs``, counted from the cores if negative; None decides."""
     # None takes one thread for few rows. For many it takes the cores that the process may use (CPU
-    # affinity and the limits of its container), and no more than ``OMP_NUM_THREADS``. A forked
-    # process gets one.
-    threads = most_threads(n_jobs)
-    return 1 if n_jobs is None and n_rows < _ROWS_PER_THREAD else threads
-
-
-def most_threads(n_jobs: int | None) -> int:
-    """Threads for any number of rows: as `n_threads` gives to many of them."""
+    # affinity and the limits of its container), and no more than ``OMP_NUM_THREADS`` (its first
+    # number, if there is one per level). A forked process gets one.
     if _forked:
         limit_forked()
         return 1
+    if n_jobs is not None and n_jobs > 0:
+        return n_jobs
+    if n_jobs is None and n_rows < _ROWS_PER_THREAD:
+        return 1
     cores: int = cpu_count()
-    if n_jobs is None:
-        return min(cores, _openmp_limit() or cores)
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+    if n_jobs is not None:
+        return max(1, cores + 1 + n_jobs)
+    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
+    return min(cores, int(first)) if first.isdigit() and int(first) > 0 else cores
 
 
 @contextmanager
@@ -85,9 +73,3 @@ def blas_threads(number: int) -> Iterator[None]:
     limit = min([number, *(found.num_threads for found in libraries.lib_controllers)])
     with libraries.limit(limits=limit):
         yield
-
-
-def _openmp_limit() -> int | None:
-    """``OMP_NUM_THREADS`` (the first number, if one per level is given), or None."""
-    first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
-    return int(first) if first.isdigit() and int(first) > 0 else None

@@ -6,7 +6,9 @@ import ast
 import hashlib
 import inspect
 import math
+import os
 import re
+import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import copy
@@ -14,7 +16,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -298,6 +301,22 @@ def is_missing(value: Any) -> bool:
 # -- sums ----------------------------------------------------------------------------------------
 # Without BLAS: its threads keep spinning for a while after every call, in the way of LightGBM's.
 # With default settings a single dot product per round made fits three times slower.
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[BinaryIO]:
+    """A file that takes the place of another in one step, once it is complete."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+        mask = os.umask(0)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
 
 
 def dot(weights: Floats, values: Floats) -> float:

@@ -44,16 +44,15 @@ from costboost._utils import Constraint, check_parameters, check_weights, number
 from costboost.columns.frames import categorical_columns
 from costboost.costs import avoidable_share
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.gbm.members import Candidate
+from costboost.gbm.members import Candidate, Rounds, to_scores
 from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.parameters import RULES, canonical
-from costboost.gbm.rounds import Rounds, to_scores
 from costboost.gbm.rows import (
     LARGEST_SEED,
     Columns,
     HoldOut,
+    PricedRows,
     Pricing,
-    Rows,
     Totals,
     TrainingRows,
     check_classes,
@@ -488,7 +487,7 @@ def _labels(y: Any) -> AnyArray:
     return np.unique(labels)
 
 
-def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = None) -> Rows:
+def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = None) -> PricedRows:
     """The rows of a partition that have weight; with their features if these are described."""
     X, y, costs, weights = part
     n = len(y)
@@ -501,13 +500,13 @@ def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = No
             )
     if not n:  # whatever the costs are, they are none
         width = 0 if columns is None else columns.n_features
-        return Rows(np.empty((0, width), dtype=np.float32), pricing.nothing(), np.empty(0))
+        return PricedRows(np.empty((0, width), dtype=np.float32), pricing.nothing(), np.empty(0))
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     if w.any():  # a partition may weigh nothing, all together may not
         w = check_weights(w, n, pricing.owner)
     known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, np.asarray(y)))
     matrix = None if columns is None else np.asarray(columns.read(X), dtype=np.float32)
-    return Rows(matrix, known, w).weighted()
+    return PricedRows(matrix, known, w).weighted()
 
 
 def _group_counts(place: int, part: Any, pricing: Pricing) -> Ints:
@@ -516,7 +515,9 @@ def _group_counts(place: int, part: Any, pricing: Pricing) -> Ints:
     return np.asarray(np.bincount(strata(costs), minlength=2 * len(costs.classes)))
 
 
-def _split(rule: HoldOut, before: Ints, *part: Any) -> tuple[Rows, Rows, Rows, Totals | None]:
+def _split(
+    rule: HoldOut, before: Ints, *part: Any
+) -> tuple[PricedRows, PricedRows, PricedRows, Totals | None]:
     """Training and held-out rows of a partition, costs of the latter, and the sums over both."""
     block = _block(*part)
     held = rule.mask(strata(block.costs), before)
@@ -645,9 +646,9 @@ class DaskSource(TrainingRows):
         # Training and held-out rows of each partition.
         self.sizes = [(t.train_rows, t.held_out_rows) if t else (0, 0) for _, t in found]
         held = [block for block, _ in found if len(block)]
-        self._held_out = Rows.joined(held) if held else None
+        self._held_out = PricedRows.joined(held) if held else None
 
-    def held_out(self, number: int | None = None) -> Rows | None:
+    def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of the held-out rows."""
         return self._held_out
 

@@ -44,8 +44,15 @@ from costboost.costs.forms import (
 )
 from costboost.costs.labels import listed, nearest, positive_code
 from costboost.costs.table import same_labels
-from costboost.costs.uncertain import scenarios
-from costboost.decisions import Allocation, Budget, Rate, allocate, break_even
+from costboost.costs.uncertain import decide_worst, scenarios
+from costboost.decisions import (
+    Allocation,
+    Budget,
+    Rate,
+    allocate,
+    break_even,
+    worst_expected_cost,
+)
 from costboost.errors import CollapseWarning
 from costboost.metrics import avoidable_cost_score
 
@@ -58,8 +65,9 @@ class Answer(NamedTuple):
 
     codes: Ints  # the decision of each row, an index into costs.decisions
     costs: Costs  # the costs of these rows, their truth unknown
-    proba: Floats | None  # (n, k); None if unknown, or if nobody asked and the scores decide
-    expected: Floats | None  # expected cost of each decision, (n, d); None as above
+    # Probabilities, (n, k), and expected costs of the decisions, (n, d), if known and asked for.
+    proba: Floats | None = None
+    expected: Floats | None = None
 
 
 class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -86,6 +94,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     _needs_classes_as_decisions: ClassVar[bool] = False
     """Whether the algorithm decides only for classes."""
 
+    # What counts of uncertain costs: "expected" or "worst".
+    risk: Any = "expected"
     cost_matrix: Any
     classes_: AnyArray
     decisions_: AnyArray
@@ -112,7 +122,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ) -> tuple[AnyArray, AnyArray]:
         """The rows as a float matrix, and the labels; remembers how the columns are coded."""
         # A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
-        categorical, odd = categorical_columns(X), odd_columns(X)
+        is_table = hasattr(X, "columns")
+        categorical, odd = (categorical_columns(X), odd_columns(X)) if is_table else ([], {})
         self._frame = None
         if categorical:
             names = [X.columns[j] for j in categorical if j not in odd]
@@ -128,7 +139,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _read(self, X: Any, *, missing: bool, sparse_rows: bool, y: Any = None) -> Any:
         """Validate X (and y while fitting), categories encoded."""
-        check_table(X, type(self).__name__)
+        if not hasattr(X, "shape"):
+            check_table(X, type(self).__name__)
         reset = y is not None
         checks: dict[str, Any] = {
             "dtype": [np.float64, np.float32],
@@ -216,16 +228,23 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     def _answer(self, X: Any, costs: Any = None, *, proba: bool = True) -> Answer:
         """Columns, scores, probabilities, expected costs, decision: one pass over the model."""
-        # Without ``proba``, probabilities are left out where the scores decide by themselves.
+        # Without ``proba``, only the decisions are asked for.
         check_is_fitted(self)
         by_costs = self._decides_by_costs(costs)
         codes, p = self._scored(X, codes=not by_costs, proba=proba or by_costs)
         if p is None:
             assert codes is not None
-            return Answer(codes, self._mean_costs(), None, None)
+            return Answer(codes, Costs(self.classes_, self.cost_matrix_, self.decisions_))
         known = self._decision_costs(costs, len(p), X)
-        cheapest, expected = self._weighed(p, known, X, costs)
-        return Answer(cheapest if codes is None else codes, known, p, expected)
+        cases = self._worst_cases(X, costs, len(p)) if self.risk == "worst" else []
+        if codes is None:
+            codes = decide_worst(p, cases) if cases else known.decide(p)
+        if not proba:
+            return Answer(codes, known, p)
+        matrices = [case.matrix for case in cases]
+        return Answer(
+            codes, known, p, worst_expected_cost(p, matrices) if cases else known.expected(p)
+        )
 
     @abstractmethod
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
@@ -233,29 +252,18 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         # The decisions are None if only probabilities decide; then these are wanted anyway. The
         # probabilities are None if there are none.
 
-    def _weighed(self, proba: Floats, known: Costs, X: Any, costs: Any) -> tuple[Ints, Floats]:
-        """The cheapest decision of each row, and the expected cost of every decision."""
-        return known.decide(proba), known.expected(proba)
-
     def _decides_by_costs(self, costs: Any = None) -> bool:
         """Whether costs decide, by probabilities: given, of the columns, or set after the fit."""
-        if costs is not None or self._costs_changed():
+        if costs is not None or self.cost_matrix is not self._fitted_costs:
             self._check_probabilities("predict")
             return True
         return varies(self.cost_matrix) and not self._lack_of_probabilities()
 
-    def _costs_changed(self) -> bool:
-        """Whether ``cost_matrix`` was set anew after the fit."""
-        return self.cost_matrix is not self._fitted_costs
-
-    def _mean_costs(self) -> Costs:
-        """The one matrix of the fit."""
-        return Costs(self.classes_, self.cost_matrix_, self.decisions_)
-
     def _decision_costs(self, costs: Any, n_samples: int, X: Any) -> Costs:
         """The rows' costs when the truth is unknown: those given, of the columns, or of the fit."""
-        if costs is None and not self._costs_changed() and not varies(self.cost_matrix):
-            return self._mean_costs()
+        is_fitted = costs is None and self.cost_matrix is self._fitted_costs
+        if is_fitted and not varies(self.cost_matrix):
+            return Costs(self.classes_, self.cost_matrix_, self.decisions_)
         return self._resolved(self.cost_matrix, costs, X, n_samples=n_samples)
 
     def _resolved(self, cost_matrix: Any, costs: Any, X: Any, **more: Any) -> Costs:
@@ -264,13 +272,24 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             cost_matrix,
             costs,
             classes=self.classes_,
-            decisions=None if self._costs_changed() else self.decisions_,
+            decisions=self.decisions_ if self.cost_matrix is self._fitted_costs else None,
             X=X,
             owner=type(self).__name__,
             as_classes=self._needs_classes_as_decisions,
             means=True,
             **more,
         )
+
+    def _worst_cases(self, X: Any, costs: Any, n_samples: int) -> list[Costs]:
+        """The scenarios of uncertain costs, of which the worst counts; empty for certain ones."""
+        form = self.cost_matrix if costs is None else costs
+        found = scenarios(form, X)
+        # What a function of X returns are costs of single rows.
+        rows = costs is not None or callable(form)
+        return [
+            self._resolved(case, case if rows else None, X, n_samples=n_samples)
+            for case in (found.worst if found.is_uncertain else [])
+        ]
 
     def _lack_of_probabilities(self) -> str:
         """Why there are no probabilities of the classes to decide by; empty if there are."""
@@ -589,8 +608,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 'write the costs as expressions over columns, cost_matrix={"fn": "amount", "fp": '
                 "5}."
             )
-        is_fixed = source == "matrix" and not self._costs_changed()
-        return self._mean_costs() if is_fixed else self.cost_matrix
+        if source == "matrix" and self.cost_matrix is self._fitted_costs:
+            return Costs(self.classes_, self.cost_matrix_, self.decisions_)
+        return self.cost_matrix
 
     def _read_row_costs(self, costs: Any) -> Any:
         """Costs whose frame has the columns fn and fp as a mapping, the positive class named."""

@@ -22,7 +22,6 @@ import lightgbm as lgb
 import numpy as np
 
 from costboost._numba import jit
-from costboost._threads import usable_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.columns.frames import is_sparse
 
@@ -107,7 +106,7 @@ class Trees:
 
     def scores(self, X: AnyArray, threads: int = 1) -> Floats:
         """Raw scores of rows, (n,) or (n, n_scores)."""
-        n, threads = X.shape[0], usable_threads(threads)
+        n = X.shape[0]
         is_cold = not _kernel.cache_info().currsize
         if is_cold and 0 < n <= _FEW and not is_sparse(X):
             # Neither numba nor a twin pays before a model was asked a few times.
@@ -119,6 +118,10 @@ class Trees:
         is_small &= X.shape[1] <= _WIDTH  # its twin names every column
         if is_sparse(X) or (is_small and is_cold):
             options = {"raw_score": True, "num_threads": threads}
+            if (text := self.__dict__.pop("_text", None)) is not None:
+                self.__dict__["_trained"] = lgb.Booster(model_str=text)
+            if (booster := self.__dict__.get("_trained")) is not None:
+                return np.asarray(booster.predict(X, **options), dtype=np.float64)
             return np.asarray(self._predicted(X, **options), dtype=np.float64)
         total = np.tile(self.base, (n, 1))
         self._add(X, total, threads, self.roots)
@@ -150,11 +153,15 @@ class Trees:
         words = np.append(self.categories, np.uint32(0))[word].astype(np.int64)
         return np.asarray(inside & ((words >> (code & 31)) & 1 > 0))
 
+    def warm(self, n_features: int) -> None:
+        """Load numba now, where a fit has taken seconds, and not at the first prediction."""
+        self._add(np.zeros((1, n_features)), np.zeros((1, self.n_scores)), 1, self.roots)
+
     def staged_scores(self, X: AnyArray, threads: int = 1) -> Iterator[Floats]:
         """Raw scores after each round."""
         total = np.tile(self.base, (X.shape[0], 1))
         for roots in self.roots.reshape(-1, self.n_scores):
-            self._add(X, total, usable_threads(threads), roots)
+            self._add(X, total, threads, roots)
             yield total[:, 0].copy() if self.n_scores == 1 else total.copy()
 
     def leaves(self, X: AnyArray, tree: int | None = None) -> Ints:
@@ -176,7 +183,9 @@ class Trees:
         """Add the leaves of some trees to the scores, a few rows at a time."""
         # Each row through all trees, as LightGBM does it, would fetch the trees into the cache
         # again and again.
+        # Arrays as the kernel knows them: numba would compile another one for read-only memory.
         add, arrays = _kernel(), self._arrays
+        roots = np.require(roots, np.int32, ["C", "W"])
         if values is not None:
             arrays = (*arrays[:5], values, *arrays[6:])
         n, width = X.shape[0], max(X.shape[1], 1)
@@ -185,8 +194,10 @@ class Trees:
 
         def score(start: int) -> None:
             some: Any = X[start : start + chunk]
-            rows = _writeable(some.toarray() if is_sparse(some) else some, np.float64)
-            add(rows, total[start : start + chunk], block, _writeable(roots, np.int32), *arrays)
+            if is_sparse(some):
+                some = some.toarray()
+            rows = np.require(some, np.float64, ["C", "W"])
+            add(rows, total[start : start + chunk], block, roots, *arrays)
 
         starts = range(0, n, chunk)
         if min(threads, len(starts)) <= 1:
@@ -199,11 +210,11 @@ class Trees:
     @cached_property
     def _arrays(self) -> tuple[AnyArray, ...]:
         names = ("feature", "threshold", "kind", "words", "children", "values", "categories")
-        return tuple(_writeable(getattr(self, name), _DTYPES[name]) for name in names)
+        return tuple(np.require(getattr(self, name), _DTYPES[name], ["C", "W"]) for name in names)
 
     def contributions(self, X: AnyArray, threads: int = 1) -> Floats:
         """SHAP values, (n, d + 1) or (n, n_scores, d + 1), summing to the scores; last the base."""
-        found: Any = self._predicted(X, pred_contrib=True, num_threads=usable_threads(threads))
+        found: Any = self._predicted(X, pred_contrib=True, num_threads=threads)
         if isinstance(found, list):  # of sparse rows: a sparse matrix per score
             return np.stack([part.toarray() for part in found], axis=1)
         values = np.asarray(found.toarray() if is_sparse(found) else found)
@@ -419,12 +430,6 @@ def _moved(places: AnyArray, nodes: Any, leaves: Any) -> AnyArray:
     return np.asarray(np.where(places >= 0, places + nodes, places - leaves), dtype=np.int32)
 
 
-def _writeable(array: AnyArray, dtype: Any) -> AnyArray:
-    """The array as the kernel knows it: numba would compile another one for read-only memory."""
-    found: AnyArray = np.require(array, dtype, ["C", "W"])
-    return found
-
-
 @cache
 def _kernel() -> Callable[..., None]:
     def add(  # type: ignore[no-untyped-def]
@@ -618,7 +623,7 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
     # Trees that are constants may have no count in the text.
     has_count = np.repeat((leaves > 1) | (len(counts) == len(values)), leaves)
     cover[has_count] = counts
-    return _made(
+    found = _made(
         k,
         np.zeros(k),
         np.where(sizes > 0, first, ~first_leaf),
@@ -634,6 +639,9 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
         gain=numbers("split_gain", np.float64),
         leaf_cover=cover,
     )
+    # For the first scores, which are the same: to write it anew would take longer than they do.
+    found.__dict__["_text"] = text
+    return found
 
 
 def _numbered(

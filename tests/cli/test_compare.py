@@ -13,7 +13,7 @@ from scipy.stats import norm
 from cli.conftest import COSTS, World, run
 from costboost.cli import compare
 from costboost.cli.compare import rank
-from costboost.cli.problem import Rows, folds
+from costboost.cli.problem import LabelledRows, folds
 
 
 def test_intervals_are_paired_and_widened() -> None:
@@ -48,7 +48,7 @@ def test_compare(world: World, tmp_path: Path) -> None:
     is_fraud = frame["fraud"] == "yes"
     always = {"no": ((frame["amount"] + 15) * is_fraud), "yes": 5.0 * ~is_fraud}
     total = 0.0
-    for train, test in folds(Rows(frame, frame["fraud"].to_numpy(str)), 2, 0):
+    for train, test in folds(LabelledRows(frame, frame["fraud"].to_numpy(str)), 2, 0):
         best = min(always, key=lambda name: always[name].iloc[train].sum())
         total += float(always[best].iloc[test].sum())
     assert costs["best constant decision"] == pytest.approx(total)

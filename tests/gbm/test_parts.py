@@ -14,9 +14,9 @@ from sklearn.metrics import log_loss
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import LOSSES
-from costboost.gbm.heads import DecisionHead, temperature, to_proba
-from costboost.gbm.rounds import Rounds, to_scores
-from costboost.gbm.rows import HoldOut, Rows, Totals, hold_out_rule, make_folds
+from costboost.gbm.members import Rounds, to_scores
+from costboost.gbm.models import DecisionHead, temperature, to_proba
+from costboost.gbm.rows import HoldOut, PricedRows, Totals, hold_out_rule, make_folds
 from costboost.gbm.targets import DecisionTarget, LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.train import Estimate, estimate_share
 from costboost.losses import BinaryLoss
@@ -32,7 +32,7 @@ def costs_of(codes, k):
 
 
 def totals_of(costs, weights):
-    return Totals.of(Rows(None, costs, weights))
+    return Totals.of(PricedRows(None, costs, weights))
 
 
 # --- folds ------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def folds(codes, weights=None, costs=None, **options):
     """Rows, and the folds of a fit on them."""
     n = len(codes)
     known = costs_of(codes, 1 + max(codes)) if costs is None else costs
-    rows = Rows(np.zeros((n, 1)), known, np.ones(n))
+    rows = PricedRows(np.zeros((n, 1)), known, np.ones(n))
     model = CostBoostClassifier(random_state=0).set_params(**options)
     weights = np.ones(n) if weights is None else weights
     found, seeds = make_folds(rows, weights, model, "CostBoostClassifier")
@@ -55,14 +55,14 @@ def folds(codes, weights=None, costs=None, **options):
 def test_each_row_is_held_out_once_and_classes_are_spread_to_a_row(n_folds, sizes):
     codes = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
     parts = folds(codes, ensemble=n_folds)
-    assert sorted(np.concatenate([part.held_out for part in parts])) == list(range(len(codes)))
+    assert sorted(np.concatenate([part[1] for part in parts])) == list(range(len(codes)))
     for part in parts:
-        assert sorted([*part.rows, *part.held_out]) == list(range(len(codes)))
-    counts = np.array([np.bincount(codes[p.held_out], minlength=len(sizes)) for p in parts])
+        assert sorted([*part[0], *part[1]]) == list(range(len(codes)))
+    counts = np.array([np.bincount(codes[p[1]], minlength=len(sizes)) for p in parts])
     assert (counts.max(axis=0) - counts.min(axis=0) <= 1).all()
     same, other = (folds(codes, ensemble=n_folds, random_state=seed) for seed in (0, 1))
-    np.testing.assert_array_equal(parts[0].held_out, same[0].held_out)
-    assert not np.array_equal(parts[0].held_out, other[0].held_out)
+    np.testing.assert_array_equal(parts[0][1], same[0][1])
+    assert not np.array_equal(parts[0][1], other[0][1])
 
 
 def test_rows_with_a_price_are_spread_over_the_folds():
@@ -71,18 +71,18 @@ def test_rows_with_a_price_are_spread_over_the_folds():
     codes = np.arange(400) % 2
     costs = Costs([0, 1], None, codes=codes, prices=prices)
     for part in folds(codes, costs=costs):
-        assert costs.take(part.held_out).reduced.any(axis=1).sum() == 2
+        assert costs.take(part[1]).reduced.any(axis=1).sum() == 2
 
 
 def test_number_of_folds():
     codes = np.arange(100) % 2
     assert len(folds(codes[:5])) == 2  # two rows in a fold, at least
     (fold,) = folds(codes, ensemble=1, validation_fraction=0.25)
-    np.testing.assert_allclose(np.bincount(codes[fold.held_out]), 12.5, atol=1)
-    assert sorted([*fold.rows, *fold.held_out]) == list(range(100))
+    np.testing.assert_allclose(np.bincount(codes[fold[1]]), 12.5, atol=1)
+    assert sorted([*fold[0], *fold[1]]) == list(range(100))
     for options in ({"codes": codes, "early_stopping": False}, {"codes": codes[:2]}):
         (fold,) = folds(ensemble=1, **options)
-        assert fold.rows is None and fold.held_out is None
+        assert fold[0] is None and fold[1] is None
 
 
 def test_own_folds_count_the_rows_that_were_passed():
@@ -91,8 +91,8 @@ def test_own_folds_count_the_rows_that_were_passed():
     mask = np.arange(8) < 4
     cv = [([0, 1, 2, 3], [4, 5, 6, 7]), (~mask, mask)]
     first, second = folds(np.arange(6) % 2, weights, cv=cv)
-    assert (first.rows.tolist(), first.held_out.tolist()) == ([0, 1, 2], [3, 4, 5])
-    assert (second.rows.tolist(), second.held_out.tolist()) == ([3, 4, 5], [0, 1, 2])
+    assert (first[0].tolist(), first[1].tolist()) == ([0, 1, 2], [3, 4, 5])
+    assert (second[0].tolist(), second[1].tolist()) == ([3, 4, 5], [0, 1, 2])
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def cost_forms(n=60, k=3):
 def test_totals_are_plain_sums_and_add_up(form):
     costs = cost_forms()[form]
     w = np.random.default_rng(1).uniform(0.5, 2, 60)
-    rows = Rows(None, costs, w)
+    rows = PricedRows(None, costs, w)
     totals = Totals.of(rows, 12)
     expected = np.zeros((3, 4))
     for i in range(60):
@@ -190,12 +190,11 @@ def test_totals_are_plain_sums_and_add_up(form):
         "label_weight",
         "label_gain",
         "mean_worst_cost",
-        "mean_gain",
         "mean_costs",
     ):
         np.testing.assert_allclose(getattr(added, name), getattr(totals, name))
     assert (added.train_rows, added.held_out_rows, added.rows) == (48, 12, 60)
-    whole = Rows.joined(parts)
+    whole = PricedRows.joined(parts)
     np.testing.assert_array_equal(whole.costs.prices, costs.prices)
     np.testing.assert_array_equal(whole.weights, w)
     assert (whole.costs.matrix is None) == (costs.matrix is None)
@@ -396,7 +395,7 @@ def test_gains_of_two_decisions_are_weights_of_log_loss():
 
 def rounds_on(sets, patience=2, callbacks=()):
     codes = np.arange(8) % 2
-    rows = Rows(None, costs_of(codes, 2), np.ones(8))
+    rows = PricedRows(None, costs_of(codes, 2), np.ones(8))
     target = ProbabilityTarget(Totals.of(rows))
     place = {"head": "probability", "booster": 1, "n_boosters": 1}
     return Rounds(10, patience, 0, target, dict.fromkeys(sets, rows), None, callbacks, **place)

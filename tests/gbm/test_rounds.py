@@ -50,7 +50,7 @@ def test_values_are_those_of_the_stages(engine, k, costs):
     sets = {"eval_set": (Z, z, np.ones(len(z))), "train": (X, y, weights)}
     for name, (A, a, w) in sets.items():
         head = model.heads_["probability"]
-        proba = [head.proba(scores) for scores in head.staged_scores(model._checked(A))]
+        proba = [head.proba(scores) for scores in head.staged_scores(model._read_features(A))]
         losses = [log_loss(a, p, labels=range(k), sample_weight=w) for p in proba]
         np.testing.assert_allclose(found[name]["loss"], losses, rtol=1e-5)
         paid = [

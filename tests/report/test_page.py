@@ -107,7 +107,7 @@ def test_labels_cannot_break_out_of_the_page():
 def test_a_file_appears_only_when_it_is_complete(tmp_path, monkeypatch):
     target = tmp_path / "report.html"
     report = report_data(two_classes(50))
-    monkeypatch.setattr("pathlib.Path.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
+    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError("full")))
     with pytest.raises(OSError, match="full"):
         write_report(report, target)
     assert not list(tmp_path.iterdir())

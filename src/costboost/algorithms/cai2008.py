@@ -18,12 +18,12 @@ from costboost.boosting import BinaryProblem, ExponentialDescent, Scheme
 from costboost.boosting.votes import Init
 from costboost.losses import BinaryLoss, CostExponential, WeightedExponential
 
-__all__ = ["OBJECTIVES", "GradientCSBClassifier", "Objective"]
+__all__ = ["OBJECTIVES", "GradientCSBClassifier", "NamedObjective"]
 
 Factory: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
 
 
-class Objective(NamedTuple):
+class NamedObjective(NamedTuple):
     """A named member of the family: a_i and b_i from labels and costs, and where it starts."""
 
     coefficients: Callable[[Floats, Floats], tuple[Floats, Floats]]  # (y, c) -> (a, b)
@@ -37,21 +37,21 @@ def _adacost(y: Floats, c: Floats) -> tuple[Floats, Floats]:
     return 0.5 * y, np.zeros_like(c) if equal else -0.5 * c / c.max()
 
 
-OBJECTIVES: dict[str, Objective] = {
-    "adaboost": Objective(
+OBJECTIVES: dict[str, NamedObjective] = {
+    "adaboost": NamedObjective(
         lambda y, c: (y, np.zeros_like(c)),
         "uniform",
         WeightedExponential(),
         lambda C1, C2: (1.0, 1.0),
     ),
-    "adacost": Objective(_adacost, "cost", WeightedExponential(), lambda C1, C2: (C1, C2)),
-    "adac1": Objective(
+    "adacost": NamedObjective(_adacost, "cost", WeightedExponential(), lambda C1, C2: (C1, C2)),
+    "adac1": NamedObjective(
         lambda y, c: (c / c.max() * y, np.zeros_like(c)),
         "uniform",
         CostExponential(),
         lambda C1, C2: (C1 / max(C1, C2), C2 / max(C1, C2)),
     ),
-    "asymboost": Objective(
+    "asymboost": NamedObjective(
         lambda y, c: (c * y, np.zeros_like(c)),
         "uniform",
         CostExponential(),
@@ -143,7 +143,7 @@ class GradientCSBClassifier(BinaryBoostingClassifier):
         self.learning_rate = learning_rate
         self.objective = objective
 
-    def _named(self) -> Objective | None:
+    def _named(self) -> NamedObjective | None:
         """The row of the table, or None if the objective is a function."""
         if callable(self.objective):
             return None

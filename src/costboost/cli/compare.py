@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from costboost._typing import Floats, Ints
+from costboost.cli import options
 from costboost.cli.failure import collected_warnings
 from costboost.cli.models import (
     algorithm_class,
@@ -28,19 +29,8 @@ from costboost.cli.models import (
     make_model,
     read_settings,
 )
-from costboost.cli.options import (
-    AS_JSON,
-    MODEL,
-    PLOT,
-    QUIET,
-    SEED,
-    SETTINGS,
-    TEST,
-    ProblemOptions,
-    command,
-    option,
-)
-from costboost.cli.problem import Problem, Rows, folds
+from costboost.cli.options import ProblemOptions, command, option
+from costboost.cli.problem import CostProblem, LabelledRows, folds
 from costboost.cli.show import grid, money, note, print_json, progress, wrote
 from costboost.columns import TableError, check_output, need
 
@@ -57,23 +47,28 @@ def compare(
         None,
         "Class of the library; may be repeated; 'all' for all of them. By default CostBoost "
         "and MinCost.",
-        panel=MODEL,
+        panel=options.MODEL,
     ),
     only_ours: bool = option(
-        False, "Leave out the usual alternatives and other libraries.", "--only-ours", panel=MODEL
+        False,
+        "Leave out the usual alternatives and other libraries.",
+        "--only-ours",
+        panel=options.MODEL,
     ),
-    setting: list[str] | None = SETTINGS,
-    seed: int = SEED,
-    n_folds: int = option(5, "Folds of the cross-validation.", "--folds", min=2, panel=TEST),
+    setting: list[str] | None = options.SETTINGS,
+    seed: int = options.SEED,
+    n_folds: int = option(
+        5, "Folds of the cross-validation.", "--folds", min=2, panel=options.TEST
+    ),
     checkpoint: Path | None = option(
         None,
         "Keeps what is finished; if the command is killed, the same command goes on where "
         "it stopped. The file is deleted at the end.",
         metavar="FILE",
     ),
-    plot: Path | None = PLOT,
-    as_json: bool = AS_JSON,
-    quiet: bool = QUIET,
+    plot: Path | None = options.PLOT,
+    as_json: bool = options.AS_JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Compare ways to decide on a file, by cross-validation, in money."""
     # Ways that are not distinguishable from the best of their group share its number.
@@ -101,7 +96,8 @@ def compare(
     standings, n = rank(found.paid), sum(len(test) for _, test in pairs)
     if plot is not None:
         _draw(standings, plot)
-    kept.remove()
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)
     if as_json:
         kinds = {one.name: one.kind for one in contenders}
         print_json(
@@ -165,8 +161,8 @@ def demo(
 class Fold(NamedTuple):
     """Training rows and test rows, with what decisions cost on them."""
 
-    train: Rows
-    test: Rows
+    train: LabelledRows
+    test: LabelledRows
     known: Any
     tested: Any
     seed: int
@@ -191,7 +187,7 @@ class Contender(NamedTuple):
 
 
 def _ours(
-    problem: Problem, names: Sequence[str], settings: dict[str, Any], seed: int
+    problem: CostProblem, names: Sequence[str], settings: dict[str, Any], seed: int
 ) -> list[Contender]:
     """Classes of the library, each with the settings that it knows."""
 
@@ -228,13 +224,11 @@ def _engine(name: str, fold: Fold) -> Any:
         "n_estimators": ROUNDS, "learning_rate": 0.05, "random_state": fold.seed,
         "n_jobs": threads,
     }  # fmt: skip
+    library: Any = import_module(name)
     if name == "xgboost":
-        from xgboost import XGBClassifier
-
-        return XGBClassifier(max_leaves=15, max_depth=0, grow_policy="lossguide", **same)
-    from lightgbm import LGBMClassifier
-
-    return LGBMClassifier(num_leaves=15, verbose=-1, **same)
+        same |= {"max_leaves": 15, "max_depth": 0, "grow_policy": "lossguide"}
+        return library.XGBClassifier(**same)
+    return library.LGBMClassifier(num_leaves=15, verbose=-1, **same)
 
 
 def _proba(model: Any, fold: Fold) -> Floats:
@@ -313,7 +307,7 @@ class _Finished:
                     "another path."
                 ) from error
         if not lines:
-            self._append({"costboost compare": question})
+            self.put({"costboost compare": question})
             return
         before = lines[0]["costboost compare"]
         changed = [topic for topic in question if before.get(topic) != question[topic]]
@@ -324,12 +318,9 @@ class _Finished:
                 "path."
             )
 
-    def put(self, name: str, codes: Any) -> None:
-        if self.path is not None:
-            self._append([name, np.asarray(codes).tolist()])
-
-    def _append(self, values: Any) -> None:
-        assert self.path is not None
+    def put(self, values: Any) -> None:
+        if self.path is None:
+            return
         try:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(values) + "\n")
@@ -344,10 +335,6 @@ class _Finished:
                 str(self.path),
             ) from error
 
-    def remove(self) -> None:
-        if self.path is not None:
-            self.path.unlink(missing_ok=True)
-
 
 class Measured(NamedTuple):
     """By contender: what it paid on each held-out row, what it saved, and in how many seconds."""
@@ -359,7 +346,7 @@ class Measured(NamedTuple):
 
 
 def _measured(
-    console: Console, problem: Problem, contenders: Sequence[Contender], pairs: Sequence[Any],
+    console: Console, problem: CostProblem, contenders: Sequence[Contender], pairs: Sequence[Any],
     seed: int, kept: _Finished | None = None,
 ) -> Measured:  # fmt: skip
     """Let each contender decide the test rows of each pair of training and test rows."""
@@ -382,8 +369,8 @@ def _measured(
                             rows.take(train), rows.take(test), known.take(train),
                             known.take(test), seed,
                         )  # fmt: skip
-                        kept.folds[name] = contender.decide(fold)  # type: ignore[assignment]
-                        kept.put(name, kept.folds[name])
+                        kept.folds[name] = np.asarray(contender.decide(fold)).tolist()
+                        kept.put([name, kept.folds[name]])
                     taken.append(check_codes(kept.folds[name], len(test), len(known.decisions)))
                     bar.advance(task)
             except (ValueError, TypeError, ImportError, RuntimeError) as error:
@@ -479,9 +466,6 @@ def _show(console: Console, found: Measured, title: str, caption: str, demo: boo
 
 
 def _draw(standings: list[Standing], path: Path) -> None:
-    import matplotlib
-
-    matplotlib.use("Agg")
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 0.6 + 0.4 * len(standings)), layout="constrained")
@@ -511,7 +495,7 @@ LEGEND = (
 )
 
 
-def _fraud(n: int, seed: int) -> Problem:
+def _fraud(n: int, seed: int) -> CostProblem:
     """Synthetic payments; without pandas, features have no names."""
     from costboost.datasets import make_fraud
 
@@ -528,11 +512,11 @@ def _fraud(n: int, seed: int) -> Problem:
         flat = [np.zeros(len(missed)), np.full(len(missed), 5.0)]
         return np.stack([*flat, missed, flat[1]], axis=1).reshape(-1, 2, 2)
 
-    return Problem(Rows(X, data.y), costs)
+    return CostProblem(LabelledRows(X, data.y), costs)
 
 
 def _write_demo_report(
-    console: Console, problem: Problem, pair: Any, path: Path, seed: int, rounds: int
+    console: Console, problem: CostProblem, pair: Any, path: Path, seed: int, rounds: int
 ) -> None:
     """Train CostBoost on the training rows, and write the report of the test rows."""
     if find_spec("plotly") is None:

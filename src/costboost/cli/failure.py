@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import ParamSpec, TypeVar
 
 import typer
-
-__all__ = ["FOUND", "WRONG", "collected_warnings", "fail", "tells_errors"]
 
 FOUND = 3
 """Exit code of a command that ran and found something: an alarm, a faulty file."""
@@ -22,39 +18,26 @@ WRONG = 2
 TRACEBACK = "COSTBOOST_TRACEBACK"
 """Environment variable: if set, errors keep their traceback."""
 
-P = ParamSpec("P")
-R = TypeVar("R")
 
-
-def fail(message: str) -> typer.Exit:
-    """Print an error to the standard error; returns what to raise."""
-    from rich.console import Console
-    from rich.text import Text
-
-    Console(stderr=True).print(
-        Text.assemble(("Error: ", "bold red"), message), soft_wrap=True, highlight=False
-    )
-    return typer.Exit(WRONG)
-
-
-def tells_errors(command: Callable[P, R]) -> Callable[P, R]:
-    """A command whose errors are messages with exit code 2."""
+@contextmanager
+def told_errors() -> Iterator[None]:
+    """Print errors as messages to the standard error; the exit code is 2."""
     # Set the environment variable ``COSTBOOST_TRACEBACK`` to see where an error came from.
+    try:
+        yield
+    except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
+        said = isinstance(error, OSError) and "Broken pipe" in str(error)  # by polars
+        if said or isinstance(error, BrokenPipeError):  # `| head` has read enough
+            sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
+            raise typer.Exit from None
+        if os.environ.get(TRACEBACK):
+            raise
+        from rich.console import Console
+        from rich.text import Text
 
-    @functools.wraps(command)
-    def run(*args: P.args, **kwargs: P.kwargs) -> R:
-        try:
-            return command(*args, **kwargs)
-        except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
-            said = isinstance(error, OSError) and "Broken pipe" in str(error)  # by polars
-            if said or isinstance(error, BrokenPipeError):  # `| head` has read enough
-                sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
-                raise typer.Exit from None
-            if os.environ.get(TRACEBACK):
-                raise
-            raise fail(str(error) or type(error).__name__) from None
-
-    return run
+        message = Text.assemble(("Error: ", "bold red"), str(error) or type(error).__name__)
+        Console(stderr=True).print(message, soft_wrap=True, highlight=False)
+        raise typer.Exit(WRONG) from None
 
 
 @contextmanager

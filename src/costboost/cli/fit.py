@@ -12,21 +12,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.markup import escape
 
+from costboost.cli import options
 from costboost.cli.failure import collected_warnings
-from costboost.cli.options import (
-    AS_JSON,
-    MODEL,
-    QUIET,
-    TEST,
-    TEST_SIZE,
-    LearnerOptions,
-    ProblemOptions,
-    command,
-    option,
-)
+from costboost.cli.options import LearnerOptions, ProblemOptions, command, option
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import Problem, Rows
+    from costboost.cli.problem import CostProblem, LabelledRows
     from costboost.columns import Source, TableRecipe
 
 SAMPLE = 200_000
@@ -51,32 +42,32 @@ def fit(
         False,
         "After measuring, train once more on all rows, and save that model.",
         "--refit",
-        panel=MODEL,
+        panel=options.MODEL,
     ),
     out_of_core: bool | None = option(
         None,
         "Train from disk; the default for files that do not fit into memory.",
         "--out-of-core/--in-memory",
-        panel=MODEL,
+        panel=options.MODEL,
     ),
-    test_size: float = TEST_SIZE,
+    test_size: float = options.TEST_SIZE,
     test: str | None = option(
-        None, "Measure on this file instead of held-out rows.", metavar="FILE", panel=TEST
+        None, "Measure on this file instead of held-out rows.", metavar="FILE", panel=options.TEST
     ),
     nothing: str | None = option(
         None,
         "Decision that means doing nothing. By default the right one for the class that "
         "is not positive, or for the most frequent class.",
-        panel=TEST,
+        panel=options.TEST,
     ),
     save_test: Path | None = option(
         None,
         "Write the held-out rows, for `costboost report` and `monitor`.",
         metavar="FILE",
-        panel=TEST,
+        panel=options.TEST,
     ),
-    as_json: bool = AS_JSON,
-    quiet: bool = QUIET,
+    as_json: bool = options.AS_JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Train a model on a file, and show what its decisions cost on held-out rows."""
     # Example: costboost fit train.csv --target fraud --positive yes --cost "fn=amount+15" --cost
@@ -124,7 +115,12 @@ def fit(
             out.write(frame)
     console.print()
     wrote(console, path)
-    _say_next(talk, path, save_test or test)
+    name, measured = escape(str(path)), escape(str(save_test or test))
+    talk.print(f"Next:\n  costboost predict {name} new.csv -o decisions.csv", highlight=False)
+    if save_test is None and test is None:
+        talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
+    else:
+        talk.print(f"  costboost report {name} {measured} -o report.html", highlight=False)
     if as_json:
         print_json(
             {
@@ -139,16 +135,6 @@ def fit(
                 "held_out": {**held_out, "ways_to_decide": rules},
             }
         )
-
-
-def _say_next(talk: Console, path: Path, held_out: Any) -> None:
-    name = escape(str(path))
-    talk.print(f"Next:\n  costboost predict {name} new.csv -o decisions.csv", highlight=False)
-    if held_out is None:
-        talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
-    else:
-        shown = escape(str(held_out))
-        talk.print(f"  costboost report {name} {shown} -o report.html", highlight=False)
 
 
 def _announce(talk: Console, model: Any, n_train: int, n_test: int, words: str) -> None:
@@ -178,7 +164,7 @@ def has_bar(model: Any, talk: Console) -> bool:
     return in_terminal and "verbose" in model.get_params(deep=False)
 
 
-def _fit(model: Any, rows: Rows, talk: Console, bar: bool) -> list[str]:
+def _fit(model: Any, rows: LabelledRows, talk: Console, bar: bool) -> list[str]:
     """Fit a model; returns its warnings."""
     with collected_warnings() as remarks:
         if bar:
@@ -193,9 +179,9 @@ def _fit(model: Any, rows: Rows, talk: Console, bar: bool) -> list[str]:
 
 
 def _train_in_memory(
-    asked: ProblemOptions, learner: LearnerOptions, problem: Problem, test: str | None,
+    asked: ProblemOptions, learner: LearnerOptions, problem: CostProblem, test: str | None,
     test_size: float, talk: Console,
-) -> tuple[Any, Rows, Any, int, dict[str, Any]]:  # fmt: skip
+) -> tuple[Any, LabelledRows, Any, int, dict[str, Any]]:  # fmt: skip
     """The model, held-out rows and their raw frame, the number of all rows, what was held out."""
     import numpy as np
 
@@ -261,9 +247,9 @@ def _check_disk(asked: ProblemOptions, learner: LearnerOptions, given: dict[str,
 
 
 def _train_from_disk(
-    asked: ProblemOptions, learner: LearnerOptions, problem: Problem, test: str | None,
+    asked: ProblemOptions, learner: LearnerOptions, problem: CostProblem, test: str | None,
     test_size: float, talk: Console,
-) -> tuple[Any, Rows, Any, int, dict[str, Any]]:  # fmt: skip
+) -> tuple[Any, LabelledRows, Any, int, dict[str, Any]]:  # fmt: skip
     """As `_train_in_memory`; XGBoost trains from Parquet files in the folder of temporary files."""
     import polars as pl
 
@@ -322,10 +308,10 @@ def _typed_rows(source: Source, recipe: TableRecipe, weight: str | None) -> Any:
     return lazy.select(columns).filter(pl.col(_TARGET).is_not_null())
 
 
-def _test_rows(path: Path, n: int, recipe: TableRecipe, has_weights: bool) -> Rows:
+def _test_rows(path: Path, n: int, recipe: TableRecipe, has_weights: bool) -> LabelledRows:
     import polars as pl
 
-    from costboost.cli.problem import Rows
+    from costboost.cli.problem import LabelledRows
 
     # Evenly spread: the first rows of a file may be its oldest.
     frame = pl.scan_parquet(path).gather_every(max(-(-n // MOST_TEST_ROWS), 1)).collect()
@@ -333,4 +319,4 @@ def _test_rows(path: Path, n: int, recipe: TableRecipe, has_weights: bool) -> Ro
     X = frame.select(recipe.feature_names).with_columns(pl.col(texts).cast(pl.Categorical))
     y = frame[_TARGET].to_numpy()
     weights = frame[_WEIGHT].to_numpy() if has_weights else None
-    return Rows(X.to_pandas(), y.astype(str) if recipe.label_kind == "text" else y, weights)
+    return LabelledRows(X.to_pandas(), y.astype(str) if recipe.label_kind == "text" else y, weights)

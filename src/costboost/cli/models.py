@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -15,8 +14,8 @@ import numpy as np
 from costboost.columns import TableError, TableRecipe
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import Problem, Rows
-    from costboost.report.headline import Rule
+    from costboost.cli.problem import CostProblem, LabelledRows
+    from costboost.report.headline import RuleCost
 
 FLAGSHIP = "CostBoost"
 
@@ -63,7 +62,7 @@ def read_settings(entries: Sequence[str] | None) -> dict[str, Any]:
     return found
 
 
-def make_model(name: str, problem: Problem, settings: dict[str, Any], *, seed: int) -> Any:
+def make_model(name: str, problem: CostProblem, settings: dict[str, Any], *, seed: int) -> Any:
     """An unfitted classifier."""
     kind = algorithm_class(name)
     known = kind().get_params(deep=False)
@@ -96,7 +95,9 @@ def codes_of(decisions: Any, labels: Any) -> Any:
     return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
 
 
-def measure(model: Any, rows: Rows, recipe: TableRecipe, **more: Any) -> tuple[Any, Any, str]:
+def measure(
+    model: Any, rows: LabelledRows, recipe: TableRecipe, **more: Any
+) -> tuple[Any, Any, str]:
     """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
     # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
     from costboost.report import make_case
@@ -123,7 +124,7 @@ def measure(model: Any, rows: Rows, recipe: TableRecipe, **more: Any) -> tuple[A
         decided=model.predict(rows.X), sample_weight=rows.weights, **more,
     )  # fmt: skip
     found = headline(case)
-    rules: list[Rule] = [rule for rule in found.rules if rule.key != "likeliest"]
+    rules: list[RuleCost] = [rule for rule in found.rules if rule.key != "likeliest"]
     return case, rules, found.unit
 
 
@@ -171,21 +172,18 @@ def load_model(path: Path) -> tuple[Any, TableRecipe]:
 # --- going on where a command was stopped ------------------------------------------------------
 
 
-def fingerprint(problem: Problem) -> dict[str, str]:
+def fingerprint(problem: CostProblem) -> dict[str, str]:
     """What must be the same for results to be used again: rows, costs, versions."""
-    import pandas as pd
-
-    from costboost._utils import versions
+    from costboost import _utils
     from costboost.files.model import PACKAGES
 
     rows = problem.rows
-    digest = hashlib.sha256(" ".join(map(str, rows.X.columns)).encode("utf-8", "surrogatepass"))
-    digest.update(pd.util.hash_pandas_object(rows.X, index=False).to_numpy().tobytes())
-    for values in (rows.y, rows.weights, rows.time, rows.groups):
-        digest.update(b"none" if values is None else np.asarray(values).astype(str).tobytes())
+    hashes = [_utils.fingerprint(rows.X, rows.y)]
+    hashes += [_utils.fingerprint(one, ()) for one in (rows.weights, rows.time, rows.groups)]
+    numbers = _utils.versions(*PACKAGES)
     return {
-        "rows": digest.hexdigest()[:16], "costs": repr(problem.cost_matrix),
-        "versions": ", ".join(f"{name} {number}" for name, number in versions(*PACKAGES).items()),
+        "rows": " ".join(one[:16] for one in hashes), "costs": repr(problem.cost_matrix),
+        "versions": ", ".join(f"{name} {number}" for name, number in numbers.items()),
     }  # fmt: skip
 
 

@@ -9,16 +9,16 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from costboost.cli.failure import tells_errors
+from costboost.cli.failure import told_errors
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import Problem
+    from costboost.cli.problem import CostProblem
     from costboost.columns import Source, TableRecipe
 
 TABLE, COSTS, MODEL, TEST = "The table", "What mistakes cost", "The model", "Held-out rows"
@@ -31,28 +31,28 @@ def option(default: Any, help: str, *names: str, panel: str | None = None, **mor
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """A command of typer: groups of options are taken apart, errors are messages."""
-    hints = get_type_hints(function)
-    groups: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
-    options: dict[str, tuple[Any, Any]] = {}  # type and default
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name in groups:
-            own = get_type_hints(groups[name])
-            options |= {one.name: (own[one.name], one.default) for one in fields(groups[name])}
-        else:
-            options[name] = (hints[name], parameter.default)
+    parameters = inspect.signature(function, eval_str=True).parameters
+    groups = {
+        name: inspect.signature(one.annotation, eval_str=True).parameters  # type: ignore[arg-type]
+        for name, one in parameters.items()
+        if is_dataclass(one.annotation)
+    }
+    options = {
+        name: one.replace(kind=one.KEYWORD_ONLY)
+        for place, parameter in parameters.items()
+        for name, one in groups.get(place, {place: parameter}).items()
+    }
 
     @functools.wraps(function)
     def run(**given: Any) -> None:
-        for name, kind in groups.items():
-            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
-        tells_errors(function)(**given)
+        for place, group in groups.items():
+            own = {name: given.pop(name) for name in group}
+            given[place] = parameters[place].annotation(**own)
+        with told_errors():
+            function(**given)
 
-    run.__annotations__ = {name: kind for name, (kind, _) in options.items()}
-    parameters = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        for name, (kind, default) in options.items()
-    ]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {name: one.annotation for name, one in options.items()}
+    run.__signature__ = inspect.Signature(list(options.values()))  # type: ignore[attr-defined]
     return run
 
 
@@ -161,7 +161,7 @@ class ProblemOptions(_File):
         None, "Column of groups, such as customers: whole groups are held out.", panel=TEST
     )
 
-    def read(self, first: int | None = None) -> Problem:
+    def read(self, first: int | None = None) -> CostProblem:
         """The rows with classes and costs; ``first`` says how many, if not all."""
         from costboost.cli.problem import read_problem
 
@@ -176,7 +176,7 @@ class LearnerOptions:
     setting: list[str] | None = SETTINGS
     seed: int = SEED
 
-    def build(self, problem: Problem, **settings: Any) -> Any:
+    def build(self, problem: CostProblem, **settings: Any) -> Any:
         """An unfitted classifier; what was typed wins over ``settings``."""
         from costboost.cli.models import make_model, read_settings
 

@@ -201,15 +201,14 @@ def _limits(entries: Sequence[str], decisions: list[Any]) -> dict[Any, Any]:
             )
         try:
             limit = float(text)
+            whole = limit.is_integer() and "." not in text
+            if not (limit >= 0 and (whole or limit <= 1)):
+                raise ValueError
         except ValueError:
             raise TableError(
-                f"--capacity {entry!r} must be a number of rows (200) or a share (0.05)."
+                f"--capacity {entry!r} must be a whole number of rows (200), or a share from 0 to "
+                "1 (0.05)."
             ) from None
-        whole = limit.is_integer() and "." not in text
-        if limit < 0 or (not whole and limit > 1):
-            raise TableError(
-                f"--capacity {entry!r} must be a whole number of rows, or a share from 0 to 1."
-            )
         found[known[name.strip()]] = int(limit) if whole else limit
     return found
 

@@ -38,7 +38,7 @@ Entries = Mapping[tuple[str, ...], Any]
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class LabelledRows:
     """Rows as a model takes them."""
 
     X: Any
@@ -50,19 +50,21 @@ class Rows:
     def __len__(self) -> int:
         return len(self.y)
 
-    def take(self, index: AnyArray) -> Rows:
+    def take(self, index: AnyArray) -> LabelledRows:
         """Some of the rows."""
         is_frame = hasattr(self.X, "iloc")
         X = self.X.iloc[index].reset_index(drop=True) if is_frame else self.X[index]
         others = (self.weights, self.time, self.groups)
-        return Rows(X, self.y[index], *(None if one is None else one[index] for one in others))
+        return LabelledRows(
+            X, self.y[index], *(None if one is None else one[index] for one in others)
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class CostProblem:
     """Rows with classes and costs, and all that was found out about the file."""
 
-    rows: Rows
+    rows: LabelledRows
     cost_matrix: Any
     recipe: Any = None
     excludes_cost_columns: bool = False
@@ -79,7 +81,7 @@ class Problem:
         )  # fmt: skip
 
 
-def read_problem(options: ProblemOptions, first: int | None = None) -> Problem:
+def read_problem(options: ProblemOptions, first: int | None = None) -> CostProblem:
     """Read a file, or its first rows, and find out what its columns hold."""
     import polars as pl
 
@@ -116,10 +118,10 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> Problem:
     if form is None:
         notes.append("No --cost is given: every mistake costs 1.")
     rows = read_rows(frame, recipe, source.name)
-    return Problem(rows, form, recipe, excludes, [*notes, *more], source, frame)
+    return CostProblem(rows, form, recipe, excludes, [*notes, *more], source, frame)
 
 
-def read_rows(frame: pl.DataFrame, recipe: TableRecipe, where: str) -> Rows:
+def read_rows(frame: pl.DataFrame, recipe: TableRecipe, where: str) -> LabelledRows:
     """Labelled rows of a file, by a recipe."""
     import polars as pl
 
@@ -135,7 +137,7 @@ def read_rows(frame: pl.DataFrame, recipe: TableRecipe, where: str) -> Rows:
         time = recipe.moments(frame, name, where).to_numpy()
     if (name := recipe.role("group")) is not None and name in frame.columns:
         groups = texts(frame[name])
-    return Rows(recipe.features(frame, where), y, weights, time, groups)
+    return LabelledRows(recipe.features(frame, where), y, weights, time, groups)
 
 
 def texts(values: pl.Series, missing: str = "") -> AnyArray:
@@ -371,7 +373,7 @@ def _pairs(entries: Entries, recipe: TableRecipe, classes: Sequence[Any]) -> dic
 # --- held-out rows -----------------------------------------------------------------------------
 
 
-def split(rows: Rows, share: float, seed: int) -> tuple[Ints, Ints, str]:
+def split(rows: LabelledRows, share: float, seed: int) -> tuple[Ints, Ints, str]:
     """Hold out rows: the latest if times are known, whole groups if there are groups."""
     from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
@@ -406,7 +408,7 @@ def split(rows: Rows, share: float, seed: int) -> tuple[Ints, Ints, str]:
     return np.sort(train), np.sort(test), words
 
 
-def folds(rows: Rows, n_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+def folds(rows: LabelledRows, n_folds: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Folds of a cross-validation: forward in time, by groups, or stratified at random."""
     from sklearn.model_selection import GroupKFold, StratifiedKFold, TimeSeriesSplit
 

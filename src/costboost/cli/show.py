@@ -15,7 +15,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from costboost.columns import TableRecipe
-    from costboost.report.headline import Rule
+    from costboost.report.headline import RuleCost
 
 MOST_COLUMNS = 40
 """A table of columns shows at most this many features; the others are counted."""
@@ -94,7 +94,7 @@ def columns_table(recipe: TableRecipe) -> Table:
     return table
 
 
-def money_table(rules: Sequence[Rule], n: int, unit: str) -> Table:
+def money_table(rules: Sequence[RuleCost], n: int, unit: str) -> Table:
     """What each rule costs on held-out rows, and what the model saves against it."""
     # ``unit`` is what the intervals resample, rows or days.
     table = grid(

@@ -11,20 +11,13 @@ import numpy as np
 from rich.console import Console
 from rich.markup import escape
 
+from costboost.cli import options
 from costboost.cli.failure import collected_warnings
-from costboost.cli.options import (
-    AS_JSON,
-    QUIET,
-    TEST_SIZE,
-    LearnerOptions,
-    ProblemOptions,
-    command,
-    option,
-)
+from costboost.cli.options import LearnerOptions, ProblemOptions, command, option
 from costboost.columns import TableError, check_output, need
 
 if TYPE_CHECKING:
-    from costboost.cli.problem import Problem
+    from costboost.cli.problem import CostProblem
 
 SPACE: dict[str, tuple[type, float, float, bool]] = {
     # name: type, lowest, highest, whether steps are ratios
@@ -53,9 +46,9 @@ def tune(
     ),
     trials: int = option(30, "Trials in all, earlier ones included.", min=1),
     folds: int = option(3, "Folds that a trial is measured on.", min=2),
-    test_size: float = TEST_SIZE,
-    as_json: bool = AS_JSON,
-    quiet: bool = QUIET,
+    test_size: float = options.TEST_SIZE,
+    as_json: bool = options.AS_JSON,
+    quiet: bool = options.QUIET,
 ) -> None:
     """Search for the settings that cost least; measure them on rows the search has not seen."""
     from costboost.cli.models import fingerprint, measure, read_settings, save_model
@@ -113,7 +106,7 @@ def tune(
 
 
 def _search(
-    console: Console, problem: Problem, train: Any, learner: LearnerOptions, n_folds: int,
+    console: Console, problem: CostProblem, train: Any, learner: LearnerOptions, n_folds: int,
     path: Path, question: dict[str, Any], trials: int,
 ) -> tuple[dict[str, Any], int, int]:  # fmt: skip
     """Do the trials that are missing; the best settings, the number of trials, of those pruned."""
@@ -158,7 +151,9 @@ def _search(
 
     found = _open_study(path, question)
     with progress(console) as bar:
-        done = len(_finished(found))
+        # A trial that was interrupted has no result, and is done again.
+        states = (optuna.trial.TrialState.COMPLETE, optuna.trial.TrialState.PRUNED)
+        done = len(found.get_trials(states=states))
         task = bar.add_task("trials", total=max(trials, done), completed=done)
         for number in range(done, trials):
             # Each trial has its own seed, so that a search that was killed goes on as if it
@@ -174,13 +169,8 @@ def _search(
             found.optimize(cost, n_trials=1)
             text = f"trials (least cost {found.best_value:.4g} per row)"
             bar.update(task, completed=number + 1, description=text)
-    states = [trial.state.name for trial in _finished(found)]
-    return dict(found.best_params), len(states), states.count("PRUNED")
-
-
-def _finished(study: Any) -> list[Any]:
-    """Trials that have a result; one that was interrupted is done again."""
-    return [trial for trial in study.trials if trial.state.name in ("COMPLETE", "PRUNED")]
+    complete, pruned = (len(found.get_trials(states=[state])) for state in states)
+    return dict(found.best_params), complete + pruned, pruned
 
 
 def _open_study(path: Path, question: dict[str, Any]) -> Any:

@@ -22,6 +22,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from costboost._utils import replaced
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -510,18 +512,7 @@ def writer(path: str | os.PathLike[str]) -> Iterator[Writer]:
         sys.stdout.buffer.flush()
         return
     target = Path(path)
-    handle, temporary = tempfile.mkstemp(
-        prefix=f".{target.name}.", suffix=".tmp", dir=target.parent
-    )
-    try:
-        with os.fdopen(handle, "wb") as file:
-            out = Writer(file, _WRITTEN[target.suffix.lower()])
-            yield out
-            out.close()
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(temporary, 0o666 & ~umask)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replaced(target) as file:
+        out = Writer(file, _WRITTEN[target.suffix.lower()])
+        yield out
+        out.close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -50,9 +50,8 @@ class EncodedRows(ABC):
         """The features (n, d)."""
 
 
-def is_sparse(X: Any) -> bool:
-    """Whether X is a sparse matrix or array of SciPy."""
-    return bool(sparse.issparse(X))
+# Whether X is a sparse matrix or array of SciPy.
+is_sparse: Callable[[Any], bool] = sparse.issparse
 
 
 def as_csr(X: Any) -> Any:

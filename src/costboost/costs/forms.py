@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -368,7 +368,7 @@ def check_finite(
 ) -> None:
     """Refuse NaN and infinity, and say where the first one stands."""
     # ``array`` is (k, d) or (n, k, d), truth by decision; else its first axis is the rows.
-    finite = np.isfinite(array) & (np.abs(array) <= LARGEST)
+    finite = np.abs(array) <= LARGEST  # False for NaN
     if finite.all():
         return
     where = tuple(int(i) for i in np.argwhere(~finite)[0])
@@ -502,20 +502,30 @@ class Reader:
                 f"{self.start} must be a matrix or a mapping, got the text {form!r}. Name the "
                 f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
             )
-        refuse_uncertain(form, self.name, self.owner)
-        if isinstance(form, RowCosts):
-            form = self._in_class_order(form)
-        if isinstance(form, Mapping) or is_frame(form) or _holds_text(form):
-            return self._filled(*self.cells(form))
-        matrix = as_floats(form, self.name, self.owner)
+        if isinstance(form, RowCosts) and form.ndim == 3 and len(self.classes) == 2:
+            remedy = "call per_row(..., positive=...) with the label of the positive class"
+            code = positive_code(form.positive, self.classes, "costs", self.owner, remedy=remedy)
+            if form.index is not None:
+                form = aligned(form, self.X, self.start)
+            form = np.asarray(form) if code == 1 else np.asarray(form)[:, ::-1, ::-1]
+        if isinstance(form, np.ndarray) and form.dtype.kind in "fiub":
+            matrix = np.asarray(form, dtype=np.float64)
+        else:
+            refuse_uncertain(form, self.name, self.owner)
+            if isinstance(form, Mapping) or is_frame(form) or _holds_text(form):
+                return self._filled(*self.cells(form))
+            matrix = as_floats(form, self.name, self.owner)
         if matrix.ndim == 3 and self.name == "cost_matrix" and not is_result:
             raise ValueError(
                 f"{self.start} must be one matrix for all rows, got shape {matrix.shape}. "
                 "Matrices of single rows go into costs=, at fit, predict or score."
             )
-        self._check_shape(matrix.shape)
-        check_finite(matrix, self.name, self.owner, self.classes, self.columns)
-        return (matrix.copy() if matrix.ndim == 2 else matrix), self.columns, {}
+        names = self.classes if self.decisions is None else self.decisions
+        is_sound = matrix.shape[-2:] == (len(self.classes), len(names)) and matrix.ndim in (2, 3)
+        if not is_sound or (matrix.ndim == 3 and self.n_samples not in (None, len(matrix))):
+            self._refuse_shape(matrix.shape)
+        check_finite(matrix, self.name, self.owner, self.classes, names)
+        return (matrix.copy() if matrix.ndim == 2 else matrix), names, {}
 
     def cells(self, form: Any) -> tuple[AnyArray, AnyArray]:
         """Numbers, arrays and texts of a form, truth by decision, and the decisions."""
@@ -531,7 +541,8 @@ class Reader:
             truths, columns, cells = _open_frame(form, self.start)
             return self._labelled(cells, truths, columns)
         cells = object_array(form).astype(object)
-        self._check_shape(cells.shape)
+        if cells.shape != (len(self.classes), len(self.columns)):
+            self._refuse_shape(cells.shape)
         return cells, self.columns
 
     def relabelled(
@@ -563,18 +574,8 @@ class Reader:
             )
         return result
 
-    def _in_class_order(self, costs: RowCosts) -> Floats:
-        plain = np.asarray(aligned(costs, self.X, self.start))
-        if plain.ndim != 3 or len(self.classes) != 2:
-            return plain  # the shape is refused where all arrays are checked
-        remedy = "call per_row(..., positive=...) with the label of the positive class"
-        code = positive_code(costs.positive, self.classes, "costs", self.owner, remedy=remedy)
-        return plain if code == 1 else plain[:, ::-1, ::-1]
-
-    def _check_shape(self, shape: tuple[int, ...]) -> None:
+    def _refuse_shape(self, shape: tuple[int, ...]) -> NoReturn:
         k, d, n = len(self.classes), len(self.columns), self.n_samples
-        if shape == (k, d) or (len(shape) == 3 and shape[1:] == (k, d) and n in (None, shape[0])):
-            return
         known, decisions = self.classes.tolist(), self.columns.tolist()
         stated = "" if decisions == known else f" and the decisions {listed(decisions)}"
         if len(shape) == 3 and shape[1:] == (k, d):

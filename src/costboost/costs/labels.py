@@ -156,19 +156,18 @@ def positive_code(
     # Labels {0, 1}, {False, True} and {-1, 1} need no name. For all others guessing would be wrong
     # half of the time.
     known = classes.tolist()
-    start = parameter(name, owner)
     if positive is not None:
         (code,) = matched([positive], classes)
         if code < 0:
             raise ValueError(
-                f"{start} names the positive class {positive!r}, which is not among the classes "
-                f"{listed(known)}{nearest(positive, known)} Name one of them."
+                f"{parameter(name, owner)} names the positive class {positive!r}, which is not "
+                f"among the classes {listed(known)}{nearest(positive, known)} Name one of them."
             )
         return code
     if not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS:
         return 1
     how = remedy or f"add 'positive': {known[-1]!r} or 'positive': {known[0]!r}"
     raise ValueError(
-        f"{start} must say which class is the positive one: it cannot be guessed from the labels "
-        f"{known[0]!r} and {known[-1]!r}. To name it, {how}."
+        f"{parameter(name, owner)} must say which class is the positive one: it cannot be guessed "
+        f"from the labels {known[0]!r} and {known[-1]!r}. To name it, {how}."
     )

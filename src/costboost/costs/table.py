@@ -107,7 +107,8 @@ class Costs:
         # Any, because it is None where only prices are known.
         self.matrix: Floats | Any = None
         if matrix is not None:
-            self.matrix = frozen(np.asarray(matrix, dtype=np.float64))
+            self.matrix = np.asarray(matrix, dtype=np.float64).view()
+            self.matrix.flags.writeable = False
         if codes is not None:
             self.codes = np.asarray(codes, dtype=np.intp)
         if prices is not None:
@@ -188,11 +189,13 @@ class Costs:
         """
         truth = None if codes is None else np.asarray(codes, dtype=np.intp)
         given = cost_matrix if costs is None else costs
+        if decisions is not None and not isinstance(decisions, np.ndarray):
+            decisions = label_array(list(decisions))  # type: ignore[arg-type]
         reader = Reader(
             np.asarray(classes),
             "cost_matrix" if costs is None else "costs",
             owner,
-            None if decisions is None else label_array(list(decisions)),  # type: ignore[arg-type]
+            decisions,
             len(truth) if n_samples is None and truth is not None else n_samples,
             X,
             as_classes,
@@ -209,12 +212,19 @@ class Costs:
                     "in "
                     "cost_matrix, {'fn': ..., 'fp': ..., 'positive': ...}",
                 )
-        if means:
+        is_numbers = isinstance(given, np.ndarray) and given.dtype.kind in "fiub"
+        if means and not is_numbers:
             given = scenarios(given).expected
         if isinstance(given, Costs):
             matrix, names = reader.relabelled(given.matrix, given.classes, given.decisions)
             return Costs(reader.classes, matrix, names, codes=truth)
-        if costs is not None and reader.are_prices(given, truth) and truth is not None:
+        is_matrices = is_numbers and given.ndim == 3
+        if (
+            costs is not None
+            and not is_matrices
+            and reader.are_prices(given, truth)
+            and truth is not None
+        ):
             prices, names = reader.prices(given, truth)
             if np.ndim(given) == 1 and prices.min(initial=0.0) < 0:
                 warnings.warn(
@@ -273,7 +283,8 @@ class Costs:
     @cached_property
     def decides_classes(self) -> bool:
         """Whether the decisions are the classes, in the same order."""
-        return same_labels(self.decisions, self.classes)
+        one, other = self.decisions, self.classes
+        return one is other or one.tolist() == other.tolist()
 
     @property
     def summary(self) -> CostSummary:
@@ -416,10 +427,13 @@ class Costs:
         Costs
             Their costs.
         """
-        return self._replaced(
-            self.matrix[rows] if self.matrix is not None and self.is_per_row else self.matrix,
-            None if self._given_prices is None else self._given_prices[rows],
+        matrix, prices = self.matrix, self._given_prices
+        return Costs(
+            self.classes,
+            matrix[rows] if matrix is not None and matrix.ndim == 3 else matrix,
+            self.decisions,
             codes=None if self.codes is None else self.codes[rows],
+            prices=None if prices is None else prices[rows],
             texts=self.texts,
         )
 
@@ -498,7 +512,7 @@ class Costs:
             Expected cost of each decision on each row.
         """
         p = self._checked_proba(proba)
-        if not self.is_per_row:
+        if self.matrix.ndim == 2:
             return np.asarray(p @ self.matrix)
         return np.asarray(np.einsum("nj,njd->nd", p, self.matrix))
 
@@ -518,8 +532,7 @@ class Costs:
         int array of shape (n,)
             Decisions, as indices into `decisions`.
         """
-        p = self._checked_proba(proba)
-        matrix = self._table
+        p, matrix = self._checked_proba(proba), self.matrix
         if len(self.classes) == 2 and self.decides_classes:
             # P(+) C1 >= P(-) C2 with C1, C2 the net prices of the two errors.
             C1 = matrix[..., 1, 0] - matrix[..., 1, 1]
@@ -537,7 +550,8 @@ class Costs:
     def _checked_proba(self, proba: ArrayLike) -> Floats:
         p = np.asarray(proba, dtype=np.float64)
         k = len(self.classes)
-        rows = len(self._table) if self.is_per_row else None
+        matrix = self._table if self.matrix is None else self.matrix
+        rows = len(matrix) if matrix.ndim == 3 else None
         if p.ndim != 2 or p.shape[1] != k or rows not in (None, len(p)):
             n = "n" if rows is None else rows
             raise ValueError(

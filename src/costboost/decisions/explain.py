@@ -181,11 +181,7 @@ def explain(
     taken = cheapest(expected)
     if codes is not None:
         taken = of_length(codes, n, "codes", owner).astype(np.intp)
-    rows = np.arange(n)
-    others = expected.copy()
-    others[rows, taken] = np.inf
-    runner_up: Ints = others.argmin(axis=1)
-    saving = expected[rows, runner_up] - expected[rows, taken]
+    rows, (runner_up, saving) = np.arange(n), cheapest_other(expected, taken)
     full = np.broadcast_to(C, (n, *C.shape[-2:]))
     gain = full[rows, :, runner_up] - full[rows, :, taken]  # (n, k)
     base = np.mean([(to_proba(each[..., -1]) * gain).sum(axis=1) for each in boosters], axis=0)
@@ -194,6 +190,15 @@ def explain(
     names = _names(feature_names, X, f, owner)
     values = _values(X, n, f, owner)
     return Explanation(labels, taken, runner_up, saving, base, parts, names, values)
+
+
+def cheapest_other(expected: Floats, codes: Ints) -> tuple[Ints, Floats]:
+    """The cheapest other decision of each row, and what the decision saves against it."""
+    rows = np.arange(len(expected))
+    others = expected.copy()
+    others[rows, codes] = np.inf
+    found: Ints = others.argmin(axis=1)
+    return found, others[rows, found] - expected[rows, codes]
 
 
 def _parts(contributions: Floats, gain: Floats) -> Floats:

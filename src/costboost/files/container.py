@@ -14,14 +14,15 @@ import os
 import re
 import stat
 import struct
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from costboost._utils import replaced
 from costboost.errors import ModelFileError
 
 FORMAT = 2
@@ -106,30 +107,17 @@ def write(
 
 
 def write_bytes(path: Path, data: bytes) -> Path:
-    """Write a file in one step: a temporary file beside it takes its place when complete."""
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        mask = os.umask(0)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-    try:  # make the renaming last; folders cannot be synchronised everywhere
+    """Write a file in one step, and make it last."""
+    with replaced(path) as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    with suppress(OSError):  # folders cannot be synchronised everywhere
         folder = os.open(path.parent, os.O_RDONLY)
-    except OSError:
-        return path
-    try:
-        os.fsync(folder)
-    except OSError:
-        pass
-    finally:
-        os.close(folder)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
     return path
 
 
@@ -220,11 +208,7 @@ def _archive(data: bytes, limits: Limits) -> zipfile.ZipFile:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, NotImplementedError, OverflowError) as error:
         raise ModelFileError(f"The directory of the zip is damaged: {error}") from error
-    try:
-        _check_directory(archive.infolist(), len(data), limits)
-    except ModelFileError:
-        archive.close()
-        raise
+    _check_directory(archive.infolist(), len(data), limits)
     return archive
 
 
@@ -264,10 +248,11 @@ def _member(archive: zipfile.ZipFile, name: str, size: int) -> bytes:
             content = file.read(size + 1)
             if len(content) == size:
                 file.read(1)  # at the end the checksum is compared
-    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError) as error:
+    except (
+        zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, OSError,
+        NotImplementedError, OverflowError, IndexError,
+    ) as error:  # fmt: skip
         raise ModelFileError(f"Member {name} cannot be unpacked: {error}") from error
-    except (OSError, struct.error, OverflowError, IndexError) as error:
-        raise ModelFileError(f"Member {name} is damaged: {error}") from error
     if len(content) != size:
         raise ModelFileError(f"Member {name} does not have the {size} bytes that are declared.")
     return content
@@ -286,15 +271,12 @@ def _manifest(archive: zipfile.ZipFile, limits: Limits) -> dict[str, Any]:
     number = manifest.get("format")
     if type(number) is not int or number < 1:
         raise ModelFileError(f"The format number in {MANIFEST} must be 1 or more; got {number!r}.")
-    if number < FORMAT:
+    if number != FORMAT:
+        old = number < FORMAT
+        remedy = "Fit the model again and save it." if old else "Update costboost to read it."
         raise ModelFileError(
             f"The file has format {number}, which this version of costboost does not read: it "
-            f"reads format {FORMAT}. Fit the model again and save it."
-        )
-    if number > FORMAT:
-        raise ModelFileError(
-            f"The file has format {number}, and this version of costboost reads formats up to "
-            f"{FORMAT}. Update costboost to read it."
+            f"reads format {FORMAT}. {remedy}"
         )
     table = manifest.get("members")
     if not isinstance(table, dict):

@@ -29,6 +29,10 @@ PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
 _FRAME_COLUMNS = 10_000
 # Columns, categories and entries of arrays that a manifest lists.
 _MOST_LISTED = 10_000
+_ESTIMATES = (
+    "estimated_score_", "estimated_score_without_costs_", "estimated_savings_",
+    "estimated_savings_without_costs_", "estimated_cost_",
+)  # fmt: skip
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
@@ -157,8 +161,8 @@ def _check_answers(model: Any) -> None:
         raise ModelFileError(f"The model must have a number of features, got {n!r:.40}.")
     matrix = getattr(model, "cost_matrix_", None)
     shape = (len(classes), len(getattr(model, "decisions_", classes)))
-    fine = matrix is None or (isinstance(matrix, np.ndarray) and matrix.shape == shape)
-    if not fine or (matrix is not None and not np.isfinite(matrix).all()):
+    fine = isinstance(matrix, np.ndarray) and matrix.shape == shape and np.isfinite(matrix).all()
+    if matrix is not None and not fine:
         raise ModelFileError(f"The model must have costs of the shape {shape}.")
     if not reads_tables:
         return  # the row goes to an estimator, which may want any kind of table
@@ -212,14 +216,6 @@ def _row(model: Any, n: int) -> Any:
 
 def _summary(model: Any) -> dict[str, Any]:
     """What `inspect` shows; nothing of it is needed to load the model."""
-    estimates = {
-        name: _readable(getattr(model, name))
-        for name in (
-            *("estimated_score_", "estimated_score_without_costs_", "estimated_savings_"),
-            *("estimated_savings_without_costs_", "estimated_cost_"),
-        )
-        if hasattr(model, name)
-    }
     parameters = model.get_params(deep=False)
     return {
         "parameters": {key: _readable(value) for key, value in parameters.items()},
@@ -230,9 +226,11 @@ def _summary(model: Any) -> dict[str, Any]:
         "features": describe_features(model),
         "calibration": {
             "method": _readable(parameters.get("calibration")),
-            "temperature": _readable(_optional(model, "temperature_")),
+            "temperature": _readable(getattr(model, "temperature_", None)),
         },
-        "estimates": estimates,
+        "estimates": {
+            name: _readable(getattr(model, name)) for name in _ESTIMATES if hasattr(model, name)
+        },
         "trained": _readable(getattr(model, "trained_at_", None)),
         "data": _readable(getattr(model, "data_fingerprint_", None)),
     }
@@ -260,25 +258,19 @@ def describe_features(model: Any) -> dict[str, Any]:
     }
 
 
-def _optional(model: Any, name: str) -> Any:
-    try:
-        return getattr(model, name, None)
-    except (AttributeError, ValueError):
-        return None
-
-
 def _readable(value: Any, depth: int = 0) -> Any:
     """A value as JSON for people: exact values are in the state."""
     if isinstance(value, np.generic):
         value = value.item()
-    if value is None or isinstance(value, (bool, int, str)):
-        return value[:1000] if isinstance(value, str) else value
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    if isinstance(value, str):
+        return value[:1000]
     if isinstance(value, float):
         return value if np.isfinite(value) else str(value)
     if isinstance(value, np.ndarray):
-        return (
-            _readable(value.tolist()) if value.size <= _MOST_LISTED else f"array of {value.shape}"
-        )
+        is_long = value.size > _MOST_LISTED
+        return f"array of {value.shape}" if is_long else _readable(value.tolist())
     if depth < 6 and isinstance(value, dict):
         return {
             key if isinstance(key, str) else repr(key): _readable(item, depth + 1)
@@ -335,46 +327,37 @@ def show(path: str | os.PathLike[str], console: Console | None = None) -> None:
     from rich.table import Table
 
     found = inspect(path)
-    console = console or Console()
+    out = console or Console()
 
     def cell(value: Any) -> str:
         return escape(_short(value))
 
-    about = Table(title=escape(os.fspath(path)), show_header=False, title_justify="left")
-    for key, value in _about(found).items():
-        about.add_row(key, cell(value))
-    console.print(about)
+    def put(title: str, rows: Iterable[Iterable[Any]], *head: str) -> None:
+        table = Table(*map(cell, head), title=title, show_header=bool(head), title_justify="left")
+        for row in rows:
+            table.add_row(*map(cell, row))
+        out.print(table)
+
+    put(escape(os.fspath(path)), _about(found).items())
     parameters = found.get("parameters")
     if isinstance(parameters, dict):
-        table = Table("parameter", "value", title="Parameters", title_justify="left")
-        for key, value in parameters.items():
-            table.add_row(cell(key), cell(value))
-        console.print(table)
+        put("Parameters", parameters.items(), "parameter", "value")
     boosters = [booster for booster in found["boosters"] if isinstance(booster, dict)]
     if boosters:
-        table = Table(*map(cell, boosters[0]), title="Boosters", title_justify="left")
-        for booster in boosters:
-            table.add_row(*(cell(booster.get(key)) for key in boosters[0]))
-        console.print(table)
+        names = list(boosters[0])
+        put("Boosters", [[booster.get(name) for name in names] for booster in boosters], *names)
     if found["untrusted"]:
-        console.print(f"To load this file you must trust these types: {cell(found['untrusted'])}")
+        out.print(f"To load this file you must trust these types: {cell(found['untrusted'])}")
 
 
 def _about(found: dict[str, Any]) -> dict[str, Any]:
     """The rows of the first table: what is known, in plain words."""
-    features = found.get("features")
-    features = features if isinstance(features, dict) else {}
-    calibration = found.get("calibration")
-    calibration = calibration if isinstance(calibration, dict) else {}
-    estimates = found.get("estimates")
+    parts = [found.get(name) for name in ("features", "calibration", "estimates")]
+    features, calibration, estimates = (part if isinstance(part, dict) else {} for part in parts)
     members = found["members"]
+    plain = ("class", "format", "versions", "classes", "decisions", "costs")
     rows = {
-        "class": found.get("class"),
-        "format": found.get("format"),
-        "versions": found.get("versions"),
-        "classes": found.get("classes"),
-        "decisions": found.get("decisions"),
-        "costs": found.get("costs"),
+        **{name: found.get(name) for name in plain},
         "cost matrix": found.get("cost_matrix"),
         "columns for costs": features.get("cost_columns"),
         "features": features.get("number"),
@@ -383,7 +366,7 @@ def _about(found: dict[str, Any]) -> dict[str, Any]:
         "categories": features.get("categories"),
         "calibration": calibration.get("method"),
         "temperature": calibration.get("temperature"),
-        **(estimates if isinstance(estimates, dict) else {}),
+        **estimates,
         "trained": found.get("trained"),
         "training data": found.get("data"),
         "members": f"{len(members)}, {sum(m['bytes'] for m in members.values()):,} bytes",
@@ -394,16 +377,13 @@ def _about(found: dict[str, Any]) -> dict[str, Any]:
 def _short(value: Any) -> str:
     """A value as one line."""
     if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, dict):
-        return _cut(", ".join(f"{key}: {_short(item)}" for key, item in value.items()))
-    if isinstance(value, list):
-        if value and isinstance(value[0], list):
-            return _cut("; ".join(_short(item) for item in value))
-        return _cut(", ".join(_short(item) for item in value))
-    return _cut(str(value))
-
-
-def _cut(text: str) -> str:
+        text = f"{value:.6g}"
+    elif isinstance(value, dict):
+        text = ", ".join(f"{key}: {_short(item)}" for key, item in value.items())
+    elif isinstance(value, list):
+        is_table = bool(value) and isinstance(value[0], list)
+        text = ("; " if is_table else ", ").join(_short(item) for item in value)
+    else:
+        text = str(value)
     printable = "".join(c if c.isprintable() else "?" for c in text)
     return printable if len(printable) <= 300 else printable[:297] + "..."

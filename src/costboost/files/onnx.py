@@ -21,7 +21,7 @@ from scipy.special import softmax
 from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import Floats, Ints
 from costboost.algorithms._base import (
     TIE,
     BinaryBoostingClassifier,
@@ -32,8 +32,7 @@ from costboost.costs.forms import varies
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
-from costboost.gbm.heads import LossHead, ProbabilityHead
-from costboost.gbm.models import MOST, Design, NetworkModel
+from costboost.gbm.models import MOST, Design, LossHead, NetworkModel, ProbabilityHead
 from costboost.learners.adapter import ClassRule
 from costboost.learners.base import ConstantRule, Ensemble
 from costboost.learners.ensembles import CoordinateEnsemble, Mixture, PairEnsemble, stochastic
@@ -80,17 +79,17 @@ def to_onnx(
     _check_costs(model, costs)
     graph = _Graph(model.n_features_in_, exact)
     if isinstance(model, BinaryBoostingClassifier):
-        outputs, matrix = _of_two(graph, model, costs)
+        outputs = _of_two(graph, model, costs)
     elif isinstance(model, BoostingClassifier):
-        outputs, matrix = _of_several(graph, model, costs)
+        outputs = _of_several(graph, model, costs)
     elif hasattr(model, "heads_"):
-        outputs, matrix = _of_heads(graph, model, costs)
+        outputs = _of_heads(graph, model, costs)
     else:
         raise ValueError(
             f"to_onnx takes CostBoostClassifier and the algorithms whose weak rules are trees, got "
             f"{type(model).__name__}. Convert the estimator inside it with its own tools."
         )
-    made = graph.model(outputs, model, matrix, costs)
+    made = graph.model(outputs, model, costs)
     if path is not None:
         write_bytes(Path(path), made.SerializeToString(deterministic=True))
     return made
@@ -182,26 +181,31 @@ class _Graph:
     def over_columns(self, operator: str, matrix: str, axis: int = 1) -> str:
         return self(operator, matrix, self.constant([axis], np.int64), keepdims=1)
 
-    def model(self, outputs: Mapping[str, str], model: Any, C: Floats, costs: bool) -> Any:
+    def model(self, outputs: Mapping[str, str], model: Any, costs: bool) -> Any:
         """The model: inputs and outputs declared, and checked by onnx."""
         helper, tensor = self.onnx.helper, self.onnx.TensorProto
-        info, labels = helper.make_tensor_value_info, np.asarray(model.decisions_)
+        info, from_array = helper.make_tensor_value_info, self.onnx.numpy_helper.from_array
+        k, labels = len(model.classes_), np.asarray(model.decisions_)
         inputs = [info("features", tensor.DOUBLE, ["n", self.n_features])]
         if costs:
-            inputs.append(info("costs", tensor.DOUBLE, ["n", *C.shape]))
+            inputs.append(info("costs", tensor.DOUBLE, ["n", k, len(labels)]))
         elif "expected_costs" in outputs:
-            self.constants.append(self.onnx.numpy_helper.from_array(C[None], "costs"))
-        kinds = {"O": "STRING", "U": "STRING", "f": "DOUBLE", "b": "BOOL"}
-        kind = getattr(tensor, kinds.get(labels.dtype.kind, "INT64"))
-        widths = {"probabilities": len(model.classes_)}
+            matrix = model._decision_costs(None, 1, None).matrix
+            self.constants.append(from_array(np.asarray(matrix, np.float64)[None], "costs"))
+        kinds: dict[str, Any] = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}
+        if labels.dtype.kind not in kinds:
+            labels = np.array([str(label) for label in labels], dtype=object)
+        names = from_array(labels.astype(kinds.get(labels.dtype.kind, object)), "labels")
+        self.constants.append(names)
         found = []
         for name, value in outputs.items():
             if name == "decision":
-                self("Gather", self._labels(labels), value, output=name, axis=0)
-                found.append(info(name, kind, ["n"]))
+                self("Gather", "labels", value, output=name, axis=0)
+                found.append(info(name, names.data_type, ["n"]))
             else:
                 self("Identity", value, output=name)
-                found.append(info(name, tensor.DOUBLE, ["n", widths.get(name, len(labels))]))
+                width = k if name == "probabilities" else len(labels)
+                found.append(info(name, tensor.DOUBLE, ["n", width]))
         made = helper.make_graph(self.nodes, "costboost", inputs, found, self.constants)
         imports = [helper.make_opsetid(domain, version) for domain, version in _OPSETS.items()]
         onnx_model = helper.make_model(
@@ -211,17 +215,6 @@ class _Graph:
         helper.set_model_props(onnx_model, properties)
         self.onnx.checker.check_model(onnx_model)
         return onnx_model
-
-    def _labels(self, labels: AnyArray) -> str:
-        """The labels as a constant: text, integers, floats or booleans."""
-        if labels.dtype.kind in "OU":
-            text: Any = [str(label).encode() for label in labels]
-            kind = self.onnx.TensorProto.STRING
-            tensor = self.onnx.helper.make_tensor("labels", kind, [len(text)], text)
-            self.constants.append(tensor)
-            return "labels"
-        kinds = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}
-        return self.constant(labels, kinds[labels.dtype.kind])
 
 
 def _metadata(model: Any) -> dict[str, Any]:
@@ -254,12 +247,8 @@ def _scores(graph: _Graph, trees: Trees) -> str:
         target = np.repeat(np.arange(len(trees.roots)) % k, trees.sizes + 1)
         return _trees(graph, trees, target, k)
     each = _each_tree(graph, trees)
-    sums = []
-    for score in range(k):
-        places = np.arange(score, len(trees.roots), k)
-        running = graph("CumSum", graph.columns(each, places), graph.constant(1, np.int64))
-        sums.append(graph.columns(running, [len(places) - 1]))
-    return graph.joined(sums)
+    shape = graph.constant([-1, len(trees.roots) // k, k], np.int64)
+    return _added(graph, graph("Reshape", each, shape), 0.0)
 
 
 def _each_tree(graph: _Graph, trees: Trees) -> str:
@@ -380,8 +369,8 @@ def _inputs(graph: _Graph, design: Design) -> str:
 # -- decisions ----------------------------------------------------------------------------------
 
 
-def _of_heads(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], Floats]:
-    """Outputs of a `CostBoostClassifier`, and the costs that it decides by."""
+def _of_heads(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
+    """Outputs of a `CostBoostClassifier`."""
     head = model._first_head if costs else model._deciding_head
     scores = graph.total(
         graph("Mul", weight, _network(graph, part) if isinstance(part, NetworkModel)
@@ -394,19 +383,17 @@ def _of_heads(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], F
         scores = graph("Add", scores, head.base)
     if isinstance(head, ProbabilityHead):
         proba = _probabilities(graph, scores, len(model.classes_))
-        expected, taken = _cheapest(graph, proba, model)
-        outputs = {"probabilities": proba, "expected_costs": expected, "decision": taken}
-        return outputs, _matrix(model)
+        return _cheapest(graph, proba, model)
     if costs or (isinstance(head, LossHead) and not head.loss.carries_costs):
         raise ValueError(
             f"to_onnx writes the decisions of {type(model).__name__}(loss={model.loss!r}, decision="
             f"{model.decision!r}) by the scores of its boosters alone. Leave costs out, or fit "
             "with loss='auto' and decision='auto' or 'bayes'."
         )
-    return {"decision": _largest(graph, scores, len(model.decisions_))}, _matrix(model)
+    return {"decision": _largest(graph, scores, len(model.decisions_))}
 
 
-def _of_two(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], Floats]:
+def _of_two(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
     """Outputs of an algorithm for two classes."""
     if not isinstance(model._ensemble, TreeEnsemble):
         raise ValueError(
@@ -420,18 +407,9 @@ def _of_two(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], Flo
     odds = graph("Add", graph("Mul", scores, float(high - low)), float(low))
     positive = _sigmoid(graph, odds)
     proba = graph.joined([graph("Sub", 1.0, positive), positive])
-    if not costs:
-        return {"probabilities": proba, "decision": _largest(graph, scores, 2)}, _matrix(model)
-    expected, taken = _cheapest(graph, proba, model)
-    outputs = {"probabilities": proba, "expected_costs": expected, "decision": taken}
-    return outputs, _matrix(model)
-
-
-def _matrix(model: Any) -> Floats:
-    """The costs that decide without others; zeros where rows have their own."""
-    if varies(model.cost_matrix):
-        return np.zeros((len(model.classes_), len(model.decisions_)))
-    return np.asarray(model._decision_costs(None, 1, None).matrix, dtype=np.float64)
+    if costs:
+        return _cheapest(graph, proba, model)
+    return {"probabilities": proba, "decision": _largest(graph, scores, 2)}
 
 
 def _probabilities(graph: _Graph, scores: str, k: int) -> str:
@@ -452,35 +430,38 @@ def _largest(graph: _Graph, scores: str, k: int) -> str:
     return graph.squeezed(graph.cast(graph("GreaterOrEqual", scores, 0.0), "INT64"))
 
 
-def _cheapest(graph: _Graph, proba: str, model: Any) -> tuple[str, str]:
-    """Expected costs, and the codes of the cheapest decisions; ties as in `Costs.decide`."""
+def _cheapest(graph: _Graph, proba: str, model: Any) -> dict[str, str]:
+    """Outputs with expected costs, and the cheapest decisions; ties as in `Costs.decide`."""
     k = len(model.classes_)
     rows = [graph("Gather", "costs", graph.constant(j, np.int64), axis=1) for j in range(k)]
     parts = [graph.columns(proba, [j]) for j in range(k)]
-    expected = graph.total(graph("Mul", p, C) for p, C in zip(parts, rows, strict=True))
+    outputs = {"probabilities": proba}
+    outputs["expected_costs"] = graph.total(
+        graph("Mul", p, C) for p, C in zip(parts, rows, strict=True)
+    )
     if k == 2 and same_labels(model.decisions_, model.classes_):
         # P(+) C1 >= P(-) C2 with C1, C2 the net prices of the two errors.
         cells = [[graph.columns(row, [j]) for j in range(2)] for row in rows]
         C1 = graph("Sub", cells[1][0], cells[1][1])
         C2 = graph("Sub", cells[0][1], cells[0][0])
         wins = graph("GreaterOrEqual", graph("Mul", parts[1], C1), graph("Mul", parts[0], C2))
-        return expected, graph.squeezed(graph.cast(wins, "INT64"))
+        return {**outputs, "decision": graph.squeezed(graph.cast(wins, "INT64"))}
     reduced = graph.total(
         graph("Mul", p, graph("Sub", C, graph.over_columns("ReduceMin", C)))
         for p, C in zip(parts, rows, strict=True)
     )
-    return expected, graph("ArgMin", reduced, axis=1, keepdims=0)
+    return {**outputs, "decision": graph("ArgMin", reduced, axis=1, keepdims=0)}
 
 
 # -- votes of several classes -------------------------------------------------------------------
 
 
-def _of_several(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str], Floats]:
+def _of_several(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
     """Outputs of an algorithm for several classes."""
     # It settles ties as the classifier does: of scores that are equal up to rounding, the decision
     # that was cheapest for all training rows wins.
     owner = type(model).__name__
-    k, d = len(model.classes_), len(model.decisions_)
+    d = len(model.decisions_)
     link = _link(model) if same_labels(model.decisions_, model.classes_) else None
     by_cost = costs or getattr(model, "decision", None) == "bayes"
     if by_cost and link is None:
@@ -494,11 +475,11 @@ def _of_several(graph: _Graph, model: Any, costs: bool) -> tuple[dict[str, str],
     winner = _winner(graph, scores, model._by_cost)
     outputs = {"scores": scores}
     if link is not None:
-        outputs["probabilities"] = _ordered(graph, _linked(graph, scores, link), winner, d)
+        proba = _ordered(graph, _linked(graph, scores, link, d), winner, d)
         if by_cost:
-            outputs["expected_costs"], winner = _cheapest(graph, outputs["probabilities"], model)
-    matrix = getattr(model, "cost_matrix_", np.zeros((k, d)))
-    return {**outputs, "decision": winner}, matrix
+            return {**outputs, **_cheapest(graph, proba, model)}
+        outputs["probabilities"] = proba
+    return {**outputs, "decision": winner}
 
 
 def _sums(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
@@ -518,37 +499,50 @@ def _sums(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
 
 def _columns(graph: _Graph, parts: Sequence[Ensemble], owner: str) -> str:
     """A sum of trees per column, (n, parts)."""
-    tables = []
+    sums = []
     for part in parts:
         if isinstance(part, TreeEnsemble):
-            tables.append(part.trees)
+            trees = part.trees
         else:
-            pairs = zip(part.votes, part.rules, strict=True)
-            total = sum(float(vote) * _constant(rule, owner) for vote, rule in pairs)
-            tables.append(_leaf(total))
-    return graph.joined([_scores(graph, table) for table in tables])
+            tables = [_table(rule, owner) for rule in (ConstantRule(0.0), *part.rules)]
+            trees = Trees.joined(tables, [0.0, *part.votes])
+        sums.append(_scores(graph, trees))
+    return graph.joined(sums)
 
 
-def _leaf(value: float) -> Trees:
-    """A table with one tree that is a constant."""
-    empty, one = np.zeros(0), np.ones(1)
-    return Trees(
-        1, 0 * one, np.array([-1], np.int32), empty.astype(np.int32), empty, empty.astype(np.int8),
-        empty.astype(np.int32), np.zeros((0, 2), np.int32), value * one, empty.astype(np.uint32),
-        empty, one,
-    )  # fmt: skip
-
-
-def _constant(rule: Any, owner: str) -> float:
+def _table(rule: Any, owner: str) -> Trees:
+    """A rule as a tree: leaves hold what it says, or the code of the class that it names."""
+    if isinstance(rule, TreeRule):  # the base is in the votes, not in what a rule says
+        picked = rule.trees.picked(np.array([rule.index]))
+        return replace(picked, values=rule.leaf_outputs, base=np.zeros(1))
     if isinstance(rule, ConstantRule):
-        return float(rule.value)
-    raise _refusal(rule, owner)
+        value = float(np.argmax(rule.value) if np.ndim(rule.value) else rule.value)
+        empty, none, one = np.zeros(0), np.zeros(0, np.int32), np.ones(1)
+        return Trees(
+            1, 0 * one, np.array([-1], np.int32), none, empty, none.astype(np.int8), none,
+            none.reshape(0, 2), value * one, none.astype(np.uint32), empty, one,
+        )  # fmt: skip
+    model: Any = getattr(rule, "estimator", None)
+    tree = getattr(model, "tree_", None)
+    if tree is not None and isinstance(rule, ClassRule) and is_regressor(model):
+        return from_sklearn(tree, tree.value[:, :, 0].argmin(axis=1))
+    if tree is not None and isinstance(rule, ClassRule) and tree.n_outputs == 1:
+        best = tree.value[:, 0, :].argmax(axis=1)
+        return from_sklearn(tree, np.asarray(model.classes_, dtype=np.intp)[best])
+    raise ValueError(
+        f"to_onnx takes {owner} with trees as weak rules, got {type(rule).__name__}. Fit "
+        "with estimator='tree', or with a decision tree of scikit-learn."
+    )
 
 
 def _distributions(graph: _Graph, mixture: Mixture, parts: Any, d: int, owner: str) -> str:
     """An average of relations, each made a distribution over the decisions first."""
     axis = graph.constant([2], np.int64)
-    relations = [graph("Unsqueeze", _outputs(graph, part, owner), axis) for part in parts.parts]
+    relations = []
+    for part in parts.parts:  # what each rule says, without its vote, (n, rounds)
+        tables = [_table(rule, owner) for rule in part.rules]
+        says = _each_tree(graph, Trees.joined(tables, [1.0] * len(tables)))
+        relations.append(graph("Unsqueeze", says, axis))
     signed = graph("Concat", *relations, axis=2)  # (n, rounds, d)
     claims = graph("Add", 0.5, graph("Mul", 0.5, signed))
     claimed = graph.over_columns("ReduceSum", claims, axis=2)
@@ -557,22 +551,9 @@ def _distributions(graph: _Graph, mixture: Mixture, parts: Any, d: int, owner: s
     return _added(graph, graph("Mul", parts.votes[:, None], shaped), mixture._start)
 
 
-def _outputs(graph: _Graph, part: Ensemble, owner: str) -> str:
-    """What each rule of a sum says, without its vote, (n, rounds)."""
-    tables = [
-        replace(rule.trees.picked(np.array([rule.index])), values=rule.leaf_outputs)
-        if isinstance(rule, TreeRule)
-        else _leaf(_constant(rule, owner))
-        for rule in part.rules
-    ]
-    # The base is in the votes, not in what a rule says.
-    tables = [replace(table, base=np.zeros(1)) for table in tables]
-    return _each_tree(graph, Trees.joined(tables, [1.0] * len(tables)))
-
-
 def _class_votes(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
     """Votes of rules that name one decision each, (n, d)."""
-    tables = [_named_classes(rule, owner) for rule in ensemble.rules]
+    tables = [_table(rule, owner) for rule in ensemble.rules]
     trees = Trees.joined(tables, [1.0] * len(tables))
     target, counts = trees.values.astype(np.int64), trees.sizes + 1
     trees = replace(trees, values=np.repeat(np.asarray(ensemble.votes, np.float64), counts))
@@ -583,33 +564,12 @@ def _class_votes(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
     return _added(graph, graph("Reshape", each, graph.constant([-1, n, d], np.int64)), 0.0)
 
 
-def _named_classes(rule: Any, owner: str) -> Trees:
-    """A tree whose leaves hold the codes of the classes that a rule names."""
-    if isinstance(rule, ConstantRule):
-        return _leaf(float(np.argmax(rule.value)))
-    model: Any = getattr(rule, "estimator", None)
-    tree = getattr(model, "tree_", None)
-    if tree is not None and isinstance(rule, ClassRule) and is_regressor(model):
-        return from_sklearn(tree, tree.value[:, :, 0].argmin(axis=1))
-    if tree is not None and isinstance(rule, ClassRule) and tree.n_outputs == 1:
-        best = tree.value[:, 0, :].argmax(axis=1)
-        return from_sklearn(tree, np.asarray(model.classes_, dtype=np.intp)[best])
-    raise _refusal(rule, owner)
-
-
 def _added(graph: _Graph, parts: str, start: float) -> str:
     """The sum over rounds, from the first to the last, of (n, rounds, d)."""
     first = graph.columns(parts, [0])
     begin = graph("Add", graph("Mul", first, 0.0), start)
     running = graph("CumSum", graph.joined([begin, parts]), graph.constant(1, np.int64))
     return graph("Gather", running, graph.constant(-1, np.int64), axis=1)
-
-
-def _refusal(rule: Any, owner: str) -> ValueError:
-    return ValueError(
-        f"to_onnx takes {owner} with trees as weak rules, got {type(rule).__name__}. Fit "
-        "with estimator='tree', or with a decision tree of scikit-learn."
-    )
 
 
 def _winner(graph: _Graph, scores: str, by_cost: Ints) -> str:
@@ -636,17 +596,14 @@ def _link(model: Any) -> float | None:
     return None
 
 
-def _linked(graph: _Graph, scores: str, link: float) -> str:
+def _linked(graph: _Graph, scores: str, link: float, d: int) -> str:
     if link:
         return graph("Softmax", graph("Mul", scores, link), axis=1)
     total = graph.over_columns("ReduceSum", scores)
     some = graph("Greater", total, 0.0)
     share = graph("Div", scores, graph("Where", some, total, 1.0))
     rounded = graph("Div", graph("Round", graph("Mul", share, 1e15)), 1e15)
-    ones = graph("Add", graph("Mul", scores, 0.0), 1.0)
-    count = graph.over_columns("ReduceSum", ones)
-    uniform = graph("Round", graph("Mul", graph("Div", ones, count), 1e15))
-    return graph("Where", some, rounded, graph("Div", uniform, 1e15))
+    return graph("Where", some, rounded, np.full(d, np.round(1.0 / d, 15)))
 
 
 def _ordered(graph: _Graph, proba: str, winner: str, d: int) -> str:

@@ -11,6 +11,7 @@ import json
 import re
 import zipfile
 from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -34,24 +35,29 @@ def is_part(value: Any) -> bool:
     return hasattr(value, "get_params") or type(value).__module__.startswith("sklearn.")
 
 
-def _skops(where: str) -> Any:
+@contextmanager
+def _skops(where: str) -> Iterator[Any]:
+    """The library; what it makes of a bad part is an error of the file."""
     try:
-        return import_module("skops.io")
+        skops = import_module("skops.io")
     except ImportError as error:
         raise ModelFileError(
             f"{where} is an object of scikit-learn, which needs skops in model files. Install it "
             "with: pip install 'costboost[files]'"
         ) from error
+    try:
+        yield skops
+    except ModelFileError:
+        raise
+    except Exception as error:  # it has its own and hands on others
+        raise ModelFileError(f"{where} cannot be written or read by skops: {error}") from error
 
 
 def dump(value: Any, where: str) -> tuple[bytes, set[str]]:
     """A part by skops, and the types that must be trusted to load it."""
-    skops = _skops(where)
-    try:
+    with _skops(where) as skops:
         data = _canonical(skops.dumps(value))
-    except Exception as error:  # skops has its own and hands on others
-        raise ModelFileError(f"{where} cannot be written by skops: {error}") from error
-    return data, _types(skops, data, where, LIMITS)
+        return data, _types(skops, data, where, LIMITS)
 
 
 def _canonical(data: bytes) -> bytes:
@@ -90,42 +96,36 @@ def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
 
 def load(data: bytes, trusted: Collection[str], where: str, limits: Limits = LIMITS) -> Any:
     """A part, if the types in it are trusted."""
-    skops = _skops(where)
-    types = _types(skops, data, where, limits)
-    unknown = sorted(types - set(trusted))
-    if not types:
-        raise ModelFileError(f"{where} is not an object of scikit-learn.")
-    if unknown:
-        raise ModelFileError(
-            f"{where} needs the types {', '.join(unknown)}, which costboost does not know. If you "
-            f"trust the file and these types, load it with trusted={unknown!r}."
-        )
-    try:
+    with _skops(where) as skops:
+        types = _types(skops, data, where, limits)
+        unknown = sorted(types - set(trusted))
+        if not types:
+            raise ModelFileError(f"{where} is not an object of scikit-learn.")
+        if unknown:
+            raise ModelFileError(
+                f"{where} needs the types {', '.join(unknown)}, which costboost does not know. If "
+                f"you trust the file and these types, load it with trusted={unknown!r}."
+            )
         return skops.loads(data, trusted=sorted(types))
-    except Exception as error:  # whatever a bad schema makes of it
-        raise ModelFileError(f"{where} cannot be read by skops: {error}") from error
 
 
 def _types(skops: Any, data: bytes, where: str, limits: Limits) -> set[str]:
     """All types and functions that a part would use: those it names, and those skops asks for."""
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = archive.infolist()
-            names = {entry.filename for entry in entries}
-            # Stored members take their own bytes, so the part cannot grow.
-            fine = len(names) == len(entries) <= limits.members and all(
-                entry.compress_type == zipfile.ZIP_STORED
-                and entry.file_size == entry.compress_size
-                and not entry.flag_bits
-                and entry.filename.endswith((".npy", _SCHEMA))
-                for entry in entries
-            )
-            total = sum(entry.file_size for entry in entries)
-            if not fine or total > len(data) or _SCHEMA not in names:
-                raise ModelFileError(f"{where} is not an archive of skops as costboost writes it.")
-            schema = parse_json(archive.read(_SCHEMA), f"{_SCHEMA} of {where}", limits)
-    except (zipfile.BadZipFile, OSError, NotImplementedError, EOFError) as error:
-        raise ModelFileError(f"{where} is not an archive of skops: {error}") from error
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = archive.infolist()
+        names = {entry.filename for entry in entries}
+        # Stored members take their own bytes, so the part cannot grow.
+        fine = len(names) == len(entries) <= limits.members and all(
+            entry.compress_type == zipfile.ZIP_STORED
+            and entry.file_size == entry.compress_size
+            and not entry.flag_bits
+            and entry.filename.endswith((".npy", _SCHEMA))
+            for entry in entries
+        )
+        total = sum(entry.file_size for entry in entries)
+        if not fine or total > len(data) or _SCHEMA not in names:
+            raise ModelFileError(f"{where} is not an archive of skops as costboost writes it.")
+        schema = parse_json(archive.read(_SCHEMA), f"{_SCHEMA} of {where}", limits)
     types = set()
     for node in _nodes(schema):
         if "__class__" in node or "__module__" in node or "__loader__" in node:
@@ -133,8 +133,5 @@ def _types(skops: Any, data: bytes, where: str, limits: Limits) -> set[str]:
                 raise ModelFileError(f"{where} has a type without a name.")
             types.add(f"{node['__module__']}.{node['__class__']}")
             types.add(f"skops.{node.get('__loader__')}")
-    try:
-        types |= set(skops.get_untrusted_types(data=data))
-    except Exception as error:  # whatever a bad schema makes of it
-        raise ModelFileError(f"{where} cannot be read by skops: {error}") from error
+    types |= set(skops.get_untrusted_types(data=data))
     return {name for name in types if not _PLAIN.fullmatch(name)}

@@ -15,7 +15,7 @@ import dataclasses
 import math
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache, cached_property, lru_cache
 from importlib import import_module
 from typing import Any
@@ -33,11 +33,6 @@ ARRAYS = "arrays.bin"
 
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[SU]\d{1,5}|[Mm]8(\[\w{1,12}\])?)")
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-_SEQUENCES: Mapping[str, Callable[[Any], Any]] = {
-    "tuple": tuple,
-    "set": set,
-    "frozenset": frozenset,
-}
 # Values inside values inside one object.
 _DEPTH = 32
 # Keys of mappings that are not text, and items of sets, in all: hashes of numbers can be made to
@@ -72,9 +67,8 @@ _PLACES = {
     "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
     "stochastic",
     "costboost.losses": "PNorm",
-    "costboost.gbm.heads": "ProbabilityHead DecisionHead LossHead",
     "costboost.gbm.members": "Member Members",
-    "costboost.gbm.models": "Design NetworkModel TreeModel",
+    "costboost.gbm.models": "DecisionHead Design LossHead NetworkModel ProbabilityHead TreeModel",
     "costboost.trees": "Trees",
     "costboost.gbm.train": "Estimate",
     "costboost.files.tree_classifier": "TreeClassifier",
@@ -228,9 +222,14 @@ class Encoder:
 
     def _fields(self, value: Any, where: str) -> dict[str, Any]:
         """The attributes of an object; those that are one and the same are written once."""
+        state = value.__getstate__() if hasattr(value, "__getstate__") else vars(value)
         found: dict[str, Any] = {}
         first: dict[int, str] = {}
-        for name, item in sorted(_state_of(value)):
+        for name, item in sorted((state or {}).items()):
+            # What was only remembered must not change the bytes of the file.
+            is_remembered = isinstance(getattr(type(value), name, None), cached_property)
+            if name == "_sklearn_version" or is_remembered:
+                continue
             is_plain = item is None or type(item) in (bool, int, float)
             same = name if is_plain else first.setdefault(id(item), name)
             found[name] = self.value(item, f"{where}.{name}") if same == name else {"same": same}
@@ -258,16 +257,6 @@ class Encoder:
             self.types |= types
             return {"skops": member}
         raise _refusal(where, value)
-
-
-def _state_of(value: Any) -> Iterator[tuple[str, Any]]:
-    """The attributes of an object, as its pickle would have them."""
-    state = value.__getstate__() if hasattr(value, "__getstate__") else vars(value)
-    for name, item in (state or {}).items():
-        # What was only remembered must not change the bytes of the file.
-        is_remembered = isinstance(getattr(type(value), name, None), cached_property)
-        if name != "_sklearn_version" and not is_remembered:
-            yield name, item
 
 
 def _refusal(where: str, value: Any) -> ModelFileError:
@@ -363,11 +352,10 @@ class Decoder:
             raise ModelFileError(f"{where} must be a list; got {items!r:.60}.")
         return [self.value(item, where, depth) for item in items]
 
-    def _sequence(self, kind: str, where: str, depth: int, items: Any) -> Any:
+    def _set(self, where: str, depth: int, items: Any) -> set[Any]:
         found = self._list(items, where, depth)
-        if kind != "tuple":
-            self._count_keys(len(found), where)
-        return _SEQUENCES[kind](found)
+        self._count_keys(len(found), where)
+        return set(found)
 
     def _count_keys(self, n: int, where: str) -> None:
         self._keys += n * n
@@ -391,9 +379,7 @@ class Decoder:
 
     def _array(self, where: str, depth: int, name: Any, shape: Any) -> AnyArray:
         """The next array; its shape is believed only if the bytes are there."""
-        fine = isinstance(shape, list) and len(shape) <= 8
-        if not fine or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
-            raise ModelFileError(f"{where} has the shape {shape!r:.60}, which no array can have.")
+        _check_shape(shape, 2**40, where)
         if not isinstance(name, str) or not _DTYPE.fullmatch(name) or np.dtype(name).str != name:
             raise ModelFileError(f"{where} has the type {name!r:.60}, which files do not hold.")
         dtype = np.dtype(name)
@@ -417,13 +403,8 @@ class Decoder:
 
     def _objects(self, where: str, depth: int, items: Any, shape: Any) -> AnyArray:
         found = self._list(items, where, depth)
-        fine = isinstance(shape, list) and len(shape) <= 8
-        if not fine or not all(type(n) is int and 0 <= n <= 2**20 for n in shape):
-            raise ModelFileError(f"{where} has the shape {shape!r:.60}, which no array can have.")
-        flat = np.empty(len(found), dtype=object)
-        for i, item in enumerate(found):
-            flat[i] = item
-        return flat.reshape(shape)
+        _check_shape(shape, 2**20, where)
+        return np.fromiter(found, object, len(found)).reshape(shape)
 
     def _reference(self, where: str, depth: int, number: Any) -> Any:
         if type(number) is not int or not 0 <= number < len(self._built):
@@ -522,14 +503,19 @@ class Decoder:
         else:
             vars(built).update(fields)
         try:
-            if name in CHECKS:
-                features, outputs, work = CHECKS[name](built)
-                self._extent.work = work or self._extent.work
-                self._extent.add(_Extent(0, 0, features, outputs))
+            features, outputs, work = _needs(name, built)
+            self._extent.work = work or self._extent.work
+            self._extent.add(_Extent(0, 0, features, outputs))
             _check_estimator(built, self._extent)
         except (ValueError, TypeError, AttributeError, IndexError) as error:
             raise ModelFileError(f"{where}: {name}: {error}") from error
         return built
+
+
+def _check_shape(shape: Any, most: int, where: str) -> None:
+    fine = isinstance(shape, list) and len(shape) <= 8
+    if not fine or not all(type(n) is int and 0 <= n <= most for n in shape):
+        raise ModelFileError(f"{where} has the shape {shape!r:.60}, which no array can have.")
 
 
 @lru_cache(1024)
@@ -577,44 +563,49 @@ def _check_estimator(built: Any, extent: _Extent) -> None:
         extent.features = extent.outputs = 0
 
 
-# What a part asks for: columns, classes and work (0: a nanosecond for each number). Raises where it
-# could crash, hang or fill the memory.
-_Need = tuple[int, int, int]
-
-
 def _need(holds: Any, words: str) -> None:
     if not holds:
         raise ValueError(words)
 
 
-def _trees(trees: Any) -> _Need:
-    n_features = int(np.max(trees.feature, initial=-1)) + 1
-    trees.check(n_features)
-    return n_features, 0, 100 * len(trees.roots)
+def _needs(name: str, part: Any) -> tuple[int, int, int]:
+    """What a part asks for: columns, classes and work (0: a nanosecond for each number)."""
+    # Raises where it could crash, hang or fill the memory.
+    match name:
+        case "Trees":
+            n_features = int(np.max(part.feature, initial=-1)) + 1
+            part.check(n_features)
+            return n_features, 0, 100 * len(part.roots)
+        case "TreeRule":
+            fine = type(part.index) is int and 0 <= part.index < len(part.trees.roots)
+            _need(fine, "index must be a tree of the table")
+            return 0, 0, 10_000
+        case "StepRule" | "LineRule":
+            fine = type(part.feature) is int and part.feature >= 0
+            _need(fine, "feature must be a column number")
+            return part.feature + 1, 0, 0
+        case "ClassRule":
+            _need(type(part.k) is int and part.k > 0, "k must be a number of classes")
+            return 0, part.k, 0
+        case "ConstantRule":
+            _need(np.ndim(part.value) <= 1, "value must be a number, or a row of them")
+            return 0, np.size(part.value), 0
+        case "Mixture":
+            _need(type(part._k) is int, "there must be a number of columns")
+            return 0, part._k, 0
+        case "JointRule":
+            return _joint_rule(part)
+        case "Design":
+            columns = np.concatenate([part.numeric, part.categorical, part.gaps])
+            _need(columns.dtype.kind == "i" and (columns >= 0).all(), "columns must be counts")
+            sizes = np.minimum(part.sizes, 2**20)
+            _need(sizes.dtype.kind == "i" and (sizes >= 0).all(), "sizes must be counts")
+            _need(sizes.sum() <= 2**20, "there are too many categories")
+            return int(columns.max(initial=-1)) + 1, 0, int(sizes.sum())
+    return 0, 0, 0
 
 
-def _tree_rule(rule: Any) -> _Need:
-    fine = type(rule.index) is int and 0 <= rule.index < len(rule.trees.roots)
-    _need(fine, "index must be a tree of the table")
-    return 0, 0, 10_000
-
-
-def _step_rule(rule: Any) -> _Need:
-    _need(type(rule.feature) is int and rule.feature >= 0, "feature must be a column number")
-    return rule.feature + 1, 0, 0
-
-
-def _class_rule(rule: Any) -> _Need:
-    _need(type(rule.k) is int and rule.k > 0, "k must be a number of classes")
-    return 0, rule.k, 0
-
-
-def _constant_rule(rule: Any) -> _Need:
-    _need(np.ndim(rule.value) <= 1, "value must be a number, or a row of them")
-    return 0, np.size(rule.value), 0
-
-
-def _joint_rule(rule: Any) -> _Need:
+def _joint_rule(rule: Any) -> tuple[int, int, int]:
     asked = np.flatnonzero(rule.feature >= 0)
     _need(all(type(n) is int for n in (rule.n_features, rule.k)), "sizes must be counts")
     _need((rule.feature <= rule.n_features).all(), "features must be columns or the class")
@@ -626,41 +617,14 @@ def _joint_rule(rule: Any) -> _Need:
     return rule.n_features, rule.k, 10_000 * len(rule.feature)
 
 
-def _mixture(ensemble: Any) -> _Need:
-    _need(type(ensemble._k) is int, "there must be a number of columns")
-    return 0, ensemble._k, 0
-
-
-def _design(design: Any) -> _Need:
-    columns = np.concatenate([design.numeric, design.categorical, design.gaps])
-    _need(columns.dtype.kind == "i" and (columns >= 0).all(), "columns must be counts")
-    sizes = np.minimum(design.sizes, 2**20)
-    _need(sizes.dtype.kind == "i" and (sizes >= 0).all(), "sizes must be counts")
-    _need(sizes.sum() <= 2**20, "there are too many categories")
-    return int(columns.max(initial=-1)) + 1, 0, int(sizes.sum())
-
-
-CHECKS: Mapping[str, Callable[[Any], _Need]] = {
-    "Trees": _trees,
-    "TreeRule": _tree_rule,
-    "StepRule": _step_rule,
-    "LineRule": _step_rule,
-    "JointRule": _joint_rule,
-    "ClassRule": _class_rule,
-    "ConstantRule": _constant_rule,
-    "Mixture": _mixture,
-    "Design": _design,
-}
-
 _BUILDERS: Mapping[frozenset[str], Callable[..., Any]] = {
     frozenset(["float"]): lambda self, where, depth, name: _NON_FINITE[name],
     frozenset(["bytes"]): lambda self, where, depth, text: bytes.fromhex(text),
     frozenset(["scalar"]): lambda self, where, depth, name: self._array(where, depth, name, [])[()],
     frozenset(["type"]): Decoder._type,
-    **{
-        frozenset([kind]): lambda self, *rest, kind=kind: self._sequence(kind, *rest)
-        for kind in _SEQUENCES
-    },
+    frozenset(["tuple"]): lambda self, where, depth, items: tuple(self._list(items, where, depth)),
+    frozenset(["set"]): Decoder._set,
+    frozenset(["frozenset"]): lambda self, *rest: frozenset(self._set(*rest)),
     frozenset(["dict"]): Decoder._dict,
     frozenset(["pairs"]): Decoder._pairs,
     frozenset(["array", "shape"]): Decoder._array,

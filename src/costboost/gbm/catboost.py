@@ -12,10 +12,9 @@ import numpy as np
 from costboost._typing import AnyArray, Ints
 from costboost.columns.frames import is_sparse
 from costboost.gbm import lightgbm
-from costboost.gbm.members import Candidate
+from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT
-from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_catboost
@@ -53,7 +52,7 @@ def fit(
         eval_set=watched,
         use_best_model=watched is not None,
         early_stopping_rounds=rounds.patience if watched is not None else None,
-        callbacks=[_Callback(rounds)],
+        callbacks=[_CatBoostRounds(rounds)],
     )
     trees = from_catboost(booster, inputs.source, inputs.category)
     model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, threads)
@@ -85,7 +84,7 @@ def _parameters(kind: Candidate, target: Target, rounds: Rounds, threads: int) -
     return {**parameters, **kind.parameters}
 
 
-class _Callback:
+class _CatBoostRounds:
     """Reports rounds, and stops when it is told to."""
 
     def __init__(self, rounds: Rounds) -> None:

@@ -21,7 +21,7 @@ _FEWEST_ROWS, _FEWEST_OF_CLASS = 100, 5
 _FEW_VALUES = 20
 _BLOCK = 1024
 # Share of held-out rows with a twin that is told, in tables of this many rows. Where all columns
-# have few values twins are natural, and so they are if chance explains half of them.
+# have few values twins are natural, and so they are if chance explains two thirds of them.
 _REPEATED, _FEWEST_REPEATED, _MANY_VALUES, _DRAWN = 0.05, 300, 50, 2000
 
 
@@ -64,7 +64,7 @@ def telling_columns(X: Any, codes: Ints, categorical: Sequence[int]) -> list[int
         found: list[int] = []
         for start in range(0, len(columns), _BLOCK):
             block = list(columns[start : start + _BLOCK])
-            part = X[rows][:, block].toarray() if is_sparse(X) else X[np.ix_(rows, block)]
+            part = X[rows][:, block].toarray() if is_sparse(X) else X[rows[:, None], block]
             found += [
                 j for place, j in enumerate(block) if _tells(part[:, place], codes[rows], j in held)
             ]
@@ -94,7 +94,10 @@ def warn_of_repeated_rows(X: Any, folds: Sequence[tuple[Ints, Ints]], owner: str
     if X.shape[0] < _FEWEST_REPEATED or not folds:
         return
     share = repeated_share(X, folds)
-    if share <= _REPEATED or share <= 2 * _natural_share(X):
+    if share <= _REPEATED:
+        return
+    chance = _natural_share(X)
+    if share <= max(1.5 * chance, chance + _REPEATED):
         return
     warnings.warn(
         f"{share:.0%} of the held-out rows are equal to a row that their fold trains on, in all "

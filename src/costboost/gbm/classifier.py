@@ -23,19 +23,17 @@ from costboost._utils import (
 from costboost.columns.frames import EncodedRows, is_sparse
 from costboost.costs import Costs
 from costboost.costs.forms import columns_of
-from costboost.costs.uncertain import decide_worst, scenarios
-from costboost.decisions import Explanation, explain, worst_expected_cost
+from costboost.decisions import Explanation, explain
 from costboost.estimator import CostSensitiveClassifier
 from costboost.gbm.checks import warn_of_repeated_rows, warn_of_target
-from costboost.gbm.heads import Head
-from costboost.gbm.members import Members
+from costboost.gbm.members import Callback, Evals, Members, check_callbacks
+from costboost.gbm.models import Head
 from costboost.gbm.parameters import RULES, hint, with_hints
-from costboost.gbm.rounds import Callback, Evals, check_callbacks
 from costboost.gbm.rows import (
     Columns,
     MemoryRows,
+    PricedRows,
     Pricing,
-    Rows,
     check_classes,
     eval_rows,
     make_folds,
@@ -427,7 +425,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     ) -> MemoryRows:
         """A table in memory as training rows, in folds."""
         owner, has_loss = type(self).__name__, self.loss != "auto"
-        table = self._without_cost_columns(X)
+        table = X if self.cost_columns == "features" else self._without_cost_columns(X)
         matrix, y = self._read_training(table, y, categories=True, missing=True, sparse_rows=True)
         names = getattr(self, "feature_names_in_", None)
         columns = Columns(self.n_features_in_, names, self._frame)
@@ -438,7 +436,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         known = pricing.resolve(costs, X, codes)
         if has_loss and known.matrix is not None and known.reduced.any():
             named_loss(self.loss, owner).check_costs(known.matrix, owner)
-        rows = Rows(matrix, known, weights).weighted()
+        rows = PricedRows(matrix, known, weights).weighted()
         del matrix  # lets go of rows without weight
         other = None
         if eval_set is not None:
@@ -447,8 +445,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
             )
         folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
         warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
-        apart = [(f.rows, f.held_out) for f in folds if f.rows is not None]
-        warn_of_repeated_rows(rows.X, [(a, b) for a, b in apart if b is not None], owner)
+        apart = [(train, held) for train, held in folds if train is not None and held is not None]
+        warn_of_repeated_rows(rows.X, apart, owner)
         return MemoryRows(
             rows,
             columns,
@@ -631,19 +629,13 @@ class CostBoostClassifier(CostSensitiveClassifier):
     # -- predict --------------------------------------------------------------------------------
 
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
-        rows, head = self._checked(X), self._deciding_head
-        taken = head.decide(head.scores(rows)) if codes and not head.decides_by_cost else None
+        rows, heads = self._read_features(X), list(self.heads_.values())
+        # The first head knows probabilities, if one does; the last one decides without them.
+        first, last = heads[0], heads[-1]
+        taken = last.decide(last.scores(rows)) if codes and not last.decides_by_cost else None
         if (taken is not None and not proba) or not _has_probabilities(self):
             return taken, None
-        head = self._first_head
-        return taken, head.proba(head.scores(rows))
-
-    def _weighed(self, proba: Floats, known: Costs, X: Any, costs: Any) -> tuple[Ints, Floats]:
-        cases = self._worst_cases(X, costs, len(proba))
-        if not cases:
-            return super()._weighed(proba, known, X, costs)
-        matrices = [case.matrix for case in cases]
-        return decide_worst(proba, cases), worst_expected_cost(proba, matrices)
+        return taken, first.proba(first.scores(rows))
 
     def with_costs(self, cost_matrix: Any) -> Self:
         """The same fitted model, deciding by other costs, without training again.
@@ -673,19 +665,6 @@ class CostBoostClassifier(CostSensitiveClassifier):
                 "out, or fit with loss='auto' and decision='auto' or 'bayes'."
             )
 
-    def _worst_cases(self, X: Any, costs: Any, n_samples: int) -> list[Costs]:
-        """The scenarios of uncertain costs, if the worst of them counts."""
-        form = self.cost_matrix if costs is None else costs
-        found = scenarios(form, X) if self.risk == "worst" else None
-        if found is None or not found.is_uncertain:
-            return []
-        # What a function of X returns are costs of single rows.
-        rows = costs is not None or callable(form)
-        return [
-            self._resolved(case, case if rows else None, X, n_samples=n_samples)
-            for case in found.worst
-        ]
-
     def _costs_of(self, head: Head, X: Any, n_samples: int) -> Costs | None:
         """The costs that a head decides by; None if it has learned them."""
         return self._decision_costs(None, n_samples, X) if head.decides_by_cost else None
@@ -698,12 +677,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     def _read_features(self, X: Any) -> AnyArray:
         """The features as a matrix, of the columns that `fit` has seen."""
-        rows: AnyArray = self._read(self._without_cost_columns(X), missing=True, sparse_rows=True)
+        if isinstance(X, EncodedRows):
+            return X.matrix()
+        if self.cost_columns == "exclude":
+            X = self._without_cost_columns(X)
+        rows: AnyArray = self._read(X, missing=True, sparse_rows=True)
         return rows
-
-    def _checked(self, X: Any) -> AnyArray:
-        check_is_fitted(self)
-        return X.matrix() if isinstance(X, EncodedRows) else self._read_features(X)
 
     @property
     def _first_head(self) -> Head:
@@ -732,7 +711,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             A column per class, in the order of ``classes_``.
         """
         head = self._first_head
-        return head.proba(head.scores(self._checked(X)))
+        return head.proba(head.scores(self._read_features(X)))
 
     def decision_function(self, X: Any) -> Floats:
         """Scores that decide when ``predict`` is not told costs.
@@ -750,7 +729,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             return their scores.
         """
         head = self._deciding_head
-        scores = head.scores(self._checked(X))
+        scores = head.scores(self._read_features(X))
         return head.decision_values(scores, self._costs_of(head, X, len(scores)))
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
@@ -767,7 +746,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             Scores; boosters that stopped early keep their last ones.
         """
         head = self._deciding_head
-        rows = self._checked(X)
+        rows = self._read_features(X)
         costs = self._costs_of(head, X, rows.shape[0])
         for scores in head.staged_scores(rows):
             yield head.decision_values(scores, costs)
@@ -786,7 +765,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             Labels of ``decisions_``.
         """
         head = self._deciding_head
-        rows = self._checked(X)
+        rows = self._read_features(X)
         costs = self._costs_of(head, X, rows.shape[0])
         for scores in head.staged_scores(rows):
             taken = head.decide(scores) if costs is None else costs.decide(head.proba(scores))
@@ -809,7 +788,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             whose softmax is the probability; the last column is the base. With boosters that
             learned the costs alone, they sum to the output of `decision_function`.
         """
-        return self._first_head.contributions(self._checked(X))
+        return self._first_head.contributions(self._read_features(X))
 
     def explain(self, X: Any, *, costs: Any = None, codes: ArrayLike | None = None) -> Explanation:
         """Explain decisions in money: what each feature adds to what a decision saves.
@@ -844,7 +823,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         answer, proba, _ = self._weighed_answer(X, costs, "explain")
         known = answer.costs
         features = self._without_cost_columns(X)
-        rows, head = self._checked(X), self._first_head
+        rows, head = self._read_features(X), self._first_head
         names = getattr(self, "feature_names_in_", None)
         return explain(
             [head.contributions(rows)],

@@ -28,14 +28,13 @@ from costboost._utils import is_integer
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
 from costboost.costs.labels import parameter
-from costboost.gbm.members import Candidate
+from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import Model, TreeModel
-from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import (
     LARGEST_SEED,
     Columns,
+    PricedRows,
     Pricing,
-    Rows,
     Totals,
     TrainingRows,
     check_classes,
@@ -354,10 +353,10 @@ class ParquetSource(TrainingRows):
                 )
         return found.pop(self.target), found
 
-    def _survey(self) -> tuple[Totals, Rows | None]:
+    def _survey(self) -> tuple[Totals, PricedRows | None]:
         """One pass over the rows that reads no features: sums, and the held-out rows."""
         found: Totals | None = None
-        parts: list[Rows] = []
+        parts: list[PricedRows] = []
         for block, held in self._blocks(features=False):
             if len(block):
                 totals = Totals.of(block, int(held.sum()))
@@ -369,9 +368,9 @@ class ParquetSource(TrainingRows):
                 f"{parameter('sample_weight', self.files.owner)} names the column {self.weight!r}, "
                 "which is 0 in every row. Give weight to some rows."
             )
-        return found, Rows.joined(parts) if parts else None
+        return found, PricedRows.joined(parts) if parts else None
 
-    def _blocks(self, *, features: bool) -> Iterator[tuple[Rows, Bools]]:
+    def _blocks(self, *, features: bool) -> Iterator[tuple[PricedRows, Bools]]:
         """Rows that have weight, and which are held out: the same ones in every pass."""
         columns = [self.target, *self.cost_columns]
         columns += self.names if features or self.shows_features else []
@@ -386,7 +385,7 @@ class ParquetSource(TrainingRows):
                 X = table.select(self.names).to_pandas() if self.shows_features else None
                 costs = self.pricing.resolve(given, X, codes)
             matrix = self._matrix_of(table, start) if features else None
-            block = Rows(matrix, costs, self._weights(table, start)).weighted()
+            block = PricedRows(matrix, costs, self._weights(table, start)).weighted()
             groups = strata(block.costs)
             yield block, self.hold_out.mask(groups, before)
             before += np.bincount(groups, minlength=len(before))
@@ -421,13 +420,13 @@ class ParquetSource(TrainingRows):
             )
         return X
 
-    def rows(self, *, held_out: bool, features: bool) -> Iterator[Rows]:
+    def rows(self, *, held_out: bool, features: bool) -> Iterator[PricedRows]:
         """The training rows, or the held-out ones."""
         for block, held in self._blocks(features=features):
             if (held == held_out).any():
                 yield block.take(held == held_out)
 
-    def held_out(self, number: int | None = None) -> Rows | None:
+    def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of the held-out rows."""
         return self._held_out
 

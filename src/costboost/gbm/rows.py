@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -15,13 +15,12 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import checked_labels
 from costboost.columns.frames import FrameEncoder, is_sparse
 from costboost.costs import Costs, CostSummary
-from costboost.costs.forms import decisions_of, is_labelled, varies
+from costboost.costs.forms import decisions_of, varies
 from costboost.costs.table import mean_prices, same_labels
 
 if TYPE_CHECKING:
-    from costboost.gbm.members import Candidate
+    from costboost.gbm.members import Candidate, Rounds
     from costboost.gbm.models import Model
-    from costboost.gbm.rounds import Rounds
     from costboost.gbm.targets import Target
 
 LARGEST_SEED = int(np.iinfo(np.int32).max)
@@ -89,22 +88,20 @@ class Pricing:
         free = np.zeros((len(self.classes), len(decisions)))
         return Costs(self.classes, free, decisions, codes=np.empty(0, dtype=np.intp))
 
-    def _names_for(self, costs: Any) -> AnyArray | None:
-        """Names of the columns of costs without any: the decisions that `cost_matrix` names."""
-        shape: tuple[int, ...] = getattr(costs, "shape", ())
-        if len(shape) < 2 or hasattr(costs, "columns") or is_labelled(costs):
-            return None
-        names = decisions_of(self.cost_matrix, self.classes, self.owner)
-        return names if shape[-1] == len(names) else None
-
     def resolve(self, costs: Any, X: Any, codes: Ints) -> Costs:
         """Costs of some rows; uncertain ones by their means."""
+        shape: tuple[int, ...] = getattr(costs, "shape", ())
+        names: AnyArray | None = None
+        if self.cost_matrix is not None and len(shape) > 1 and not hasattr(costs, "columns"):
+            # Columns without names are the decisions that `cost_matrix` names.
+            known = decisions_of(self.cost_matrix, self.classes, self.owner)
+            names = known if shape[-1] == len(known) else None
         return Costs.resolve(
             self.cost_matrix,
             costs,
             means=True,
             classes=self.classes,
-            decisions=self._names_for(costs),
+            decisions=names,
             X=X,
             codes=codes,
             owner=self.owner,
@@ -113,7 +110,7 @@ class Pricing:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class PricedRows:
     """Some rows: a table in memory, a batch of a file, a partition of a cluster."""
 
     X: Any  # a matrix; None where features are not read
@@ -123,34 +120,34 @@ class Rows:
     def __len__(self) -> int:
         return len(self.weights)
 
-    def take(self, rows: Any) -> Rows:
+    def take(self, rows: Any) -> PricedRows:
         """Some of the rows (indices, a mask or a slice)."""
         X = None if self.X is None else self.X[rows]
-        return Rows(X, self.costs.take(rows), self.weights[rows])
+        return PricedRows(X, self.costs.take(rows), self.weights[rows])
 
-    def weighted(self) -> Rows:
+    def weighted(self) -> PricedRows:
         """The rows that have weight."""
         return self if self.weights.all() else self.take(np.flatnonzero(self.weights))
 
-    def with_prices(self) -> Rows:
+    def with_prices(self) -> PricedRows:
         """Without the matrices of single rows: of these, only the prices under the truth."""
         costs = self.costs
         if costs.matrix is None or costs.matrix.ndim == 2:
             return self
         known = Costs(costs.classes, None, costs.decisions, codes=costs.codes, prices=costs.prices)
-        return Rows(self.X, known, self.weights)
+        return PricedRows(self.X, known, self.weights)
 
-    def without_features(self) -> Rows:
+    def without_features(self) -> PricedRows:
         """Costs and weights only."""
-        return Rows(None, self.costs, self.weights)
+        return PricedRows(None, self.costs, self.weights)
 
     @staticmethod
-    def joined(parts: Sequence[Rows]) -> Rows:
+    def joined(parts: Sequence[PricedRows]) -> PricedRows:
         """The costs and weights of several parts."""
         if len(parts) == 1:
             return parts[0].without_features()
         costs = Costs.concat([part.costs for part in parts])
-        return Rows(None, costs, np.concatenate([part.weights for part in parts]))
+        return PricedRows(None, costs, np.concatenate([part.weights for part in parts]))
 
 
 def eval_rows(
@@ -160,7 +157,7 @@ def eval_rows(
     training: Costs,
     *,
     has_costs: bool,
-) -> Rows:
+) -> PricedRows:
     """The rows of another table that a training watches."""
     owner = f"The 'eval_set' argument of {pricing.owner}.fit"
     if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
@@ -198,7 +195,7 @@ def eval_rows(
             f"{owner} has costs of the decisions {known.decisions.tolist()}, and the training rows "
             f"those of {training.decisions.tolist()}. Name the same decisions."
         )
-    return Rows(matrix, known, np.ones(len(labels)))
+    return PricedRows(matrix, known, np.ones(len(labels)))
 
 
 def check_classes(classes: AnyArray, owner: str) -> None:
@@ -250,7 +247,7 @@ class Totals:
     matrix: Floats | None = None
 
     @classmethod
-    def of(cls, rows: Rows, held_out_rows: int = 0) -> Totals:
+    def of(cls, rows: PricedRows, held_out_rows: int = 0) -> Totals:
         """The sums over some rows."""
         n, costs, w = len(rows), rows.costs, rows.weights
         if not costs.is_per_row and n:
@@ -309,11 +306,6 @@ class Totals:
         return float(self.worst_cost / self.weight.sum())
 
     @property
-    def mean_gain(self) -> float:
-        """Sum of the gains of a row's decisions, on average."""
-        return float(self.label_gain.sum() / self.weight.sum())
-
-    @property
     def mean_costs(self) -> Floats:
         """One matrix for all rows, (k, d): what a decision costs on average under each truth."""
         if self.matrix is not None:
@@ -338,12 +330,8 @@ class Totals:
 # --- folds ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
-class Fold:
-    """Rows to train on and rows held out; None is all rows and none."""
-
-    rows: Ints | None = None
-    held_out: Ints | None = None
+# Rows to train on and rows held out; None is all rows and none.
+Split: TypeAlias = "tuple[Ints | None, Ints | None]"
 
 
 def strata(costs: Costs) -> Ints:
@@ -354,8 +342,8 @@ def strata(costs: Costs) -> Ints:
 
 
 def make_folds(
-    rows: Rows, weights: Floats, model: Any, owner: str, *, has_eval_set: bool = False
-) -> tuple[list[Fold], list[int]]:
+    rows: PricedRows, weights: Floats, model: Any, owner: str, *, has_eval_set: bool = False
+) -> tuple[list[Split], list[int]]:
     """The folds of a table in memory, and a seed for the boosters of each."""
     rng = check_random_state(model.random_state)
     n, n_folds = len(rows), model.ensemble
@@ -376,14 +364,12 @@ def make_folds(
         order = order[np.argsort(groups[order], kind="stable")]
         number = np.empty(n, dtype=np.intp)
         number[order] = np.arange(n) % n_folds
-        folds = [
-            Fold(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(n_folds)
-        ]
+        folds = [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(n_folds)]
     elif has_eval_set:
-        folds = [Fold()]
+        folds = [(None, None)]
     else:
         held = hold_out_rule(model, n, len(rows.costs.classes), rng).mask(groups)
-        folds = [Fold(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else Fold()]
+        folds = [(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else (None, None)]
     return folds, [int(rng.randint(LARGEST_SEED)) for _ in folds]
 
 
@@ -437,14 +423,14 @@ def _drawn(groups: Ints, turn: Ints, seed: int) -> Floats:
     return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(11), dtype=np.float64) / 2.0**53
 
 
-def _own_folds(cv: Any, X: Any, codes: Ints, place: Ints, owner: str) -> list[Fold]:
+def _own_folds(cv: Any, X: Any, codes: Ints, place: Ints, owner: str) -> list[Split]:
     """The folds of a splitter or of an iterable, checked."""
     if hasattr(cv, "split"):
         parts: Iterable[Any] = cv.split(X, codes)
         place = np.arange(len(codes))
     else:
         parts = cv
-    found = []
+    found: list[Split] = []
     for number, (rows, held) in enumerate(parts):
         name = f"Fold {number} of the 'cv' parameter of {owner}"
         train, held_out = (
@@ -458,7 +444,7 @@ def _own_folds(cv: Any, X: Any, codes: Ints, place: Ints, owner: str) -> list[Fo
                 f"{int(np.flatnonzero(place == both[0])[0])}: the estimated score would be too "
                 "high. Leave them out of the training rows."
             )
-        found.append(Fold(train, held_out))
+        found.append((train, held_out))
     if not found:
         raise ValueError(
             f"The 'cv' parameter of {owner} gave no folds. Pass at least one pair (training rows, "
@@ -515,10 +501,10 @@ class TrainingRows(ABC):
     is_local: bool = True
 
     @abstractmethod
-    def held_out(self, number: int | None = None) -> Rows | None:
+    def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of held-out rows, of one fold or all; None if there are none."""
 
-    def watched(self, number: int) -> dict[str, Rows]:
+    def watched(self, number: int) -> dict[str, PricedRows]:
         """The sets of rows whose loss and cost a booster's training tells."""
         held = self.held_out(number)
         return {} if held is None else {"held_out": held}
@@ -540,14 +526,14 @@ class MemoryRows(TrainingRows):
 
     def __init__(
         self,
-        rows: Rows,
+        rows: PricedRows,
         columns: Columns,
-        folds: list[Fold],
+        folds: list[Split],
         seeds: list[int],
         owner: str,
         *,
         has_row_costs: bool,
-        eval_set: Rows | None = None,
+        eval_set: PricedRows | None = None,
         eval_train: bool = False,
     ) -> None:
         assert rows.X is not None
@@ -562,32 +548,32 @@ class MemoryRows(TrainingRows):
         self.totals = Totals.of(rows)
         self.is_sparse = is_sparse(rows.X)
         self.row_costs = (rows.costs, rows.weights) if has_row_costs else None
-        if eval_set is not None or folds[0].held_out is not None:
+        if eval_set is not None or folds[0][1] is not None:
             codes = columns.categorical
             self.n_inputs = columns.n_features - len(codes)
             if len(codes) and not self.is_sparse:
                 largest = np.nan_to_num(rows.X[:, codes]).max(axis=0, initial=0.0)
                 self.n_inputs += int(largest.sum()) + len(codes)
 
-    def held_out(self, number: int | None = None) -> Rows | None:
+    def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of the held-out rows of one fold, or of all; else of `eval_set`."""
         some = self.folds if number is None else [self.folds[number]]
-        found = [fold.held_out for fold in some if fold.held_out is not None]
+        found = [held for _, held in some if held is not None]
         if found:
             rows = np.concatenate(found)
-            return Rows(None, self.rows.costs.take(rows), self.rows.weights[rows])
+            return PricedRows(None, self.rows.costs.take(rows), self.rows.weights[rows])
         return None if self.eval_set is None else self.eval_set.without_features()
 
-    def watched(self, number: int) -> dict[str, Rows]:
+    def watched(self, number: int) -> dict[str, PricedRows]:
         """Rows of another table, held-out rows, and training rows if they were asked for."""
-        fold = self.folds[number]
-        found: dict[str, Rows] = {}
+        rows, held = self.folds[number]
+        found: dict[str, PricedRows] = {}
         if self.eval_set is not None:
             found["eval_set"] = self.eval_set
-        if fold.held_out is not None:
-            found["held_out"] = self.rows.take(fold.held_out)
+        if held is not None:
+            found["held_out"] = self.rows.take(held)
         if self.eval_train:
-            found["train"] = self.rows if fold.rows is None else self.rows.take(fold.rows)
+            found["train"] = self.rows if rows is None else self.rows.take(rows)
         return found
 
     def fit(
@@ -601,15 +587,15 @@ class MemoryRows(TrainingRows):
         """Train on the rows of a fold."""
         from costboost.gbm.members import engine
 
-        fold = Fold() if number is None else self.folds[number]
-        train = self.rows if fold.rows is None else self.rows.take(fold.rows)
+        rows, held = (None, None) if number is None else self.folds[number]
+        train = self.rows if rows is None else self.rows.take(rows)
         known = target.on(train.costs, train.weights)
         if not known.weights.any():  # no error costs anything here: by sample weights alone
             known = known.put(known.labels, train.weights, known.values)
         model = engine(kind.engine)[0](kind, train.X, known, rounds, threads, self)
         if number is None:
             return model, None
-        stop_by = "eval_set" if fold.held_out is None else "held_out"
+        stop_by = "eval_set" if held is None else "held_out"
         if rounds.best_scores is not None and rounds.stop_by == stop_by:
             return model, rounds.best_scores
         watched = rounds.sets.get(stop_by)

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 from costboost._threads import limit_forked
 from costboost._typing import AnyArray
 from costboost.columns.frames import is_sparse
-from costboost.gbm.members import Candidate
+from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT, canonical
-from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_xgboost
@@ -84,7 +83,7 @@ def boost(
         parameters_for(kind, target, rounds.seed, threads),
         train,
         num_boost_round=rounds.n_rounds,
-        callbacks=[_Callback(rounds)],
+        callbacks=[_RoundCallback(rounds)],
         **options,
     )
     if rounds.best_round < booster.num_boosted_rounds():
@@ -182,7 +181,7 @@ class Batches(xgb.DataIter):
         return batch is not None
 
 
-class _Callback(xgb.callback.TrainingCallback):
+class _RoundCallback(xgb.callback.TrainingCallback):
     """Report, and stop when it is time."""
 
     def __init__(self, rounds: Rounds) -> None:

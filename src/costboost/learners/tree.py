@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import lightgbm as lgb
 import numpy as np
 
+from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats
 from costboost.learners.base import (
     Aim,
@@ -250,4 +251,4 @@ class TreeEnsemble(Ensemble):
         """F after the last round, in one pass."""
         if not self.rules:
             return np.zeros(X.shape[0])
-        return self.trees.scores(X, self.n_threads)
+        return self.trees.scores(X, n_threads(self.n_threads))

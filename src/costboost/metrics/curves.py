@@ -11,7 +11,7 @@ from scipy.optimize import isotonic_regression
 from costboost._typing import Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import is_short
-from costboost.metrics.money import Case, in_full, positive_index
+from costboost.metrics.money import Judged, in_full, positive_index
 
 __all__ = ["cost_by_threshold", "cost_curve"]
 
@@ -62,7 +62,7 @@ def cost_by_threshold(
     owner = "cost_by_threshold"
     if positive is None and is_short(cost_matrix) and costs is None:
         positive = cost_matrix.get("positive")
-    case = Case(
+    case = Judged(
         y_true,
         None,
         owner=owner,
@@ -147,7 +147,7 @@ def cost_curve(
     array([0.   , 0.125, 0.25 , 0.125, 0.   ])
     """
     owner = "cost_curve"
-    case = Case(
+    case = Judged(
         y_true,
         None,
         owner=owner,

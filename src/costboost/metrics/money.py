@@ -25,7 +25,7 @@ from costboost.costs.labels import listed, nearest, positive_code
 # -- Checks of what metrics are given: labels turned into codes, costs resolved ------------------
 
 
-class Case:
+class Judged:
     """Checked arguments of a metric: codes of the truth and the decisions, costs, weights."""
 
     def __init__(
@@ -275,7 +275,7 @@ def epsilon(y_true: ArrayLike, y_pred: ArrayLike, *, factor: float, positive: An
         raise ValueError(
             f"The 'factor' parameter of epsilon must be a finite number >= 0, got {factor}."
         )
-    case = Case(y_true, y_pred, owner="epsilon", positive=positive, binary=True)
+    case = Judged(y_true, y_pred, owner="epsilon", positive=positive, binary=True)
     code = positive_index(case.classes, positive, "epsilon")
     truth, decided = case.codes == code, case.decisions == code
     return float(np.sum(~truth & decided) + factor * np.sum(truth & ~decided))
@@ -303,7 +303,7 @@ def g_mean(y_true: ArrayLike, y_pred: ArrayLike, *, positive: Any = None) -> flo
     >>> g_mean([0, 0, 1, 1], [1, 0, 1, 1])
     0.707...
     """
-    case = Case(y_true, y_pred, owner="g_mean")
+    case = Judged(y_true, y_pred, owner="g_mean")
     codes, decisions = case.codes, case.decisions
     if positive is not None:
         code = positive_index(case.classes, positive, "g_mean")
@@ -381,7 +381,7 @@ def total_cost(
     >>> total_cost(["fraud", "fraud"], ["accept", "review"], cost_matrix=prices, X=rows)
     94.0
     """
-    case = Case(
+    case = Judged(
         y_true,
         y_pred,
         owner="total_cost",
@@ -426,7 +426,7 @@ def mean_cost(
     >>> mean_cost([0, 1, 1], [1, 0, 1], cost_matrix={"fn": 5, "fp": 1})
     2.0
     """
-    case = Case(
+    case = Judged(
         y_true,
         y_pred,
         owner="mean_cost",
@@ -498,7 +498,7 @@ def savings_score(
     >>> savings_score([0, 1], [0, 1], cost_matrix={"fn": 10, "fp": 4, "tp": 4})
     0.5
     """
-    case = Case(
+    case = Judged(
         y_true,
         y_pred,
         owner="savings_score",
@@ -557,7 +557,7 @@ def avoidable_cost_score(
     >>> avoidable_cost_score([0, 0, 0, 1], [0, 0, 1, 1], cost_matrix={"fn": 5, "fp": 1})
     0.666...
     """
-    case = Case(
+    case = Judged(
         y_true,
         y_pred,
         owner="avoidable_cost_score",

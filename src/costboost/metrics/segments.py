@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, is_missing, usual_exponent
-from costboost.metrics.money import Case, in_full
+from costboost.metrics.money import Judged, in_full
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,7 +110,7 @@ def cost_by(
     (['web', 'shop'], [5.0, 1.0], 6.0)
     """
     owner = "cost_by"
-    case = Case(
+    case = Judged(
         y_true,
         y_pred,
         owner=owner,

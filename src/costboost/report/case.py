@@ -155,13 +155,9 @@ class Case:
         """Probability (n,) that doing nothing is a mistake."""
         return sum_columns(self.proba, self.risky)
 
-    def paid(self, decided: Ints | int) -> Floats:
-        """What decisions, or one for all rows, cost, each row once (n,)."""
-        return np.asarray(self.prices[np.arange(self.n), decided])
-
     def spent(self, decided: Ints | int) -> Floats:
         """What decisions, or one for all rows, cost: price times weight of each row (n,)."""
-        return self.paid(decided) * self.weights
+        return np.asarray(self.prices[np.arange(self.n), decided] * self.weights)
 
     def total(self, decided: Ints | int) -> float:
         """What the decisions cost together."""
@@ -443,6 +439,13 @@ def case_of(
     proba, known, decided = model.judged(X, y, costs=costs)
     form = model.cost_matrix if costs is None else costs
     owner = f"{type(model).__name__}.report"
+    if amount is not None and not isinstance(amount, tuple):
+        name = amount if isinstance(amount, str) else "amount"
+        amount = (name, column_of(amount, X, "amount", owner))
+    if isinstance(segments, str):
+        segments = [segments]
+    if isinstance(segments, Sequence):
+        segments = {str(name): column_of(name, X, "segments", owner) for name in segments}
     return make_case(
         model.classes_[known.codes],
         proba,
@@ -454,8 +457,8 @@ def case_of(
         sample_weight=sample_weight,
         positive=_positive(positive, form, known),
         time=column_of(time, X, "time", owner),
-        amount=_named(amount, X, "amount", owner),
-        segments=_segments(segments, X, owner),
+        amount=amount,
+        segments=segments,
         features=X if hasattr(X, "columns") else None,
         explain=_model_parts(model, X, costs, known, decided),
         rounds=_rounds(model),
@@ -475,21 +478,6 @@ def _positive(given: Any, form: Any, known: Costs) -> Any:
     except ValueError:
         code = int(np.bincount(known.codes, minlength=2).argmin())
     return known.classes.tolist()[code]
-
-
-def _named(column: Any, X: Any, name: str, owner: str) -> tuple[str, AnyArray] | None:
-    if column is None or isinstance(column, tuple):
-        return column
-    label = column if isinstance(column, str) else name
-    return label, np.asarray(column_of(column, X, name, owner))
-
-
-def _segments(segments: Any, X: Any, owner: str) -> Any:
-    if isinstance(segments, str):
-        segments = [segments]
-    if isinstance(segments, Sequence):
-        return {str(name): column_of(name, X, "segments", owner) for name in segments}
-    return segments
 
 
 def _model_parts(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray) -> Any:

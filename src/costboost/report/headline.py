@@ -36,7 +36,7 @@ ALTERNATIVES = ("nothing", "constant", "likeliest")
 
 
 @dataclass(frozen=True)
-class Interval:
+class Range:
     """A value with its 95 % interval."""
 
     value: float
@@ -45,27 +45,27 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Rule:
+class RuleCost:
     """One way to decide."""
 
     key: str
     name: str
-    cost: Interval
-    saving: Interval
+    cost: Range
+    saving: Range
 
 
 @dataclass(frozen=True, eq=False)
 class Headline:
     """Costs of all rules; the model comes last of the first four, then the rivals."""
 
-    rules: list[Rule]
+    rules: list[RuleCost]
     perfect: float
     rows: float
     unit: str  # what is resampled
     days: AnyArray | None
     daily: dict[str, Floats]  # cost of each rule by day, by its name
 
-    def rule(self, key: str) -> Rule:
+    def rule(self, key: str) -> RuleCost:
         """The first rule of that key."""
         return next(rule for rule in self.rules if rule.key == key)
 
@@ -107,7 +107,10 @@ def headline(case: Case, seed: int = 0) -> Headline:
     intervals = total_intervals(np.hstack([units, units - units[:, [3]]]), seed)
     m = len(rules)
     return Headline(
-        [Rule(key, name, intervals[r], intervals[m + r]) for r, (key, name, _) in enumerate(rules)],
+        [
+            RuleCost(key, name, intervals[r], intervals[m + r])
+            for r, (key, name, _) in enumerate(rules)
+        ],
         float(case.perfect.sum()),
         float(case.weights.sum()),
         unit,
@@ -116,7 +119,7 @@ def headline(case: Case, seed: int = 0) -> Headline:
     )
 
 
-def total_intervals(values: Floats, seed: int = 0) -> list[Interval]:
+def total_intervals(values: Floats, seed: int = 0) -> list[Range]:
     """95 % intervals of the sums of columns, over new draws of as many rows."""
     # Percentiles of a bootstrap up to 20,000 rows, above that the normal interval.
     n, columns = values.shape
@@ -131,13 +134,13 @@ def total_intervals(values: Floats, seed: int = 0) -> list[Interval]:
             drawn = np.bincount(rng.integers(n, size=n), minlength=n)
             sums[place] = drawn @ values
         low, high = np.percentile(sums, [2.5, 97.5], axis=0)
-    return [Interval(*three) for three in np.column_stack([total, low, high]).tolist()]
+    return [Range(*three) for three in np.column_stack([total, low, high]).tolist()]
 
 
 # -- the section --------------------------------------------------------------------------------
 
 
-def verdict(rules: Sequence[Rule], rows: float, unit: str = "") -> str:
+def verdict(rules: Sequence[RuleCost], rows: float, unit: str = "") -> str:
     """Money per row against the best constant decision, in one sentence."""
     saving = next(rule for rule in rules if rule.key == "constant").saving
     value = abs(saving.value) / rows
@@ -177,7 +180,7 @@ def headline_section(report: ReportData) -> Section:
     )
 
 
-def _card(rule: Rule, unit: str, days: int) -> str:
+def _card(rule: RuleCost, unit: str, days: int) -> str:
     saving = rule.saving
     kind, note, value = "good", "saved", saving.value
     if saving.high < 0:

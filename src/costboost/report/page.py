@@ -22,6 +22,7 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._utils import versions
+from costboost.files.container import write_bytes
 from costboost.report import charts, decisions, headline, money, what_if
 from costboost.report.board import Board, OperatingPoint, board_of, factors_of
 from costboost.report.case import Case, sums, texts
@@ -205,15 +206,7 @@ def write_report(case: Case | ReportData, path: str | os.PathLike[str]) -> Path:
         The file.
     """
     report = case if isinstance(case, ReportData) else report_data(case)
-    page = render(report)
-    target = Path(path)
-    partial = target.with_name(f"{target.name}.partial")
-    try:
-        partial.write_text(page, encoding="utf-8")
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
-    return target
+    return write_bytes(Path(path), render(report).encode("utf-8"))
 
 
 def render(report: ReportData) -> str:

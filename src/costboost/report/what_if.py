@@ -323,46 +323,32 @@ def _limits(low: float, high: float) -> str:
 
 def _regret_chart(found: dict[str, Any], unit: str) -> Figure:
     factors = [f"×{f:.3g}" for f in found["factors"]]
-    lines, grid = found["lines"], found["grid"]
-    title = "What a wrong cost would cost"
-    if grid is not None:
+    lines, regrets = found["lines"], found["grid"]
+    if regrets is not None:
         first, second = lines
-        hover = f"{second} %{{x}}<br>{first} %{{y}}<br>regret %{{z:,.2f}}<extra></extra>"
-        lowest = min(0.0, float(grid.min()))
-        return Figure(
-            "regret",
-            title,
+        read = (
             "Each square: the true costs are these multiples of the stated ones, and decisions are "
-            "still made by the stated ones. The stronger the colour, the more the error costs.",
-            [charts.heat(factors, factors, grid, "Regret", lowest, hovertemplate=hover)],
-            {
-                "xaxis": charts.axis(second, type="category"),
-                "yaxis": charts.axis(first, type="category"),
-            },
-            charts.table(
-                f"Regret; rows: {first}; columns: {second}",
-                ("True multiple", factors),
-                *((name, charts.amounts(grid[:, c], unit)) for c, name in enumerate(factors)),
-            ),
+            "still made by the stated ones. The stronger the colour, the more the error costs."
         )
-    regrets = np.array(list(lines.values())).reshape(-1, len(factors))
-    return Figure(
-        "regret",
-        title,
-        "One cost at a time is this multiple of the stated one, and decisions are still made by "
-        "the stated one. A flat line means that the error hardly matters. Below zero, the stated "
-        "cost happens to decide better on these rows.",
-        [
+        hover = f"{second} %{{x}}<br>{first} %{{y}}<br>regret %{{z:,.2f}}<extra></extra>"
+        lowest = min(0.0, float(regrets.min()))
+        data = [charts.heat(factors, factors, regrets, "Regret", lowest, hovertemplate=hover)]
+        x, y = charts.axis(second, type="category"), charts.axis(first, type="category")
+        caption, rows = f"Regret; rows: {first}; columns: {second}", ("True multiple", factors)
+    else:
+        read = (
+            "One cost at a time is this multiple of the stated one, and decisions are still made "
+            "by the stated one. A flat line means that the error hardly matters. Below zero, the "
+            "stated cost happens to decide better on these rows."
+        )
+        data = [
             charts.line(name, factors, regret, charts.color(place))
             for place, (name, regret) in enumerate(lines.items())
-        ],
-        {
-            "xaxis": charts.axis("True cost, as a multiple of the stated one", type="category"),
-            "yaxis": charts.axis("Regret", unit),
-        },
-        charts.table(
-            "Regret by true multiple",
-            ("Cost", list(lines)),
-            *((name, charts.amounts(regrets[:, c], unit)) for c, name in enumerate(factors)),
-        ),
-    )
+        ]
+        x = charts.axis("True cost, as a multiple of the stated one", type="category")
+        y = charts.axis("Regret", unit)
+        caption, rows = "Regret by true multiple", ("Cost", list(lines))
+        regrets = np.array(list(lines.values())).reshape(-1, len(factors))
+    cells = ((name, charts.amounts(regrets[:, c], unit)) for c, name in enumerate(factors))
+    title, table = "What a wrong cost would cost", charts.table(caption, rows, *cells)
+    return Figure("regret", title, read, data, {"xaxis": x, "yaxis": y}, table)

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -34,7 +35,7 @@ from costboost.serve import Settings
 from costboost.serve.columns import ARROW, PARQUET, RequestError
 from costboost.serve.page import POLICY, docs_page, start_page
 from costboost.serve.requests import Query, inlined
-from costboost.serve.scoring import Answer, Service
+from costboost.serve.scoring import Reply, Service
 
 log = logging.getLogger("costboost.serve")
 
@@ -117,28 +118,9 @@ class Decided(BaseModel):
     unseen_categories: dict[str, list[str]] = {}
 
 
-class Current:
-    """The model that answers now."""
-
-    def __init__(self, load: Callable[[], Service]) -> None:
-        self.service = load()
-        self.is_draining = False
-        self._load = load
-        self._lock = threading.Lock()
-
-    def reload(self) -> Service:
-        """Replace the model; requests that have begun keep the old one."""
-        # If the file cannot be loaded the old model stays and the error is raised.
-        with self._lock:
-            self.service = self._load()
-            return self.service
-
-
 def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
     """Make the application."""
-    current, metrics = Current(load), Metrics()
-    metrics.loaded.set(current.service.loaded_at)
-    decider = Decider(settings, current, metrics)
+    current = Decider(settings, load)
     app = FastAPI(
         title="costboost",
         summary="Decisions of least expected cost.",
@@ -146,11 +128,11 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.state.current, app.state.reload = current, decider.reload
+    app.state.current, app.state.reload = current, current.reload
 
     # Other methods of /decide are refused here; the outermost layer answers POST itself.
     app.add_api_route(
-        "/decide", decider.decide, methods=["POST"], tags=["decisions"], operation_id="decide",
+        "/decide", current.decide, methods=["POST"], tags=["decisions"], operation_id="decide",
         summary="Decide rows", description=_DECIDE, response_description="A decision per row.",
         responses={
             200: {"model": Decided, "content": {ARROW[0]: _BINARY}},
@@ -193,7 +175,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
     @app.get("/metrics", summary="Counters for Prometheus", tags=["operation"])
     async def count() -> Response:
         """Requests, latency, decisions and expected cost, of all workers together."""
-        return Response(metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST})
+        return Response(current.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST})
 
     @app.get("/", include_in_schema=False)
     async def page() -> HTMLResponse:
@@ -212,9 +194,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         return answer
 
     app.openapi = lambda: _openapi(app, settings, current.service)  # type: ignore[method-assign]
-    app.add_middleware(
-        Outermost, settings=settings, current=current, metrics=metrics, decide=decider.decide
-    )
+    app.add_middleware(Outermost, current=current)
     return app
 
 
@@ -248,19 +228,23 @@ def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, An
 
 
 class Decider:
-    """Reads requests, has them decided, and writes the answers."""
+    """The model that answers now: reads requests, has them decided, and writes the answers."""
 
-    def __init__(self, settings: Settings, current: Current, metrics: Metrics) -> None:
+    def __init__(self, settings: Settings, load: Callable[[], Service]) -> None:
         self.settings = settings
-        self.current = current
-        self.metrics = metrics
+        self.metrics = Metrics()
+        self.service = load()
+        self.metrics.loaded.set(self.service.loaded_at)
+        self.is_draining = False
+        self._load, self._loading = load, asyncio.Lock()
         self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="decide")
-        self._waiting = 0
+        self._free = threading.Semaphore(_QUEUE)
 
     async def reload(self) -> bool:
-        """Load the model file again; the old model answers until the new one is ready."""
+        """Load the model file again; requests that have begun keep the old model."""
         try:
-            service = await asyncio.to_thread(self.current.reload)
+            async with self._loading:
+                self.service = service = await asyncio.to_thread(self._load)
         except Exception as error:
             self.metrics.reloads.labels("failed").inc()
             log.error("The model was not reloaded, the old one stays: %s", error)
@@ -312,7 +296,7 @@ class Decider:
     async def _answer(
         self, request: Request, headers: dict[bytes, bytes], kind: str, body: bytes
     ) -> Response:
-        service = self.current.service  # one model for the whole request
+        service = self.service  # one model for the whole request
         limits = self.settings.max_rows, self.settings.max_bytes
         wants_arrow = ARROW[0].encode() in headers.get(b"accept", b"")
 
@@ -341,17 +325,12 @@ class Decider:
         return Response(service.as_json(answer, query.table), media_type=_JSON)
 
     async def _in_thread(self, work: Callable[[], Response]) -> Response:
-        if self._waiting >= _QUEUE:
+        if not self._free.acquire(blocking=False):
             raise RequestError(503, "The service is busy. Try again in a moment.")
-        loop = asyncio.get_running_loop()
-        self._waiting += 1
         job = self._threads.submit(work)
-        # Counted until the thread is free, also if nobody waits for the answer any more.
-        job.add_done_callback(lambda _: loop.call_soon_threadsafe(self._finished))
+        # Taken until the thread is free, also if nobody waits for the answer any more.
+        job.add_done_callback(lambda _: self._free.release())
         return await asyncio.wrap_future(job)
-
-    def _finished(self) -> None:
-        self._waiting -= 1
 
 
 def _content_type(headers: dict[bytes, bytes]) -> str:
@@ -372,15 +351,11 @@ def _content_type(headers: dict[bytes, bytes]) -> str:
 class Outermost:
     """Host, token, headers, counting; in plain ASGI because it meets every request."""
 
-    def __init__(
-        self, app: Any, settings: Settings, current: Current, metrics: Metrics, decide: Any
-    ) -> None:
+    def __init__(self, app: Any, current: Decider) -> None:
         self.app = app
-        self.decide = decide
         self.current = current
-        self.metrics = metrics
-        self._hosts = frozenset(name.lower().encode() for name in settings.hosts)
-        token = settings.token
+        self._hosts = frozenset(name.lower().encode() for name in current.settings.hosts)
+        token = current.settings.token
         self._token = None if token is None else b"bearer " + token.encode()
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
@@ -405,7 +380,7 @@ class Outermost:
         try:
             answer = self._refused(scope)
             if answer is None and path == "/decide" and scope["method"] == "POST":
-                answer = await self.decide(Request(scope, receive))
+                answer = await self.current.decide(Request(scope, receive))
             await (answer or self.app)(scope, receive, counted)
         except Exception:
             log.exception("A request to %s failed.", path)
@@ -413,12 +388,10 @@ class Outermost:
                 failed = _refusal(RequestError(500, "The service failed; its log says why."))
                 await failed(scope, receive, counted)
         finally:
-            self.metrics.request(path, status or 499, time.perf_counter() - begin)
+            self.current.metrics.request(path, status or 499, time.perf_counter() - begin)
 
     def _refused(self, scope: Any) -> Response | None:
         """The answer to foreign host names and wrong tokens."""
-        if self._token is None and not self._hosts:
-            return None
         headers = dict(scope["headers"])
         if self._hosts:
             host = headers.get(b"host", b"").lower()
@@ -452,38 +425,34 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = registry = CollectorRegistry()
-        own: dict[str, Any] = {"registry": registry}
-        self.requests = Counter(
-            "costboost_requests", "Requests answered.", ["path", "status"], **own
-        )
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        self.requests = counter("costboost_requests", "Requests answered.", ["path", "status"])
         self.seconds = Histogram(
             "costboost_request_seconds",
             "Time from the head of a request to the end of its answer.",
             ["path"],
             buckets=_SECONDS,
-            **own,
+            registry=registry,
         )
-        self.rows = Counter("costboost_rows", "Rows decided.", **own)
-        self.decisions = Counter(
-            "costboost_decisions", "Rows that got a decision.", ["decision"], **own
-        )
+        self.rows = counter("costboost_rows", "Rows decided.")
+        self.decisions = counter("costboost_decisions", "Rows that got a decision.", ["decision"])
         # Profits are negative costs, so these sums may fall.
-        added: dict[str, Any] = {**own, "multiprocess_mode": "sum"}
-        self.cost = Gauge(
+        self.cost = gauge(
             "costboost_expected_cost_sum",
             "Expected cost of the decisions, added up.",
             ["decision"],
-            **added,
+            multiprocess_mode="sum",
         )
-        self.saving = Gauge(
-            "costboost_saving_sum", "Expected saving against the runner-up, added up.", **added
+        self.saving = gauge(
+            "costboost_saving_sum",
+            "Expected saving against the runner-up, added up.",
+            multiprocess_mode="sum",
         )
-        self.reloads = Counter("costboost_reloads", "Reloads of the model file.", ["result"], **own)
-        self.loaded = Gauge(
+        self.reloads = counter("costboost_reloads", "Reloads of the model file.", ["result"])
+        self.loaded = gauge(
             "costboost_model_loaded_timestamp_seconds",
             "When the model was loaded, by the worker that did so last.",
             multiprocess_mode="max",
-            **own,
         )
         self._children: dict[tuple[str, int], tuple[Any, Any]] = {}
 
@@ -496,7 +465,7 @@ class Metrics:
         found[0].inc()
         found[1].observe(seconds)
 
-    def answer(self, answer: Answer, labels: list[str]) -> None:
+    def answer(self, answer: Reply, labels: list[str]) -> None:
         """Count the decisions of one request."""
         self.rows.inc(len(answer.codes))
         counts = np.bincount(answer.codes, minlength=len(labels))

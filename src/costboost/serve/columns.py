@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -44,13 +44,12 @@ class RequestError(Exception):
 
 
 @dataclass(frozen=True)
-class Column:
+class Field:
     """One column."""
 
     name: str
     allowed: frozenset[type]  # types of JSON that a value may have
     categories: tuple[Any, ...] | None = None
-    is_feature: bool = True
     is_required: bool = True
 
     @cached_property
@@ -76,26 +75,27 @@ class Column:
         wanted = ", ".join(word for word, type_ in words if type_ in self.allowed)
         return RequestError(422, f"{self.name!r} must be {wanted} or null; got {given}.", place)
 
-    def read(self, values: Sequence[Any], place: Callable[[int], str]) -> AnyArray:
+    def read(self, values: Sequence[Any], form: str) -> AnyArray:
         """Values of all rows: floats, or objects if they are not numbers."""
         found = set(map(type, values))
         if not found <= self.allowed:
             row = next(i for i, value in enumerate(values) if type(value) not in self.allowed)
-            raise self.refuse(_TYPES.get(type(values[row]), "list"), place(row))
+            given = _TYPES.get(type(values[row]), "list")
+            raise self.refuse(given, f"{form}[{row}].{self.name}")
         if str in found or self.categories is not None:
             return _objects(values)
         try:
             numbers = np.array(values, dtype=np.float64)
         except OverflowError:  # an integer beyond all floats
             numbers = np.array([float(v or 0) if abs(v or 0) < 1e308 else np.inf for v in values])
-        return self.finite(numbers, place)
+        return self.finite(numbers, form)
 
-    def finite(self, numbers: Floats, place: Callable[[int], str]) -> Floats:
+    def finite(self, numbers: Floats, form: str = "rows") -> Floats:
         """The numbers, none of which is infinite."""
         infinite = np.isinf(numbers)
         if infinite.any():
-            row = int(infinite.argmax())
-            raise RequestError(422, f"{self.name!r} must be finite or null.", place(row))
+            place = f"{form}[{int(infinite.argmax())}].{self.name}"
+            raise RequestError(422, f"{self.name!r} must be finite or null.", place)
         return numbers
 
 
@@ -105,51 +105,40 @@ def _objects(values: Sequence[Any]) -> AnyArray:
     return objects
 
 
-def number(name: str) -> Column:
+def number(name: str) -> Field:
     """A column of numbers."""
-    return Column(name, _NUMBERS)
+    return Field(name, _NUMBERS)
 
 
-def scalar(name: str, **more: Any) -> Column:
+def scalar(name: str, **more: Any) -> Field:
     """A column of numbers or texts."""
-    return Column(name, _NUMBERS | _TEXTS, **more)
+    return Field(name, _NUMBERS | _TEXTS, **more)
 
 
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """All columns of a model."""
+class Schema:
+    """All columns of a fitted classifier."""
 
-    columns: tuple[Column, ...]
-    has_names: bool
-
-    @classmethod
-    def of(cls, model: Any) -> Self:
-        """The columns of a fitted classifier."""
+    def __init__(self, model: Any) -> None:
         named = getattr(model, "feature_names_in_", None)
-        count = int(model.n_features_in_) if named is None else len(named)
-        names = [f"x{j}" if named is None else str(named[j]) for j in range(count)]
-        if hasattr(model, "_frame"):
-            features = _encoded(names, model._frame)
-        else:
-            features = [number(name) if named is None else scalar(name) for name in names]
-        priced = [name for name in columns_of(model.cost_matrix) if name not in names]
-        features += [scalar(name, is_feature=False) for name in priced]
-        return cls(tuple(features), named is not None)
-
-    @cached_property
-    def names(self) -> list[str]:
-        """All names, in order."""
-        return [column.name for column in self.columns]
-
-    @cached_property
-    def features(self) -> tuple[Column, ...]:
-        """The columns that the model reads."""
-        return tuple(column for column in self.columns if column.is_feature)
-
-    @cached_property
-    def required(self) -> list[str]:
-        """Names that every row must have."""
-        return [column.name for column in self.columns if column.is_required]
+        self.has_names = named is not None
+        names = [f"x{j}" for j in range(model.n_features_in_)] if named is None else map(str, named)
+        # An estimator inside a wrapper reads a frame itself, whatever is in it.
+        encodes = named is None or hasattr(model, "_frame")
+        columns = [number(name) if encodes else scalar(name) for name in names]
+        encoder = getattr(model, "_frame", None)
+        if encoder is not None:
+            for j in encoder.ignored:
+                columns[j] = scalar(columns[j].name, is_required=False)
+            for j, found in zip(encoder.categorical, encoder.categories, strict=True):
+                is_text = all(isinstance(value, str) for value in found.tolist())
+                allowed = _TEXTS if is_text else _NUMBERS | _TEXTS
+                columns[j] = Field(columns[j].name, allowed, tuple(found.tolist()))
+        self.features = tuple(columns)
+        known = {column.name for column in columns}
+        priced = [name for name in columns_of(model.cost_matrix) if name not in known]
+        self.columns = *columns, *(scalar(name) for name in priced)
+        self.names = [column.name for column in self.columns]
+        self.required = [column.name for column in self.columns if column.is_required]
 
     @property
     def schema(self) -> dict[str, Any]:
@@ -180,9 +169,8 @@ class Columns:
                 raise RequestError(422, "A record must be an object.", f"records[{row}]")
             if not required <= record.keys() <= names:
                 self.check_names(record, f"records[{row}]")
-        return self._read(
-            lambda name: [record.get(name) for record in records], len(records), "records"
-        )
+        values = {name: [record.get(name) for record in records] for name in self.names}
+        return self._read(values, len(records), "records")
 
     def from_rows(self, rows: list[Any], names: list[str] | None = None) -> Table:
         """Rows that are lists, in the order of the columns or of the names given."""
@@ -195,42 +183,23 @@ class Columns:
                 given = len(values) if type(values) is list else type(values).__name__
                 message = f"A row must be a list of {len(order)} values; got {given}."
                 raise RequestError(422, message, f"rows[{row}]")
-        by_name = dict(zip(order, zip(*rows, strict=True), strict=True))
-        return self._read(lambda name: by_name.get(name, (None,) * len(rows)), len(rows), "rows")
+        values = dict(zip(order, zip(*rows, strict=True), strict=True))
+        return self._read(values, len(rows), "rows")
 
-    def _read(self, values: Callable[[str], Sequence[Any]], n: int, form: str) -> Table:
-        def place(name: str) -> Callable[[int], str]:
-            return lambda row: f"{form}[{row}].{name}"
-
-        read = {c.name: c.read(values(c.name), place(c.name)) for c in self.columns}
-        return Table(self, read, n)
-
-
-def _encoded(names: list[str], encoder: Any) -> list[Column]:
-    """Columns of a model that codes categories itself; without an encoder all are numbers."""
-    if encoder is None:
-        return [number(name) for name in names]
-    columns = [
-        scalar(name, is_required=False) if j in encoder.ignored else number(name)
-        for j, name in enumerate(names)
-    ]
-    for j, found in zip(encoder.categorical, encoder.categories, strict=True):
-        values = tuple(found.tolist())
-        is_text = all(isinstance(value, str) for value in values)
-        allowed = _TEXTS if is_text else _NUMBERS | _TEXTS
-        columns[j] = Column(names[j], allowed, values)
-    return columns
+    def _read(self, values: Mapping[str, Sequence[Any]], n: int, form: str) -> Table:
+        none = (None,) * n
+        return Table(
+            self, {c.name: c.read(values.get(c.name, none), form) for c in self.columns}, n
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Table(EncodedRows):
     """The rows of a request: a value per column and row, no more of a frame than needed."""
 
-    schema: Columns
+    schema: Schema
     values: Mapping[str, AnyArray]
     n: int
-    groups: AnyArray | None = None
-    unseen: dict[str, list[Any]] = field(default_factory=dict)
 
     @property
     def columns(self) -> list[str]:
@@ -244,7 +213,7 @@ class Table(EncodedRows):
         return self.values[name]
 
     def matrix(self) -> Floats:
-        """The features as the model's own encoder codes them, (n, f); notes unseen categories."""
+        """The features as the model's own encoder codes them, (n, f)."""
         encoded = np.zeros((self.n, len(self.schema.features)))
         for j, column in enumerate(self.schema.features):
             values = self.values[column.name]
@@ -252,31 +221,32 @@ class Table(EncodedRows):
                 encoded[:, j] = [column.codes.get(value, np.nan) for value in values]
             elif column.is_required:
                 encoded[:, j] = values
-        self._note_unseen()
         return encoded
 
     def frame(self) -> pd.DataFrame | Floats:
         """The columns as a data frame; without names, an array."""
-        self._note_unseen()
         if not self.schema.has_names:
             return np.column_stack([self.values[name] for name in self.columns])
         import pandas as pd
 
         return pd.DataFrame({name: self.values[name] for name in self.columns})
 
-    def _note_unseen(self) -> None:
+    def unseen(self) -> dict[str, list[str]]:
+        """Categories that training has not seen, by column."""
+        found = {}
         for column in self.schema.features:
             if column.categories is not None:
                 new = {v for v in self.values[column.name] if v is not None} - column.codes.keys()
                 if new:
-                    self.unseen[column.name] = sorted(map(str, new))[:20]
+                    found[column.name] = sorted(map(str, new))[:20]
+        return found
 
 
 # -- Arrow and Parquet --------------------------------------------------------------------------
 
 
 def read_table(
-    body: bytes, kind: str, columns: Columns, others: Mapping[str, Column], limits: tuple[int, int]
+    body: bytes, kind: str, columns: Schema, others: Mapping[str, Field], limits: tuple[int, int]
 ) -> tuple[Table, dict[str, pa.ChunkedArray]]:
     """The rows of a table, and those of the `others` that it has: costs and groups."""
     # A feature of the same name is a feature.
@@ -317,15 +287,12 @@ def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def _fits(kind: pa.DataType, column: Column) -> bool:
-    if pa.types.is_null(kind):
-        return True
-    if pa.types.is_dictionary(kind):
-        return _is_text(kind.value_type) and str in column.allowed
-    if _is_text(kind):
+def _fits(kind: pa.DataType, column: Field) -> bool:
+    content = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if _is_text(content):
         return str in column.allowed
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
-    return bool(is_number and float in column.allowed)
+    return bool(pa.types.is_null(kind) or (is_number and float in column.allowed))
 
 
 def too_many(max_rows: int, field: str = "rows") -> RequestError:
@@ -377,12 +344,12 @@ def floats(values: pa.ChunkedArray) -> Floats:
     return np.asarray(values.cast(pa.float64(), safe=False).to_numpy(), dtype=np.float64)
 
 
-def _values(values: pa.ChunkedArray, column: Column) -> AnyArray:
+def _values(values: pa.ChunkedArray, column: Field) -> AnyArray:
     if pa.types.is_dictionary(values.type):
         return np.concatenate([_decoded(chunk) for chunk in values.chunks])
     if column.categories is not None or _is_text(values.type):
         return _objects(values.to_pylist())
-    return column.finite(floats(values), lambda row: f"rows[{row}].{column.name}")
+    return column.finite(floats(values))
 
 
 def _decoded(chunk: pa.DictionaryArray) -> AnyArray:

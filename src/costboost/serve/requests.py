@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, NotRequired, Union
 
@@ -24,8 +24,8 @@ from typing_extensions import TypedDict
 from costboost._typing import AnyArray, Bools, Floats
 from costboost.costs import Costs
 from costboost.serve.columns import (
-    Columns,
     RequestError,
+    Schema,
     Table,
     floats,
     number,
@@ -53,12 +53,13 @@ class Query:
     costs: tuple[Floats, Bools] | None  # a matrix per row (n, k, d), and which rows have one
     capacity: Mapping[Any, Any] | None
     explain: bool
+    groups: AnyArray | None = None  # in which limits hold
 
 
 class Requests:
     """Reads the requests for one model."""
 
-    def __init__(self, model: Any, columns: Columns) -> None:
+    def __init__(self, model: Any, columns: Schema) -> None:
         self.columns = columns
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
@@ -193,12 +194,11 @@ class Requests:
         if type(document) is not dict:
             raise RequestError(422, 'The body must be an object, such as {"records": [{...}]}.')
         found = self._check(document)
-        form, rows = "records", found.records
-        if found.rows is not None:
-            form, rows = "rows", found.rows
-            if found.records is not None:
-                raise RequestError(422, "Give rows (lists) or records (objects), not both.", form)
-        elif found.columns is not None:
+        form = "records" if found.rows is None else "rows"
+        rows = getattr(found, form)
+        if found.rows is not None and found.records is not None:
+            raise RequestError(422, "Give rows (lists) or records (objects), not both.", form)
+        if found.rows is None and found.columns is not None:
             raise RequestError(422, 'columns is used only with "rows".', "columns")
         if rows is None:
             message = 'Give the rows as "records", a list of objects, or "rows", a list of lists.'
@@ -209,27 +209,30 @@ class Requests:
             table = self.columns.from_rows(rows, found.columns)
         else:
             table = self.columns.from_records(rows)
-        if type(found.per) is str:
-            if found.per not in table.columns:
-                raise RequestError(422, f"The model has no column {found.per[:100]!r}.", "per")
-            table = replace(table, groups=_texts(table[found.per].tolist()))
-        elif found.per is not None:
-            if len(found.per) != len(table):
-                message = f"per must be a column or a list of {len(table)} groups."
-                raise RequestError(422, message, "per")
-            table = replace(table, groups=_texts(found.per))
-        return self._query(table, self._costs(found.costs, len(table)), found)
+        groups = found.per
+        if type(groups) is str:
+            if groups not in table.columns:
+                raise RequestError(422, f"The model has no column {groups[:100]!r}.", "per")
+            groups = table[groups].tolist()
+        if groups is not None and len(groups) != len(table):
+            message = f"per must be a column or a list of {len(table)} groups."
+            raise RequestError(422, message, "per")
+        return self._query(table, self._costs(found.costs, len(table)), groups, found)
 
-    def _query(self, table: Table, costs: tuple[Floats, Bools] | None, found: Any) -> Query:
+    def _query(
+        self, table: Table, costs: tuple[Floats, Bools] | None, groups: Any, found: Any
+    ) -> Query:
         limits = found.capacity
         for name, limit in (limits or {}).items():
-            if type(limit) is dict and table.groups is None:
+            if type(limit) is dict and groups is None:
                 message = 'A limit per group needs "per", the group of each row.'
                 raise RequestError(422, message, f"capacity.{name}")
         if limits is not None:
             labels = self.decisions.tolist()
             limits = {labels[self.choices[name]]: limit for name, limit in limits.items()}
-        return Query(table, costs, limits, bool(found.explain))
+        if groups is not None:
+            groups = np.array([str(group) for group in groups])
+        return Query(table, costs, limits, bool(found.explain), groups)
 
     # -- tables ---------------------------------------------------------------------------------
 
@@ -249,13 +252,13 @@ class Requests:
         if found.per is not None:
             others[found.per] = scalar(found.per)
         table, more = read_table(body, kind, self.columns, others, limits)
-        groups = more.pop(found.per, None)
-        if groups is not None:
-            table = replace(table, groups=_texts(groups.to_pylist()))
-        elif found.per is not None:
-            raise RequestError(422, f"The table has no column {found.per[:100]!r}.", "per")
+        groups = None
+        if found.per is not None:
+            if found.per not in more:
+                raise RequestError(422, f"The table has no column {found.per[:100]!r}.", "per")
+            groups = more.pop(found.per).to_pylist()
         costs = {name: floats(values) for name, values in more.items()}
-        return self._query(table, self._column_costs(costs, len(table)), found)
+        return self._query(table, self._column_costs(costs, len(table)), groups, found)
 
     # -- costs ----------------------------------------------------------------------------------
 
@@ -333,10 +336,6 @@ def _is_one(costs: Any) -> bool:
         return type(costs) is dict
     first = costs[0] if costs else None
     return type(first) is list and bool(first) and type(first[0]) in (int, float)
-
-
-def _texts(values: Sequence[Any]) -> AnyArray:
-    return np.array([str(value) for value in values])
 
 
 def _typed(name: str, fields: dict[str, Any]) -> Any:

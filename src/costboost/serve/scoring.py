@@ -17,13 +17,14 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Expression, scenarios
 from costboost.costs.forms import Reader, columns_of, varies
 from costboost.decisions import Allocation, Explanation, allocate
+from costboost.decisions.explain import cheapest_other
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.serve.columns import Columns, RequestError, Table
+from costboost.serve.columns import RequestError, Schema, Table
 from costboost.serve.requests import LARGEST, Query, Requests
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Reply:
     """What is known of the rows of a request."""
 
     codes: Ints
@@ -49,7 +50,7 @@ class Service:
         self.model = model
         self.fingerprint = fingerprint
         self.title = title
-        self.columns = Columns.of(model)
+        self.columns = Schema(model)
         self.requests = Requests(model, self.columns)
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
@@ -95,7 +96,7 @@ class Service:
 
     # -- decisions ------------------------------------------------------------------------------
 
-    def answer(self, query: Query) -> Answer:
+    def answer(self, query: Query) -> Reply:
         """Decide the rows of a request."""
         for field in ("costs", "capacity", "explain"):
             if not self.has_probabilities and getattr(query, field) not in (None, False):
@@ -110,21 +111,24 @@ class Service:
         costs = self._costs(query, X)
         codes, _, proba, expected = self.model._answer(X, costs)
         if expected is None:
-            return Answer(codes)
+            return Reply(codes)
         if not np.abs(expected).max() <= LARGEST:
             message = f"The costs of a row must be at most {LARGEST:g} in size."
             raise RequestError(422, message, "costs")
         found = None
         if query.capacity is not None:
             found = allocate(
-                expected, self.decisions, capacity=query.capacity, per=table.groups,
+                expected, self.decisions, capacity=query.capacity, per=query.groups,
                 proba=proba, classes=self.classes,
             )  # fmt: skip
             codes = found.codes
         reasons = None
         if query.explain:
             reasons = self.model.explain(table.frame(), costs=costs, codes=codes)
-        return Answer(codes, proba, expected, *_runner_up(expected, codes), reasons, found)
+        others: tuple[Ints | None, Floats | None] = (None, None)
+        if len(self.decisions) > 1:
+            others = cheapest_other(expected, codes)
+        return Reply(codes, proba, expected, *others, reasons, found)
 
     def _costs(self, query: Query, X: Any) -> Floats | None:
         """A matrix per row: given, or of the columns. None: the model decides by its own."""
@@ -153,7 +157,7 @@ class Service:
 
     # -- answers --------------------------------------------------------------------------------
 
-    def _columns(self, answer: Answer) -> dict[str, Any]:
+    def _columns(self, answer: Reply) -> dict[str, Any]:
         """Values of the rows: one of each, or (names, a table with a column per name)."""
         labels = self.decisions
         found: dict[str, Any] = {"decision": labels[answer.codes]}
@@ -167,7 +171,7 @@ class Service:
             found |= {"base": answer.explanation.base, "parts": parts}
         return found
 
-    def as_json(self, answer: Answer, table: Table) -> bytes:
+    def as_json(self, answer: Reply, table: Table) -> bytes:
         """The answer as JSON: an object per row, then what concerns all rows."""
         rows: list[dict[str, Any]] = [{} for _ in answer.codes]
         for key, values in self._columns(answer).items():
@@ -185,11 +189,12 @@ class Service:
             limits = answer.allocation.to_frame().dropna(subset="price")
             shown = [name for name in limits if name in ("group", "decision", "rows", "price")]
             content["limits"] = limits[shown].to_dict("records")
-        if table.unseen:
-            content["unseen_categories"] = table.unseen
+        unseen = table.unseen()
+        if unseen:
+            content["unseen_categories"] = unseen
         return to_json(content, inf_nan_mode="null")
 
-    def as_arrow(self, answer: Answer) -> bytes:
+    def as_arrow(self, answer: Reply) -> bytes:
         """The answer as an Arrow stream, a column per number."""
         singular = {"probabilities": "probability", "expected_costs": "expected_cost"}
         columns: dict[str, Any] = {}
@@ -205,18 +210,6 @@ class Service:
         with pa.ipc.new_stream(sink, table.schema) as writer:
             writer.write_table(table)
         return bytes(sink.getvalue().to_pybytes())
-
-
-def _runner_up(expected: Floats, codes: Ints) -> tuple[Ints | None, Floats | None]:
-    """The cheapest other decision of each row, and what the decision saves against it."""
-    n, d = expected.shape
-    if d < 2:
-        return None, None
-    rows = np.arange(n)
-    others = expected.copy()
-    others[rows, codes] = np.inf
-    found: Ints = others.argmin(axis=1)
-    return found, others[rows, found] - expected[rows, codes]
 
 
 def load_service(path: Path, trusted: tuple[str, ...] = ()) -> Service:

@@ -121,65 +121,49 @@ def _worker(settings: Settings, listener: socket.socket) -> None:
         raise SystemExit(_STARTUP_FAILED) from None
 
 
-class Supervisor:
-    """Keeps several processes alive and passes signals on to them."""
+def _started(settings: Settings, listener: socket.socket) -> SpawnProcess:
+    spawn = multiprocessing.get_context("spawn")
+    worker = spawn.Process(target=_worker, args=(settings, listener))
+    # A new process inherits what is blocked: SIGHUP waits until it can handle it.
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        worker.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    return worker
 
-    def __init__(self, settings: Settings, listener: socket.socket) -> None:
-        self.settings = settings
-        self.listener = listener
-        self.is_stopping = False
-        self._pending: list[int] = []
-        self._spawn = multiprocessing.get_context("spawn")
-        self._workers: list[SpawnProcess] = []
 
-    def run(self) -> int:
-        """Run until a signal; returns the exit status."""
-        watched = [signal.SIGTERM, signal.SIGINT, *([] if _HANGUP is None else [_HANGUP])]
-        for each in watched:
-            signal.signal(each, lambda sig, _: self._pending.append(sig))
-        with tempfile.TemporaryDirectory(prefix="costboost-metrics-") as folder:
-            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-            self._workers = [self._started() for _ in range(self.settings.workers)]
-            status = 0
-            while any(worker.is_alive() for worker in self._workers):
-                time.sleep(0.05)
-                while self._pending:
-                    self._pass_on(self._pending.pop(0))
-                if not self.is_stopping:
-                    status = self._replace_dead()
-            return status
-
-    def _started(self) -> SpawnProcess:
-        worker = self._spawn.Process(target=_worker, args=(self.settings, self.listener))
-        # A new process inherits what is blocked: SIGHUP waits until it can handle it.
-        held = set() if _HANGUP is None else {_HANGUP}
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, held)
-        try:
-            worker.start()
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return worker
-
-    def _pass_on(self, sig: int) -> None:
-        if sig != _HANGUP and not self.is_stopping:
-            self.is_stopping = True
-            self.listener.close()  # the workers listen until they have drained
-        for worker in self._workers:
-            if worker.is_alive() and worker.pid is not None:
-                os.kill(worker.pid, sig)
-
-    def _replace_dead(self) -> int:
-        """Start a process for each that died; give up if it could not start."""
-        for place, worker in enumerate(self._workers):
-            if worker.is_alive():
+def _supervise(settings: Settings, listener: socket.socket) -> int:
+    """Keep several processes alive and pass signals on to them; returns the exit status."""
+    pending: list[int] = []
+    for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(each, lambda sig, _: pending.append(sig))
+    status, is_stopping = 0, False
+    with tempfile.TemporaryDirectory(prefix="costboost-metrics-") as folder:
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
+        workers = [_started(settings, listener) for _ in range(settings.workers)]
+        while any(worker.is_alive() for worker in workers):
+            time.sleep(0.05)
+            while pending:
+                sig = pending.pop(0)
+                if sig != signal.SIGHUP and not is_stopping:
+                    is_stopping = True
+                    listener.close()  # the workers listen until they have drained
+                for worker in workers:
+                    if worker.is_alive() and worker.pid is not None:
+                        os.kill(worker.pid, sig)
+            dead = [place for place, worker in enumerate(workers) if not worker.is_alive()]
+            if is_stopping or not dead:
                 continue
-            if worker.exitcode == _STARTUP_FAILED:
-                self._pass_on(signal.SIGTERM)
-                return _STARTUP_FAILED
-            log.error("Worker %s ended with %s; another takes its place.", worker.pid,
-                      worker.exitcode)  # fmt: skip
-            self._workers[place] = self._started()
-        return 0
+            if any(workers[place].exitcode == _STARTUP_FAILED for place in dead):
+                status = _STARTUP_FAILED  # another one could not start either
+                pending.append(signal.SIGTERM)
+                continue
+            for place in dead:
+                log.error("Worker %s ended with %s; another takes its place.", workers[place].pid,
+                          workers[place].exitcode)  # fmt: skip
+                workers[place] = _started(settings, listener)
+    return status
 
 
 def run(settings: Settings, listener: socket.socket | None = None) -> int:
@@ -187,6 +171,6 @@ def run(settings: Settings, listener: socket.socket | None = None) -> int:
     logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
     own = listen(settings) if listener is None else listener
     if settings.workers > 1:
-        return Supervisor(settings, own).run()
+        return _supervise(settings, own)
     _serve(settings, own)
     return 0
