@@ -25,9 +25,8 @@ from costboost import CostBoostClassifier
 from costboost.columns.frames import FrameEncoder, categorical_columns
 from costboost.costs import Costs
 from costboost.datasets import load
-from costboost.gbm.heads import temperature, to_proba
-from costboost.gbm.members import candidate
-from costboost.gbm.rounds import Rounds
+from costboost.gbm.members import Rounds, candidate
+from costboost.gbm.models import temperature, to_proba
 from costboost.gbm.rows import Columns, MemoryRows, PricedRows, make_folds
 from costboost.gbm.targets import ProbabilityTarget
 from costboost.metrics import avoidable_cost_score

@@ -24,9 +24,8 @@ from held_out_cost import problems
 
 from costboost import CostBoostClassifier
 from costboost.costs import Costs
-from costboost.gbm.heads import temperature, to_proba
-from costboost.gbm.members import blend, candidates_for, mixed
-from costboost.gbm.rounds import Rounds
+from costboost.gbm.members import Rounds, blend, candidates_for, mixed
+from costboost.gbm.models import temperature, to_proba
 from costboost.gbm.targets import ProbabilityTarget, log_loss
 from costboost.metrics import avoidable_cost_score
 

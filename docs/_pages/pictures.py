@@ -68,7 +68,8 @@ def class_loss(name: str) -> Panel:
 def weights(name: str, xlabel: str = "margin  y F") -> Panel:
     """What a row weighs after one round, and after several that say the same."""
     algorithm = getattr(costboost, name)
-    rule, init = algorithm._rule, algorithm._default_init
+    # Rules on pairs start by the costs.
+    rule, init = algorithm._rule, getattr(algorithm, "_default_init", "cost")
     c = rule.scaled(COSTS) if hasattr(rule, "scaled") else COSTS / COSTS.max()
 
     def after(rounds: int) -> Any:

@@ -44,10 +44,9 @@ from costboost._utils import Constraint, check_parameters, check_weights, number
 from costboost.columns.frames import categorical_columns
 from costboost.costs import avoidable_share
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.gbm.members import Candidate
+from costboost.gbm.members import Candidate, Rounds, to_scores
 from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.parameters import RULES, canonical
-from costboost.gbm.rounds import Rounds, to_scores
 from costboost.gbm.rows import (
     LARGEST_SEED,
     Columns,

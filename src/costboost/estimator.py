@@ -122,7 +122,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ) -> tuple[AnyArray, AnyArray]:
         """The rows as a float matrix, and the labels; remembers how the columns are coded."""
         # A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
-        categorical, odd = categorical_columns(X), odd_columns(X)
+        is_table = hasattr(X, "columns")
+        categorical, odd = (categorical_columns(X), odd_columns(X)) if is_table else ([], {})
         self._frame = None
         if categorical:
             names = [X.columns[j] for j in categorical if j not in odd]

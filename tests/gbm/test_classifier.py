@@ -236,20 +236,6 @@ class TestCostsOfRows:
             avoidable_cost_score(y, model.predict(X), costs=row_costs())
         )
 
-    def test_learning_pays_when_costs_depend_on_what_is_seen(self, engine):
-        """A missed positive is costly only where x2 > 0: the mean costs do not know, trees do."""
-        X, y = rows(n=2000)
-        costs = per_row(fn=np.where(X[:, 2] > 0, 20.0, 0.2), fp=2.0)
-        train, test = slice(1000), slice(1000, None)
-        saved = {}
-        for decision in ("learned", "bayes"):
-            model = make(engine=engine, decision=decision, n_estimators=40)
-            model.fit(X[train], y[train], costs=costs[train])
-            saved[decision] = avoidable_cost_score(
-                y[test], model.predict(X[test]), costs=costs[test]
-            )
-        assert saved["learned"] > saved["bayes"] + 0.05
-
     def test_a_function_gives_the_costs_of_rows(self, engine):
         X, y = rows()
 
@@ -263,17 +249,6 @@ class TestCostsOfRows:
         assert model.estimated_score_ == given.estimated_score_
         learned = make(by_size, engine=engine, decision="learned").fit(X, y)
         assert set(learned.predict(X)) == {0, 1}
-
-    def test_costs_of_any_size(self, engine):
-        X, y = rows()
-        sizes = 10 ** np.random.default_rng(0).uniform(-12, 12, len(y))
-        costs = per_row(fn=sizes, fp=sizes[::-1])
-        model = make(engine=engine).fit(X, y, costs=costs)
-        proba = model.predict_proba(X)
-        assert np.isfinite(proba).all()
-        np.testing.assert_array_equal(model.predict(X, costs=costs), brute_force(proba, costs))
-        assert np.isfinite(model.decision_function(X)).all()
-        assert np.isfinite(model.estimated_score_).all()
 
 
 # --- uncertain costs --------------------------------------------------------------------------

@@ -15,10 +15,12 @@ from scipy.special import expit, logit
 import costboost
 from costboost import CollapseWarning, CostBoostClassifier, TimeLimitWarning
 from costboost.datasets import make_fraud
+from costboost.gbm import network as networks
 from costboost.gbm.members import (
     Candidate,
     Member,
     Members,
+    Rounds,
     blend,
     candidate,
     candidates_for,
@@ -26,8 +28,6 @@ from costboost.gbm.members import (
     mixed,
 )
 from costboost.gbm.models import Design, NetworkModel, TreeModel, row_products
-from costboost.gbm.network import NetworkLoss
-from costboost.gbm.rounds import Rounds
 from costboost.gbm.targets import ProbabilityTarget, log_loss
 from costboost.gbm.train import Estimate, Training, of_future_rows
 from costboost.trees import from_catboost
@@ -363,13 +363,15 @@ def test_models_of_folds_become_one(name, k):
 def test_gradient_of_a_network_is_that_of_finite_differences(n_scores):
     rng = np.random.default_rng(0)
     labels = rng.integers(0, max(n_scores, 2), 30)
-    loss = NetworkLoss(rng.normal(size=(30, 4)), labels, rng.dirichlet(np.ones(30)), n_scores)
+    shapes = (8, 4), (8,), (n_scores, 8), (n_scores,)
+    rows = rng.normal(size=(30, 4)), labels, rng.dirichlet(np.ones(30))
     for _ in range(3):
         # Not where a training starts: there the scores do not depend on the hidden units.
-        point = rng.normal(size=len(loss.start(0)))
-        error = check_grad(
-            lambda p: loss(p, 0.3)[0], lambda p: loss(p, 0.3)[1], point, epsilon=1e-7
+        point = rng.normal(size=sum(np.prod(shape) for shape in shapes))
+        value, gradient = (
+            lambda p, part=part: networks._loss(p, 0.3, shapes, *rows)[part] for part in (0, 1)
         )
+        error = check_grad(value, gradient, point, epsilon=1e-7)
         assert error < 1e-5
 
 
@@ -377,12 +379,14 @@ def test_weights_of_a_network_are_copies():
     """Rows with the weight 2 count as if they were there twice; those with 0, not at all."""
     X, y = rings(60)
     weights = np.arange(60) % 3 * 1.0
-    loss = NetworkLoss(X, y, weights / weights.sum(), 1)
     rows = np.repeat(np.arange(60), np.arange(60) % 3)
-    copies = NetworkLoss(X[rows], y[rows], np.full(len(rows), 1 / len(rows)), 1)
-    point = loss.start(1)
-    for mine, other in zip(loss(point, 0.1), copies(point, 0.1), strict=True):
-        np.testing.assert_allclose(mine, other, atol=1e-12)
+    shapes = (8, X.shape[1]), (8,), (1, 8), (1,)
+    point = np.random.default_rng(1).normal(size=sum(np.prod(shape) for shape in shapes))
+    mine = networks._loss(point, 0.1, shapes, X, y, weights / weights.sum())
+    shares = np.full(len(rows), 1 / len(rows))
+    copies = networks._loss(point, 0.1, shapes, X[rows], y[rows], shares)
+    for one, other in zip(mine, copies, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-12)
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -43,16 +43,18 @@ def test_values_are_those_of_the_stages(engine, k, costs):
     X, y = rows(k)
     Z, z = rows(k, seed=5)
     model = make(costs, engine=engine, ensemble=1, early_stopping=False, calibration=None)
-    model.fit(X, y, eval_set=(Z, z), eval_train=True)
+    weights = 1.0 + np.arange(len(y)) % 3
+    model.fit(X, y, weights, eval_set=(Z, z), eval_train=True)
     (found,) = model.evals_result_["probability"]
     assert set(found) == {"eval_set", "train"}
-    for name, (A, a) in {"eval_set": (Z, z), "train": (X, y)}.items():
+    sets = {"eval_set": (Z, z, np.ones(len(z))), "train": (X, y, weights)}
+    for name, (A, a, w) in sets.items():
         head = model.heads_["probability"]
         proba = [head.proba(scores) for scores in head.staged_scores(model._read_features(A))]
-        losses = [log_loss(a, p, labels=range(k)) for p in proba]
+        losses = [log_loss(a, p, labels=range(k), sample_weight=w) for p in proba]
         np.testing.assert_allclose(found[name]["loss"], losses, rtol=1e-5)
         paid = [
-            total_cost(a, decided, cost_matrix=costs) / len(a)
+            total_cost(a, decided, cost_matrix=costs, sample_weight=w) / w.sum()
             for decided in model.staged_predict(A)
         ]
         np.testing.assert_allclose(found[name]["cost"], paid, rtol=1e-9)

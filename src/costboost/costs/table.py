@@ -427,10 +427,13 @@ class Costs:
         Costs
             Their costs.
         """
-        return self._replaced(
-            self.matrix[rows] if self.matrix is not None and self.is_per_row else self.matrix,
-            None if self._given_prices is None else self._given_prices[rows],
+        matrix, prices = self.matrix, self._given_prices
+        return Costs(
+            self.classes,
+            matrix[rows] if matrix is not None and matrix.ndim == 3 else matrix,
+            self.decisions,
             codes=None if self.codes is None else self.codes[rows],
+            prices=None if prices is None else prices[rows],
             texts=self.texts,
         )
 

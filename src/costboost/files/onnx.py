@@ -32,8 +32,7 @@ from costboost.costs.forms import varies
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
-from costboost.gbm.heads import LossHead, ProbabilityHead
-from costboost.gbm.models import MOST, Design, NetworkModel
+from costboost.gbm.models import MOST, Design, LossHead, NetworkModel, ProbabilityHead
 from costboost.learners.adapter import ClassRule
 from costboost.learners.base import ConstantRule, Ensemble
 from costboost.learners.ensembles import CoordinateEnsemble, Mixture, PairEnsemble, stochastic

@@ -67,9 +67,8 @@ _PLACES = {
     "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
     "stochastic",
     "costboost.losses": "PNorm",
-    "costboost.gbm.heads": "ProbabilityHead DecisionHead LossHead",
     "costboost.gbm.members": "Member Members",
-    "costboost.gbm.models": "Design NetworkModel TreeModel",
+    "costboost.gbm.models": "DecisionHead Design LossHead NetworkModel ProbabilityHead TreeModel",
     "costboost.trees": "Trees",
     "costboost.gbm.train": "Estimate",
     "costboost.files.tree_classifier": "TreeClassifier",

@@ -16,6 +16,7 @@ array([0, 0, 0])
 
 from __future__ import annotations
 
+from costboost.gbm.members import Round, StopBoosting
 from costboost.gbm.objectives import (
     CostMetric,
     Objective,
@@ -24,7 +25,6 @@ from costboost.gbm.objectives import (
     objective,
     probability,
 )
-from costboost.gbm.rounds import Round, StopBoosting
 from costboost.losses import LOSSES
 
 __all__ = [

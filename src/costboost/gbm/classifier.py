@@ -26,10 +26,9 @@ from costboost.costs.forms import columns_of
 from costboost.decisions import Explanation, explain
 from costboost.estimator import CostSensitiveClassifier
 from costboost.gbm.checks import warn_of_repeated_rows, warn_of_target
-from costboost.gbm.heads import Head
-from costboost.gbm.members import Members
+from costboost.gbm.members import Callback, Evals, Members, check_callbacks
+from costboost.gbm.models import Head
 from costboost.gbm.parameters import RULES, hint, with_hints
-from costboost.gbm.rounds import Callback, Evals, check_callbacks
 from costboost.gbm.rows import (
     Columns,
     MemoryRows,
@@ -426,7 +425,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     ) -> MemoryRows:
         """A table in memory as training rows, in folds."""
         owner, has_loss = type(self).__name__, self.loss != "auto"
-        table = self._without_cost_columns(X)
+        table = X if self.cost_columns == "features" else self._without_cost_columns(X)
         matrix, y = self._read_training(table, y, categories=True, missing=True, sparse_rows=True)
         names = getattr(self, "feature_names_in_", None)
         columns = Columns(self.n_features_in_, names, self._frame)

@@ -10,10 +10,9 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from costboost._typing import AnyArray, Floats
-from costboost.gbm.members import Candidate
+from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.parameters import ONE_HOT, canonical
-from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import Trees, from_lightgbm
@@ -162,7 +161,10 @@ def fit_forest(
         forests.append(lgb.train(parameters, data, _TREES, keep_training_booster=True))
     scale = _USUAL_SCALE
     if rounds.stop_by is not None:
-        shares = _shares(forests, rounds.sets[rounds.stop_by].X)
+        held = rounds.sets[rounds.stop_by].X
+        # Estimated probabilities, (n, k); of two classes their difference, (n,).
+        shares = np.stack([np.asarray(forest.predict(held)) for forest in forests], axis=1)
+        shares = 2.0 * shares[:, 0] - 1.0 if len(forests) == 1 else shares
         scale = _best_scale(shares, rounds.targets[rounds.stop_by].loss)
         rounds.best_scores = scale * shares
     tables = [from_lightgbm(forest) for forest in forests]
@@ -177,13 +179,6 @@ def fit_forest(
 def merged_forest(models: Sequence[Model]) -> TreeModel:
     """One forest with the trees of all folds, which need no training on all rows."""
     return TreeModel.joined(models, [1 / len(models)] * len(models))
-
-
-def _shares(forests: Sequence[lgb.Booster], X: AnyArray) -> Floats:
-    """Estimated probabilities, (n, k); of two classes their difference, (n,)."""
-    if len(forests) == 1:
-        return 2.0 * np.asarray(forests[0].predict(X)) - 1.0
-    return np.stack([np.asarray(forest.predict(X)) for forest in forests], axis=1)
 
 
 def _best_scale(shares: Floats, loss: Callable[[Floats], float]) -> float:

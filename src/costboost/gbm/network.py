@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, logsumexp
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.members import Candidate
+from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import Design, NetworkModel
-from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 
@@ -24,6 +24,7 @@ _STEPS, _EVERY = 120, 10
 _PATIENCE = 2
 # Steps if no row was held out.
 _USUAL_STEPS = 50
+Shapes: TypeAlias = "tuple[tuple[int, ...], ...]"
 # Hidden units: so many at least, and so many per score.
 _UNITS, _UNITS_PER_SCORE = 32, 4
 
@@ -39,17 +40,29 @@ def fit(
     #
     # One design for all folds, so that their models can be put into one.
     design = Design.of(table.rows.X, table.columns.categorical)
-    inputs = design(X)
+    inputs, k = design(X), target.n_scores
     centre = inputs.mean(axis=0)
-    loss = NetworkLoss.of(inputs, target)
+    weights = np.asarray(target.weights, dtype=np.float64)
+    weights = weights / weights.mean() if weights.any() else np.ones(len(weights))
+    # An input that is the same on all rows, such as a category not among them, tells nothing.
+    inputs = np.where(np.ptp(inputs, axis=0) > 0, inputs, 0.0)
+    units = max(_UNITS, _UNITS_PER_SCORE * k)
+    # Slopes, shifts, tops and base.
+    shapes = (units, inputs.shape[1]), (units,), (k, units), (k,)
+    descended = partial(_descended, (shapes, inputs, target.labels, weights / weights.sum()))
+    # Random hidden units (Glorot and Bengio 2010), whose weights in the scores are zero.
+    bound, n_slopes = np.sqrt(6.0 / sum(shapes[0])), units * inputs.shape[1]
+    drawn = np.random.RandomState(rounds.seed).uniform(-bound, bound, n_slopes + units)
+    drawn[:n_slopes] *= np.tile(inputs.any(axis=0), units)
+    start = np.concatenate([drawn, np.zeros(k * units + k)])
 
     def network(point: Floats) -> NetworkModel:
-        slopes, shifts, tops, base = loss.parts(point)
+        slopes, shifts, tops, base = _parts(point, shapes)
         return NetworkModel(design, slopes, shifts, tops, base, centre)
 
-    start, stop_by = loss.start(rounds.seed), rounds.stop_by
+    stop_by = rounds.stop_by
     if stop_by is None:
-        return network(_descended(loss, start, _PENALTIES[0], _USUAL_STEPS))
+        return network(descended(start, _PENALTIES[0], _USUAL_STEPS))
     held = design(rounds.sets[stop_by].X)
     best, model = start, None
 
@@ -66,9 +79,9 @@ def fit(
 
     is_better(best)
     for penalty in _PENALTIES:
-        _descended(loss, best, penalty, _STEPS, is_better)
+        descended(best, penalty, _STEPS, is_better)
     if model is None:  # no loss is finite
-        model = network(_descended(loss, start, _PENALTIES[0], _USUAL_STEPS))
+        model = network(descended(start, _PENALTIES[0], _USUAL_STEPS))
         rounds.best_scores = model.scores_of(held)
     return model
 
@@ -78,7 +91,7 @@ merged = NetworkModel.mean
 
 
 def _descended(
-    loss: NetworkLoss,
+    problem: tuple[Shapes, Floats, Ints, Floats],
     start: Floats,
     penalty: float,
     n_steps: int,
@@ -97,9 +110,9 @@ def _descended(
             raise StopIteration
 
     found = minimize(
-        loss,
+        _loss,
         start,
-        args=(penalty / len(loss.inputs),),
+        args=(penalty / len(problem[1]), *problem),
         jac=True,
         method="L-BFGS-B",
         callback=after_step,
@@ -111,71 +124,41 @@ def _descended(
     return point
 
 
-@dataclass(frozen=True, eq=False)
-class NetworkLoss:
-    """Log loss of a network as a function of all its numbers, with its gradient."""
+def _parts(point: Floats, shapes: Shapes) -> list[Floats]:
+    """Slopes, shifts, tops and base at a point."""
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    return [
+        part.reshape(shape) for part, shape in zip(np.split(point, ends[:-1]), shapes, strict=True)
+    ]
 
-    inputs: Floats
-    labels: Ints
-    shares: Floats
-    n_scores: int
 
-    @classmethod
-    def of(cls, inputs: Floats, target: Target) -> NetworkLoss:
-        """The loss of rows."""
-        weights = np.asarray(target.weights, dtype=np.float64)
-        weights = weights / weights.mean() if weights.any() else np.ones(len(weights))
-        # An input that is the same on all rows, such as a category not among them, tells nothing.
-        inputs = np.where(np.ptp(inputs, axis=0) > 0, inputs, 0.0)
-        return cls(inputs, target.labels, weights / weights.sum(), target.n_scores)
-
-    @property
-    def shapes(self) -> tuple[tuple[int, ...], ...]:
-        """Shapes of slopes, shifts, tops and base."""
-        units = max(_UNITS, _UNITS_PER_SCORE * self.n_scores)
-        return (units, self.inputs.shape[1]), (units,), (self.n_scores, units), (self.n_scores,)
-
-    def parts(self, point: Floats) -> list[Floats]:
-        """Slopes, shifts, tops and base at a point."""
-        ends = np.cumsum([int(np.prod(shape)) for shape in self.shapes])
-        return [
-            part.reshape(shape)
-            for part, shape in zip(np.split(point, ends[:-1]), self.shapes, strict=True)
-        ]
-
-    def start(self, seed: int) -> Floats:
-        """Random hidden units (Glorot and Bengio 2010), whose weights in the scores are zero."""
-        bound = np.sqrt(6.0 / sum(self.shapes[0]))
-        sizes = [int(np.prod(shape)) for shape in self.shapes]
-        units = np.random.RandomState(seed).uniform(-bound, bound, sizes[0] + sizes[1])
-        units[: sizes[0]] *= np.tile(self.inputs.any(axis=0), self.shapes[0][0])
-        return np.concatenate([units, np.zeros(sizes[2] + sizes[3])])
-
-    def __call__(self, point: Floats, penalty: float) -> tuple[float, Floats]:
-        """Loss and gradient, with a squared penalty of slopes and tops."""
-        slopes, shifts, tops, base = self.parts(point)
-        hidden = self.inputs @ slopes.T + shifts
-        np.maximum(hidden, 0.0, out=hidden)
-        scores = hidden @ tops.T + base
-        if self.n_scores == 1:
-            score, is_positive = scores[:, 0], self.labels == 1
-            losses = np.logaddexp(0.0, score) - score * is_positive
-            steep = (expit(score) - is_positive)[:, None]
-        else:
-            rows = np.arange(len(scores))
-            logs = scores - logsumexp(scores, axis=1, keepdims=True)
-            losses = -logs[rows, self.labels]
-            steep = np.exp(logs)
-            steep[rows, self.labels] -= 1.0
-        steep *= self.shares[:, None]
-        back = steep @ tops
-        back *= hidden > 0
-        gradient = (
-            back.T @ self.inputs + penalty * slopes,
-            back.sum(axis=0),
-            steep.T @ hidden + penalty * tops,
-            steep.sum(axis=0),
-        )
-        size = 0.5 * penalty * (np.square(slopes).sum() + np.square(tops).sum())
-        total = float(losses @ self.shares + size)
-        return total, np.concatenate([part.ravel() for part in gradient])
+def _loss(
+    point: Floats, penalty: float, shapes: Shapes, inputs: Floats, labels: Ints, shares: Floats
+) -> tuple[float, Floats]:
+    """Log loss and its gradient, with a squared penalty of slopes and tops."""
+    slopes, shifts, tops, base = _parts(point, shapes)
+    hidden = inputs @ slopes.T + shifts
+    np.maximum(hidden, 0.0, out=hidden)
+    scores = hidden @ tops.T + base
+    if len(base) == 1:
+        score, is_positive = scores[:, 0], labels == 1
+        losses = np.logaddexp(0.0, score) - score * is_positive
+        steep = (expit(score) - is_positive)[:, None]
+    else:
+        rows = np.arange(len(scores))
+        logs = scores - logsumexp(scores, axis=1, keepdims=True)
+        losses = -logs[rows, labels]
+        steep = np.exp(logs)
+        steep[rows, labels] -= 1.0
+    steep *= shares[:, None]
+    back = steep @ tops
+    back *= hidden > 0
+    gradient = (
+        back.T @ inputs + penalty * slopes,
+        back.sum(axis=0),
+        steep.T @ hidden + penalty * tops,
+        steep.sum(axis=0),
+    )
+    size = 0.5 * penalty * (np.square(slopes).sum() + np.square(tops).sum())
+    total = float(losses @ shares + size)
+    return total, np.concatenate([part.ravel() for part in gradient])

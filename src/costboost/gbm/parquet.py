@@ -28,9 +28,8 @@ from costboost._utils import is_integer
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
 from costboost.costs.labels import parameter
-from costboost.gbm.members import Candidate
+from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import Model, TreeModel
-from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import (
     LARGEST_SEED,
     Columns,

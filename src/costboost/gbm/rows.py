@@ -15,13 +15,12 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import checked_labels
 from costboost.columns.frames import FrameEncoder, is_sparse
 from costboost.costs import Costs, CostSummary
-from costboost.costs.forms import decisions_of, is_labelled, varies
+from costboost.costs.forms import decisions_of, varies
 from costboost.costs.table import mean_prices, same_labels
 
 if TYPE_CHECKING:
-    from costboost.gbm.members import Candidate
+    from costboost.gbm.members import Candidate, Rounds
     from costboost.gbm.models import Model
-    from costboost.gbm.rounds import Rounds
     from costboost.gbm.targets import Target
 
 LARGEST_SEED = int(np.iinfo(np.int32).max)
@@ -89,22 +88,20 @@ class Pricing:
         free = np.zeros((len(self.classes), len(decisions)))
         return Costs(self.classes, free, decisions, codes=np.empty(0, dtype=np.intp))
 
-    def _names_for(self, costs: Any) -> AnyArray | None:
-        """Names of the columns of costs without any: the decisions that `cost_matrix` names."""
-        shape: tuple[int, ...] = getattr(costs, "shape", ())
-        if len(shape) < 2 or hasattr(costs, "columns") or is_labelled(costs):
-            return None
-        names = decisions_of(self.cost_matrix, self.classes, self.owner)
-        return names if shape[-1] == len(names) else None
-
     def resolve(self, costs: Any, X: Any, codes: Ints) -> Costs:
         """Costs of some rows; uncertain ones by their means."""
+        shape: tuple[int, ...] = getattr(costs, "shape", ())
+        names: AnyArray | None = None
+        if self.cost_matrix is not None and len(shape) > 1 and not hasattr(costs, "columns"):
+            # Columns without names are the decisions that `cost_matrix` names.
+            known = decisions_of(self.cost_matrix, self.classes, self.owner)
+            names = known if shape[-1] == len(known) else None
         return Costs.resolve(
             self.cost_matrix,
             costs,
             means=True,
             classes=self.classes,
-            decisions=self._names_for(costs),
+            decisions=names,
             X=X,
             codes=codes,
             owner=self.owner,
@@ -307,11 +304,6 @@ class Totals:
     def mean_worst_cost(self) -> float:
         """What the costliest decision costs beyond the cheapest, on average."""
         return float(self.worst_cost / self.weight.sum())
-
-    @property
-    def mean_gain(self) -> float:
-        """Sum of the gains of a row's decisions, on average."""
-        return float(self.label_gain.sum() / self.weight.sum())
 
     @property
     def mean_costs(self) -> Floats:

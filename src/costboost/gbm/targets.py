@@ -118,7 +118,8 @@ class DecisionTarget(Target):
         self.is_log_loss = d == 2
         self.learns_gains = d > 2
         self.n_scores = 1 if d == 2 else d
-        self.unit = totals.mean_gain
+        # The sum of the gains of a row's decisions, on average.
+        self.unit = float(totals.label_gain.sum() / totals.weight.sum())
         # With two decisions gains are weights of the labels, with more they are the labels.
         self.masses = totals.label_gain if d == 2 else totals.label_weight
 
@@ -222,7 +223,7 @@ class PriceTarget(Target):
 
     def prices(self, costs: Costs) -> Floats:
         """What the other decision costs beyond the cheaper one; at least 0."""
-        matrix = costs.unknown.matrix[:, self.truth]
+        matrix = costs.matrix[:, self.truth]
         return np.asarray(np.maximum(matrix[:, 1 - self.cheaper] - matrix[:, self.cheaper], 0.0))
 
     def on(self, costs: Costs, weights: Floats) -> Self:

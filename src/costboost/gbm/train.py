@@ -19,19 +19,32 @@ from costboost._typing import Floats, Ints
 from costboost._utils import now
 from costboost.costs import Costs
 from costboost.errors import TimeLimitWarning
-from costboost.gbm.heads import DecisionHead, Head, LossHead, ProbabilityHead, temperature
 from costboost.gbm.members import (
     CONSTRAINTS,
+    BoosterProgress,
+    Callback,
     Candidate,
+    Evals,
+    Member,
     Members,
+    Round,
+    Rounds,
     blend,
+    booster_progress,
     candidate,
     candidates_for,
     engine,
     mixed,
 )
-from costboost.gbm.models import Model, TreeModel
-from costboost.gbm.rounds import BoosterProgress, Callback, Evals, Round, Rounds, booster_progress
+from costboost.gbm.models import (
+    DecisionHead,
+    Head,
+    LossHead,
+    Model,
+    ProbabilityHead,
+    TreeModel,
+    temperature,
+)
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import (
     DecisionTarget,
@@ -95,19 +108,19 @@ def train(
     if model.verbose:
         print(rows.totals.summary)
     prices = price_targets(model, rows) if len(tasks) == 2 else []
-    clock = Clock(model.time_limit)
+    end = np.inf if model.time_limit is None else time.monotonic() + model.time_limit
     heads: dict[str, Head] = {}
     trained: dict[str, Trained] = {}
     with Training.of(rows, model, callbacks) as training:
         for place, (target, head) in enumerate(tasks):
             share = 1 / (len(tasks) - place + (_PRICE_TIME if prices else 0))
             kinds = candidates_for(model, target, rows)
-            done = training.train_members(kinds, target, head.decide, clock.part(share))
+            done = training.train_members(kinds, target, head.decide, _part(end, share))
             heads[target.name] = replace(
                 head, models=tuple(done.models), weights=tuple(done.weights)
             )
             trained[target.name] = done
-        priced = train_prices(prices, training, clock)
+        priced = train_prices(prices, training, end)
     cut = [m.name for t in trained.values() for m in t.members if m.weight > 0 and m.note]
     if cut and model.time_limit is not None:
         warnings.warn(
@@ -187,25 +200,15 @@ def tasks_for(model: Any, rows: TrainingRows) -> list[tuple[Target, Head]]:
     return tasks
 
 
-class Clock:
-    """Time that a training may take."""
+def _part(end: float, share: float) -> float:
+    """When a share of the time that is left until the end will be over."""
+    now = time.monotonic()
+    return now + share * max(end - now, 0.0)
 
-    def __init__(self, limit: float | None) -> None:
-        self.limit = limit
-        self.start = time.monotonic()
 
-    @property
-    def left(self) -> float:
-        """Seconds that are left."""
-        return np.inf if self.limit is None else self.limit - (time.monotonic() - self.start)
-
-    def is_over(self, told: Round | None = None) -> bool:
-        """Whether the time is over, as a callback."""
-        return self.left <= 0
-
-    def part(self, share: float) -> Clock:
-        """A clock for a share of the time that is left."""
-        return Clock(None if self.limit is None else share * max(self.left, 0.0))
+def _is_late(end: float, told: Round) -> bool:
+    """Whether a time is over, as a callback."""
+    return time.monotonic() >= end
 
 
 # --- members --------------------------------------------------------------------------------------
@@ -244,7 +247,7 @@ class Training:
         kinds: list[Candidate],
         target: Target,
         decide: Callable[..., Ints] | None,
-        clock: Clock,
+        end: float,
         n_rounds: int | None = None,
     ) -> Trained:
         """Train kinds of models for a target, and find how much each counts."""
@@ -255,13 +258,24 @@ class Training:
             if self.n_workers > 1:
                 self._train_together(kinds, target, fit)
             else:
-                self._train_in_turn(kinds, target, fit, clock)
+                self._train_in_turn(kinds, target, fit, end)
         left = [kind for kind in kinds if kind.models]
         self._blend(left, target)
         used = [kind for kind in left if kind.weight > 0]
-        members = Members(kind.member() for kind in kinds)
+        members = Members(
+            Member(
+                k.name,
+                k.engine,
+                k.weight,
+                k.loss,
+                float(np.mean([model.n_rounds for model in k.models])) if k.models else 0.0,
+                k.seconds,
+                k.note,
+            )
+            for k in kinds
+        )
         scores = [kind.weight * np.concatenate(kind.scores) for kind in used if kind.scores]
-        self._refit(used, target, clock)
+        self._refit(used, target, end)
         return Trained(
             [model for kind in used for model in kind.models],
             [kind.weight / len(kind.models) for kind in used for _ in kind.models],
@@ -271,21 +285,21 @@ class Training:
         )
 
     def _train_in_turn(
-        self, kinds: list[Candidate], target: Target, fit: Callable[..., Fitted], clock: Clock
+        self, kinds: list[Candidate], target: Target, fit: Callable[..., Fitted], end: float
     ) -> None:
         """Train model after model, as long as there is time."""
         n = len(self.rows.seeds)
         for place, kind in enumerate(kinds):
             rivals = [rival for rival in kinds[:place] if rival.models]
-            if rivals and clock.left < np.mean([rival.seconds for rival in rivals]):
+            if rivals and end - time.monotonic() < np.mean([rival.seconds for rival in rivals]):
                 kind.note = "no time"
                 continue
             for number in range(n):
-                mine = clock.part(1 / (n - number))
-                kind.add(*fit(kind, number, [*self.callbacks, mine.is_over]))
+                mine = _part(end, 1 / (n - number))
+                kind.add(*fit(kind, number, [*self.callbacks, partial(_is_late, mine)]))
                 if self.progress is not None:
                     self.progress.end(kind.models[-1].n_rounds, kind.evals[-1])
-                if mine.is_over():
+                if time.monotonic() >= mine:
                     kind.note = "ended by time_limit"
                 if number == 0 and self._is_beaten(kind, rivals, target):
                     break
@@ -297,10 +311,12 @@ class Training:
 
         def train(kinds: list[Candidate], numbers: range) -> None:
             asked = [(kind, number) for kind in kinds for number in numbers]
-            calls = [partial(fit, kind, number, [self._ends]) for kind, number in asked]
+            calls = [partial(fit, kind, number, [ends]) for kind, number in asked]
             for (kind, _), found in zip(asked, self._together(calls), strict=True):
                 kind.add(*found)
 
+        # A training that has failed or was interrupted ends the others.
+        ends: Callback = lambda told: self.is_over.is_set()  # noqa: E731
         # The first fold of every kind, then the others of those that it does not rule out.
         n = len(self.rows.seeds)
         first = 1 if len(kinds) > 1 else n
@@ -320,10 +336,6 @@ class Training:
                 self.is_over.set()
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-
-    def _ends(self, told: Round) -> bool:
-        """Whether the training has failed or was interrupted, as a callback."""
-        return self.is_over.is_set()
 
     def _threads(self, n_workers: int) -> int | None:
         """Threads of a model that is trained beside others; None where workers have their own."""
@@ -403,7 +415,7 @@ class Training:
             for kind, weight in zip(kinds, weights, strict=True):
                 kind.weight = float(weight)
 
-    def _refit(self, used: list[Candidate], target: Target, clock: Clock) -> None:
+    def _refit(self, used: list[Candidate], target: Target, end: float) -> None:
         """Put one model of all rows in the place of those of the folds, where that is wanted."""
         model = self.model
         wanted = model.refit
@@ -413,7 +425,8 @@ class Training:
         if not wanted or len(self.rows.seeds) == 1 or not model.early_stopping:
             return
         # Without time for it, the models of the folds are as good.
-        again = [kind for kind in used if clock.left > _REFIT_TIME * kind.seconds]
+        left = end - time.monotonic()
+        again = [kind for kind in used if left > _REFIT_TIME * kind.seconds]
         threads = self._threads(max(min(self.n_workers, len(again)), 1))
 
         def refit(kind: Candidate) -> Model:
@@ -423,7 +436,7 @@ class Training:
             # With more rows a booster can take a few rounds more before it overfits.
             n_rounds = max(round(_MORE_ROUNDS * np.mean([m.n_rounds for m in kind.models])), 1)
             place: dict[str, Any] = {"head": target.name, "booster": 1, "n_boosters": 1}
-            seed, callbacks = self.rows.seeds[0], [self._ends]
+            seed, callbacks = self.rows.seeds[0], [lambda told: self.is_over.is_set()]
             rounds = Rounds(n_rounds, 0, seed, target, {}, None, callbacks, **place)
             return self.rows.fit(kind, target, None, rounds, threads)[0]
 
@@ -468,7 +481,7 @@ def price_targets(model: Any, rows: TrainingRows) -> list[PriceTarget]:
 
 
 def train_prices(
-    targets: Sequence[PriceTarget], training: Training, clock: Clock
+    targets: Sequence[PriceTarget], training: Training, end: float
 ) -> list[tuple[Trained, float]]:
     """Boosters of prices that differ, with their signs in the log-ratio; nobody hears of them."""
     quiet = replace(training, callbacks=[], progress=None)
@@ -478,7 +491,7 @@ def train_prices(
         kind = candidate(model, target.n_scores)
         if model.learning_rate == "auto":
             kind.learning_rate = _PRICE_RATE
-        mine = clock.part(1 / (len(varied) - place))
+        mine = _part(end, 1 / (len(varied) - place))
         found.append((quiet.train_members([kind], target, None, mine, n_rounds), target.sign))
     return found
 

@@ -12,10 +12,9 @@ from numpy.typing import ArrayLike
 from costboost._threads import limit_forked
 from costboost._typing import AnyArray
 from costboost.columns.frames import is_sparse
-from costboost.gbm.members import Candidate
+from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT, canonical
-from costboost.gbm.rounds import Rounds
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_xgboost
