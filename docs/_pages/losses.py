@@ -12,7 +12,8 @@ from costboost_papers.loss_properties import (
     is_guess_averse,
 )
 
-SCORED = sorted(losses.LOSSES.values(), key=lambda loss: not loss.is_binary)
+OWN = [loss for loss in losses.LOSSES.values() if type(loss).__module__.startswith("costboost.")]
+SCORED = sorted(OWN, key=lambda loss: not loss.is_binary)
 LOSSES = [*SCORED, losses.PNorm(1.0), losses.PNorm(2.0), losses.PNorm(4.0)]
 
 HEAD = """\

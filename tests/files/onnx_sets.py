@@ -51,7 +51,7 @@ def check(name, engine, data_dir=None):
     rows = order[kept[order]][:20_000]
     X = model._read(data.X.iloc[rows], missing=True, sparse_rows=False).astype(np.float64)
     edges = edge_rows(model, X)
-    model._checked = lambda matrix: matrix  # odd codes have no frame
+    model._read_features = lambda matrix: matrix  # odd codes have no frame
     both = np.concatenate([X, edges])
     own = rng.exponential(size=(len(both), len(model.classes_), len(model.classes_)))
     if data.costs is not None:

@@ -64,7 +64,7 @@ def test_days_are_resampled_if_there_are_enough():
     case = two_classes(n, time=time)
     head = headline(case)
     assert (head.unit, len(head.days)) == ("day", 30)
-    rows = case.paid(case.decided)
+    rows = case.spent(case.decided)
     model = head.daily["The model"]
     assert model == pytest.approx([rows[20 * d : 20 * d + 20].sum() for d in range(30)])
     assert model.sum() == pytest.approx(head.rule("model").cost.value)

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import warnings
 from collections import Counter
@@ -35,10 +36,12 @@ WATCHED = (
 )  # fmt: skip
 _events: list[str] = []
 _is_watching = False
+_WATCHED_THREAD = threading.get_ident()  # others, such as a cluster's monitor, read no expression
 
 
 def _hook(event, arguments):
-    if _is_watching and event.startswith(WATCHED):
+    is_ours = threading.get_ident() == _WATCHED_THREAD
+    if _is_watching and is_ours and event.startswith(WATCHED):
         _events.append(f"{event} {arguments!r:.80}")
 
 
@@ -117,6 +120,7 @@ def expressions(n, seed, violations):
 
 OFFLINE = """
 import sys
+import threading
 
 def hook(event, arguments):
     if event.startswith("socket.") and event not in ("socket.__new__", "socket.gethostname"):

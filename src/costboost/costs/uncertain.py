@@ -400,6 +400,7 @@ def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
     --------
     A false alarm costs 4 to 16, 10 on average. The average calls for an alarm, caution does not:
 
+    >>> from costboost.costs import Costs
     >>> mean = Costs.resolve({"fn": 10, "fp": 10}, classes=[0, 1])
     >>> high = Costs.resolve({"fn": 10, "fp": 16}, classes=[0, 1])
     >>> mean.decide([[0.4, 0.6]]), decide_worst([[0.4, 0.6]], [mean, high])
