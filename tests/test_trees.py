@@ -345,7 +345,10 @@ HOSTILE = {
     "no root": (put("roots", 0, -1), "one parent"),
     "set beyond": (lambda t: put("words", np.flatnonzero(t.kind & 1)[0], 2**30)(t), "categories"),
     "set before": (lambda t: put("threshold", np.flatnonzero(t.kind & 1)[0], -1)(t), "categories"),
-    "set between": (lambda t: put("threshold", np.flatnonzero(t.kind & 1)[0], 0.5)(t), "categor"),
+    "set between": (
+        lambda t: put("threshold", np.flatnonzero(t.kind & 1)[0], 0.5)(t),
+        "categories",
+    ),
     "set of no size": (lambda t: put("words", np.flatnonzero(t.kind & 1)[0], -1)(t), "categories"),
     "no number": (put("values", 0, np.nan), "finite"),
     "no threshold": (put("threshold", 0, np.nan), "finite"),
