@@ -10,7 +10,7 @@ from costboost.metrics import cost_by_threshold, cost_curve, total_cost
 from costboost.report import make_case, report_data
 from costboost.report.board import board_of, factors_of, levers_of
 from costboost.report.decisions import calibrations, capacity_curve, share_curve, wilson
-from costboost.report.headline import headline, total_intervals
+from costboost.report.headline import headline
 from costboost.report.money import deciles, mistakes, outcomes, segments
 from costboost.report.what_if import sensitivity, threshold_curve
 from report.cases import CASES, many_classes, two_classes
@@ -48,14 +48,6 @@ def test_headline_costs_what_the_metric_says(name):
         assert rule.saving.value == pytest.approx(gap)
         assert rule.saving.low <= rule.saving.value <= rule.saving.high
     assert head.perfect == pytest.approx((case.prices.min(axis=1) * case.weights).sum())
-
-
-@pytest.mark.parametrize("n", [60, 30_000])
-def test_intervals_cover_the_truth_as_often_as_they_say(n):
-    """Sums of n skewed numbers of known mean: bootstrap for few, normal for many."""
-    rng = np.random.default_rng(0)
-    found = [total_intervals(rng.exponential(size=(n, 1)), seed=seed)[0] for seed in range(80)]
-    assert 0.86 <= np.mean([one.low <= n <= one.high for one in found]) <= 0.99
 
 
 def test_days_are_resampled_if_there_are_enough():

@@ -105,7 +105,7 @@ def fit(
         case, rules, unit = measure(model, rows, recipe)
         console.print()
         console.print(money_table(rules, len(rows), unit))
-        console.print(f"{verdict(rules, float(case.weights.sum()))}.", highlight=False)
+        console.print(verdict(rules, float(case.weights.sum())), highlight=False)
     if refit:
         _fit(model, problem.rows, Console(quiet=True), has_bar(model, talk))
         note(talk, f"The saved model was trained once more, on all {n:,} rows.")

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.metrics import Verdict
+from costboost.metrics.verdict import total_intervals
 from costboost.report import charts
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section, count, money, percent, span
@@ -18,11 +20,7 @@ from costboost.report.charts import Figure, Section, count, money, percent, span
 if TYPE_CHECKING:
     from costboost.report.page import ReportData
 
-RESAMPLES = 2_000
-# Above this many units the normal interval is used; the bootstrap would say the same.
-MOST_RESAMPLED = 20_000
-
-# With at least this many days, whole days are resampled: rows of a day are alike.
+# With at least this many days, intervals are those of sums of days: rows of a day are alike.
 FEWEST_DAYS = 20
 
 COLORS = {
@@ -52,6 +50,7 @@ class RuleCost:
     name: str
     cost: Range
     saving: Range
+    decision: str = ""  # of a constant rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +60,7 @@ class Headline:
     rules: list[RuleCost]
     perfect: float
     rows: float
-    unit: str  # what is resampled
+    unit: str  # what is drawn, rows or days
     days: AnyArray | None
     daily: dict[str, Floats]  # cost of each rule by day, by its name
 
@@ -80,7 +79,7 @@ def likeliest(case: Case) -> Ints:
     return np.asarray(case.right[class_], dtype=np.intp)
 
 
-def headline(case: Case, seed: int = 0) -> Headline:
+def headline(case: Case) -> Headline:
     """Price the model and the alternatives on the same rows."""
     # The best constant decision is the one that is cheapest on these very rows, which gives it a
     # small advantage over the model.
@@ -104,11 +103,18 @@ def headline(case: Case, seed: int = 0) -> Headline:
         daily = {name: by_day[:, r] for r, (_, name, _) in enumerate(rules)}
         if length >= FEWEST_DAYS:
             units, unit = by_day, "day"
-    intervals = total_intervals(np.hstack([units, units - units[:, [3]]]), seed)
+    found = total_intervals(np.hstack([units, units - units[:, [3]]]))
+    intervals = [Range(*three) for three in found.tolist()]
     m = len(rules)
     return Headline(
         [
-            RuleCost(key, name, intervals[r], intervals[m + r])
+            RuleCost(
+                key,
+                name,
+                intervals[r],
+                intervals[m + r],
+                str(case.decisions[best]) if key == "constant" else "",
+            )
             for r, (key, name, _) in enumerate(rules)
         ],
         float(case.perfect.sum()),
@@ -119,37 +125,14 @@ def headline(case: Case, seed: int = 0) -> Headline:
     )
 
 
-def total_intervals(values: Floats, seed: int = 0) -> list[Range]:
-    """95 % intervals of the sums of columns, over new draws of as many rows."""
-    # Percentiles of a bootstrap up to 20,000 rows, above that the normal interval.
-    n, columns = values.shape
-    total = values.sum(axis=0)
-    if n > MOST_RESAMPLED:
-        half = 1.959964 * np.sqrt(n) * values.std(axis=0, ddof=1)
-        low, high = total - half, total + half
-    else:
-        rng = np.random.default_rng(seed)
-        sums = np.empty((RESAMPLES, columns))
-        for place in range(RESAMPLES):
-            drawn = np.bincount(rng.integers(n, size=n), minlength=n)
-            sums[place] = drawn @ values
-        low, high = np.percentile(sums, [2.5, 97.5], axis=0)
-    return [Range(*three) for three in np.column_stack([total, low, high]).tolist()]
-
-
 # -- the section --------------------------------------------------------------------------------
 
 
 def verdict(rules: Sequence[RuleCost], rows: float, unit: str = "") -> str:
-    """Money per row against the best constant decision, in one sentence."""
-    saving = next(rule for rule in rules if rule.key == "constant").saving
-    value = abs(saving.value) / rows
-    each = money(value, unit) if value >= 0.1 else f"{unit}{value:.2g}"
-    if saving.low > 0:
-        return f"The model saves {each} a row against the best constant decision"
-    if saving.high < 0:
-        return f"The model costs {each} a row more than the best constant decision"
-    return "The model and the best constant decision cost about the same"
+    """Whether the model pays against the best constant decision, in words."""
+    rule = next(rule for rule in rules if rule.key == "constant")
+    gain, low, high = (x / rows for x in (rule.saving.value, rule.saving.low, rule.saving.high))
+    return Verdict(gain, low, high, rows, rule.decision).in_words(unit)
 
 
 def headline_section(report: ReportData) -> Section:
@@ -170,7 +153,7 @@ def headline_section(report: ReportData) -> Section:
         f"On the {count(head.rows)} rows of this report the model's decisions cost "
         f"<strong>{money(model.value, unit)}</strong> "
         f"(95 % interval {span(model.low, model.high, unit)}).{reached} "
-        f"Intervals come from resampling {head.unit}s."
+        f"Intervals take {head.unit}s as draws."
     )
     days = 0 if head.days is None else len(head.days)
     cards = "".join(_card(head.rule(key), unit, days) for key in ALTERNATIVES)
