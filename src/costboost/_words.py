@@ -46,6 +46,6 @@ def number(value: float) -> str:
     """A number that is no money: four significant digits, whole ones in full, no false decimals."""
     if math.isnan(value):
         return "missing"
-    if value == round(value) and abs(value) < 1e15:
-        return f"{value:.0f}" if abs(value) < 10_000 else f"{value:,.0f}"
-    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.4g}"
+    if abs(value) >= 10_000:
+        return f"{value:,.0f}"
+    return f"{value:.0f}" if float(value).is_integer() else f"{value:.4g}"

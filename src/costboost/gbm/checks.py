@@ -165,7 +165,8 @@ def _mixed(bits: AnyArray) -> AnyArray:
 def warn_of_no_gain(costs: Costs, decided: Ints, weights: Floats, owner: str) -> None:
     """Warn if the decisions on held-out rows cost no less than the same one for every row."""
     found = Verdict.of(costs, decided, weights)
-    if found.answer == "does not pay" and decided.min() < decided.max():
+    # A gain of exactly 0 is a constant decision, which has a warning of its own, or no cost at all.
+    if found.answer == "does not pay" and found.gain < 0:
         warnings.warn(
             f"Held-out rows of {owner}: {found} Look for columns that say more about the class, or "
             f"decide {found.constant!r} for every row.",
