@@ -120,9 +120,9 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
         notes.append("No --cost is given: every mistake costs 1.")
     rows = read_rows(frame, recipe, source.name)
     # Rows are counted as a spreadsheet does: a header is row 1.
-    numbers = np.flatnonzero(~unlabelled.to_numpy()) + 1 + source.is_text
+    numbers = np.flatnonzero(~unlabelled.to_numpy()) + 1 + int(source.is_text)
     for expression in expressions_in(form):
-        expression(rows.X, rows=numbers, of=source.name)
+        expression(rows.X, rows=numbers.tolist(), of=source.name)
     return CostProblem(rows, form, recipe, excludes, [*notes, *more], source, frame)
 
 

@@ -224,7 +224,7 @@ def _is_missing(values: Any) -> Any:
     """Where numbers are NaN, and texts None."""
     array = np.asarray(values)
     if array.dtype.kind == "O":
-        return np.equal(array, None).astype(bool)
+        return np.array([x is None for x in array])
     return np.isnan(array) if array.dtype.kind == "f" else False
 
 
