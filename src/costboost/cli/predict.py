@@ -22,6 +22,8 @@ from costboost.cli.options import (
 from costboost.cli.problem import texts
 from costboost.cli.show import escape, grid, money, print_json, warn, wrote
 from costboost.columns import TableError, unknown_column, writer
+from costboost.costs import Expression
+from costboost.costs.forms import expressions_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -91,7 +93,7 @@ def predict(
     how = {"decimal_comma": comma, "safe_cells": safe_cells}
     with collected_warnings() as remarks, writer(output, source, **how) as out:
         plan = _allocated(model, recipe, source, batch_rows, limits, per, time_column)
-        for frame, X in _batches(source, recipe, batch_rows):
+        for frame, X in _batches(source, recipe, batch_rows, expressions_in(model.cost_matrix)):
             codes = None if plan is None else plan.codes[done : done + len(X)]
             codes, expected, new = _decided(model, X, codes, explain)
             out.write(_beside(frame, new, listed(keep), prefix, source.name))
@@ -126,12 +128,18 @@ def predict(
         wrote(console, output)
 
 
-def _batches(source: Source, recipe: TableRecipe, rows: int) -> Iterator[tuple[pl.DataFrame, Any]]:
-    """Raw rows and their features, batch by batch."""
+def _batches(
+    source: Source, recipe: TableRecipe, rows: int, costs: Sequence[Expression] = ()
+) -> Iterator[tuple[pl.DataFrame, Any]]:
+    """Raw rows and their features, batch by batch; all columns of the costs are there."""
     done = 0
     for frame in source.batches(rows):
         where = f"{source.name}, after row {done}" if done else source.name
-        yield frame, recipe.features(frame, where)
+        X = recipe.features(frame, where)
+        first = done + 1 + source.is_text  # counted as a spreadsheet does: a header is row 1
+        for expression in costs:
+            expression(X, rows=range(first, first + len(X)), of=source.name)
+        yield frame, X
         done += frame.height
 
 
