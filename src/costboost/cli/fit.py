@@ -56,8 +56,7 @@ def fit(
     ),
     nothing: str | None = option(
         None,
-        "Decision that means doing nothing. By default the right one for the class that "
-        "is not positive, or for the most frequent class.",
+        "Decision that means doing nothing; the model is compared with it, too.",
         panel=options.TEST,
     ),
     save_test: Path | None = option(

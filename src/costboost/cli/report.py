@@ -78,7 +78,8 @@ def report(
     with console.status("Computing the report"):
         case, rules, unit_of_rows = measure(
             model, rows, replace(recipe, nothing=nothing or recipe.nothing), unit=unit,
-            amount=amount or next(priced, None), title=title or f"Cost report: {recipe.target}",
+            amount=amount or next(priced, None),
+            title=title or f"Cost report: {recipe.target} in {source.name}",
             segments={name: texts(frame[name], "missing") for name in segment or ()} or few[:5],
             **more,
         )  # fmt: skip

@@ -28,7 +28,8 @@ Z = 1.959964
 def decisions_section(report: ReportData) -> Section:
     """All curves about the decisions."""
     case, curve = report.case, report.cost_curve
-    limits = [found for found in report.capacities if found["wanted"] > 0][:4]
+    wanted = [found for found in report.capacities if found["wanted"] > 0]
+    limits = sorted(wanted, key=lambda found: -found["wanted"])[:2]
     charts = [
         *(_capacity_chart(case, found) for found in limits),
         None if curve is None else _cost_curve_chart(curve),
@@ -84,7 +85,7 @@ def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
             charts.line("Price of one more", x, curve["prices"], "@amber", yaxis="y2"),
         ],
         {
-            "xaxis": charts.axis(f"Largest number of rows decided “{name}”", anchor="y2"),
+            "xaxis": charts.axis(f"Most rows that may get “{name}”", anchor="y2"),
             "yaxis": charts.axis("Total cost", unit, domain=[0.46, 1]),
             "yaxis2": charts.axis("One more saves", unit, domain=[0, 0.34]),
             "height": 460,

@@ -175,6 +175,17 @@ function colour(value) {
   return name(value.slice(1)) || value;
 }
 
+// A title in lines that fit: about seven pixels to a character.
+function wrapped(text, pixels) {
+  const most = Math.max(12, Math.floor(pixels / 7)), lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    if (last && last.length + word.length >= most) lines.push(word);
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return lines.join("<br>");
+}
+
 function layoutOf(layout) {
   const axis = { gridcolor: "@grid", zerolinecolor: "@rule", linecolor: "@rule", automargin: true };
   const full = {
@@ -185,7 +196,13 @@ function layoutOf(layout) {
     ...layout,
   };
   for (const name of ["xaxis", "yaxis", ...(layout.yaxis2 ? ["yaxis2"] : [])]) {
-    full[name] = { ...axis, ...(layout[name] || {}) };
+    const own = { ...axis, ...(layout[name] || {}) };
+    if (own.title) {
+      const [low, high] = own.domain || [0, 1];
+      const room = name === "xaxis" ? (full.width || 800) - 90 : (full.height - 90) * (high - low);
+      own.title = { ...own.title, text: wrapped(own.title.text, room), font: { size: 13 } };
+    }
+    full[name] = own;
   }
   return colour(full);
 }
@@ -195,8 +212,14 @@ const CONFIG = { displaylogo: false, displayModeBar: false };
 function draw(name) {
   const place = byId("plot-" + name);
   if (!window.Plotly || !place) return;
-  const { data, layout } = figures[name];
-  window.Plotly.react(place, colour(data), layoutOf({ ...layout, width: place.clientWidth || undefined }), CONFIG);
+  const { data, layout } = figures[name], width = place.clientWidth || undefined;
+  const more = {};
+  let lines = data;
+  if (width < 500) {  // a legend of one name a line, above a chart of the usual height
+    lines = data.map((trace) => (trace.name ? { ...trace, name: wrapped(trace.name, width - 60) } : trace));
+    more.height = (layout.height || 360) + 17 * lines.map((t) => (t.name || "").split("<br>").length).reduce((a, b) => a + b, -2);
+  }
+  window.Plotly.react(place, colour(lines), layoutOf({ ...layout, ...more, width }), CONFIG);
 }
 
 function drawAll() { for (const name of Object.keys(figures)) draw(name); }
