@@ -332,7 +332,6 @@ def put(name, place, value):
 
 
 HOSTILE = {
-    "feature too large": (put("feature", 0, 2**30), "features below 5"),
     "feature negative": (put("feature", 3, -1), "features that are columns"),
     "circle": (put("children", (3, 0), 3), "one parent"),
     "to the root": (put("children", (3, 1), 0), "one parent"),
