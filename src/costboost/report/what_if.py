@@ -222,7 +222,7 @@ def _threshold_chart(curve: dict[str, Any], case: Case) -> Figure:
         {"yaxis": charts.axis("Total cost", case.unit)},
         charts.table(
             "Total cost by threshold, at the stated costs",
-            ("Threshold", charts.figures(curve["thresholds"][some], "g")),
+            ("Threshold", charts.figures(curve["thresholds"][some])),
             ("Total cost", charts.amounts(curve["costs"][some], case.unit)),
         ),
         wide=True,
@@ -282,7 +282,6 @@ def wrong_costs_section(report: ReportData) -> Section | None:
         ("Cost", list(lines)),
         ("It pays while the true cost is", [_limits(*e) for e in found["break_even"].values()]),
     )
-    regrets = np.array(list(lines.values()))
     chart = Figure(
         "regret",
         "What a wrong cost would cost",
@@ -298,11 +297,6 @@ def wrong_costs_section(report: ReportData) -> Section | None:
             "yaxis": charts.axis("Regret", unit),
             "height": 320 + 24 * len(lines),
         },
-        charts.table(
-            "Regret by true multiple",
-            ("Cost", list(lines)),
-            *((name, charts.amounts(regrets[:, c], unit)) for c, name in enumerate(factors)),
-        ),
     )
     return Section(
         "wrong-costs",
