@@ -193,12 +193,12 @@ def per_row(
         classes, "costs", "per_row", n_samples=size, X=X if X is not None else next(iter(known), X)
     )
     matrix, decisions, _ = reader.matrix(form)
-    if matrix.ndim == 2 and size is None:
-        raise ValueError(
-            "per_row got only single numbers, so the number of rows is unknown. Pass n=, or the "
-            "same costs for all rows as cost_matrix=."
-        )
     if matrix.ndim == 2:
+        if size is None:
+            raise ValueError(
+                "per_row got only single numbers, so the number of rows is unknown. Pass n=, or "
+                "the same costs for all rows as cost_matrix=."
+            )
         matrix = np.repeat(matrix[None], size, axis=0)
     costs = matrix.view(RowCosts)
     costs.positive = positive
@@ -614,7 +614,7 @@ class Reader:
         decisions, rows, places = arranged(
             truths, columns, self.classes, self.start, self.as_classes
         )
-        return self._in_known_order(cells[(..., *np.ix_(rows, places))], decisions)
+        return self._in_known_order(cells[..., rows, :][..., places], decisions)
 
     def _in_known_order(self, cells: AnyArray, decisions: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Columns in the order of decisions that are known from a fit."""

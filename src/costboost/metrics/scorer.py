@@ -68,8 +68,9 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
                 "with the index of the rows, or come through scorer.set_score_request(costs=True) "
                 "and scikit-learn's metadata routing."
             )
-        known, classes = (getattr(estimator, name, None) for name in ("decisions_", "classes_"))
-        other = {} if known is None or np.array_equal(known, classes) else {"decisions": known}
+        classes: Any = getattr(estimator, "classes_", None)
+        known: Any = getattr(estimator, "decisions_", classes)
+        other = {} if np.array_equal(known, classes) else {"decisions": known}
         decided = estimator.predict(X)
         return self._sign * self._score_func(y, decided, sample_weight, costs=costs, X=X, **other)
 
@@ -113,7 +114,8 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
     def _costs_of(self, y: Any, X: Any) -> Any:
         """The costs that were bound, of the rows to score: found by their index."""
         rows = y if hasattr(getattr(y, "index", None), "get_indexer") else X
-        wanted, known = getattr(rows, "index", None), getattr(self.costs, "index", None)
+        wanted: Any = getattr(rows, "index", None)
+        known: Any = getattr(self.costs, "index", None)
         if hasattr(wanted, "get_indexer") and hasattr(known, "get_indexer"):
             places = known.get_indexer(wanted)
             if (places < 0).any():
