@@ -14,7 +14,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
 from costboost.costs.forms import positive_of
 from costboost.costs.labels import positive_code
-from costboost.decisions import expected_cost
+from costboost.decisions import cheapest, expected_cost
 from costboost.estimator import CostSensitiveClassifier, column_of
 
 # Names that the report gives to its own rules.
@@ -298,7 +298,7 @@ def make_case(
         if np.ndim(given) != 2:
             return Rival(_coded(_column(given, n, name), named, name), None)
         own = _table(given, (n, k), name)
-        return Rival(expected_cost(own, matrix).argmin(axis=1), own)
+        return Rival(cheapest(expected_cost(own, matrix)), own)
 
     if nothing is not None:
         idle = int(_coded(np.asarray([nothing]), named, "nothing")[0])
