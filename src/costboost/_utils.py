@@ -310,6 +310,7 @@ def is_missing(value: Any) -> bool:
 @contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the place of another in one step, once it is complete."""
+    path = Path(os.path.realpath(path))  # a link stays, and leads to the new file
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:

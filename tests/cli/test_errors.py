@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from cli.conftest import COSTS, SMALL, World, run
 from costboost.cli import app
+from costboost.cli.failure import FOUND
 from costboost.columns import TableError, files
 from costboost.files import load, save
 
@@ -97,6 +98,25 @@ def test_what_is_odd_is_said(world: World, tmp_path: Path) -> None:
     said = run("fit", tmp_path / "rows.csv", *COSTS, *SMALL, "-o", tmp_path / "m.costboost").stdout
     assert "10 rows without a value for fraud are left out" in said
     assert "--exclude refund" in " ".join(said.split())
+
+
+def test_a_missing_cost_names_column_row_and_remedy(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    frame = pd.read_csv(world.train)
+    frame.loc[2, "fraud"] = None
+    frame.loc[[60, 61], "amount"] = None
+    frame.to_csv(file, index=False)
+    message = (
+        f"needs the column 'amount', which is missing on {{}} of {file}, first on row {{}}. "
+        "Say what a missing value counts as, coalesce(amount, 100), or leave those rows out."
+    )
+    for command in (["fit", "-o", tmp_path / "m.costboost"], ["data", "check"]):
+        assert message.format("2 rows", 62) in fails(*command, file, *COSTS)
+    out = tmp_path / "out.csv"
+    said = fails("predict", world.model, file, "-o", out, "--batch-rows", 61)
+    assert message.format("1 row", 62) in said
+    filled = [x.replace("amount", "coalesce(amount, 100)") for x in COSTS]
+    run("data", "check", file, *filled, code=FOUND)  # a row without a target is a remark
 
 
 def test_places_to_write_are_checked_before_the_work(world: World, tmp_path: Path) -> None:

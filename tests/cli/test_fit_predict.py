@@ -101,7 +101,7 @@ def test_limits_are_those_of_decide(world: World, tmp_path: Path) -> None:
     prices = json.loads(result.stdout)["prices"]
     assert prices == {str(k): {str(d): p for d, p in v.items()} for k, v in limited.price.items()}
     run("predict", world.model, world.train, "-o", out, "--capacity", "yes=0.01", "--per",
-        "country")  # fmt: skip
+        "country", "--force")  # fmt: skip
     found = pd.read_csv(out).groupby("country", dropna=False)["decision"]
     sizes = found.agg(["size", lambda x: (x == "yes").sum()])
     assert (sizes.iloc[:, 1] <= 0.01 * sizes["size"]).all()
@@ -175,7 +175,7 @@ def test_more_decisions_than_classes(world: World, tmp_path: Path) -> None:
     few = ("--algorithm", "GBSE", "--exclude", "country", "--set", "n_estimators=3")
     model = tmp_path / "plain.costboost"  # has no probabilities of the classes
     run("fit", world.train, *costs, *few, "-o", model)
-    said = run("predict", model, world.train, "-o", out, "--json").stdout
+    said = run("predict", model, world.train, "-o", out, "--json", "--force").stdout
     assert {one["expected_cost"] for one in json.loads(said)["decisions"].values()} == {None}
     said = run("predict", model, world.train, "--explain", 1, code=2).stderr
     assert "cannot be explained in money" in " ".join(said.split())

@@ -97,6 +97,10 @@ def test_messages_say_what_to_do(client):
         ({"records": [record()] * 51}, "at most 50 rows. Send several requests."),
         ({"records": [without("hour")]}, "'hour' is missing. Use null"),
         ({"records": [record(amount="12")]}, "'amount' must be a number or null; got text"),
+        (
+            {"records": [record(), record(amount=None)]},
+            "'amount', which is missing on 1 row of the request, first on row 1",
+        ),
         ({"records": [record()], "costs": {"ok": {}}}, "'fraud' is missing"),
         ({"records": [record()], "capacity": {"review": -1}}, "a number, a share, a pair"),
     ):

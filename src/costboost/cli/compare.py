@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
 
 from costboost._typing import Floats, Ints
 from costboost.cli import options
@@ -29,10 +28,10 @@ from costboost.cli.models import (
     make_model,
     read_settings,
 )
-from costboost.cli.options import ProblemOptions, command, option
+from costboost.cli.options import ProblemOptions, check_output, command, option
 from costboost.cli.problem import CostProblem, LabelledRows, folds
-from costboost.cli.show import grid, money, note, print_json, progress, wrote
-from costboost.columns import TableError, check_output, need
+from costboost.cli.show import escape, grid, money, note, print_json, progress, wrote
+from costboost.columns import TableError, need
 
 GROUPS = "Ways with the same group number are not distinguishable from its cheapest."
 ROUNDS = 200
@@ -67,6 +66,7 @@ def compare(
         metavar="FILE",
     ),
     plot: Path | None = options.PLOT,
+    force: bool = options.FORCE,
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -74,7 +74,8 @@ def compare(
     # Ways that are not distinguishable from the best of their group share its number.
     if plot is not None:
         need("matplotlib", "plots", "--plot")
-        check_output(plot, kinds=False)
+    check_output(plot, asked.table, asked.cost_matrix, force=force)
+    check_output(checkpoint, asked.table, asked.cost_matrix, force=True)
     console = Console(stderr=as_json, quiet=as_json or quiet)
     problem = asked.read()
     note(console, *problem.notes)
@@ -130,6 +131,7 @@ def demo(
         Path("costboost-demo.html"), "Page to write about the fraud data.", metavar="PAGE"
     ),
     with_report: bool = option(True, "The page.", "--with-report/--no-report"),
+    force: bool = options.FORCE,
 ) -> None:
     """Compare costboost with the usual alternatives, in money, on built-in data."""
     from sklearn.model_selection import train_test_split
@@ -137,7 +139,7 @@ def demo(
 
     console = Console()
     if with_report:
-        check_output(report, kinds=False)
+        check_output(report, force=force)
     n = min(rows, 2_000) if quick else rows
     problem, warm_up = _fraud(n, seed), _fraud(500, seed)
     pair = train_test_split(np.arange(n), test_size=0.5, stratify=problem.rows.y, random_state=seed)

@@ -156,6 +156,17 @@ def model_recipe(path: Path) -> TableRecipe | None:
     return None if _ENTRY not in manifest else TableRecipe.from_json(manifest[_ENTRY])
 
 
+def is_model_file(path: Path) -> bool:
+    """Whether a file is a model of ours, as far as its manifest tells."""
+    from costboost.errors import ModelFileError
+    from costboost.files import container
+
+    try:
+        return bool(container.read_manifest(path))
+    except ModelFileError:
+        return False
+
+
 def load_model(path: Path) -> tuple[Any, TableRecipe]:
     """A model and its recipe."""
     from costboost.files import load

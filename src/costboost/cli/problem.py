@@ -30,6 +30,7 @@ from costboost.columns import (
 from costboost.columns.files import reading
 from costboost.costs import Costs
 from costboost.costs.expressions import Expression
+from costboost.costs.forms import expressions_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,6 +119,10 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
     if form is None:
         notes.append("No --cost is given: every mistake costs 1.")
     rows = read_rows(frame, recipe, source.name)
+    # Rows are counted as a spreadsheet does: a header is row 1.
+    numbers = np.flatnonzero(~unlabelled.to_numpy()) + 1 + int(source.is_text)
+    for expression in expressions_in(form):
+        expression(rows.X, rows=numbers.tolist(), of=source.name)
     return CostProblem(rows, form, recipe, excludes, [*notes, *more], source, frame)
 
 

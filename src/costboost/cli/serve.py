@@ -7,9 +7,9 @@ from pathlib import Path
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from costboost.cli.options import command, option
+from costboost.cli.show import escape
 from costboost.columns import need
 
 TOKEN_VARIABLE = "COSTBOOST_TOKEN"

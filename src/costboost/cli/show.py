@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
+
+from costboost.cli.failure import printable
 
 if TYPE_CHECKING:
     from costboost.columns import TableRecipe
@@ -19,6 +21,11 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 40
 """A table of columns shows at most this many features; the others are counted."""
+
+
+def escape(text: Any) -> str:
+    """Text for the terminal: no markup, and no signs that a terminal would obey."""
+    return markup.escape(printable(str(text)))
 
 
 def print_json(values: Mapping[str, Any]) -> None:
@@ -31,7 +38,7 @@ def print_json(values: Mapping[str, Any]) -> None:
             return vars(value)
         return value.tolist() if hasattr(value, "tolist") else str(value)
 
-    json.dump(values, sys.stdout, indent=2, default=plain, ensure_ascii=False)
+    json.dump(values, sys.stdout, indent=2, default=plain)
     sys.stdout.write("\n")
 
 

@@ -280,13 +280,15 @@ def cells_in(form: Any) -> list[Any]:
     return []
 
 
+def expressions_in(form: Any) -> list[Expression]:
+    """The expressions of a form."""
+    texts = [cell for cell in cells_in(form) if isinstance(cell, str)]
+    return [Expression(text) for text in texts if not _is_number_text(text)]
+
+
 def columns_of(form: Any) -> list[str]:
     """Columns of X that the expressions of a form name, each once."""
-    names: dict[str, None] = {}
-    for cell in cells_in(form):
-        if isinstance(cell, str) and not _is_number_text(cell):
-            names |= dict.fromkeys(Expression(cell).columns)
-    return list(names)
+    return list(dict.fromkeys(name for x in expressions_in(form) for name in x.columns))
 
 
 def varies(form: Any) -> bool:

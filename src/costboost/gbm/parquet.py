@@ -230,7 +230,7 @@ class ParquetFiles:
         if isinstance(costs, Mapping):
             columns = table.select(columns_of(costs)).to_pandas()
             return {
-                key: Expression(cell)(columns)
+                key: Expression(cell)(columns, rows=range(start, start + len(columns)))
                 if isinstance(cell, str) and key != "positive"
                 else cell
                 for key, cell in costs.items()

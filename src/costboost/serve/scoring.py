@@ -140,7 +140,7 @@ class Service:
             own = np.empty((len(X), *self._cells.shape))
             for j, d in np.ndindex(*self._cells.shape):
                 cell: Any = self._cells[j, d]
-                own[:, j, d] = cell(X) if isinstance(cell, Expression) else cell
+                own[:, j, d] = cell(X, of="the request") if isinstance(cell, Expression) else cell
         elif (
             self.model._decides_by_costs()
             or self.model._scored(X, codes=True, proba=False)[0] is None
