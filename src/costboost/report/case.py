@@ -15,7 +15,7 @@ from costboost._utils import check_weights
 from costboost.costs import Costs
 from costboost.costs.forms import positive_of
 from costboost.costs.labels import positive_code
-from costboost.decisions import expected_cost
+from costboost.decisions import cheapest, expected_cost
 from costboost.estimator import CostSensitiveClassifier, column_of
 
 # Names that the report gives to its own rules.
@@ -305,7 +305,7 @@ def make_case(
         if np.ndim(given) != 2:
             return _coded(_column(given, n, name), named, name), None
         own = _table(given, (n, k), name)
-        return expected_cost(own, matrix).argmin(axis=1), own
+        return cheapest(expected_cost(own, matrix)), own
 
     idle = None
     if nothing is not None:
