@@ -78,14 +78,15 @@ def capacities(total: float) -> list[float]:
 
 def threshold_curve(case: Case, board: Board) -> dict[str, Any] | None:
     """Total cost at each threshold that the slider can take; None without a threshold."""
-    if case.idle is None or not len(case.risky):
+    # Prices of two rows could be taken for a matrix.
+    if case.idle is None or not len(case.risky) or case.n == 2:
         return None
     act = cheapest_but(board.expected(), case.idle)
     both = np.column_stack([case.prices[:, case.idle], case.prices[np.arange(case.n), act]])
     risks, totals = cost_by_threshold(
         np.isin(case.codes, case.risky),
         case.risk,
-        costs=np.stack([both, both], axis=1),  # the same, whatever the truth
+        costs=both,
         labels=[False, True],
         positive=True,
         sample_weight=case.weights,
