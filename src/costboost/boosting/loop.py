@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from costboost._typing import Floats
-from costboost.learners.base import Aim, Ensemble, Fitted, Learner
+from costboost.learners.base import Aim, Ensemble, Fitted, Learner, voted
 
 # -- A scheme: how an algorithm aims its weak learner, sizes its step and moves its weights ------
 
@@ -65,6 +65,10 @@ class Scheme(ABC):
     def move(self, outputs: Floats, alpha: Any) -> None:
         """Take the step: update the scores and the weights of the rows."""
 
+    def add(self, F: Floats, outputs: Floats, alpha: Any) -> None:
+        """Add a rule with its vote to the scores of some rows, in place."""
+        F += voted(alpha, outputs)
+
     def ensemble(self, learner: Learner, rules: list[Any], votes: Floats) -> Ensemble:
         """How the rules are put together; a weighted sum unless the scheme says otherwise."""
         return learner.ensemble(rules, votes)
@@ -75,11 +79,60 @@ class Scheme(ABC):
         return None
 
 
+# -- Rows that are watched: what the decisions cost on them, round by round -----------------------
+
+
+class Watched:
+    """Rows that no rule is fitted to, bound to the learner behind the training rows."""
+
+    # They have weight 0 in every aim, so their outputs come with those of the training rows: no
+    # rule is applied to them again.
+
+    def __init__(self, cost: Callable[[Floats], float], n_rows: int, patience: int | None) -> None:
+        self._cost = cost
+        self._n_rows = n_rows
+        self._patience = patience  # None: all rounds are run and kept
+        self.costs: list[float] = []  # mean cost of the decisions after each round
+        self._kept: list[int] = []  # rules after each round
+
+    def start(self, F: Floats) -> None:
+        """Begin with the scores that all rows begin with."""
+        self._F = np.repeat(F[:1], self._n_rows, axis=0)
+
+    def padded(self, aim: Aim) -> Aim:
+        """The aim, with targets and weights of 0 for the watched rows."""
+        targets, weights = (
+            np.concatenate([values, np.zeros((self._n_rows, *values.shape[1:]))])
+            for values in (aim.targets, aim.weights)
+        )
+        return Aim(targets, weights, aim.criterion)
+
+    def end_round(self, n_rules: int) -> bool:
+        """What the decisions cost now; whether they have not become cheaper for too long."""
+        self.costs.append(self._cost(self._F))
+        self._kept.append(n_rules)
+        waited = len(self.costs) - 1 - int(np.argmin(self.costs))
+        return self._patience is not None and waited >= self._patience
+
+    @property
+    def n_best(self) -> int | None:
+        """The rules of the best round, the first of several; None if all are kept."""
+        if self._patience is None or not self.costs:
+            return None
+        return self._kept[int(np.argmin(self.costs))]
+
+    def add(self, scheme: Scheme, outputs: Floats, alpha: Any) -> None:
+        """Add a rule to the scores of the watched rows."""
+        scheme.add(self._F, outputs, alpha)
+
+
 # -- The loop: aim, fit, step, move. Every algorithm of the library runs through it --------------
 
 
 # Called after every rule that is kept: (round, rounds asked for, vote, loss or None).
 Progress = Callable[[int, int, Any, "float | None"], None]
+# Called after every round: (round, loss or None, cost of the watched rows or None) -> whether to end.
+Listener = Callable[[int, "float | None", "float | None"], bool]
 
 
 @dataclass
@@ -99,28 +152,59 @@ def boost(
     n_rounds: int,
     rng: np.random.RandomState,
     progress: Progress | None = None,
+    watched: Watched | None = None,
+    listener: Listener | None = None,
 ) -> History:
     """Run ``scheme`` for at most ``n_rounds`` rounds.
 
     It ends early when nothing is left to fit, when a rule is no better than chance (the rule is
-    dropped), or after a rule without mistakes (the rule is kept).
+    dropped), after a rule without mistakes (the rule is kept), or when the decisions on watched
+    rows no longer become cheaper (the rules after the best round are dropped).
     """
     history = History()
-    steps = scheme.steps_per_round
+    steps, n = scheme.steps_per_round, len(scheme.F)
+    if watched is not None:
+        watched.start(scheme.F)
     for t in range(n_rounds * steps):
         number = t // steps + 1
         aim = scheme.aim()
         if aim is None:
             history.stop = "every row is fitted"
             break
-        fitted = learner.fit(aim, int(rng.randint(np.iinfo(np.int32).max)))
+        asked = aim if watched is None else watched.padded(aim)
+        rule, outputs = learner.fit(asked, int(rng.randint(np.iinfo(np.int32).max)))
         before = len(history.rules)
-        goes_on = advance(scheme, fitted, history, number)
-        if progress is not None and len(history.rules) > before:
-            progress(number, n_rounds, history.votes[-1], scheme.loss)
+        goes_on = advance(scheme, Fitted(rule, outputs[:n]), history, number)
+        if len(history.rules) > before:
+            if watched is not None:
+                watched.add(scheme, outputs[n:], history.votes[-1])
+            if progress is not None:
+                progress(number, n_rounds, history.votes[-1], scheme.loss)
+        if not goes_on or (t + 1) % steps == 0:
+            goes_on = _end_round(scheme, history, number, watched, listener) and goes_on
         if not goes_on:
             break
+    n_best = None if watched is None else watched.n_best
+    for values in (history.rules, history.votes, history.losses):
+        del values[n_best:]
     return history
+
+
+def _end_round(
+    scheme: Scheme,
+    history: History,
+    number: int,
+    watched: Watched | None,
+    listener: Listener | None,
+) -> bool:
+    """Look at the watched rows and tell who listens; return whether boosting goes on."""
+    is_over = watched is not None and watched.end_round(len(history.rules))
+    if is_over:
+        history.stop = f"boosting stopped at round {number}: held-out costs no longer fell"
+    if listener is not None:
+        cost = watched.costs[-1] if watched is not None else None
+        is_over |= listener(number, scheme.loss, cost)
+    return not is_over
 
 
 def advance(scheme: Scheme, fitted: Fitted, history: History, number: int) -> bool:
