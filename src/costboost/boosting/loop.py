@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from costboost._typing import Floats
+from costboost._typing import AnyArray, Floats
 from costboost.learners.base import Aim, Ensemble, Fitted, Learner, voted
 
 # -- A scheme: how an algorithm aims its weak learner, sizes its step and moves its weights ------
@@ -83,29 +83,22 @@ class Scheme(ABC):
 
 
 class Watched:
-    """Rows that no rule is fitted to, bound to the learner behind the training rows."""
+    """Rows that no rule is fitted to: what the decisions cost on them, round by round."""
 
-    # They have weight 0 in every aim, so their outputs come with those of the training rows: no
-    # rule is applied to them again.
-
-    def __init__(self, cost: Callable[[Floats], float], n_rows: int, patience: int | None) -> None:
-        self._cost = cost
-        self._n_rows = n_rows
+    def __init__(self, X: AnyArray, cost: Callable[[Floats], float], patience: int | None) -> None:
+        self.X = X
+        self._cost = cost  # of the decisions by these scores
         self._patience = patience  # None: all rounds are run and kept
-        self.costs: list[float] = []  # mean cost of the decisions after each round
+        self.costs: list[float] = []  # after each round
         self._kept: list[int] = []  # rules after each round
 
     def start(self, F: Floats) -> None:
         """Begin with the scores that all rows begin with."""
-        self._F = np.repeat(F[:1], self._n_rows, axis=0)
+        self._F = np.repeat(F[:1], self.X.shape[0], axis=0)
 
-    def padded(self, aim: Aim) -> Aim:
-        """The aim, with targets and weights of 0 for the watched rows."""
-        targets, weights = (
-            np.concatenate([values, np.zeros((self._n_rows, *values.shape[1:]))])
-            for values in (aim.targets, aim.weights)
-        )
-        return Aim(targets, weights, aim.criterion)
+    def add(self, scheme: Scheme, fitted: Fitted, alpha: Any) -> None:
+        """Add a rule to the scores."""
+        scheme.add(self._F, fitted.on(self.X), alpha)
 
     def end_round(self, n_rules: int) -> bool:
         """What the decisions cost now; whether they have not become cheaper for too long."""
@@ -121,17 +114,13 @@ class Watched:
             return None
         return self._kept[int(np.argmin(self.costs))]
 
-    def add(self, scheme: Scheme, outputs: Floats, alpha: Any) -> None:
-        """Add a rule to the scores of the watched rows."""
-        scheme.add(self._F, outputs, alpha)
-
 
 # -- The loop: aim, fit, step, move. Every algorithm of the library runs through it --------------
 
 
 # Called after every rule that is kept: (round, rounds asked for, vote, loss or None).
 Progress = Callable[[int, int, Any, "float | None"], None]
-# Called after every round: (round, loss or None, cost of the watched rows or None) -> whether to end.
+# Called after every round: (round, loss, cost of the watched rows) -> whether to end.
 Listener = Callable[[int, "float | None", "float | None"], bool]
 
 
@@ -162,31 +151,33 @@ def boost(
     rows no longer become cheaper (the rules after the best round are dropped).
     """
     history = History()
-    steps, n = scheme.steps_per_round, len(scheme.F)
+    steps = scheme.steps_per_round
     if watched is not None:
         watched.start(scheme.F)
+    n_before = 0  # rules before this round
     for t in range(n_rounds * steps):
         number = t // steps + 1
         aim = scheme.aim()
         if aim is None:
             history.stop = "every row is fitted"
             break
-        asked = aim if watched is None else watched.padded(aim)
-        rule, outputs = learner.fit(asked, int(rng.randint(np.iinfo(np.int32).max)))
+        fitted = learner.fit(aim, int(rng.randint(np.iinfo(np.int32).max)))
         before = len(history.rules)
-        goes_on = advance(scheme, Fitted(rule, outputs[:n]), history, number)
+        goes_on = advance(scheme, fitted, history, number)
         if len(history.rules) > before:
             if watched is not None:
-                watched.add(scheme, outputs[n:], history.votes[-1])
+                watched.add(scheme, fitted, history.votes[-1])
             if progress is not None:
                 progress(number, n_rounds, history.votes[-1], scheme.loss)
-        if not goes_on or (t + 1) % steps == 0:
+        is_end = not goes_on or (t + 1) % steps == 0
+        if is_end and len(history.rules) > n_before:
+            n_before = len(history.rules)
             goes_on = _end_round(scheme, history, number, watched, listener) and goes_on
         if not goes_on:
             break
-    n_best = None if watched is None else watched.n_best
-    for values in (history.rules, history.votes, history.losses):
-        del values[n_best:]
+    if watched is not None and watched.n_best is not None:
+        for values in (history.rules, history.votes, history.losses):
+            del values[watched.n_best :]
     return history
 
 
@@ -209,7 +200,7 @@ def _end_round(
 
 def advance(scheme: Scheme, fitted: Fitted, history: History, number: int) -> bool:
     """Take the step along a rule, if it is useful; return whether boosting goes on."""
-    rule, outputs = fitted
+    rule, outputs = fitted.rule, fitted.outputs
     step = scheme.step(outputs)
     if step.is_skipped:
         return True
