@@ -14,7 +14,7 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
 from costboost.costs.labels import label_array, listed, positive_code
-from costboost.costs.uncertain import scenarios
+from costboost.costs.uncertain import cheapest, scenarios
 from costboost.costs.words import CostSummary, in_words
 from costboost.errors import CostWarning
 
@@ -519,8 +519,8 @@ class Costs:
     def decide(self, proba: ArrayLike) -> Ints:
         """Take the decision of smallest expected cost (the Bayes rule).
 
-        A tie goes to the positive class ``classes[1]`` if two classes are the decisions, else to
-        the first of the cheapest ones.
+        Of two decisions that tie the second is taken, which is the positive class where decisions
+        are classes; of more the first of the cheapest ones.
 
         Parameters
         ----------
@@ -545,7 +545,7 @@ class Costs:
             for j in range(len(self.classes)):  # by truth: no second (n, k, d) array
                 rows = matrix[:, j]
                 total += p[:, j, None] * (rows - rows.min(axis=1, keepdims=True))
-        return np.asarray(total.argmin(axis=1))
+        return cheapest(total)
 
     def _checked_proba(self, proba: ArrayLike) -> Floats:
         p = np.asarray(proba, dtype=np.float64)

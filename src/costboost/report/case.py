@@ -15,7 +15,7 @@ from costboost._utils import check_weights
 from costboost.costs import Costs
 from costboost.costs.forms import positive_of
 from costboost.costs.labels import positive_code
-from costboost.decisions import expected_cost
+from costboost.decisions import cheapest, expected_cost
 from costboost.estimator import CostSensitiveClassifier, column_of
 
 # Names that the report gives to its own rules.
@@ -305,7 +305,7 @@ def make_case(
         if np.ndim(given) != 2:
             return _coded(_column(given, n, name), named, name), None
         own = _table(given, (n, k), name)
-        return expected_cost(own, matrix).argmin(axis=1), own
+        return cheapest(expected_cost(own, matrix)), own
 
     idle = None
     if nothing is not None:
@@ -471,7 +471,9 @@ def _model_parts(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray
         found = model.explain(some, costs=own, codes=codes[rows])
         table = np.zeros((len(rows), len(X.columns)))
         names = [str(name) for name in X.columns]
-        table[:, [names.index(name) for name in found.feature_names]] = found.parts
+        for j, name in enumerate(found.feature_names):
+            if name in names:  # columns that fit left out may be absent
+                table[:, names.index(name)] = found.parts[:, j]
         return table
 
     return parts
