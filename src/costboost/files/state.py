@@ -445,7 +445,6 @@ def _count(shape: Any) -> int:
     return math.prod(shape)
 
 
-@lru_cache(128)
 def _defaults(cls: Any) -> dict[str, Any]:
     """The parameters of a classifier that have defaults."""
     found = inspect.signature(cls).parameters.values()
