@@ -63,6 +63,7 @@ _PLACES = {
     "costboost.learners.steps": "Histogram StepEnsemble StepRule Stump",
     "costboost.learners.linear": "Line LineRule LinearRule Perceptron",
     "costboost.learners.adapter": "ClassLearner ClassRule EstimatorRule SklearnLearner",
+    "costboost.learners.c45": "C45 C45Classifier C45Rule C45Tree JointC45 JointC45Rule",
     "costboost.learners.joint": "JointRule JointTree",
     "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
     "stochastic",
@@ -593,6 +594,15 @@ def _needs(name: str, part: Any) -> tuple[int, int, int]:
         case "Mixture":
             _need(type(part._k) is int, "there must be a number of columns")
             return 0, part._k, 0
+        case "C45Tree":
+            part.check()
+            return int(part.feature.max()) + 1, part.proba.shape[1], 20 * len(part.feature)
+        case "JointC45Rule":
+            part.check()
+            sizes = part.n_features, part.k
+            _need(all(type(n) is int and n > 0 for n in sizes), "sizes must be counts")
+            _need(part.feature.max() <= part.n_features, "features must be columns or the class")
+            return part.n_features, part.k, 20 * len(part.feature) * part.k
         case "JointRule":
             return _joint_rule(part)
         case "Design":
