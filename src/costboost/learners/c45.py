@@ -22,7 +22,7 @@ from costboost._utils import (
     is_real,
     number,
 )
-from costboost.columns.frames import FrameEncoder, categorical_columns
+from costboost.columns.raw import RawTable, as_texts, has_columns
 from costboost.learners.base import Aim, Criterion, Fitted, Learner, Rows
 from costboost.losses.kernels import compiled
 
@@ -582,6 +582,10 @@ class C45Tree:
 
     def predict_proba(self, X: AnyArray) -> Floats:
         """Class probabilities, (n, k)."""
+        if X.shape[1] <= self.feature.max():  # compiled code would not notice
+            raise ValueError(
+                f"The tree asks for column {self.feature.max()}, and there are {X.shape[1]}."
+            )
         out = np.zeros((X.shape[0], self.proba.shape[1]))
         X = np.ascontiguousarray(X, dtype=np.float64)
         _probabilities(
@@ -839,15 +843,15 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         owner = type(self).__name__
         y = checked_labels(y, owner)
-        categorical = categorical_columns(X)
-        frame = FrameEncoder(X, categorical) if categorical else None
-        if frame is None:
+        categories = _categories(X, owner) if has_columns(X) else []
+        categorical = [j for j, known in enumerate(categories) if known is not None]
+        if not categorical:
             matrix, y = validate_data(
                 self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=1
             )
         else:
             validate_data(self, X, skip_check_array=True)
-            matrix, y = check_X_y(frame.transform(X), y, ensure_all_finite="allow-nan")
+            matrix, y = check_X_y(_coded(X, categories), y, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         weights = check_weights(sample_weight, len(matrix), owner)
         classes, codes = np.unique(y, return_inverse=True)
@@ -859,7 +863,8 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.min_samples_leaf,
             self.confidence,
         )
-        self._frame, self.classes_, self.tree_ = frame, classes, tree
+        self._categories = categories if categorical else None
+        self.classes_, self.tree_ = classes, tree
         return self
 
     def predict_proba(self, X: Any) -> Floats:
@@ -876,13 +881,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             A column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        if self._frame is None:
+        if self._categories is None:
             rows = validate_data(
                 self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
             )
         else:
             validate_data(self, X, skip_check_array=True, reset=False)
-            rows = check_array(self._frame.transform(X), ensure_all_finite="allow-nan")
+            rows = check_array(_coded(X, self._categories), ensure_all_finite="allow-nan")
         return self.tree_.predict_proba(rows)
 
     def predict(self, X: Any) -> AnyArray:
@@ -923,6 +928,45 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _categories(X: Any, owner: str) -> list[list[str] | None]:
+    """The categories of each column of a frame, None where it holds numbers."""
+    found: list[list[str] | None] = []
+    table = RawTable(X)
+    for name in table.names:
+        raw = table[name]
+        texts = [text for text in dict.fromkeys(raw.texts) if text is not None]
+        if raw.kind not in ("number", "boolean", "category", "text"):
+            raise ValueError(
+                f"The column {name!r} of X must hold numbers or categories for {owner}, and holds "
+                f"{raw.type}. Drop it, or turn it into one of these."
+            )
+        if raw.kind in ("number", "boolean"):
+            found.append(None)
+        else:  # those of a category type are known, and in order
+            found.append(texts if raw.kind == "category" else sorted(texts))
+    return found
+
+
+def _coded(X: Any, categories: Sequence[list[str] | None]) -> Floats:
+    """A frame as numbers: of a category its place among the known ones, NaN if it is new."""
+    if not has_columns(X):
+        raise ValueError(f"X must be a data frame, as in fit; got {type(X).__name__}.")
+    table = RawTable(X)
+    columns = []
+    for name, known in zip(table.names, categories, strict=True):
+        raw = table[name]
+        if known is None:
+            if raw.kind not in ("number", "boolean"):
+                raise ValueError(f"The column {name!r} of X must hold numbers, as in fit.")
+            columns.append(raw.values)
+            continue
+        places, texts = as_texts(raw)
+        code = {text: float(number) for number, text in enumerate(known)}
+        codes = np.array([*(code.get(str(text), np.nan) for text in texts), np.nan])
+        columns.append(codes[places])
+    return np.column_stack(columns).astype(np.float64)
 
 
 # -- weak learners --------------------------------------------------------------------------------
