@@ -227,7 +227,7 @@ def test_unfinished_connections(tmp_path):
             assert answer.startswith(b"HTTP/1.1 400") and answer.count(b"HTTP/1.1") == 1
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
-    assert 0 < len(log) < 50
+    assert 0 < len(log) < 50, log
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are found by /proc")
