@@ -51,7 +51,7 @@ _FAULTS = (ValueError, TypeError, LookupError, AttributeError)
 _PLACES = {
     "costboost.gbm.classifier": "CostBoostClassifier",
     "costboost.wrappers": "MinCostClassifier TargetRateClassifier",
-    "costboost.columns.frames": "FrameEncoder",
+    "costboost.columns.columns": "Column Columns",
     "costboost.costs.table": "Costs",
     "costboost.costs.words": "CostSummary",
     "costboost.costs.uncertain": "Interval Samples",
@@ -450,7 +450,7 @@ def _check_names(of: str, names: frozenset[str]) -> None:
         hides = callable(hidden) or isinstance(hidden, kinds)
         if not name.isidentifier() or name.startswith("__") or hides:
             raise ValueError(f"it can have no attribute {name!r:.60}")
-    if dataclasses.is_dataclass(cls):
+    if dataclasses.is_dataclass(cls) and not hasattr(cls, "get_params"):
         odd = sorted({field.name for field in dataclasses.fields(cls)} ^ names)
     else:
         odd = sorted(set(getattr(cls, "_get_param_names", list)()) - names)
@@ -463,6 +463,8 @@ def _check_estimator(cls: type, fields: dict[str, Any]) -> None:
     n = fields.get("n_features_in_", 1)
     if not isinstance(n, (int, np.integer)) or not 0 < n <= _MAX_FEATURES:
         raise ValueError(f"the number of features must be 1 to {_MAX_FEATURES}, got {n!r:.40}")
+    if "columns_" in fields:
+        _need(len(fields["columns_"]) == n, "the number of features is not that of the columns")
     if issubclass(cls, BaseDecisionTree) and "tree_" in fields:
         fields["tree_"] = others.load_tree(fields["tree_"], int(fields["n_features_in_"]))
     for part in fields.get("estimators_", ()):  # forests hand rows on without a look at them
@@ -488,6 +490,8 @@ def _work_of(name: str, part: Any) -> int | None:
             _need(part.trees_.width <= part.n_features_in_, "its trees ask for columns beyond")
         case "TreeRule":
             return _RULE
+        case "Columns":
+            part.check()
         case "JointRule":
             asked = np.flatnonzero(part.feature >= 0)
             for side in (part.left, part.right):  # children later: no way leads round in a circle
