@@ -109,6 +109,7 @@ class DecidedRow(BaseModel):
     runner_up: Any = Field(None, description="The cheapest other decision.")
     saving: float = Field(0.0, description="Cost of the runner-up minus that of the decision.")
     explanation: Reasons | None = None
+    given: dict[str, Any] = Field({}, description="Columns that the model does not use.")
 
 
 class Decided(BaseModel):
@@ -170,7 +171,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         found = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": f"A row for {service.title}",
-            **service.columns.schema,
+            **service.requests.row_schema,
             "x-costboost": {**service.about(), **limits},
         }
         return _json(found, media_type="application/schema+json")
@@ -335,14 +336,15 @@ class Decider:
     def _finish(self, service: Service, query: Query, wants_arrow: bool, end: float) -> Response:
         """Decide, count and write; in whatever thread this is."""
         try:
+            passed = service.passed_on(query, self.settings.max_bytes)
             answer = service.answer(query, end)
         except (ValueError, TypeError) as error:  # rules of the model, of costs and of limits
             field = "capacity" if "'capacity'" in str(error) else None
             raise RequestError(422, str(error)[:1000], field) from None
         self.metrics.answer(answer, service)
         if wants_arrow:
-            return Response(service.as_arrow(answer), media_type=ARROW[0])
-        return Response(service.as_json(answer, query.table), media_type=_JSON)
+            return Response(service.as_arrow(answer, passed), media_type=ARROW[0])
+        return Response(service.as_json(answer, query, passed), media_type=_JSON)
 
     async def _in_thread(self, work: Callable[[], Response]) -> Response:
         if not self._free.acquire(blocking=False):

@@ -37,8 +37,8 @@ log = logging.getLogger("costboost.serve")
 _HANGUP = getattr(signal, "SIGHUP", None)
 _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 _HEAD_SECONDS = 10.0
-# Connections that may wait to be accepted, and that are accepted in one turn of the loop; it takes a
-# few turns until one that is too many is closed.
+# Connections that may wait to be accepted, and that are accepted in one turn of the loop; a few
+# turns pass until one that is too many is closed.
 _BACKLOG, _AT_ONCE = 1024, 32
 _LINES = 10  # of one kind, each minute
 
