@@ -56,8 +56,7 @@ def fit(
     ),
     nothing: str | None = option(
         None,
-        "Decision that means doing nothing. By default the right one for the class that "
-        "is not positive, or for the most frequent class.",
+        "Decision that means doing nothing; the model is compared with it, too.",
         panel=options.TEST,
     ),
     save_test: Path | None = option(
@@ -106,7 +105,7 @@ def fit(
         case, rules, unit = measure(model, rows, recipe)
         console.print()
         console.print(money_table(rules, len(rows), unit))
-        console.print(f"{verdict(rules, float(case.weights.sum()))}.", highlight=False)
+        console.print(verdict(rules, float(case.weights.sum())), highlight=False)
     if refit:
         _fit(model, problem.rows, Console(quiet=True), has_bar(model, talk))
         note(talk, f"The saved model was trained once more, on all {n:,} rows.")

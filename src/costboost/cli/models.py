@@ -98,8 +98,8 @@ def codes_of(decisions: Any, labels: Any) -> Any:
 def measure(
     model: Any, rows: LabelledRows, recipe: TableRecipe, **more: Any
 ) -> tuple[Any, Any, str]:
-    """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
-    # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
+    """The rows as `costboost.report` takes them, what rules cost there, and what is drawn."""
+    # The rules: the best constant decision, doing nothing if named, the threshold 0.5, the model.
     from costboost.report import make_case
     from costboost.report.case import case_of
     from costboost.report.headline import headline

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # the same model must give the same bytes
 PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
-# Columns of a frame that is made to try a model; making it takes time for each.
 # Columns, categories and entries of arrays that a manifest lists.
 _MOST_LISTED = 10_000
 _ESTIMATES = (
