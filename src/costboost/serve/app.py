@@ -35,7 +35,7 @@ from costboost.serve import Settings
 from costboost.serve.page import POLICY, docs_page, start_page
 from costboost.serve.requests import Query, inlined
 from costboost.serve.scoring import Reply, Service
-from costboost.serve.unpacking import ARROW, PARQUET, RequestError, Unpacker
+from costboost.serve.unpacking import ARROW, CSV, TABLES, RequestError, Unpacker
 
 log = logging.getLogger("costboost.serve")
 
@@ -59,9 +59,10 @@ _HEADERS = [
 
 
 _DECIDE = (
-    "Decide rows: JSON, an Arrow stream or file, or Parquet. A table in Arrow or Parquet may have "
-    "columns of costs: costs.fn and costs.fp, or costs.TRUTH.DECISION for every pair. The header "
-    "Accept: application/vnd.apache.arrow.stream asks for an answer in Arrow."
+    "Decide rows: JSON, an Arrow stream or file, Parquet, or CSV with a header. A table may have "
+    "columns of costs: costs.fn and costs.fp, or costs.TRUTH.DECISION for every pair. Columns that "
+    "the model does not use come back as given. The header Accept: "
+    "application/vnd.apache.arrow.stream asks for an answer in Arrow."
 )
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 _OPTIONS = {
@@ -219,7 +220,7 @@ def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, An
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
     body = {_JSON: {"schema": service.requests.schema(settings.max_rows)}}
-    body |= dict.fromkeys((*ARROW, *PARQUET), _BINARY)
+    body |= dict.fromkeys(TABLES, _BINARY)
     found["paths"]["/decide"]["post"]["requestBody"] = {"required": True, "content": body}
     if settings.token is not None:
         scheme = {"type": "http", "scheme": "bearer"}
@@ -317,6 +318,9 @@ class Decider:
         def read() -> Query:
             if kind == _JSON:
                 return service.requests.from_json(body, self.settings.max_rows)
+            if kind in CSV and not hasattr(service.model, "columns_"):
+                message = "This model does not know how its columns are written: send no CSV."
+                raise RequestError(415, message, "Content-Type")
             table = self._unpacker()(body, kind, end - time.monotonic())
             return service.requests.from_table(table, dict(request.query_params))
 
@@ -359,7 +363,7 @@ def _content_type(headers: dict[bytes, bytes]) -> str:
     """The type of the body, one of those that are known."""
     given = headers.get(b"content-type", b"").decode("latin-1")
     kind = given.partition(";")[0].strip().lower()
-    known = (_JSON, *ARROW, *PARQUET)
+    known = (_JSON, *TABLES)
     if kind not in known:
         raise RequestError(415, f"The body must be one of {', '.join(known)}.", "Content-Type")
     if headers.get(b"content-encoding", b"identity") != b"identity":

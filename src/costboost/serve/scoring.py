@@ -141,7 +141,10 @@ class Service:
                 costs = self._costs(part, X)
                 found.append((*self.model._answer(X, costs), costs))
             except (ColumnError, ExpressionError) as error:
-                cell = None if error.row is None else part.place(error.row, error.column)
+                if error.row is None:
+                    self._refuse_infinite(part)
+                    raise
+                cell = part.place(error.row, error.column)
                 raise RequestError(422, str(error)[:1000], cell) from None
             except ValueError:
                 self._refuse_infinite(part)
@@ -177,13 +180,14 @@ class Service:
             }
             return pd.DataFrame(listed)
         rows = known.read(query.rows, "The request", query.first)
-        if self.is_direct:
-            return rows
         if not known.columns:
             return rows.matrix()
+        if self.is_direct:
+            return rows
         import pandas as pd
 
-        return pd.DataFrame({column.name: rows[column.name] for column in known.used})
+        names = [column.name for column in known if column.name in query.rows]
+        return pd.DataFrame({name: rows[name] for name in names})
 
     def _refuse_infinite(self, query: Query) -> None:
         """Say which cell is infinite, if that is why the model has refused the rows."""
