@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray, Floats, Ints
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -469,3 +469,30 @@ def progress_bar() -> Bar:
     )
     bar.disable = not bar.console.is_terminal  # plain lines only, and no empty one at the end
     return bar
+
+
+def cheapest(expected: Floats) -> Ints:
+    """Decision of smallest expected cost.
+
+    With two decisions a tie goes to the second: a probability that reaches the threshold is enough.
+    With more it goes to the first of the cheapest ones.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision.
+
+    Returns
+    -------
+    int array of shape (n,)
+        The column of the cheapest decision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cheapest(np.array([[1.0, 1.0], [1.0, 2.0]]))
+    array([1, 0])
+    """
+    if expected.shape[1] == 2:
+        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
+    return np.asarray(expected.argmin(axis=1), dtype=np.intp)

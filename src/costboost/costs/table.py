@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import in_range, usual_exponent
+from costboost._utils import cheapest, in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
 from costboost.costs.labels import label_array, listed, positive_code
 from costboost.costs.uncertain import scenarios
@@ -519,8 +519,8 @@ class Costs:
     def decide(self, proba: ArrayLike) -> Ints:
         """Take the decision of smallest expected cost (the Bayes rule).
 
-        A tie goes to the positive class ``classes[1]`` if two classes are the decisions, else to
-        the first of the cheapest ones.
+        Ties are settled as by `costboost.decisions.cheapest`: of two decisions the second is taken,
+        of more the first of the cheapest ones.
 
         Parameters
         ----------
@@ -533,11 +533,7 @@ class Costs:
             Decisions, as indices into `decisions`.
         """
         p, matrix = self._checked_proba(proba), self.matrix
-        if len(self.classes) == 2 and self.decides_classes:
-            # P(+) C1 >= P(-) C2 with C1, C2 the net prices of the two errors.
-            C1 = matrix[..., 1, 0] - matrix[..., 1, 1]
-            C2 = matrix[..., 0, 1] - matrix[..., 0, 0]
-            return (p[:, 1] * C1 >= p[:, 0] * C2).astype(np.intp)
+        # What a truth costs at least changes no comparison, and may drown the differences.
         if self.reduced_matrix is not None:
             total: Floats = p @ self.reduced_matrix
         else:
@@ -545,7 +541,7 @@ class Costs:
             for j in range(len(self.classes)):  # by truth: no second (n, k, d) array
                 rows = matrix[:, j]
                 total += p[:, j, None] * (rows - rows.min(axis=1, keepdims=True))
-        return np.asarray(total.argmin(axis=1))
+        return cheapest(total)
 
     def _checked_proba(self, proba: ArrayLike) -> Floats:
         p = np.asarray(proba, dtype=np.float64)

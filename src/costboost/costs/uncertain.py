@@ -31,6 +31,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import cheapest
 from costboost.costs.forms import Uncertain, as_floats, is_frame
 from costboost.costs.labels import listed, parameter
 
@@ -377,8 +378,8 @@ def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
     """Take the decision whose worst expected cost is smallest.
 
     The worst expected cost of a decision d is the largest over the scenarios s of
-    sum_j proba[j] C_s[j, d]. A tie goes to the positive class ``classes[1]`` if two classes
-    are the decisions, else to the first of the cheapest ones; one scenario gives `Costs.decide`.
+    sum_j proba[j] C_s[j, d]. Ties are settled as by
+    `costboost.decisions.cheapest`; one scenario gives `Costs.decide`.
 
     Parameters
     ----------
@@ -429,6 +430,4 @@ def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
         reduced = scenario.matrix - least[..., None]
         above = type(scenario)(scenario.classes, reduced, scenario.decisions).expected(p)
         np.maximum(worst, above, out=worst)
-    if len(first.classes) == 2 and first.decides_classes:
-        return (worst[:, 1] <= worst[:, 0]).astype(np.intp)
-    return np.asarray(worst.argmin(axis=1))
+    return cheapest(worst)

@@ -71,32 +71,6 @@ def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floa
     return np.asarray(np.max([expected_cost(proba, matrix) for matrix in matrices], axis=0))
 
 
-def cheapest(expected: Floats) -> Ints:
-    """Decision of smallest expected cost.
-
-    With two decisions a tie goes to the second, as in ``Costs.decide`` if they are the classes.
-    With more it goes to the first of the cheapest ones.
-
-    Parameters
-    ----------
-    expected : array of shape (n, d)
-        Expected cost of each decision.
-
-    Returns
-    -------
-    int array of shape (n,)
-        The column of the cheapest decision.
-
-    Examples
-    --------
-    >>> cheapest(np.array([[1.0, 1.0], [1.0, 2.0]]))
-    array([1, 0])
-    """
-    if expected.shape[1] == 2:
-        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
-    return np.asarray(expected.argmin(axis=1), dtype=np.intp)
-
-
 def to_proba(scores: Floats) -> Floats:
     """Scores as probabilities, (n, k)."""
     if scores.ndim == 1:

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import as_frame
+from costboost._utils import as_frame, cheapest
 from costboost.decisions.arrays import (
-    cheapest,
     checked_labels,
     expected_cost,
     position,

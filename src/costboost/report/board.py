@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost._utils import cheapest
 from costboost.report.case import Case, sums
 
 # With at most this many kinds of mistake, each has its own lever; else each true class has one.
@@ -137,7 +138,7 @@ class Board:
         """Decisions from expected costs: points 3 and 4 of the module's text."""
         decided: Ints
         if threshold is None:
-            decided = expected.argmin(axis=1)
+            decided = cheapest(expected)
         else:
             act = cheapest_but(expected, self.nothing)
             decided = np.where(self.risk >= threshold, act, self.nothing)
@@ -175,8 +176,8 @@ def cheapest_but(expected: Floats, code: int) -> Ints:
     """The cheapest decision of each row other than one."""
     others = expected.copy()
     others[:, code] = np.inf
-    cheapest: Ints = others.argmin(axis=1)
-    return cheapest
+    found: Ints = others.argmin(axis=1)
+    return found
 
 
 def by_saving(expected: Floats, decided: Ints, limited: int) -> tuple[Ints, Ints, Floats]:

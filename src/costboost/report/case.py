@@ -436,7 +436,7 @@ def case_of(
     **options: Any,
 ) -> Case:
     """Gather what a report needs from a fitted classifier; `options` are those of `make_case`."""
-    proba, known, decided = model.judged(X, y, costs=costs)
+    proba, known, weighed, decided = model.judged(X, y, costs=costs)
     form = model.cost_matrix if costs is None else costs
     owner = f"{type(model).__name__}.report"
     if amount is not None and not isinstance(amount, tuple):
@@ -451,7 +451,7 @@ def case_of(
         proba,
         classes=model.classes_,
         decisions=known.decisions,
-        costs=known.matrix,
+        costs=weighed.matrix if known.matrix is None else known.matrix,
         prices=known.prices if known.matrix is None else None,
         decided=decided,
         sample_weight=sample_weight,
