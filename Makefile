@@ -26,7 +26,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.installed ## Install the package and run the demo
-	$(BIN)/costboost demo
+	$(BIN)/costboost demo --force
 
 test: $(VENV)/.installed-dev ## Run the tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q $(ARGS)

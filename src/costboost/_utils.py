@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Floats
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -100,6 +100,10 @@ N_JOBS = Constraint("None or a non-zero integer", lambda v: v is None or (is_int
 VERBOSE = Constraint(
     "an integer >= 0 or a boolean", lambda v: isinstance(v, bool) or (is_integer(v) and v >= 0)
 )
+COLUMNS = Constraint(
+    "None or a mapping of column names to 'number', 'boolean', 'category', 'date' or 'ignore'",
+    lambda v: v is None or isinstance(v, Mapping),
+)
 FOLDS = Constraint(
     "an integer >= 2, a splitter or an iterable of splits",
     lambda v: v >= 2 if is_integer(v) else not isinstance(v, str) and _is_splits(v),
@@ -135,16 +139,22 @@ def checked_labels(y: Any, owner: str) -> Any:
     if values.dtype.kind in "US" and isinstance(y, (list, tuple)):
         # A NaN among texts would become the text "nan", a class of its own.
         values = np.array(y, dtype=object)
-    if (
-        values.dtype.kind == "O"
-        and values.ndim == 1
-        and any(map(_is_missing, set(values.tolist())))
-    ):
-        missing = [i for i, x in enumerate(values.tolist()) if _is_missing(x)]
-        raise ValueError(
-            f"y of {owner} must hold a label for every row, and {len(missing)} are missing (Input "
-            f"y contains NaN), the first on row {missing[0]}. Drop these rows."
-        )
+    if values.dtype.kind == "O" and values.ndim == 1:
+        labels = values.tolist()
+        strange = [i for i, x in enumerate(labels) if isinstance(x, list | dict | set | np.ndarray)]
+        if strange:
+            raise ValueError(
+                f"y of {owner} must hold one label for every row, got {labels[strange[0]]!r} on "
+                f"row {strange[0]}. Several labels a row need a classifier for each."
+            )
+        missing = [i for i, x in enumerate(labels) if _is_missing(x)]
+        if missing:
+            raise ValueError(
+                f"y of {owner} must hold a label for every row, and {len(missing)} are missing "
+                f"(Input y contains NaN), the first on row {missing[0]}. Drop these rows."
+            )
+        if labels and all(isinstance(x, bool | np.bool_) for x in labels):
+            return values.astype(bool)  # scikit-learn knows no objects that are booleans
     # scikit-learn would turn categories that are booleans into floats.
     return values if str(getattr(y, "dtype", "")) == "category" else y
 
@@ -306,6 +316,7 @@ def is_missing(value: Any) -> bool:
 @contextmanager
 def replaced(path: Path) -> Iterator[BinaryIO]:
     """A file that takes the place of another in one step, once it is complete."""
+    path = Path(os.path.realpath(path))  # a link stays, and leads to the new file
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
@@ -469,30 +480,3 @@ def progress_bar() -> Bar:
     )
     bar.disable = not bar.console.is_terminal  # plain lines only, and no empty one at the end
     return bar
-
-
-def cheapest(expected: Floats) -> Ints:
-    """Decision of smallest expected cost.
-
-    With two decisions a tie goes to the second: a probability that reaches the threshold is enough.
-    With more it goes to the first of the cheapest ones.
-
-    Parameters
-    ----------
-    expected : array of shape (n, d)
-        Expected cost of each decision.
-
-    Returns
-    -------
-    int array of shape (n,)
-        The column of the cheapest decision.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> cheapest(np.array([[1.0, 1.0], [1.0, 2.0]]))
-    array([1, 0])
-    """
-    if expected.shape[1] == 2:
-        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
-    return np.asarray(expected.argmin(axis=1), dtype=np.intp)

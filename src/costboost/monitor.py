@@ -29,9 +29,10 @@ from numpy.typing import ArrayLike
 from scipy.stats import chi2_contingency, ks_2samp, norm, pearson3
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, cheapest, is_missing, is_real
+from costboost._utils import as_frame, is_missing, is_real
 from costboost.costs import Costs
 from costboost.decisions.arrays import (
+    cheapest,
     checked_labels,
     expected_cost,
     of_length,

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from cli.conftest import COSTS, SMALL, World, run
 from costboost.cli import app
+from costboost.cli.failure import FOUND
 from costboost.columns import TableError, files
 from costboost.files import load, save
 
@@ -99,6 +100,25 @@ def test_what_is_odd_is_said(world: World, tmp_path: Path) -> None:
     assert "--exclude refund" in " ".join(said.split())
 
 
+def test_a_missing_cost_names_column_row_and_remedy(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "rows.csv"
+    frame = pd.read_csv(world.train)
+    frame.loc[2, "fraud"] = None
+    frame.loc[[60, 61], "amount"] = None
+    frame.to_csv(file, index=False)
+    message = (
+        f"needs the column 'amount', which is missing on {{}} of {file}, first on row {{}}. "
+        "Say what a missing value counts as, coalesce(amount, 100), or leave those rows out."
+    )
+    for command in (["fit", "-o", tmp_path / "m.costboost"], ["data", "check"]):
+        assert message.format("2 rows", 62) in fails(*command, file, *COSTS)
+    out = tmp_path / "out.csv"
+    said = fails("predict", world.model, file, "-o", out, "--batch-rows", 61)
+    assert message.format("1 row", 62) in said
+    filled = [x.replace("amount", "coalesce(amount, 100)") for x in COSTS]
+    run("data", "check", file, *filled, code=FOUND)  # a row without a target is a remark
+
+
 def test_places_to_write_are_checked_before_the_work(world: World, tmp_path: Path) -> None:
     fit = ("fit", world.train, *COSTS, "-o")
     assert "does not exist" in fails(*fit, tmp_path / "no" / "m.costboost")
@@ -168,3 +188,16 @@ def test_traceback_on_request(world: World, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("COSTBOOST_TRACEBACK", "1")
     result = CliRunner().invoke(app, ["fit", str(world.train), "--target", "frud"])
     assert isinstance(result.exception, TableError)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("decision,no,yes\naccept,0,50\nblock,30,0\n", "its first column is called 'decision'"),
+        ("truth,no,yes\naccept,0,50\nreview,4,4\nblock,30,0\n", "The costs look transposed"),
+    ],
+)
+def test_a_transposed_table_of_costs(world: World, tmp_path: Path, table: str, said: str) -> None:
+    (tmp_path / "costs.csv").write_text(table)
+    arguments = ("--target", "fraud", "--cost-matrix", tmp_path / "costs.csv")
+    assert said in fails("fit", world.train, *arguments)

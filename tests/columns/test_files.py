@@ -93,6 +93,9 @@ def test_files_that_are_not_there_or_not_what_they_seem(tmp_path: Path) -> None:
     FRAME.write_csv(path)
     with pytest.raises(TableError, match=r"no file .*payment\.csv.* Did you mean .*payments\.csv"):
         open_source(tmp_path / "payment.csv")
+    for stranger in ("nofile.csv", "pay.csv"):
+        with pytest.raises(TableError, match=r"There is no file .*\.csv\.$"):
+            open_source(tmp_path / stranger)
     with pytest.raises(TableError, match="No file matches"):
         open_source(str(tmp_path / "*.parquet"))
     (tmp_path / "fake.parquet").write_text("a,b\n1,2\n")
@@ -127,6 +130,26 @@ def test_hard_cases_of_delimiters_and_encodings(tmp_path: Path) -> None:
     path.write_bytes(b"a,b\n" + b"1,x\n" * 300_000 + "2,é\n".encode("latin-1"))
     assert open_source(path).encoding == "cp1252"
     assert open_source(path).read()["b"][-1] == "é"
+
+
+def test_wide_tables_long_fields_and_old_ends_of_lines(tmp_path: Path) -> None:
+    path, names = tmp_path / "rows.csv", [f"column_{i}" for i in range(20_000)]
+    path.write_text(",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
+    assert open_source(path).read().columns == names
+    path.write_text(f'a;b\n1;{"x" * 140_000}\n2;"{"y;" * 70_000}"\n')
+    assert open_source(path).read()["b"].str.len_chars().to_list() == [140_000, 140_000]
+    for end in ("\n", "\r\n", "\r"):
+        path.write_bytes(f'a,b{end}1,"x, y"{end}2,z{end}'.encode())
+        source = open_source(path)
+        assert (source.newline, source.read().rows()) == (end, [("1", "x, y"), ("2", "z")])
+
+
+def test_names_that_occur_twice_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    for delimiter in ",;":
+        path.write_text(delimiter.join(["a", '"b"', "b", "", ""]) + "\n" + "1,2,3,4,5\n")
+        with pytest.raises(TableError, match="more than one column named 'b'"):
+            open_source(path)
 
 
 def test_wrong_delimiters_and_encodings_are_named(tmp_path: Path) -> None:

@@ -15,13 +15,15 @@ from costboost.costs import Costs, Expression
 from costboost.costs.expressions import ExpressionError
 from costboost.costs.forms import columns_of, varies
 
-ROWS = {"amount": [100.0, 10.0, 2.5], "age": [30, 40, 50], "country": ["CH", "FR", None]}
-FRAMES = {
-    "pandas": pd.DataFrame(ROWS),
-    "nullable": pd.DataFrame(ROWS).convert_dtypes(),
-    "pyarrow": pd.DataFrame(ROWS).convert_dtypes(dtype_backend="pyarrow"),
-    "polars": pl.DataFrame(ROWS),
+ROWS = {"amount": [100.0, 10.0, 2.5], "age": [30, 40, 50], "country": ["CH", "FR", "IT"]}
+HOLES = {"amount": [100.0, None, 2.5], "age": [30, 40, None], "country": ["CH", None, "IT"]}
+MAKERS = {
+    "pandas": pd.DataFrame,
+    "nullable": lambda rows: pd.DataFrame(rows).convert_dtypes(),
+    "pyarrow": lambda rows: pd.DataFrame(rows).convert_dtypes(dtype_backend="pyarrow"),
+    "polars": pl.DataFrame,
 }
+FRAMES = {name: make(ROWS) for name, make in MAKERS.items()}
 EXAMPLES = {
     "amount": lambda a, g, c: a,
     "amount + 15": lambda a, g, c: a + 15,
@@ -40,6 +42,9 @@ EXAMPLES = {
     "where(age >= 40 and not amount < 5 or age == 30, 1, 0)": lambda a, g, c: float(
         (g >= 40 and not a < 5) or g == 30
     ),
+    "sqrt(amount) ** 3 + -2 ** 2 * 2 ** -1": lambda a, g, c: math.sqrt(a) ** 3 - 2,
+    "2 ** 3 ** 2": lambda a, g, c: 512.0,
+    "coalesce(amount, 1) + age": lambda a, g, c: a + g,
     "1e2 * .5 + 3.": lambda a, g, c: 53.0,
     "`amount` + `age`": lambda a, g, c: a + g,
 }
@@ -59,15 +64,46 @@ def test_names_and_copies():
     assert repr(price) == f"Expression({price.text!r})"
 
 
-@pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
-def test_missing_values_are_refused_by_row(frame):
-    other = (
-        frame.assign(age=[1, None, 3])
-        if hasattr(frame, "assign")
-        else frame.with_columns(pl.Series("age", [1, None, 3]))
-    )
-    with pytest.raises(ValueError, match=r"must be finite .*, got nan for deciding 0 .* on row 1"):
-        Costs.resolve({"fn": "age", "fp": 1}, classes=[0, 1], X=other, n_samples=3)
+# What a missing value makes of each row; an error where it says so.
+MISSING = {
+    "coalesce(amount, 7)": [100, 7, 2.5],
+    "coalesce(amount, age, 1)": [100, 40, 2.5],
+    "where(age > 35, age, coalesce(amount, 0)) + 0 * coalesce(age, 0)": "'age'.* 1 row .*row 2",
+    "where(country == 'CH', amount, 5)": r"'country'.*row 1.*coalesce\(country, 'none'\)",
+    "where(coalesce(country, 'none') == 'CH', amount, 5)": [100, 5, 5],
+    "where(coalesce(country, 'none') == 'none', 5, amount)": [100, 5, 2.5],
+    "where(amount > 50, 50, 0)": r"'amount', .* 1 row of X, first on row 1.*\(amount, 100\)",
+    "where(amount <= 50, 0, 50)": "'amount'",
+    "where(amount != 50, 0, 50)": "'amount'",
+    "where(not amount <= 50, 0, 50)": "'amount'",
+    "where(amount > 50 or age > 0, 1, 2)": "'amount'",
+    "where(amount > 50 and 1 > 2, 1, 2)": "'amount'",
+    "min(amount, 5)": "'amount'",
+}
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
+@pytest.mark.parametrize("text", MISSING)
+def test_a_missing_value_is_an_error_unless_coalesce_says_what_it_counts_as(text, make):
+    expected, frame = MISSING[text], make(HOLES)
+    if isinstance(expected, list):
+        np.testing.assert_array_equal(Expression(text)(frame), expected)
+        return
+    with pytest.raises(ExpressionError, match=f"needs the column {expected}"):
+        Costs.resolve({"fn": text, "fp": 1}, classes=[0, 1], X=frame, n_samples=3)
+
+
+def test_rows_are_counted_as_the_caller_counts_them():
+    with pytest.raises(ExpressionError, match=r"missing on 1 row of a\.csv, first on row 3\."):
+        Expression("amount")(pd.DataFrame(HOLES), rows=[2, 3, 4], of="a.csv")
+
+
+@pytest.mark.parametrize(
+    "text", ["1 / (age - 40)", "log(-age)", "sqrt(0 - amount)", "10 ** 400", "age ** age ** age"]
+)
+def test_a_price_that_is_not_finite_is_refused_by_row(text):
+    with pytest.raises(ExpressionError, match=r" is (nan|-?inf) on \d rows? of X, first on row \d"):
+        Expression(text)(FRAMES["pandas"])
 
 
 ERRORS = {
@@ -80,7 +116,12 @@ ERRORS = {
     "(amount": r"'\)' is missing",
     "amount)": r"'\)' is unexpected",
     "amount age": "'age' is unexpected",
-    "amount ** 2": "is missing before '*'",
+    "amount ** * 2": "is missing before '*'",
+    "amount **": "a number or a column is missing",
+    "1 ** " * 45 + "1": "nested deeper than 40",
+    "coalesce(amount)": "coalesce takes 2 or more values, got 1",
+    "coalesce(country, 'x')": r"coalesce\(country, 'x'\) is a text and not a number",
+    "coalesce(country, 'x', 'y')": "takes one text",
     "amount[0]": r"'\[' is not understood, at character 7",
     "amount.mean()": "'.' is not understood",
     "amount; 1": "';' is not understood",
@@ -89,7 +130,7 @@ ERRORS = {
     "__import__('os')": "no function '__import__'",
     "lambda: 1": "':' is not understood",
     "min(amount)": "min takes 2 or more values, got 1",
-    "abs(1, 2)": "abs takes 1 values, got 2",
+    "abs(1, 2)": "abs takes 1 value, got 2",
     "where(amount, 1, 2)": "a condition is missing",
     "where(amount > 1, 2)": "where takes a condition and two values, got 2",
     "amount > 1": r"a comparison is not a number: write where\(condition, a, b\)",

@@ -6,6 +6,8 @@ loading any of them.
 
 from __future__ import annotations
 
+import signal
+import sys
 from importlib import import_module
 from typing import Any
 
@@ -69,6 +71,11 @@ app = typer.Typer(
 
 def main() -> None:
     """Entry point of the ``costboost`` command."""
+    # A command that is stopped cleans up behind itself: no half-written file stays.
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_DFL:
+            signal.signal(number, lambda number, _: sys.exit(128 + number))
     app(prog_name="costboost")
 
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
 
 from costboost._typing import Floats, Ints
+from costboost._words import money, span
 from costboost.cli import options
 from costboost.cli.failure import collected_warnings
 from costboost.cli.models import (
@@ -29,10 +29,11 @@ from costboost.cli.models import (
     make_model,
     read_settings,
 )
-from costboost.cli.options import ProblemOptions, command, option
+from costboost.cli.options import ProblemOptions, check_output, command, option
 from costboost.cli.problem import CostProblem, LabelledRows, folds
-from costboost.cli.show import grid, money, note, print_json, progress, wrote
-from costboost.columns import TableError, check_output, need
+from costboost.cli.show import escape, grid, note, print_json, progress, wrote
+from costboost.columns import TableError, need
+from costboost.metrics import Verdict
 
 GROUPS = "Ways with the same group number are not distinguishable from its cheapest."
 ROUNDS = 200
@@ -67,6 +68,7 @@ def compare(
         metavar="FILE",
     ),
     plot: Path | None = options.PLOT,
+    force: bool = options.FORCE,
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -74,7 +76,8 @@ def compare(
     # Ways that are not distinguishable from the best of their group share its number.
     if plot is not None:
         need("matplotlib", "plots", "--plot")
-        check_output(plot, kinds=False)
+    check_output(plot, asked.table, asked.cost_matrix, force=force)
+    check_output(checkpoint, asked.table, asked.cost_matrix, force=True)
     console = Console(stderr=as_json, quiet=as_json or quiet)
     problem = asked.read()
     note(console, *problem.notes)
@@ -130,6 +133,7 @@ def demo(
         Path("costboost-demo.html"), "Page to write about the fraud data.", metavar="PAGE"
     ),
     with_report: bool = option(True, "The page.", "--with-report/--no-report"),
+    force: bool = options.FORCE,
 ) -> None:
     """Compare costboost with the usual alternatives, in money, on built-in data."""
     from sklearn.model_selection import train_test_split
@@ -137,7 +141,7 @@ def demo(
 
     console = Console()
     if with_report:
-        check_output(report, kinds=False)
+        check_output(report, force=force)
     n = min(rows, 2_000) if quick else rows
     problem, warm_up = _fraud(n, seed), _fraud(500, seed)
     pair = train_test_split(np.arange(n), test_size=0.5, stratify=problem.rows.y, random_state=seed)
@@ -169,12 +173,12 @@ class Fold(NamedTuple):
 
     def numbers(self) -> tuple[Floats, Floats]:
         """Features of training and test rows as float matrices; categories as codes."""
-        from costboost.columns.frames import FrameEncoder, categorical_columns
+        from costboost.columns import Columns
 
         if not hasattr(self.train.X, "columns"):
             return self.train.X, self.test.X
-        encoder = FrameEncoder(self.train.X, categorical_columns(self.train.X))
-        return encoder.transform(self.train.X), encoder.transform(self.test.X)
+        columns = Columns.learn(self.train.X)
+        return columns.encode(self.train.X), columns.encode(self.test.X)
 
 
 class Contender(NamedTuple):
@@ -342,6 +346,7 @@ class Measured(NamedTuple):
     paid: dict[str, Floats]
     savings: dict[str, float]  # empty if the best constant decision costs nothing or earns
     seconds: dict[str, float]
+    verdicts: dict[str, Verdict]
     left_out: dict[str, str]
 
 
@@ -355,7 +360,7 @@ def _measured(
     tested = np.concatenate([test for _, test in pairs])
     costs = known.take(tested)
     weights = np.ones(len(tested)) if rows.weights is None else rows.weights[tested]
-    paid, savings, seconds, left_out = found = Measured({}, {}, {}, {})
+    paid, savings, seconds, verdicts, left_out = found = Measured({}, {}, {}, {}, {})
     with progress(console) as bar, collected_warnings():
         task = bar.add_task("", total=len(contenders) * len(pairs))
         for contender in contenders:
@@ -380,6 +385,7 @@ def _measured(
             seconds[contender.name] = time.perf_counter() - start
             codes = np.concatenate(taken)
             paid[contender.name] = np.asarray(costs.paid(codes) * weights)
+            verdicts[contender.name] = Verdict.of(costs, codes, weights)
             with suppress(ValueError):  # savings are not always defined; costs are
                 savings[contender.name] = float(costs.savings(codes, weights))
     if not paid:
@@ -453,14 +459,17 @@ def _show(console: Console, found: Measured, title: str, caption: str, demo: boo
     for heading in ("cost", "more than the cheapest", *more):
         table.add_column(heading, justify="right")
     for place, one in enumerate(rank(found.paid)):
-        gap = f"{money(one.more)} ({money(one.low)} to {money(one.high)})" if place else ""
+        gap = f"{money(one.more, '', one.low, one.high)} ({span(one.low, one.high, '', one.more)})"
         saved = found.savings.get(one.name)
         extra = ("" if saved is None else f"{saved:.1%}", f"{found.seconds[one.name]:.2f}")
         table.add_row(
-            str(one.group), escape(one.name), money(one.cost), gap, *(extra if demo else ()),
+            str(one.group), escape(one.name), money(one.cost), gap if place else "",
+            *(extra if demo else ()),
             style="bold green" if one.group == 1 else None,
         )  # fmt: skip
     console.print(table)
+    first = next(iter(found.verdicts))
+    console.print(f"{escape(first)}: {escape(str(found.verdicts[first]))}", highlight=False)
     for name, why in found.left_out.items():
         console.print(f"[yellow]Left out:[/yellow] {escape(name)} ({escape(why)})", highlight=False)
 

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from costboost.cli.failure import FOUND
-from costboost.cli.options import AS_JSON, DELIMITER, ENCODING, ProblemOptions, command, option
-from costboost.cli.show import columns_table, grid, note, print_json, wrote
+from costboost.cli.options import (
+    AS_JSON,
+    DELIMITER,
+    ENCODING,
+    FORCE,
+    ProblemOptions,
+    check_output,
+    command,
+    option,
+)
+from costboost.cli.show import columns_table, escape, grid, note, print_json, wrote
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,11 +68,13 @@ def example(
     rows: int = option(8_000, "Number of payments.", min=100),
     seed: int = option(0, "Seed of the values.", min=0),
     start: datetime = option(datetime(2026, 1, 1), "The first of 90 days.", formats=["%Y-%m-%d"]),
+    force: bool = FORCE,
 ) -> None:
     """Write synthetic card payments to try the commands on."""
     from costboost.columns import need, writer
 
     need("polars", "data", "Writing tables")
+    check_output(output, force=force, table=True)
     with writer(output) as out:
         out.write(payments(rows, seed, start))
     wrote(Console(), output, f": {rows:,} card payments.")

@@ -19,6 +19,11 @@ TRACEBACK = "COSTBOOST_TRACEBACK"
 """Environment variable: if set, errors keep their traceback."""
 
 
+def printable(text: str) -> str:
+    """Text without the signs that a terminal would obey: a header may hold escape sequences."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else "?" for sign in text)
+
+
 @contextmanager
 def told_errors() -> Iterator[None]:
     """Print errors as messages to the standard error; the exit code is 2."""
@@ -26,8 +31,8 @@ def told_errors() -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, ImportError, OSError, MemoryError) as error:
-        said = isinstance(error, OSError) and "Broken pipe" in str(error)  # by polars
-        if said or isinstance(error, BrokenPipeError):  # `| head` has read enough
+        broken = isinstance(error, OSError) and "Broken pipe" in str(error)  # by polars
+        if broken or isinstance(error, BrokenPipeError):  # `| head` has read enough
             sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (until the process ends)
             raise typer.Exit from None
         if os.environ.get(TRACEBACK):
@@ -35,7 +40,8 @@ def told_errors() -> Iterator[None]:
         from rich.console import Console
         from rich.text import Text
 
-        message = Text.assemble(("Error: ", "bold red"), str(error) or type(error).__name__)
+        said = printable(str(error)) or type(error).__name__
+        message = Text.assemble(("Error: ", "bold red"), said)
         Console(stderr=True).print(message, soft_wrap=True, highlight=False)
         raise typer.Exit(WRONG) from None
 

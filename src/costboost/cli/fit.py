@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.markup import escape
 
 from costboost.cli import options
 from costboost.cli.failure import collected_warnings
-from costboost.cli.options import LearnerOptions, ProblemOptions, command, option
+from costboost.cli.options import LearnerOptions, ProblemOptions, check_output, command, option
+from costboost.cli.show import columns_table, escape, money_table, note, print_json, warn, wrote
 
 if TYPE_CHECKING:
     from costboost.cli.problem import CostProblem, LabelledRows
@@ -33,7 +33,7 @@ def fit(
     learner: LearnerOptions,
     path: Path | None = option(
         None,
-        "Model file to write; TARGET.costboost if left out.",
+        "Model file to write, also in place of an older model; a new TARGET.costboost if left out.",
         "--output",
         "-o",
         metavar="MODEL",
@@ -56,8 +56,7 @@ def fit(
     ),
     nothing: str | None = option(
         None,
-        "Decision that means doing nothing. By default the right one for the class that "
-        "is not positive, or for the most frequent class.",
+        "Decision that means doing nothing; the model is compared with it, too.",
         panel=options.TEST,
     ),
     save_test: Path | None = option(
@@ -66,6 +65,7 @@ def fit(
         metavar="FILE",
         panel=options.TEST,
     ),
+    force: bool = options.FORCE,
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
 ) -> None:
@@ -73,16 +73,16 @@ def fit(
     # Example: costboost fit train.csv --target fraud --positive yes --cost "fn=amount+15" --cost
     # fp=5
     from costboost.cli.models import measure, save_model
-    from costboost.cli.show import columns_table, money_table, note, print_json, wrote
-    from costboost.columns import check_output, writer
+    from costboost.columns import writer
     from costboost.report.headline import verdict
 
     console = Console(stderr=as_json, quiet=as_json)
     talk = Console(stderr=as_json, quiet=as_json or quiet)
-    path = path or Path(f"{asked.target}.costboost")
-    check_output(path, kinds=False)
-    if save_test is not None:
-        check_output(save_test)
+    reads = (asked.table, asked.cost_matrix, test)
+    model_file = path or Path(f"{asked.target}.costboost")
+    check_output(model_file, *reads, force=force, model=path is not None)
+    check_output(save_test, *reads, force=force, table=True)
+    path = model_file
     from_disk = out_of_core
     if from_disk is None:
         from_disk = asked.table != "-" and is_too_large(asked.open())
@@ -105,13 +105,13 @@ def fit(
         case, rules, unit = measure(model, rows, recipe)
         console.print()
         console.print(money_table(rules, len(rows), unit))
-        console.print(f"{verdict(rules, float(case.weights.sum()))}.", highlight=False)
+        console.print(verdict(rules, float(case.weights.sum())), highlight=False)
     if refit:
         _fit(model, problem.rows, Console(quiet=True), has_bar(model, talk))
         note(talk, f"The saved model was trained once more, on all {n:,} rows.")
     save_model(model, recipe, path)
     if save_test is not None and len(rows):
-        with writer(save_test) as out:
+        with writer(save_test, problem.source) as out:
             out.write(frame)
     console.print()
     wrote(console, path)
@@ -146,8 +146,6 @@ def _announce(talk: Console, model: Any, n_train: int, n_test: int, words: str) 
 
 
 def _conclude(talk: Console, model: Any, remarks: list[str], costs: bool = True) -> None:
-    from costboost.cli.show import warn
-
     warn(talk, *remarks)
     if costs:
         talk.print(

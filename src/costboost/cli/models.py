@@ -98,8 +98,8 @@ def codes_of(decisions: Any, labels: Any) -> Any:
 def measure(
     model: Any, rows: LabelledRows, recipe: TableRecipe, **more: Any
 ) -> tuple[Any, Any, str]:
-    """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
-    # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
+    """The rows as `costboost.report` takes them, what rules cost there, and what is drawn."""
+    # The rules: the best constant decision, doing nothing if named, the threshold 0.5, the model.
     from costboost.report import make_case
     from costboost.report.case import case_of
     from costboost.report.headline import headline
@@ -137,23 +137,34 @@ _ENTRY = "table"
 
 def save_model(model: Any, recipe: TableRecipe, path: str | os.PathLike[str]) -> Path:
     """Write a model with its recipe; ``costboost.load`` reads the file too."""
-    from costboost.files import container
+    from costboost.files.container import pack, write_bytes
     from costboost.files.model import contents
 
-    manifest, members = contents(model)
-    return container.write(path, {**manifest, _ENTRY: recipe.to_json()}, members)
+    manifest, state, arrays = contents(model)
+    return write_bytes(Path(path), pack({**manifest, _ENTRY: recipe.to_json()}, state, arrays))
 
 
 def model_recipe(path: Path) -> TableRecipe | None:
     """The recipe in a model file; None if Python saved the model without one."""
-    from costboost.files import container
+    from costboost.files.container import read_manifest
     from costboost.files.model import reading
 
     if not path.is_file():
         raise TableError(f"There is no model file {path}. `costboost fit` writes one.")
     with reading(path):
-        manifest = container.read_manifest(path)
+        manifest = read_manifest(path)
     return None if _ENTRY not in manifest else TableRecipe.from_json(manifest[_ENTRY])
+
+
+def is_model_file(path: Path) -> bool:
+    """Whether a file is a model of ours, as far as its manifest tells."""
+    from costboost.errors import ModelFileError
+    from costboost.files import container
+
+    try:
+        return bool(container.read_manifest(path))
+    except ModelFileError:
+        return False
 
 
 def load_model(path: Path) -> tuple[Any, TableRecipe]:

@@ -68,6 +68,7 @@ ENCODING = option(None, "Encoding of CSV files; detected by default.", panel=TAB
 PLOT = option(None, "Picture to write, .png or .svg.", metavar="FILE")
 AS_JSON = option(False, "Print one JSON object instead of text, for scripts.", "--json")
 QUIET = option(False, "Print only the result.", "--quiet", "-q")
+FORCE = option(False, "Replace files that exist.", "--force")
 SETTINGS = option(
     None,
     "Parameter of the algorithm, as in --set n_estimators=200; may be repeated.",
@@ -77,6 +78,20 @@ SETTINGS = option(
 )
 SEED = option(0, "Seed of splits and of the model.", panel=MODEL)
 TEST_SIZE = option(0.2, "Share of the rows that is held out.", min=0.0, max=0.9, panel=TEST)
+
+
+def check_output(
+    path: str | Path | None, *reads: Any, force: bool, table: bool = False, model: bool = False
+) -> None:
+    """Refuse to replace what is read, and without --force what exists, before any work is done."""
+    # `table`: the ending must be that of a table. `model`: models of ours may be replaced.
+    from costboost.cli.models import is_model_file
+    from costboost.columns import check_output
+
+    if path is not None:
+        inputs = [one for one in reads if one is not None]
+        replaces = is_model_file if model and not force else force
+        check_output(path, table, inputs=inputs, replaces=replaces)
 
 
 def listed(names: list[str] | None) -> list[str]:

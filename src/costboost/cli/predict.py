@@ -7,14 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._words import money
 from costboost.cli.failure import collected_warnings
-from costboost.cli.options import AS_JSON, ScoringOptions, command, listed, option
+from costboost.cli.options import (
+    AS_JSON,
+    FORCE,
+    ScoringOptions,
+    check_output,
+    command,
+    listed,
+    option,
+)
 from costboost.cli.problem import texts
-from costboost.cli.show import grid, money, print_json, warn, wrote
-from costboost.columns import TableError, check_output, unknown_column, writer
+from costboost.cli.show import escape, grid, print_json, warn, wrote
+from costboost.columns import TableError, unknown_column, writer
+from costboost.costs import Expression
+from costboost.costs.forms import expressions_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -53,9 +63,15 @@ def predict(
         None, "Column to copy to the output, such as an id; all if left out."
     ),
     prefix: str = option("", "Text to put before the names of the new columns."),
+    safe_cells: bool = option(
+        False,
+        "Put an apostrophe before texts that a spreadsheet would run as formulas (= + - @).",
+        "--safe-cells",
+    ),
     batch_rows: int = option(
         100_000, "Rows in memory at once; files may be larger than memory.", min=1
     ),
+    force: bool = FORCE,
     as_json: bool = AS_JSON,
 ) -> None:
     """Decide the rows of a file, and write the decisions beside them."""
@@ -64,7 +80,7 @@ def predict(
     if as_json and output == "-":
         raise TableError("--json prints a summary to the standard output: name a file with -o.")
     console = Console(stderr=True, quiet=as_json)
-    check_output(output)
+    check_output(output, asked.model, asked.table, force=force, table=True)
     model, recipe = asked.load()
     source = asked.open()
     limits = _limits(capacity or (), model.decisions_.tolist())
@@ -74,9 +90,11 @@ def predict(
         _check_explains(model)
     decisions = model.decisions_.tolist()
     counts, sums, done = np.zeros(len(decisions), dtype=np.int64), np.zeros(len(decisions)), 0
-    with collected_warnings() as remarks, writer(output) as out:
+    comma = any(column.decimal == "," for column in recipe.used)
+    how = {"decimal_comma": comma, "safe_cells": safe_cells}
+    with collected_warnings() as remarks, writer(output, source, **how) as out:
         plan = _allocated(model, recipe, source, batch_rows, limits, per, time_column)
-        for frame, X in _batches(source, recipe, batch_rows):
+        for frame, X in _batches(source, recipe, batch_rows, expressions_in(model.cost_matrix)):
             codes = None if plan is None else plan.codes[done : done + len(X)]
             codes, expected, new = _decided(model, X, codes, explain)
             out.write(_beside(frame, new, listed(keep), prefix, source.name))
@@ -111,12 +129,18 @@ def predict(
         wrote(console, output)
 
 
-def _batches(source: Source, recipe: TableRecipe, rows: int) -> Iterator[tuple[pl.DataFrame, Any]]:
-    """Raw rows and their features, batch by batch."""
+def _batches(
+    source: Source, recipe: TableRecipe, rows: int, costs: Sequence[Expression] = ()
+) -> Iterator[tuple[pl.DataFrame, Any]]:
+    """Raw rows and their features, batch by batch; all columns of the costs are there."""
     done = 0
     for frame in source.batches(rows):
         where = f"{source.name}, after row {done}" if done else source.name
-        yield frame, recipe.features(frame, where)
+        X = recipe.features(frame, where)
+        first = done + 1 + source.is_text  # counted as a spreadsheet does: a header is row 1
+        for expression in costs:
+            expression(X, rows=range(first, first + len(X)), of=source.name)
+        yield frame, X
         done += frame.height
 
 

@@ -30,6 +30,7 @@ from costboost.columns import (
 from costboost.columns.files import reading
 from costboost.costs import Costs
 from costboost.costs.expressions import Expression
+from costboost.costs.forms import expressions_in, is_decision_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,6 +119,10 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
     if form is None:
         notes.append("No --cost is given: every mistake costs 1.")
     rows = read_rows(frame, recipe, source.name)
+    # Rows are counted as a spreadsheet does: a header is row 1.
+    numbers = np.flatnonzero(~unlabelled.to_numpy()) + 1 + int(source.is_text)
+    for expression in expressions_in(form):
+        expression(rows.X, rows=numbers.tolist(), of=source.name)
     return CostProblem(rows, form, recipe, excludes, [*notes, *more], source, frame)
 
 
@@ -265,6 +270,11 @@ def _costs_of_file(path: str | os.PathLike[str]) -> Entries:
             f"decision, at least two; its columns are {', '.join(frame.columns)}."
         )
     first, *decisions = frame.columns
+    if is_decision_name(first):
+        raise TableError(
+            f"{os.fspath(path)} looks transposed: its first column is called {first!r}. It must "
+            "hold the truth, and the other columns the decisions: swap rows and columns."
+        )
     found: dict[tuple[str, ...], Any] = {}
     for row in frame.iter_rows(named=True):
         for decision in decisions:
@@ -355,6 +365,12 @@ def _pairs(entries: Entries, recipe: TableRecipe, classes: Sequence[Any]) -> dic
     truths, decisions = (list(dict.fromkeys(one)) for one in zip(*entries, strict=True))
     known = [recipe.label(truth) for truth in truths]
     lacking = next((label for label in classes if label not in known), None)
+    if lacking is not None and set(classes) <= {recipe.label(decision) for decision in decisions}:
+        raise TableError(
+            f"The costs look transposed: the classes of the target {recipe.target!r} are among the "
+            f"decisions, {', '.join(decisions)}, and not among the truths, {', '.join(truths)}. "
+            "Rows are the truth and columns the decision (--cost truth:decision=...): swap them."
+        )
     if lacking is not None:
         raise TableError(
             f"The costs say nothing about the class {lacking!r} of the target "

@@ -8,14 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from costboost.cli.failure import FOUND
 from costboost.cli.models import measure, model_recipe
-from costboost.cli.options import AS_JSON, MODEL_FILE, PLOT, ScoringOptions, command, option
+from costboost.cli.options import (
+    AS_JSON,
+    FORCE,
+    MODEL_FILE,
+    PLOT,
+    ScoringOptions,
+    check_output,
+    command,
+    option,
+)
 from costboost.cli.problem import read_rows, texts
-from costboost.cli.show import columns_table, grid, money_table, print_json, wrote
-from costboost.columns import TableError, check_output, need, unknown_column, without_label
+from costboost.cli.show import columns_table, escape, grid, money_table, print_json, wrote
+from costboost.columns import TableError, need, unknown_column, without_label
 
 if TYPE_CHECKING:
     from costboost.columns import Source, TableRecipe
@@ -39,6 +47,7 @@ def report(
     ),
     title: str | None = option(None, "Heading."),
     unit: str = option("", "Sign of the currency, such as €."),
+    force: bool = FORCE,
     as_json: bool = AS_JSON,
 ) -> None:
     """Write a page about what the decisions cost on rows the model was not trained on."""
@@ -48,7 +57,7 @@ def report(
     from costboost.report.headline import verdict
 
     need("plotly", "report", "costboost report")
-    check_output(path, kinds=False)
+    check_output(path, asked.model, asked.table, force=force)
     model, recipe = asked.load("which the report needs")
     source = asked.open()
     frame = source.read()
@@ -69,7 +78,8 @@ def report(
     with console.status("Computing the report"):
         case, rules, unit_of_rows = measure(
             model, rows, replace(recipe, nothing=nothing or recipe.nothing), unit=unit,
-            amount=amount or next(priced, None), title=title or f"Cost report: {recipe.target}",
+            amount=amount or next(priced, None),
+            title=title or f"Cost report: {recipe.target} in {source.name}",
             segments={name: texts(frame[name], "missing") for name in segment or ()} or few[:5],
             **more,
         )  # fmt: skip
@@ -78,7 +88,7 @@ def report(
         print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules})
         return
     console.print(money_table(rules, len(rows), unit_of_rows))
-    console.print(f"{verdict(rules, float(case.weights.sum()), case.unit)}.", highlight=False)
+    console.print(verdict(rules, float(case.weights.sum()), case.unit), highlight=False)
     console.print()
     wrote(console, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 
@@ -94,6 +104,7 @@ def monitor(
     ),
     false_alarm_rate: float = option(0.01, "Chance of any alarm if nothing has changed."),
     plot: Path | None = PLOT,
+    force: bool = FORCE,
     as_json: bool = AS_JSON,
 ) -> None:
     """Compare new rows with a reference: what they will cost, and what has changed."""
@@ -102,7 +113,7 @@ def monitor(
 
     if plot is not None:
         need("matplotlib", "plots", "--plot")
-        check_output(plot, kinds=False)
+    check_output(plot, asked.model, asked.table, reference, force=force)
     model, recipe = asked.load("so the cost of new rows cannot be predicted")
     old = _snapshot(model, recipe, asked.open(reference))
     found = Monitor(old, false_alarm_rate=false_alarm_rate).check(

@@ -8,9 +8,9 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 
 from costboost.cli.options import command, option
+from costboost.cli.show import escape
 
 
 @command

@@ -8,10 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from rich import markup
 from rich.console import Console
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
+
+from costboost._words import money, span
+from costboost.cli.failure import printable
 
 if TYPE_CHECKING:
     from costboost.columns import TableRecipe
@@ -19,6 +22,11 @@ if TYPE_CHECKING:
 
 MOST_COLUMNS = 40
 """A table of columns shows at most this many features; the others are counted."""
+
+
+def escape(text: Any) -> str:
+    """Text for the terminal: no markup, and no signs that a terminal would obey."""
+    return markup.escape(printable(str(text)))
 
 
 def print_json(values: Mapping[str, Any]) -> None:
@@ -31,7 +39,7 @@ def print_json(values: Mapping[str, Any]) -> None:
             return vars(value)
         return value.tolist() if hasattr(value, "tolist") else str(value)
 
-    json.dump(values, sys.stdout, indent=2, default=plain, ensure_ascii=False)
+    json.dump(values, sys.stdout, indent=2, default=plain)
     sys.stdout.write("\n")
 
 
@@ -56,11 +64,6 @@ def progress(console: Console) -> Progress:
 def wrote(console: Console, path: Any, more: str = ".") -> None:
     """Name a file that was written."""
     console.print(f"Wrote [bold]{escape(str(path))}[/bold]{more}")
-
-
-def money(value: float) -> str:
-    """A sum of money: whole from 100 on, else with two decimals."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.2f}"
 
 
 def grid(
@@ -96,20 +99,18 @@ def columns_table(recipe: TableRecipe) -> Table:
 
 def money_table(rules: Sequence[RuleCost], n: int, unit: str) -> Table:
     """What each rule costs on held-out rows, and what the model saves against it."""
-    # ``unit`` is what the intervals resample, rows or days.
+    # ``unit`` is what the intervals take as draws, rows or days.
     table = grid(
         f"Total cost on {n:,} rows that the model has not seen",
         ["way to decide"], ["cost", "95 % interval", "the model saves"],
-        caption=f"Intervals: 95 %, from resampled {unit}s.",
+        caption=f"Intervals: 95 %, of sums by {unit}.",
     )  # fmt: skip
     for rule in rules:
-        cost, saving = (
-            f"{money(one.low)} to {money(one.high)}" for one in (rule.cost, rule.saving)
-        )
+        cost, saving = (span(one.low, one.high, "", one.value) for one in (rule.cost, rule.saving))
         is_model = rule.key == "model"
         table.add_row(
-            escape(rule.name), money(rule.cost.value), cost,
-            "" if is_model else f"{money(rule.saving.value)} ({saving})",
+            escape(rule.name), money(rule.cost.value, "", *rule.cost), cost,
+            "" if is_model else f"{money(rule.saving.value, '', *rule.saving)} ({saving})",
             style="bold green" if is_model else None,
         )  # fmt: skip
     return table

@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
-from rich.markup import escape
 
 from costboost.cli import options
 from costboost.cli.failure import collected_warnings
-from costboost.cli.options import LearnerOptions, ProblemOptions, command, option
-from costboost.columns import TableError, check_output, need
+from costboost.cli.options import LearnerOptions, ProblemOptions, check_output, command, option
+from costboost.cli.show import (
+    escape,
+    grid,
+    money_table,
+    note,
+    print_json,
+    progress,
+    warn,
+    wrote,
+)
+from costboost.columns import TableError, need
 
 if TYPE_CHECKING:
     from costboost.cli.problem import CostProblem
@@ -47,20 +56,19 @@ def tune(
     trials: int = option(30, "Trials in all, earlier ones included.", min=1),
     folds: int = option(3, "Folds that a trial is measured on.", min=2),
     test_size: float = options.TEST_SIZE,
+    force: bool = options.FORCE,
     as_json: bool = options.AS_JSON,
     quiet: bool = options.QUIET,
 ) -> None:
     """Search for the settings that cost least; measure them on rows the search has not seen."""
     from costboost.cli.models import fingerprint, measure, read_settings, save_model
     from costboost.cli.problem import split
-    from costboost.cli.show import note, print_json, warn, wrote
 
     need("optuna", "tune", "costboost tune")
     console = Console(stderr=as_json, quiet=as_json or quiet)
     study = study or Path(f"{asked.target}.study")
-    for file in (path, study):
-        if file is not None:
-            check_output(file, kinds=False)
+    check_output(path, asked.table, asked.cost_matrix, force=force, model=True)
+    check_output(study, asked.table, asked.cost_matrix, force=True)
     if not test_size:
         raise TableError("--test-size must be above 0: the best settings are measured on it.")
     problem = asked.read()
@@ -114,7 +122,6 @@ def _search(
 
     from costboost.cli.models import codes_of
     from costboost.cli.problem import folds
-    from costboost.cli.show import progress
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     rows, known = problem.rows.take(train), problem.costs("costboost tune").take(train)
@@ -225,8 +232,6 @@ def _lock(path: Path) -> Any:
 def _show(
     console: Console, best: dict[str, Any], known: dict[str, Any], rules: Any, unit: str, n: int
 ) -> None:
-    from costboost.cli.show import grid, money_table
-
     table = grid("", ["parameter"], ["default", "best"])
     for name, value in best.items():
         table.add_row(name, str(known[name]), f"{value:.4g}")

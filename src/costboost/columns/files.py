@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import atexit
 import codecs
-import csv
 import gzip
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -39,6 +39,7 @@ _WRITTEN = {
     ".arrow": "arrow", ".feather": "arrow", ".jsonl": "jsonl", ".ndjson": "jsonl",
 }  # fmt: skip
 _DELIMITERS = {",": "comma", ";": "semicolon", "\t": "tab", "|": "vertical bar"}
+_QUOTED = re.compile(r'(?:^|(?<=[,;\t|]))"(?:[^"]|"")*"', re.MULTILINE)
 _BYTE_ORDER = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -112,7 +113,7 @@ class Source:
         The files.
     format : {"csv", "parquet", "arrow", "jsonl"}
         How they are written.
-    delimiter, encoding : str
+    delimiter, encoding, newline : str
         Of text files; empty for others.
     size : int
         Bytes of the files, as they are on the disk.
@@ -124,6 +125,7 @@ class Source:
     delimiter: str = ""
     encoding: str = ""
     size: int = 0
+    newline: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -154,7 +156,8 @@ class Source:
                 return pl.scan_ndjson(path, infer_schema_length=None)
             if self.encoding not in ("utf-8", "utf-8-sig", "ascii"):
                 path = _as_utf8(path, self.encoding)
-            return pl.scan_csv(path, separator=self.delimiter, infer_schema=False)
+            end = self.newline[-1]
+            return pl.scan_csv(path, separator=self.delimiter, infer_schema=False, eol_char=end)
 
         parts = [scan_file(path) for path in self.paths]
         if len(parts) == 1:
@@ -295,13 +298,15 @@ def open_source(
     delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter)
     if delimiter is not None and len(delimiter) != 1:
         raise TableError(f"--delimiter must be one character or 'tab', got {delimiter!r}.")
-    found = delimiter_of(text)
-    if delimiter is not None and delimiter != found and delimiter not in text.partition("\n")[0]:
+    found, newline = delimiter_of(text), _newline_of(text)
+    first = text.partition(newline)[0]
+    if delimiter is not None and delimiter != found and delimiter not in first:
         raise TableError(
             f"{name} has no {_DELIMITERS.get(delimiter, repr(delimiter))} in its first line, so it "
             f"is not the delimiter. It looks like {_DELIMITERS[found]}: leave --delimiter out."
         )
-    return Source(name, paths, kind, delimiter or found, encoding, size)
+    _check_header(first, delimiter or found, name)
+    return Source(name, paths, kind, delimiter or found, encoding, size, newline)
 
 
 def _found(name: str) -> tuple[Path, ...]:
@@ -319,8 +324,10 @@ def _found(name: str) -> tuple[Path, ...]:
             raise TableError(f"No file matches {name}. Check the folder and the pattern.")
         return tuple(paths)
     folder = path.parent if path.parent.is_dir() else Path()
-    near = get_close_matches(path.name, [p.name for p in folder.iterdir()], n=1)
-    hint = f" Did you mean {folder / near[0]}?" if near else ""
+    # Names are compared without their endings, which are alike in any folder of tables.
+    names = {p.name.partition(".")[0].lower(): p.name for p in folder.iterdir()}
+    near = get_close_matches(path.name.partition(".")[0].lower(), names, n=1, cutoff=0.75)
+    hint = f" Did you mean {folder / names[near[0]]}?" if near else ""
     raise TableError(f"There is no file {name}.{hint}")
 
 
@@ -382,14 +389,35 @@ def encoding_of(head: bytes, *, is_whole: bool = True) -> str:
 
 def delimiter_of(text: str) -> str:
     """The delimiter that cuts the lines into equally many pieces, the more the better."""
-    lines = [line for line in text.splitlines()[:200] if line.strip()]
+    lines = [line for line in _QUOTED.sub("", text).splitlines()[:200] if line.strip()]
     best, best_rank = ",", (0.0, 0)
     for delimiter in _DELIMITERS:
-        widths = [len(row) for row in csv.reader(lines, delimiter=delimiter)] or [1]
+        widths = [line.count(delimiter) + 1 for line in lines] or [1]
         rank = (Counter(widths)[widths[0]] / len(widths), widths[0])
         if widths[0] > 1 and rank > best_rank:
             best, best_rank = delimiter, rank
     return best
+
+
+def _newline_of(text: str) -> str:
+    r"""How lines end: \n, \r\n, or \r alone (old Macintosh programs)."""
+    line, found, _ = text.partition("\n")
+    if not found:
+        return "\r" if "\r" in text else "\n"
+    return "\r\n" if line.endswith("\r") else "\n"
+
+
+def _check_header(line: str, delimiter: str, where: str) -> None:
+    """Refuse two columns of one name: nobody can say which one a cost or the target means."""
+    import polars as pl
+
+    row = pl.read_csv(
+        line.encode(), separator=delimiter, has_header=False, n_rows=1, infer_schema=False
+    ).row(0)
+    twice = sorted(name for name, n in Counter(row).items() if n > 1 and name)
+    if twice:
+        shown = ", ".join(map(repr, twice[:8]))
+        raise TableError(f"{where} has more than one column named {shown}. Rename or remove them.")
 
 
 @cache
@@ -434,19 +462,46 @@ class Writer:
         Where to write.
     kind : str
         The format: the ending of a file name.
+    like : Source, optional
+        Text is written as in these files: delimiter, encoding, ends of lines.
+    decimal_comma : bool, default=False
+        Whether numbers have a decimal comma in text.
+    safe_cells : bool, default=False
+        Whether text that a spreadsheet would take for a formula begins with an apostrophe.
     """
 
-    def __init__(self, file: IO[bytes], kind: str) -> None:
+    def __init__(
+        self, file: IO[bytes], kind: str, like: Source | None = None, *,
+        decimal_comma: bool = False, safe_cells: bool = False,
+    ) -> None:  # fmt: skip
         self._file = file
         self._kind = kind
+        self._safe = safe_cells
+        text = like if like is not None and like.is_text else Source("", (), "csv", ",", "utf-8")
+        self._encoder = codecs.getincrementalencoder(text.encoding)()
+        self._csv: dict[str, Any] = {
+            "separator": "\t" if kind == "tsv" else text.delimiter,
+            "line_terminator": text.newline or "\n",
+            "decimal_comma": decimal_comma,
+        }
         self._arrow: Any = None
         self._begun = False
 
     def write(self, frame: pl.DataFrame) -> None:
         """Append rows."""
+        if self._safe:
+            frame = _changed(frame, _FORMULA, "'${0}")
+        if self._file.isatty():  # a terminal would obey escape sequences
+            frame = _changed(frame, _CONTROL, "?")
         if self._kind in ("csv", "tsv"):
-            mark = "\t" if self._kind == "tsv" else ","
-            frame.write_csv(self._file, include_header=not self._begun, separator=mark)
+            text = frame.write_csv(include_header=not self._begun, **self._csv)
+            try:
+                self._file.write(self._encoder.encode(text))
+            except UnicodeEncodeError as error:
+                raise TableError(
+                    f"{text[error.start]!r} cannot be written in {error.encoding}, the encoding of "
+                    "the rows that were read. Name an output that ends with .parquet or .jsonl."
+                ) from error
         elif self._kind == "jsonl":
             frame.write_ndjson(self._file)
         else:
@@ -467,8 +522,29 @@ class Writer:
             self._arrow.close()
 
 
-def check_output(path: str | os.PathLike[str], kinds: bool = True) -> None:
-    """Raise a `TableError` if a file cannot be written there, before any work is done.
+# What a spreadsheet runs; negative numbers are none.
+_FORMULA = r"(?s)^(?:[=@\t\r].*|[+-].*[^\d.,eE+-].*)$"
+_CONTROL = r"[\p{Cc}--[\n\t]]"
+
+
+def _changed(frame: pl.DataFrame, pattern: str, new: str) -> pl.DataFrame:
+    """The frame with a pattern replaced in texts and names of columns."""
+    import polars as pl
+
+    texts = pl.col(pl.String, pl.Categorical, pl.Enum).cast(pl.String)
+    frame = frame.with_columns(texts.str.replace_all(pattern, new))
+    names = pl.Series(frame.columns, dtype=pl.String).str.replace_all(pattern, new)
+    return frame.rename(dict(zip(frame.columns, names, strict=True)))
+
+
+def check_output(
+    path: str | os.PathLike[str],
+    kinds: bool = True,
+    *,
+    inputs: Iterable[str | os.PathLike[str]] = (),
+    replaces: bool | Callable[[Path], bool] = True,
+) -> None:
+    """Raise a `TableError` if a file must not or cannot be written, before any work is done.
 
     Parameters
     ----------
@@ -476,12 +552,16 @@ def check_output(path: str | os.PathLike[str], kinds: bool = True) -> None:
         The file to write; ``"-"`` is the standard output.
     kinds : bool, default=True
         Whether its ending must be that of a table.
+    inputs : iterable of str or path
+        What is read, as for `open_source`: none of these files is replaced.
+    replaces : bool or function of a path, default=True
+        Whether a file that exists may be replaced.
     """
     name = os.fspath(path)
     if name == "-":
         return
     target = Path(name)
-    if not target.parent.is_dir():
+    if not os.path.isdir(os.path.dirname(os.path.realpath(target))):
         raise TableError(f"The folder {target.parent} of {name} does not exist. Make it first.")
     if target.is_dir():
         raise TableError(f"{name} is a folder. Name a file in it.")
@@ -489,16 +569,32 @@ def check_output(path: str | os.PathLike[str], kinds: bool = True) -> None:
         raise TableError(
             f"The ending of {name} must say how to write it: {', '.join(sorted(_WRITTEN))}."
         )
+    if not target.exists():
+        return
+    for given in inputs:
+        spec = os.fspath(given)
+        if spec != "-" and any(target.samefile(file) for file in _found(spec)):
+            raise TableError(f"{name} is read as well ({spec}). Name another file to write.")
+    if not target.is_file():
+        raise TableError(f"{name} is not an ordinary file. Name another one.")
+    if not (replaces(target) if callable(replaces) else replaces):
+        raise TableError(f"{name} exists. Name another file, or add --force to replace it.")
 
 
 @contextmanager
-def writer(path: str | os.PathLike[str]) -> Iterator[Writer]:
+def writer(
+    path: str | os.PathLike[str], like: Source | None = None, **how: bool
+) -> Iterator[Writer]:
     """Open a table to write; the file appears when the block ends without an error.
 
     Parameters
     ----------
     path : str or path
         Its ending says the format; ``"-"`` writes CSV to the standard output.
+    like : Source, optional
+        Text is written as in these files.
+    **how : bool
+        ``decimal_comma`` and ``safe_cells`` of `Writer`.
 
     Yields
     ------
@@ -508,11 +604,11 @@ def writer(path: str | os.PathLike[str]) -> Iterator[Writer]:
     check_output(path)
     if os.fspath(path) == "-":
         sys.stdout.flush()
-        yield Writer(sys.stdout.buffer, "csv")
+        yield Writer(sys.stdout.buffer, "csv", like, **how)
         sys.stdout.buffer.flush()
         return
     target = Path(path)
     with replaced(target) as file:
-        out = Writer(file, _WRITTEN[target.suffix.lower()])
+        out = Writer(file, _WRITTEN[target.suffix.lower()], like, **how)
         yield out
         out.close()

@@ -4,8 +4,7 @@ The functions take plain arrays: probabilities (n, k), cost matrices (k, d) or (
 = truth and columns = decision, expected costs (n, d).
 """
 
-from costboost._utils import cheapest
-from costboost.decisions.arrays import expected_cost, worst_expected_cost
+from costboost.decisions.arrays import cheapest, expected_cost, worst_expected_cost
 from costboost.decisions.explain import Explanation, explain
 from costboost.decisions.guarantee import (
     CostGuarantee,

@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs.uncertain import cheapest
+
+__all__ = ["cheapest", "expected_cost", "worst_expected_cost"]
 
 
 def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:

@@ -35,8 +35,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, cheapest
+from costboost._utils import as_frame
 from costboost.decisions.arrays import (
+    cheapest,
     checked_labels,
     expected_cost,
     of_length,

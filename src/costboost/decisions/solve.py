@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame, cheapest
-from costboost.decisions.arrays import checked_expected, checked_labels
+from costboost._utils import as_frame
+from costboost.decisions.arrays import cheapest, checked_expected, checked_labels
 from costboost.decisions.limits import (
     Budget,
     Rate,

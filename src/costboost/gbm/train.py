@@ -18,17 +18,17 @@ import numpy as np
 from costboost._threads import blas_threads, n_threads
 from costboost._typing import Floats, Ints
 from costboost._utils import now
+from costboost.boosting.rounds import Callback, Round
 from costboost.costs import Costs
 from costboost.errors import TimeLimitWarning
+from costboost.gbm.checks import warn_of_no_gain
 from costboost.gbm.members import (
     CONSTRAINTS,
     BoosterProgress,
-    Callback,
     Candidate,
     Evals,
     Member,
     Members,
-    Round,
     Rounds,
     blend,
     booster_progress,
@@ -144,6 +144,7 @@ def train(
         if rows.has_row_costs and model.loss == "auto":
             ways["without_costs_"] = decided(learned)
         decisions, estimates = ways[""], _estimated(ways, held_out)
+        warn_of_no_gain(held_out.costs, decisions, held_out.weights, type(model).__name__)
     for one in [m for m in head.models if m.engine == "forest"][:1]:
         assert isinstance(one, TreeModel)
         one.trees.warm(one.n_features)
@@ -154,15 +155,15 @@ def train(
         "cost_matrix_": summary.mean,
         "heads_": heads,
         "n_iter_": head.n_rounds,
+        "columns_": rows.columns,
         "n_features_in_": rows.columns.n_features,
-        **({} if rows.columns.names is None else {"feature_names_in_": rows.columns.names}),
+        **rows.columns.names_in,
         **estimates,
         "evals_result_": {target.name: done.evals},
         "members_": done.members,
         "trained_at_": now(),
         "_fitted_costs": model.cost_matrix,
         "_costs_source": "rows" if rows.has_row_costs else "cost_matrix",
-        "_frame": rows.columns.encoder,
     }
     return attributes, decisions
 
@@ -222,7 +223,7 @@ class Training:
         n_workers = 1
         # What hears of rounds or ends them in time goes model by model.
         if not (callbacks or verbose or model.time_limit is not None or model.device != "cpu"):
-            is_large = rows.totals.rows * rows.columns.n_features > _TOGETHER_NUMBERS
+            is_large = rows.totals.rows * rows.columns.n_inputs > _TOGETHER_NUMBERS
             n_workers = 1 if is_large else min(n_threads(model.n_jobs), len(rows.seeds))
         with booster_progress(rows.owner, verbose) as progress:
             listeners: list[Callback] = [] if progress is None else [progress]
