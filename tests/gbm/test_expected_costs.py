@@ -103,7 +103,7 @@ def test_what_is_expected_is_what_is_paid():
         sums = [(m[y == 1, 1, 0].sum(), m[y == 0, 0, 1].sum()) for m in (found, paid)]
         gaps.append(np.divide(*sums) - 1)
     error = np.std(gaps, axis=0, ddof=1) / np.sqrt(len(gaps))
-    assert (np.abs(np.mean(gaps, axis=0)) < 2 * error).all()
+    assert (np.abs(np.mean(gaps, axis=0)) <= 2 * error).all()
     assert (error < 0.04).all()
 
 
@@ -189,6 +189,8 @@ def test_each_class_learns_its_own_prices():
     assert sorted(names) == ["price 0/1", "price 1/0"]
 
 
+@pytest.mark.filterwarnings("ignore::costboost.CostWarning")
+@pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 @pytest.mark.parametrize(
     ("costs", "options", "says"),
     [

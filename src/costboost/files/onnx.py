@@ -413,7 +413,7 @@ def _expected_matrices(graph: _Graph, prices: list[Any], model: Any) -> str:
     for head in prices:
         scale = (head.factors[:, None] * head.slopes).reshape(1, -1)
         found.append(graph("Mul", graph("Exp", _head_scores(graph, head)), scale))
-    base = model.cost_matrix_ - sum(head.slopes for head in prices)
+    base = model.cost_matrix_ + sum(head.base for head in prices)
     cells = graph("Add", graph.total(found), base.reshape(1, -1))
     shape = np.array([-1, *model.cost_matrix_.shape])
     return graph("Reshape", cells, graph.constant(shape, np.int64))

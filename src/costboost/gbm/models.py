@@ -334,16 +334,17 @@ class ProbabilityHead(Head):
 class PriceHead(Head):
     """Models of what decisions cost on single rows, by which these differ from the mean costs."""
 
-    # A score is the log of a price in units of its mean. What each entry of the cost matrix adds
-    # per unit, (k, d), and a factor per truth, (k,), by which held-out rows of that class pay what
-    # was expected.
+    # A score is the log of a price in units of its mean. What each entry of the cost matrix is
+    # beyond its mean without it, and adds per unit, (k, d); and a factor per truth, (k,), by which
+    # held-out rows of that class pay what was expected.
+    base: Floats = field(kw_only=True)
     slopes: Floats = field(kw_only=True)
     factors: Floats = field(kw_only=True)
 
     def beyond(self, scores: Floats) -> Floats:
         """What is expected beyond the mean costs, (n, k, d)."""
-        prices = np.exp(scores)[:, None] * self.factors - 1.0
-        return np.asarray(prices[:, :, None] * self.slopes)
+        prices = np.exp(scores)[:, None] * self.factors
+        return np.asarray(self.base + prices[:, :, None] * self.slopes)
 
 
 @dataclass(frozen=True, eq=False)

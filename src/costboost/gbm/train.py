@@ -105,6 +105,8 @@ def train(
     target, head = task_for(model, rows)
     prices, without = price_targets(model, rows)
     summary = replace(rows.totals.summary, without=without)
+    # A truth without rows costs what it does on the rows of others.
+    mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
     if model.verbose:
         print(summary)
     end = np.inf if model.time_limit is None else time.monotonic() + model.time_limit
@@ -132,9 +134,10 @@ def train(
         if model.calibration is not None and isinstance(head, ProbabilityHead):
             factor = temperature(done.scores, held_out.costs.codes, held_out.weights)
             heads[target.name] = head = replace(head, temperature=factor)
-        expected: Any = summary.mean
+        expected: Any = mean
         for (price, slopes), found in zip(prices, priced, strict=True):
-            heads[price.name] = known = price_head(price, slopes, found, held_out)
+            base = np.where(slopes != 0, rows.totals.mean_costs - slopes - mean, 0.0)
+            heads[price.name] = known = price_head(price, slopes, base, found, held_out)
             expected = expected + known.beyond(np.asarray(found.scores))
         learned = Costs(summary.classes, expected, summary.decisions)
         decided = partial(head.decide, head.temperature * done.scores)
@@ -152,7 +155,7 @@ def train(
         "classes_": rows.totals.classes,
         "decisions_": summary.decisions,
         "costs_": summary,
-        "cost_matrix_": summary.mean,
+        "cost_matrix_": mean,
         "heads_": heads,
         "n_iter_": head.n_rounds,
         "columns_": rows.columns,
@@ -470,7 +473,8 @@ def price_targets(model: Any, rows: TrainingRows) -> tuple[list[tuple[PriceTarge
         j, d = np.unravel_index(place, spread.shape)
         own = slice(None) if costs.matrix is not None else costs.codes == j
         prices = costs.prices[own, d] if costs.matrix is None else costs.matrix[:, j, d]
-        if counts[j] < _PRICE_ROWS or np.ptp(prices) <= _SAME_PRICE * np.abs(prices).max():
+        is_same = not spread[j, d] > 0 or np.ptp(prices) <= _SAME_PRICE * np.abs(prices).max()
+        if counts[j] < _PRICE_ROWS or is_same:
             continue
         for target, slopes in found:
             if costs.matrix is not None or target.truth == j:
@@ -511,7 +515,7 @@ def train_prices(targets: list[PriceTarget], training: Training, end: float) -> 
 
 
 def price_head(
-    target: PriceTarget, slopes: Floats, found: Trained, held_out: PricedRows
+    target: PriceTarget, slopes: Floats, base: Floats, found: Trained, held_out: PricedRows
 ) -> PriceHead:
     """The models of a price, calibrated: held-out rows of a class pay what was expected."""
     known, prices = target.on(held_out.costs, held_out.weights), np.exp(np.asarray(found.scores))
@@ -524,7 +528,7 @@ def price_head(
     both = (expected > 0) & (paid > 0)
     factors = np.where(both, paid / np.where(both, expected, 1.0), paid.sum() / expected.sum())
     weights = tuple(found.weights)
-    return PriceHead(tuple(found.models), weights, slopes=slopes, factors=factors)
+    return PriceHead(tuple(found.models), weights, base=base, slopes=slopes, factors=factors)
 
 
 # --- estimates ------------------------------------------------------------------------------------
