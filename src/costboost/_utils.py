@@ -100,6 +100,10 @@ N_JOBS = Constraint("None or a non-zero integer", lambda v: v is None or (is_int
 VERBOSE = Constraint(
     "an integer >= 0 or a boolean", lambda v: isinstance(v, bool) or (is_integer(v) and v >= 0)
 )
+COLUMNS = Constraint(
+    "None or a mapping of column names to 'number', 'boolean', 'category', 'date' or 'ignore'",
+    lambda v: v is None or isinstance(v, Mapping),
+)
 FOLDS = Constraint(
     "an integer >= 2, a splitter or an iterable of splits",
     lambda v: v >= 2 if is_integer(v) else not isinstance(v, str) and _is_splits(v),

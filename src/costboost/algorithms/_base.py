@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import (
+    COLUMNS,
     N_JOBS,
     VERBOSE,
     Constraint,
@@ -82,6 +83,10 @@ class BoostingClassifier(CostSensitiveClassifier):
         process may use, and no more than ``OMP_NUM_THREADS``. -1 uses all cores.
     verbose : int, default=0
         1 shows a progress bar (plain lines where there is no terminal), 2 prints every round.
+    columns : mapping of name to kind, optional
+        What columns of a table are, where it is not what they look like: ``"number"``,
+        ``"boolean"``, ``"category"``, ``"date"`` (or how dates are written: ``"%d/%m/%Y"``),
+        ``"ignore"``.
 
     Attributes
     ----------
@@ -105,8 +110,10 @@ class BoostingClassifier(CostSensitiveClassifier):
         How much each feature is used: for every rule the share of each feature in the gain of its
         splits (for a rule on one feature, 1), averaged with the votes as weights. Only for rules
         that know their features.
+    columns_ : costboost.columns.Columns
+        What each column holds and what became of it; ``print`` shows a table.
     n_features_in_ : int
-        Number of features.
+        Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, if X was a frame with text for column names.
     """
@@ -120,6 +127,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         "max_leaves": integer(2),
         "n_jobs": N_JOBS,
         "verbose": VERBOSE,
+        "columns": COLUMNS,
     }
     _ensemble: Ensemble
 
@@ -136,6 +144,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         self.cost_matrix = cost_matrix
         self.n_estimators = n_estimators
@@ -144,6 +153,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.columns = columns
 
     # -- fit ------------------------------------------------------------------------------------
 
@@ -241,7 +251,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         return Rows(
             X,
             sample_weight,
-            self._frame.categorical if self._frame else [],
+            self.columns_.categorical,
             n_threads(self.n_jobs, X.shape[0]),
             int(rng.randint(np.iinfo(np.int32).max)),
         )
@@ -423,7 +433,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         """
         check_is_fitted(self)
         try:
-            return self._ensemble.importances(self.n_features_in_)
+            columns = self.columns_
+            return columns.by_column(self._ensemble.importances(columns.n_inputs))
         except AttributeError as error:
             raise AttributeError(
                 f"feature_importances_ exists only if the weak rules of {type(self).__name__} know "
@@ -477,9 +488,10 @@ class BinaryBoostingClassifier(BoostingClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
         )
         self.init = init
 
@@ -560,7 +572,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
             raise AttributeError(
                 f"booster_ exists only if the weak learner of {type(self).__name__} is a tree."
             )
-        return trees.to_lightgbm(self.n_features_in_)
+        return trees.to_lightgbm(self.columns_.n_inputs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -592,9 +604,10 @@ class PairVoteClassifier(BoostingClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
         )
         self.init = init
 

@@ -136,9 +136,18 @@ class GradientCSBClassifier(BinaryBoostingClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, init, random_state, n_jobs, verbose
+            cost_matrix,
+            n_estimators,
+            estimator,
+            max_leaves,
+            init,
+            random_state,
+            n_jobs,
+            verbose,
+            columns,
         )
         self.learning_rate = learning_rate
         self.objective = objective

@@ -77,9 +77,10 @@ class AveragingClassifier(BoostingClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
         )
 
     _variant: ClassVar[Variant]
@@ -214,9 +215,10 @@ class LpCSBClassifier(AveragingClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
         )
         self.p = p
         self.variant = variant

@@ -98,9 +98,18 @@ class CSAdaBoostClassifier(BinaryBoostingClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, init, random_state, n_jobs, verbose
+            cost_matrix,
+            n_estimators,
+            estimator,
+            max_leaves,
+            init,
+            random_state,
+            n_jobs,
+            verbose,
+            columns,
         )
         self.learning_rate = learning_rate
 
@@ -185,9 +194,18 @@ class CSRealBoostClassifier(BinaryBoostingClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, init, random_state, n_jobs, verbose
+            cost_matrix,
+            n_estimators,
+            estimator,
+            max_leaves,
+            init,
+            random_state,
+            n_jobs,
+            verbose,
+            columns,
         )
         self.learning_rate = learning_rate
 
@@ -291,9 +309,18 @@ class CSLogitBoostClassifier(BinaryBoostingClassifier):
         n_jobs: int | None = None,
         verbose: int = 0,
         guarded: bool = True,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, init, random_state, n_jobs, verbose
+            cost_matrix,
+            n_estimators,
+            estimator,
+            max_leaves,
+            init,
+            random_state,
+            n_jobs,
+            verbose,
+            columns,
         )
         self.learning_rate = learning_rate
         self.weighting = weighting

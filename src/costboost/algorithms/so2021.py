@@ -100,9 +100,10 @@ class SAMMEC2Classifier(BoostingClassifier):
         random_state: Any = None,
         n_jobs: int | None = None,
         verbose: int = 0,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose
+            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
         )
         self.init = init
 

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._utils import versions
+from costboost.columns import Columns
 from costboost.costs.forms import columns_of, varies
 from costboost.costs.table import same_labels
 from costboost.errors import ModelFileError
@@ -156,8 +157,8 @@ def _check_answers(model: Any) -> None:
     n = getattr(model, "n_features_in_", None)
     if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
         raise ModelFileError("The model must have two classes or more.")
-    reads_tables = hasattr(model, "_frame")  # wrappers hand rows on to an estimator
-    if reads_tables and not isinstance(n, int):
+    reads_tables = hasattr(model, "columns_")  # wrappers hand rows on to an estimator
+    if reads_tables and not (isinstance(n, int) and isinstance(model.columns_, Columns)):
         raise ModelFileError(f"The model must have a number of features, got {n!r:.40}.")
     matrix = getattr(model, "cost_matrix_", None)
     shape = (len(classes), len(getattr(model, "decisions_", classes)))
@@ -169,9 +170,7 @@ def _check_answers(model: Any) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            row = _row(model, model.n_features_in_)
-            if row is None:
-                return
+            row = model.columns_.example()
             for method in _methods(model):
                 answer = getattr(model, method)(row)
                 if len(answer) != 1:
@@ -190,25 +189,6 @@ def _methods(model: Any) -> list[str]:
     if varies(model.cost_matrix):
         return proba or ["decision_function"]
     return ["predict", *proba]
-
-
-def _row(model: Any, n: int) -> Any:
-    """A row of zeros, in a frame if the model knows categories; None if that is too much."""
-    frame = model._frame
-    row = np.zeros((1, n))
-    if frame is None:
-        return row
-    if n > _FRAME_COLUMNS:
-        return None
-    try:
-        import pandas as pd
-    except ImportError:
-        return None
-    names = getattr(model, "feature_names_in_", range(n))
-    columns: dict[Any, Any] = {name: row[:, j] for j, name in enumerate(names)}
-    for place, values in zip(frame.categorical, frame.categories, strict=True):
-        columns[list(columns)[place]] = np.array(values[:1], dtype=object)
-    return pd.DataFrame(columns)
 
 
 # -- what people want to know of a model --------------------------------------------------------
@@ -239,16 +219,15 @@ def _summary(model: Any) -> dict[str, Any]:
 def describe_features(model: Any) -> dict[str, Any]:
     """What the columns of a table must be."""
     n = getattr(model, "n_features_in_", None)
-    frame = getattr(model, "_frame", None)
+    columns = getattr(model, "columns_", None)
     categories: dict[str, Any] = {}
     # Of very wide tables there is nothing to say that a person would read.
     kinds = None if n is None or n > _MOST_LISTED else ["number"] * int(n)
-    if kinds is not None and frame is not None:
-        for column, values in zip(frame.categorical, frame.categories, strict=True):
-            kinds[column] = "category"
-            categories[str(column)] = [_readable(value) for value in values[:_MOST_LISTED]]
-        for column in frame.ignored:
-            kinds[column] = "ignored"
+    if kinds is not None and columns is not None:
+        kinds = [column.kind if column.is_used else "ignored" for column in columns]
+        for j, column in enumerate(columns):
+            if column.categories:
+                categories[str(j)] = list(column.categories[:_MOST_LISTED])
     return {
         "number": _readable(n),
         "names": _readable(getattr(model, "feature_names_in_", None)),

@@ -54,7 +54,7 @@ _MAX_FEATURES = 2**21  # columns of a classifier
 _PLACES = {
     "costboost.gbm.classifier": "CostBoostClassifier",
     "costboost.wrappers": "MinCostClassifier TargetRateClassifier",
-    "costboost.columns.frames": "FrameEncoder",
+    "costboost.columns.columns": "Column Columns",
     "costboost.costs.table": "Costs",
     "costboost.costs.words": "CostSummary",
     "costboost.costs.uncertain": "Interval Samples",
@@ -554,6 +554,10 @@ def _check_estimator(built: Any, extent: _Extent) -> None:
     n = fields.get("n_features_in_", _MAX_FEATURES)
     if not isinstance(n, (int, np.integer)) or not 0 < n <= _MAX_FEATURES:
         raise ValueError(f"the number of features must be 1 to {_MAX_FEATURES}, got {n!r:.40}.")
+    columns = fields.get("columns_")
+    if columns is not None:
+        _need(len(columns) == n, "the number of features must be that of the columns")
+        n = columns.n_inputs
     if extent.features > n:
         raise ValueError(f"a rule asks for column {extent.features - 1}, and there are {n}.")
     sizes = [len(fields[name]) for name in ("classes_", "decisions_") if name in fields]
@@ -595,6 +599,9 @@ def _needs(name: str, part: Any) -> tuple[int, int, int]:
             return 0, part._k, 0
         case "JointRule":
             return _joint_rule(part)
+        case "Columns":
+            part.check()
+            return 0, 0, 0
         case "Design":
             columns = np.concatenate([part.numeric, part.categorical, part.gaps])
             _need(columns.dtype.kind == "i" and (columns >= 0).all(), "columns must be counts")

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Floats
-from costboost.columns.frames import is_sparse
+from costboost.columns.raw import is_sparse
 from costboost.errors import ModelFileError
 from costboost.trees import Trees, from_lightgbm, from_xgboost
 

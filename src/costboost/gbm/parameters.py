@@ -12,6 +12,7 @@ import numpy as np
 
 from costboost._utils import (
     BOOLEAN,
+    COLUMNS,
     FRACTION,
     LEARNING_RATE,
     N_JOBS,
@@ -58,6 +59,7 @@ RULES: dict[str, Constraint] = {
     "decision": one_of("auto", "bayes", "learned"),
     "risk": one_of("expected", "worst"),
     "cost_columns": one_of("features", "exclude"),
+    "columns": COLUMNS,
     "min_samples_leaf": _integer_or_auto(1),
     "reg_lambda": number(0),
     "subsample": FRACTION,

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import checked_labels
-from costboost.columns.frames import FrameEncoder, is_sparse
+from costboost.columns import Columns
+from costboost.columns.raw import is_sparse
 from costboost.costs import Costs, CostSummary
 from costboost.costs.forms import decisions_of, varies
 from costboost.costs.table import mean_prices, same_labels
@@ -29,43 +29,6 @@ _USUAL_FOLDS = 5
 # Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
 _HELD_OUT_ROWS = 2**20
 _HELD_OUT_NUMBERS = 2**24
-
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """The feature columns of a table, and how they become numbers."""
-
-    n_features: int
-    names: AnyArray | None = None
-    encoder: FrameEncoder | None = None
-
-    @classmethod
-    def known(cls, names: Sequence[Any], categories: Mapping[Any, Any]) -> Columns:
-        """Columns by their names, and the categories of some, before any row is read."""
-        import pandas as pd
-
-        has_names = all(isinstance(name, str) for name in names)
-        found = cls(len(names), np.asarray(names, dtype=object) if has_names else None)
-        if not categories:
-            return found
-        # Columns of different lengths, filled up with missing values, which are no category; one
-        # at least, for columns of text that are missing everywhere.
-        held = {n: pd.Series([*categories.get(n, ()), None], dtype=object) for n in names}
-        categorical = [j for j, name in enumerate(names) if name in categories]
-        return replace(found, encoder=FrameEncoder(pd.DataFrame(held), categorical))
-
-    @property
-    def categorical(self) -> list[int]:
-        """Positions of the columns that hold category codes."""
-        return self.encoder.categorical if self.encoder else []
-
-    def read(self, X: Any) -> AnyArray:
-        """Part of a table whose columns have been checked, as a float matrix."""
-        table = X if self.encoder is None else self.encoder.transform(X)
-        matrix = check_array(
-            table, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
-        )
-        return np.asarray(matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +116,7 @@ class PricedRows:
 def eval_rows(
     eval_set: Any,
     read: Callable[[Any], AnyArray],
+    typed: Callable[[Any], Any],
     pricing: Pricing,
     training: Costs,
     *,
@@ -189,7 +153,7 @@ def eval_rows(
             f"{owner} must have costs, because the training rows were given some. Pass "
             "(X, y, costs)."
         )
-    known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, labels))
+    known = pricing.resolve(costs, typed(X), np.searchsorted(pricing.classes, labels))
     if not same_labels(known.decisions, training.decisions):
         raise ValueError(
             f"{owner} has costs of the decisions {known.decisions.tolist()}, and the training rows "
@@ -550,7 +514,7 @@ class MemoryRows(TrainingRows):
         self.row_costs = (rows.costs, rows.weights) if has_row_costs else None
         if eval_set is not None or folds[0][1] is not None:
             codes = columns.categorical
-            self.n_inputs = columns.n_features - len(codes)
+            self.n_inputs = columns.n_inputs - len(codes)
             if len(codes) and not self.is_sparse:
                 largest = np.nan_to_num(rows.X[:, codes]).max(axis=0, initial=0.0)
                 self.n_inputs += int(largest.sum()) + len(codes)

@@ -107,7 +107,7 @@ class Service:
         if query.explain and not self.can_explain:
             raise RequestError(422, "This model cannot explain its decisions.", "explain")
         table = query.table
-        X: Any = table if self.is_direct else table.frame()
+        X: Any = table.rows() if self.is_direct else table.frame()
         costs = self._costs(query, X)
         codes, _, proba, expected = self.model._answer(X, costs)
         if expected is None:
