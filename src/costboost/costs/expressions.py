@@ -3,10 +3,14 @@
 The grammar is small and closed, so that a text from a file or a command line can never run code:
 
 - numbers, column names (``amount``; `` `total amount` `` in backticks if it is not a plain word),
-- ``+ - * /``, parentheses, ``min(a, b, ...)``, ``max(a, b, ...)``, ``abs(a)``, ``log(a)``,
-  ``exp(a)``,
+- ``+ - * / **``, parentheses, ``min(a, b, ...)``, ``max(a, b, ...)``, ``abs(a)``, ``sqrt(a)``,
+  ``log(a)``, ``exp(a)``,
 - ``where(condition, a, b)``, with the comparisons ``< <= > >= == !=`` between numbers, ``==`` and
-  ``!=`` between a column and a text in quotes, and ``and``, ``or``, ``not`` in the condition.
+  ``!=`` between a column and a text in quotes, and ``and``, ``or``, ``not`` in the condition,
+- ``coalesce(a, b, ...)``, the first value that is not missing, also ``coalesce(country, 'none')``.
+
+A price that depends on a missing value, also in a condition, is an error: what a missing value
+counts as is for the user to say, by ``coalesce``.
 
 >>> import pandas as pd
 >>> from costboost.costs.expressions import Expression
@@ -15,6 +19,8 @@ The grammar is small and closed, so that a text from a file or a command line ca
 ('country', 'amount')
 >>> price(pd.DataFrame({"country": ["CH", "FR"], "amount": [100.0, 10.0]}))
 array([90., 24.])
+>>> Expression("coalesce(income, 100) ** 0.5")(pd.DataFrame({"income": [None, 400.0]}))
+array([10., 20.])
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray, Bools, Floats
 
 __all__ = ["Expression", "ExpressionError", "column_names"]
 
@@ -46,7 +52,7 @@ _TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?![\w.])"
     r"|(?P<name>[^\W\d]\w*)|`(?P<quoted>[^`]+)`"
     r"|'(?P<single>[^']*)'|\"(?P<double>[^\"]*)\""
-    r"|(?P<sign><=|>=|==|!=|[-+*/(),<>]))"
+    r"|(?P<sign>\*\*|<=|>=|==|!=|[-+*/(),<>]))"
 )
 _WORDS = ("and", "or", "not")
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
@@ -59,13 +65,16 @@ _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 _SUMS: dict[str, Callable[[Any, Any], Any]] = {"+": np.add, "-": np.subtract}
 _PRODUCTS: dict[str, Callable[[Any, Any], Any]] = {"*": np.multiply, "/": np.divide}
-_FUNCTIONS: dict[str, tuple[int, int | None, Callable[..., Any]]] = {
-    # name: fewest and most arguments, what it computes
-    "min": (2, None, lambda *values: _fold(np.minimum, values)),
-    "max": (2, None, lambda *values: _fold(np.maximum, values)),
-    "abs": (1, 1, np.abs),
-    "log": (1, 1, np.log),
-    "exp": (1, 1, np.exp),
+_SINGLE: dict[str, Callable[[Any], Any]] = {
+    "abs": np.abs,
+    "sqrt": np.sqrt,
+    "log": np.log,
+    "exp": np.exp,
+}
+_FOLDED: dict[str, Callable[[Any, Any], Any]] = {
+    "min": np.minimum,
+    "max": np.maximum,
+    "coalesce": lambda a, b: np.where(np.isnan(a), b, a),
 }
 
 
@@ -96,8 +105,8 @@ class Expression:
         self._uses = tuple(parser.uses)
         self.columns: tuple[str, ...] = tuple(parser.columns)
 
-    def __call__(self, X: Any) -> Floats:
-        """The price of each row."""
+    def __call__(self, X: Any, *, rows: Sequence[int] | None = None, of: str = "X") -> Floats:
+        """The price of each row; ``rows``, their numbers, and ``of`` are for messages."""
         names = column_names(X)
         if names is None and self.columns:
             raise ExpressionError(
@@ -105,9 +114,41 @@ class Expression:
                 f"{type(X).__name__}. Pass a data frame, or the prices as an array."
             )
         values = {use: self._column(X, *use, names or []) for use in self._uses}
-        with np.errstate(all="ignore"):  # the caller refuses NaN and infinity, by row
-            result = self._node(values)
-        return np.array(np.broadcast_to(np.asarray(result, dtype=np.float64), (len(X),)))
+        with np.errstate(all="ignore"):
+            result = np.asarray(self._node(values), dtype=np.float64)
+        prices = np.array(np.broadcast_to(result, (len(X),)))
+        wrong = ~np.isfinite(prices)
+        if wrong.any():
+            row = int(wrong.argmax())
+            self._refuse(
+                prices,
+                wrong,
+                row,
+                values,
+                f"{of}, first on row {rows[row] if rows is not None else row}",
+            )
+        return prices
+
+    def _refuse(
+        self, prices: Floats, wrong: Bools, row: int, values: dict[Use, AnyArray], place: str
+    ) -> NoReturn:
+        """Say which column is missing, or what the columns are, where there is no price."""
+        for (name, _), column in values.items():
+            missing = wrong & _is_missing(column)
+            if missing[row]:
+                word = name if name.isidentifier() else f"`{name}`"
+                filler = "100" if column.dtype.kind == "f" else "'none'"
+                raise ExpressionError(
+                    f"The expression {self.text!r} needs the column {name!r}, which is missing on "
+                    f"{_rows(missing)} of {place}. Say what a missing value counts as, "
+                    f"coalesce({word}, {filler}), or leave those rows out."
+                )
+        given = ", ".join(f"{name} = {column[row]}" for (name, _), column in values.items())
+        raise ExpressionError(
+            f"The expression {self.text!r} is {prices[row]} on {_rows(wrong)} of {place}"
+            f"{', where ' * bool(given)}{given}. A price must be finite: avoid divisions by 0, "
+            "roots and logarithms of negative numbers, and huge powers."
+        )
 
     def _column(self, X: Any, name: str, is_text: bool, names: Sequence[Any]) -> AnyArray:
         if name not in names:
@@ -179,11 +220,17 @@ def _texts(column: Any, name: str, text: str) -> AnyArray:
     return texts
 
 
-def _fold(function: Callable[[Any, Any], Any], values: Sequence[Any]) -> Any:
-    first, *rest = values
-    for value in rest:
-        first = function(first, value)
-    return first
+def _is_missing(values: Any) -> Any:
+    """Where numbers are NaN, and texts None."""
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        return np.array([x is None for x in array])
+    return np.isnan(array) if array.dtype.kind == "f" else False
+
+
+def _rows(where: Bools) -> str:
+    n = int(where.sum())
+    return f"{n} rows" if n > 1 else "1 row"
 
 
 @dataclass(frozen=True)
@@ -198,6 +245,7 @@ class _Column:
     """A column of numbers; next to a text in quotes, one of texts."""
 
     name: str
+    missing: str | None = None  # the text that a missing one counts as
 
     def __call__(self, values: dict[Use, AnyArray]) -> AnyArray:
         return values[self.name, False]
@@ -205,7 +253,7 @@ class _Column:
 
 @dataclass(frozen=True)
 class _Condition:
-    """True or False on each row."""
+    """1 or 0 on each row, NaN where a value that it needs is missing."""
 
     node: Node
 
@@ -252,8 +300,9 @@ class _Parser:
             )
         raise ExpressionError(
             f"The expression {self.text!r} cannot be read: {what}, at character {place + 1}. Use "
-            "numbers, column names, + - * /, parentheses, min, max, abs, log, exp and "
-            "where(condition, a, b); put a column name with spaces or signs into `backticks`."
+            f"numbers, column names, + - * / **, parentheses, {', '.join(_SINGLE)}, "
+            f"{', '.join(_FOLDED)} and where(condition, a, b); put a column name with spaces or "
+            "signs into `backticks`."
         )
 
     def _sign(self, *signs: str) -> str | None:
@@ -285,10 +334,10 @@ class _Parser:
             self._fail(f"parentheses are nested deeper than {DEEPEST}")
 
     def _or(self) -> Any:
-        return self._joined(self._and, "or", np.logical_or)
+        return self._joined(self._and, "or", np.maximum)
 
     def _and(self) -> Any:
-        return self._joined(self._not, "and", np.logical_and)
+        return self._joined(self._not, "and", np.minimum)
 
     def _joined(self, part: Callable[[], Any], word: str, function: Any) -> Any:
         first, rest = part(), []
@@ -302,7 +351,7 @@ class _Parser:
         self._deeper()
         inner = self._condition(self._not())
         self._depth -= 1
-        return _Condition(lambda values: np.logical_not(inner(values)))
+        return _Condition(lambda values: 1.0 - inner(values))
 
     def _comparison(self) -> Any:
         left = self._sum()
@@ -312,15 +361,20 @@ class _Parser:
         right = self._sum()
         if isinstance(left, _Text) or isinstance(right, _Text):
             return self._text_comparison(left, right, sign)
-        return _Condition(_chain(self._number(left), [(_COMPARISONS[sign], self._number(right))]))
+        return _compared(self._number(left), self._number(right), _COMPARISONS[sign])
 
     def _text_comparison(self, left: Any, right: Any, sign: str) -> _Condition:
         column, text = (left, right) if isinstance(right, _Text) else (right, left)
         if not isinstance(column, _Column) or sign not in ("==", "!="):
             self._fail("a text can only be compared with a column, by == or !=")
-        use, function = (column.name, True), _COMPARISONS[sign]
+        use, other = (column.name, True), column.missing
         self.uses[use] = None
-        return _Condition(lambda values: np.asarray(function(values[use], text.text), bool))
+
+        def texts(values: dict[Use, AnyArray]) -> AnyArray:
+            found = values[use]
+            return found if other is None else np.where(_is_missing(found), other, found)
+
+        return _compared(texts, lambda values: text.text, _COMPARISONS[sign])
 
     def _sum(self) -> Any:
         return self._operations(self._product, _SUMS)
@@ -337,11 +391,20 @@ class _Parser:
     def _signed(self) -> Any:
         sign = self._sign("-", "+")
         if sign is None:
-            return self._atom()
+            return self._power()
         self._deeper()
         inner = self._number(self._signed())
         self._depth -= 1
         return inner if sign == "+" else lambda values: np.negative(inner(values))
+
+    def _power(self) -> Any:
+        base = self._atom()
+        if not self._sign("**"):
+            return base
+        self._deeper()
+        exponent = self._number(self._signed())  # as in Python: 2 ** -1, and -2 ** 2 is -4
+        self._depth -= 1
+        return _chain(self._number(base), [(np.power, exponent)])
 
     def _atom(self) -> Any:
         if self._sign("("):
@@ -373,22 +436,35 @@ class _Parser:
             arguments.append(self._or())
         self._expect(")")
         self._depth -= 1
+        n = len(arguments)
         if name == "where":
-            if len(arguments) != 3:
-                self._fail(f"where takes a condition and two values, got {len(arguments)}")
+            if n != 3:
+                self._fail(f"where takes a condition and two values, got {n}")
             condition = self._condition(arguments[0])
             yes, no = self._number(arguments[1]), self._number(arguments[2])
-            return lambda values: np.where(condition(values), yes(values), no(values))
-        if name not in _FUNCTIONS:
-            near = get_close_matches(name, [*_FUNCTIONS, "where"], n=1, cutoff=0.5)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            self._fail(f"there is no function {name!r}{hint}")
-        fewest, most, function = _FUNCTIONS[name]
-        if len(arguments) < fewest or (most is not None and len(arguments) > most):
-            wanted = f"{fewest} or more" if most is None else fewest
-            self._fail(f"{name} takes {wanted} values, got {len(arguments)}")
-        nodes = [self._number(argument) for argument in arguments]
-        return lambda values: function(*(node(values) for node in nodes))
+            return lambda values: _chosen(condition(values), yes(values), no(values))
+        known = [*_SINGLE, *_FOLDED, "where"]
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            self._fail(
+                f"there is no function {name!r}" + "".join(f"; did you mean {x}?" for x in near)
+            )
+        if (n != 1) if name in _SINGLE else (n < 2):
+            self._fail(
+                f"{name} takes {'1 value' if name in _SINGLE else '2 or more values'}, got {n}"
+            )
+        if (
+            name == "coalesce"
+            and isinstance(arguments[0], _Column)
+            and isinstance(arguments[1], _Text)
+        ):
+            if n > 2:
+                self._fail("coalesce of a column of texts takes one text")
+            return _Column(arguments[0].name, arguments[1].text)
+        first, *rest = [self._number(argument) for argument in arguments]
+        if name in _SINGLE:
+            return lambda values: _SINGLE[name](first(values))
+        return _chain(first, [(_FOLDED[name], other) for other in rest])
 
     # -- what a part may be ---------------------------------------------------------------------
 
@@ -398,6 +474,8 @@ class _Parser:
         if isinstance(node, _Condition):
             self._fail("a comparison is not a number: write where(condition, a, b)")
         if isinstance(node, _Column):
+            if node.missing is not None:
+                self._fail(f"coalesce({node.name}, {node.missing!r}) is a text and not a number")
             self.uses[node.name, False] = None
         return node  # type: ignore[no-any-return]
 
@@ -405,6 +483,19 @@ class _Parser:
         if not isinstance(node, _Condition):
             self._fail("a condition is missing, such as amount > 100")
         return node.node
+
+
+def _compared(left: Node, right: Node, function: Callable[[Any, Any], Any]) -> _Condition:
+    def node(values: dict[Use, AnyArray]) -> Any:
+        a, b = left(values), right(values)
+        found = np.asarray(function(a, b), dtype=np.float64)
+        return np.where(_is_missing(a) | _is_missing(b), np.nan, found)
+
+    return _Condition(node)
+
+
+def _chosen(condition: Any, yes: Any, no: Any) -> Any:
+    return np.where(np.isnan(condition), np.nan, np.where(condition > 0, yes, no))
 
 
 def _chain(first: Node, rest: Sequence[tuple[Callable[[Any, Any], Any], Node]]) -> Node:
