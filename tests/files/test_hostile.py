@@ -243,7 +243,7 @@ STATES = {
     "threads": (put("n_jobs", 10**6), "at most 1024"),
     "no features": (put("n_features_in_", 0), "number of features"),
     "many features": (put("n_features_in_", 10**12), "number of features"),
-    "another width": (put("n_features_in_", 1), "asks for column|cannot decide"),
+    "another width": (put("n_features_in_", 1), "asks for column|cannot decide|that of the columns"),
     "text for an ensemble": (put("_ensemble", "x"), "cannot decide"),
     "no classes": (lambda o, r: r["classes_"].update(shape=[2, 1]), "two classes"),
     "costs": (lambda o, r: r["cost_matrix_"].update(shape=[4]), r"costs of the shape \(2, 2\)"),

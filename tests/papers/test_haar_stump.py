@@ -127,8 +127,12 @@ def test_classifier_on_flat_windows_equals_one_on_the_feature_matrix(windows):
     X, y = X[:60], y[:60]
     haar = HaarFeatures(max_features=None).fit(X.reshape(-1, 8, 8))
     costs = {"fn": 4.0, "fp": 1.0}
-    flat = CSAdaBoostClassifier(costs, 5, HaarStump((8, 8), max_bins=60), random_state=0).fit(X, y)
-    table = CSAdaBoostClassifier(costs, 5, Stump()).fit(haar.transform(X.reshape(-1, 8, 8)), y)
+    flat = CSAdaBoostClassifier(
+        costs, n_estimators=5, estimator=HaarStump((8, 8), max_bins=60), random_state=0
+    ).fit(X, y)
+    table = CSAdaBoostClassifier(costs, n_estimators=5, estimator=Stump()).fit(
+        haar.transform(X.reshape(-1, 8, 8)), y
+    )
     np.testing.assert_allclose(flat.train_loss_, table.train_loss_, rtol=1e-9)
     np.testing.assert_allclose(flat.estimator_weights_, table.estimator_weights_, rtol=1e-6)
     staged = list(flat.staged_decision_function(X))
@@ -157,11 +161,13 @@ def test_corner_points_are_few_and_sum_to_zero():
 def test_bad_use(windows):
     X, y = windows
     with pytest.raises(ValueError, match="64 columns"):
-        CSAdaBoostClassifier(None, 3, HaarStump((8, 8))).fit(X[:, :50], y)
+        CSAdaBoostClassifier(None, n_estimators=3, estimator=HaarStump((8, 8))).fit(X[:, :50], y)
     with pytest.raises(ValueError, match="max_bins"):
-        CSAdaBoostClassifier(None, 3, HaarStump((8, 8), max_bins=300)).fit(X, y)
+        CSAdaBoostClassifier(None, n_estimators=3, estimator=HaarStump((8, 8), max_bins=300)).fit(
+            X, y
+        )
     with pytest.raises(ValueError, match="vote -1 or"):
-        CSLogitBoostClassifier(None, 3, HaarStump((8, 8), 50)).fit(X, y)
+        CSLogitBoostClassifier(None, n_estimators=3, estimator=HaarStump((8, 8), 50)).fit(X, y)
     aims = [Aim(y, weights(0), Votes()), Aim(-y, weights(0), Votes())]
     with pytest.raises(ValueError, match="same targets"):
         bound(X).fit_many(aims)

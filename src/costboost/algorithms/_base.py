@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Self
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -54,6 +55,8 @@ from costboost.losses import BinaryLoss, WeightedExponential
 TIE = 1e-12
 
 
+@dataclass_transform(kw_only_default=True)
+@dataclass(eq=False, repr=False)
 class BoostingClassifier(CostSensitiveClassifier):
     """A boosted classifier for any number of classes; the decision is the largest score.
 
@@ -129,31 +132,24 @@ class BoostingClassifier(CostSensitiveClassifier):
         "verbose": VERBOSE,
         "columns": COLUMNS,
     }
-    _ensemble: Ensemble
+
+    cost_matrix: Any = None
+    _: KW_ONLY
+    n_estimators: int = 100
+    estimator: Any = None
+    max_leaves: int = 8
+    random_state: Any = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    columns: Mapping[str, str] | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
+        # An algorithm only lists the parameters that it adds, or whose defaults differ.
         super().__init_subclass__(**options)
+        text = cls.__dict__.get("__doc__")
+        dataclass(eq=False, repr=False, kw_only=True)(cls)
+        cls.__doc__ = text  # a dataclass without a docstring is given its signature
         complete(cls)
-
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 8,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        self.cost_matrix = cost_matrix
-        self.n_estimators = n_estimators
-        self.estimator = estimator
-        self.max_leaves = max_leaves
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-        self.columns = columns
 
     # -- fit ------------------------------------------------------------------------------------
 
@@ -279,7 +275,7 @@ class BoostingClassifier(CostSensitiveClassifier):
 
     def _keep(self, ensemble: Ensemble, losses: list[float] | None = None) -> None:
         """Set the fitted attributes; ``losses`` has a number per rule."""
-        self._ensemble = ensemble
+        self._ensemble: Ensemble = ensemble
         self.estimators_: list[Rule] = ensemble.rules
         self.estimator_weights_ = ensemble.votes
         self.n_iter_ = len(ensemble.round_ends)
@@ -478,22 +474,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
         "init": one_of(None, "uniform", "balanced", "cost")
     }
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 8,
-        init: Init | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
-        )
-        self.init = init
+    init: Init | None = None
 
     def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         """The algorithm on this problem."""
@@ -594,22 +575,8 @@ class PairVoteClassifier(BoostingClassifier):
     _rule: ClassVar[VoteRule]
     _rules: ClassVar[Mapping[str, Constraint]] = {"init": one_of(None, "cost", "uniform")}
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 16,
-        init: Init | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
-        )
-        self.init = init
+    max_leaves: int = 16
+    init: Init | None = None
 
     def _scheme(
         self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState

@@ -158,28 +158,10 @@ class MCBoostClassifier(BoostingClassifier):
         "decision": one_of("argmax", "bayes"),
     }
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        loss: str | MulticlassLoss = "gll",
-        decision: Literal["argmax", "bayes"] = "argmax",
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 8,
-        learning_rate: float = 1.0,
-        codewords: ArrayLike | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
-        )
-        self.loss = loss
-        self.decision = decision
-        self.learning_rate = learning_rate
-        self.codewords = codewords
+    loss: str | MulticlassLoss = "gll"
+    decision: Literal["argmax", "bayes"] = "argmax"
+    learning_rate: float = 1.0
+    codewords: ArrayLike | None = None
 
     def _loss(self) -> MulticlassLoss:
         loss: MulticlassLoss = named_loss(self.loss, type(self).__name__, binary=False)

@@ -7,7 +7,7 @@ ICASSP 2008.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -124,33 +124,8 @@ class GradientCSBClassifier(BinaryBoostingClassifier):
 
     _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        objective: str | Factory = "asymboost",
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 8,
-        learning_rate: float = 1.0,
-        init: Init | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix,
-            n_estimators,
-            estimator,
-            max_leaves,
-            init,
-            random_state,
-            n_jobs,
-            verbose,
-            columns,
-        )
-        self.learning_rate = learning_rate
-        self.objective = objective
+    objective: str | Factory = "asymboost"
+    learning_rate: float = 1.0
 
     def _named(self) -> NamedObjective | None:
         """The row of the table, or None if the objective is a function."""

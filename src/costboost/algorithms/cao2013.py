@@ -7,7 +7,7 @@ Journal of Software 24(11), 2013, 2584-2596.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint, Recipe
 from costboost.algorithms._base import BinaryBoostingClassifier
@@ -120,33 +120,8 @@ class AsyBLClassifier(BinaryBoostingClassifier):
         "guarded": BOOLEAN,
     }
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 8,
-        learning_rate: float = 1.0,
-        init: Init | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        guarded: bool = True,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix,
-            n_estimators,
-            estimator,
-            max_leaves,
-            init,
-            random_state,
-            n_jobs,
-            verbose,
-            columns,
-        )
-        self.learning_rate = learning_rate
-        self.guarded = guarded
+    learning_rate: float = 1.0
+    guarded: bool = True
 
     def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         return NewtonDescent(

@@ -7,7 +7,7 @@ KDD 2008, doi:10.1145/1401890.1401953.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -66,23 +66,9 @@ class AveragingClassifier(BoostingClassifier):
         The mean p-norm cost on the training rows after each round.
     """
 
+    max_leaves: int = 16
+
     _needs_classes_as_decisions: ClassVar[bool] = False
-
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 16,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
-        )
-
     _variant: ClassVar[Variant]
     _norm: ClassVar[float] = 1.0
 
@@ -202,28 +188,10 @@ class LpCSBClassifier(AveragingClassifier):
         "resample": Constraint("a boolean or 'auto'", lambda v: isinstance(v, bool) or v == "auto"),
     }
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        p: float = 2.0,
-        variant: Literal["relational", "adjusted", "direct"] = "relational",
-        step: Literal["harmonic", "bound"] = "harmonic",
-        resample: bool | Literal["auto"] = "auto",
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 16,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
-        )
-        self.p = p
-        self.variant = variant
-        self.step = step
-        self.resample = resample
+    p: float = 2.0
+    variant: Literal["relational", "adjusted", "direct"] = "relational"
+    step: Literal["harmonic", "bound"] = "harmonic"
+    resample: bool | Literal["auto"] = "auto"
 
     def _parts(self) -> tuple[Variant, float, Literal["harmonic", "bound"], bool]:
         resample = self.p == 1 if self.resample == "auto" else bool(self.resample)

@@ -7,7 +7,7 @@ Machine Intelligence 33(2), 2011, 294-309, doi:10.1109/TPAMI.2010.71 (technical 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -87,31 +87,7 @@ class CSAdaBoostClassifier(BinaryBoostingClassifier):
     _link = CostExponential()
     _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 8,
-        learning_rate: float = 1.0,
-        init: Init | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix,
-            n_estimators,
-            estimator,
-            max_leaves,
-            init,
-            random_state,
-            n_jobs,
-            verbose,
-            columns,
-        )
-        self.learning_rate = learning_rate
+    learning_rate: float = 1.0
 
     def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         w, a, b = problem.initial_weights(init), problem.c * problem.y, np.zeros_like(problem.c)
@@ -183,31 +159,7 @@ class CSRealBoostClassifier(BinaryBoostingClassifier):
     _link = CostExponential()
     _rules: ClassVar[Mapping[str, Constraint]] = {"learning_rate": LEARNING_RATE}
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 8,
-        learning_rate: float = 1.0,
-        init: Init | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix,
-            n_estimators,
-            estimator,
-            max_leaves,
-            init,
-            random_state,
-            n_jobs,
-            verbose,
-            columns,
-        )
-        self.learning_rate = learning_rate
+    learning_rate: float = 1.0
 
     def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         C1, C2 = problem.mean_pair
@@ -296,35 +248,9 @@ class CSLogitBoostClassifier(BinaryBoostingClassifier):
         "guarded": BOOLEAN,
     }
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 8,
-        weighting: Literal["boundary", "newton"] = "boundary",
-        learning_rate: float = 1.0,
-        init: Init | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        guarded: bool = True,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix,
-            n_estimators,
-            estimator,
-            max_leaves,
-            init,
-            random_state,
-            n_jobs,
-            verbose,
-            columns,
-        )
-        self.learning_rate = learning_rate
-        self.weighting = weighting
-        self.guarded = guarded
+    weighting: Literal["boundary", "newton"] = "boundary"
+    learning_rate: float = 1.0
+    guarded: bool = True
 
     def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         return NewtonDescent(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from scipy.special import softmax
@@ -90,22 +90,7 @@ class SAMMEC2Classifier(BoostingClassifier):
     _default_init: ClassVar[Init] = "uniform"
     _rules: ClassVar[Mapping[str, Constraint]] = {"init": one_of(None, "cost", "uniform")}
 
-    def __init__(
-        self,
-        cost_matrix: Any = None,
-        n_estimators: int = 100,
-        estimator: Any = None,
-        max_leaves: int = 8,
-        init: Init | None = None,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-        columns: Mapping[str, str] | None = None,
-    ) -> None:
-        super().__init__(
-            cost_matrix, n_estimators, estimator, max_leaves, random_state, n_jobs, verbose, columns
-        )
-        self.init = init
+    init: Init | None = None
 
     def _learner(self) -> Learner:
         learner = class_learner(super()._learner())

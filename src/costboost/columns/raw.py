@@ -165,7 +165,9 @@ def _of_pandas(column: Any) -> RawColumn:
         return RawColumn("number", values, (), name)
     if kind == "M":
         return RawColumn("date", column.to_numpy(dtype="datetime64[us]"), (), name)
-    if kind != "O" or name.startswith(("period", "interval", "list", "struct", "map", "time")):
+    if kind not in "OUT" or name.startswith(
+        ("period", "interval", "list", "struct", "map", "time")
+    ):
         return RawColumn("other", np.empty(0), (), name)
     try:
         codes, distinct = column.factorize()

@@ -209,7 +209,7 @@ def _texts(column: Any, name: str, text: str) -> AnyArray:
         texts = np.array(column.astype(object).to_numpy(), dtype=object)
         texts[column.isna().to_numpy()] = None
     else:
-        texts = np.asarray(getattr(column, "to_numpy", lambda: column)(), dtype=object)
+        texts = np.asarray(column, dtype=object)
     first = next((x for x in texts if x is not None), "")
     if not isinstance(first, str):
         raise ExpressionError(

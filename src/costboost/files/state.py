@@ -528,7 +528,7 @@ def _odd_name(of: str, names: frozenset[str]) -> str | None:
         hides = callable(hidden) or isinstance(hidden, kinds)
         if not name.isidentifier() or name.startswith("__") or hides:
             return f"can have no attribute {name!r:.60}"
-    if dataclasses.is_dataclass(cls):
+    if dataclasses.is_dataclass(cls) and not hasattr(cls, "get_params"):
         odd = sorted({field.name for field in dataclasses.fields(cls)} ^ names)
     else:
         odd = sorted(set(getattr(cls, "_get_param_names", list)()) - names)
