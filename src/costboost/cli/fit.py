@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from costboost.cli.problem import CostProblem, LabelledRows
-    from costboost.columns import Source
+    from costboost.columns import Column, Source
 
 SAMPLE = 200_000
 """Number of first rows from which the types of the columns are inferred, if not all are read."""
@@ -103,6 +103,9 @@ def fit(
     notes = list(problem.notes)
     if from_disk:
         notes.append(f"Columns are those of the first {SAMPLE:,} rows; all rows are checked.")
+        dates = [column.name for column in problem.columns.used if column.kind == "date"]
+        if dates:
+            notes.append(f"Dates are not used when training from disk: {', '.join(dates)}.")
     facts = {**(problem.facts or {}), "nothing": nothing}
     size = f"{problem.source.size:,} bytes" if from_disk else f"{len(problem.rows):,} rows"
     place = ", from disk" if from_disk else ""
@@ -296,7 +299,7 @@ def _on_disk(
 
     def fit() -> None:
         with talk.status("Training"):
-            features = [column.name for column in problem.columns.used]
+            features = [column.name for column in _features(problem)]
             model.fit_parquet(
                 files[0], problem.target, sample_weight=asked.weight_column, features=features
             )
@@ -311,6 +314,10 @@ def _on_disk(
     return Task(model, fit, held_out, counts[0], counts[1], test or "at random")
 
 
+def _features(problem: CostProblem) -> list[Column]:
+    return [column for column in problem.columns.used if column.kind != "date"]
+
+
 def _typed_rows(source: Source, problem: CostProblem) -> Iterator[pl.DataFrame]:
     """Columns as what they hold, batch by batch: features, what the costs name, target, weight."""
     import numpy as np
@@ -322,15 +329,10 @@ def _typed_rows(source: Source, problem: CostProblem) -> Iterator[pl.DataFrame]:
     columns, done = problem.columns, int(source.is_text) + 1
     classes, facts = np.unique(problem.rows.y).tolist(), problem.facts or {}
     priced = columns_of(problem.cost_matrix)
-    wanted = [column for column in columns if column.is_used or column.name in priced]
+    wanted = [*_features(problem), *(c for c in columns if c.name in priced and not c.is_used)]
     for frame in source.batches(SAMPLE):
         raw = columns.read(frame, source.name, done)
-        values = {
-            one.name: one.values(raw.table[one.name], source.name, done)
-            if one.kind == "date"
-            else raw[one.name]
-            for one in wanted
-        }
+        values = {one.name: raw[one.name] for one in wanted}
         known = frame.filter(has_label(frame[columns.target]))
         rows = read_rows(known, columns, classes, facts, source.name)
         found = pl.DataFrame(values).filter(has_label(frame[columns.target]))

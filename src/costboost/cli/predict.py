@@ -161,11 +161,12 @@ def _decided(
     np.put_along_axis(others, codes[:, None], np.inf, axis=1)
     new["saving"] = others.min(axis=1) - _own(expected, codes)
     if n_reasons:
-        found, values = model.explain(X, codes=codes), X.values()
+        found = model.explain(X, codes=codes)
+        values = [X[name] if name in X.columns else None for name in found.feature_names]
         order = np.argsort(-np.abs(found.parts), axis=1, kind="stable")[:, :n_reasons]
         for place in range(order.shape[1]):
             new[f"reason_{place + 1}"] = [
-                f"{found.feature_names[j]} = {_shown(values[row, j])}: {found.parts[row, j]:+.2f}"
+                f"{found.feature_names[j]} = {_shown(values[j][row])}: {found.parts[row, j]:+.2f}"
                 for row, j in enumerate(order[:, place].tolist())
             ]
     return codes, expected, new
@@ -318,16 +319,13 @@ def explain(
         n = source.scan().select(pl.len()).collect().item()
         raise TableError(f"{source.name} has {n:,} rows, so there is no row {row}.")
     X = model.columns_.read(frame, source.name, row + source.is_text)
-    found, given = model.explain(X), X.values()[0].tolist()
+    found = model.explain(X)
     answer = model._answer(X)
     proba, expected = answer.proba[0], answer.expected[0]
-    used = [column.is_used for column in model.columns_]
     parts = [
-        {"feature": name, "value": value, "part": part}
-        for name, value, part, is_used in zip(
-            found.feature_names, given, found.parts[0].tolist(), used, strict=True
-        )
-        if is_used
+        {"feature": column.name, "value": X[column.name][0], "part": part}
+        for column, part in zip(model.columns_, found.parts[0].tolist(), strict=True)
+        if column.is_used
     ]
     values = {
         "row": row,
