@@ -19,7 +19,7 @@ ROOT = Path(costboost.__file__).parent
 
 # The eight layers of CONTRIBUTING. A module may import from its own layer and from those before it.
 LAYERS = (
-    ("_typing", "errors", "_threads", "_numba", "_utils"),
+    ("_typing", "errors", "_threads", "_numba", "_utils", "_words"),
     ("costs", "columns"),
     ("metrics", "decisions"),
     ("estimator", "losses", "trees"),

@@ -56,10 +56,36 @@ MODELS = {
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_costs_are_averaged_over_the_rows_that_can_pay_them(make):
+    X, y, value = churners()
+    model = make().fit(X, y, costs=per_row(fn=value, fp=10, positive="churn"))
+    np.testing.assert_allclose(model.costs_.mean[0, 1], value[y == "churn"].mean())
+    assert model.costs_.high[0, 1] == value[y == "churn"].max()
+
+
+def test_seven_classes_have_no_fn():
+    X = np.random.default_rng(0).normal(size=(140, 2))
+    model = MinCostClassifier(cost_matrix=None, n_jobs=1).fit(X, np.arange(140) % 7)
+    with pytest.raises(ValueError, match=r"'fn', a name for two classes.*Pass \(truth, decision\)"):
+        model.break_even(X, "fn")
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_labels_that_are_objects(make):
+    X = np.arange(40.0)[:, None]
+    y = np.array([True, False] * 20, dtype=object)
+    assert make().fit(X, y).classes_.tolist() == [False, True]
+    lists = np.empty(40, dtype=object)
+    lists[:] = [[1], [2]] * 20
+    with pytest.raises(ValueError, match=r"one label for every row, got \[1\] on row 0"):
+        make().fit(X, lists)
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 def test_the_positive_class_is_never_guessed(make):
     X, y, value = churners()
     for arguments in ({"costs": per_row(fn=value, fp=10)}, {"costs": {"fn": 5, "fp": 1}}):
-        with pytest.raises(ValueError, match=r"the positive one.*'churn' and 'stay'"):
+        with pytest.raises(ValueError, match=r"the positive one.*'churn' or 'stay'"):
             make().fit(X, y, **arguments)
     with pytest.raises(ValueError, match="which class is the positive one"):
         make({"fn": 5, "fp": 1}).fit(X, y)

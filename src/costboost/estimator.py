@@ -548,11 +548,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         known, positive = answer.costs, positive_of(self.cost_matrix)
         if costs is not None:
             positive = positive_of(self._read_row_costs(costs))
-        if isinstance(entry, str):
-            code = positive_code(
-                positive, self.classes_, "entry", f"{type(self).__name__}.break_even",
-                remedy="name the entry by its labels, (truth, decision)",
-            )  # fmt: skip
+        if isinstance(entry, str) and len(self.classes_) == 2:
+            owner = f"{type(self).__name__}.break_even"
+            code = positive_code(positive, self.classes_, "entry", owner)
             positive = self.classes_.tolist()[code]
         return break_even(
             proba,

@@ -98,6 +98,18 @@ class Trees:
         """Number of trees per score."""
         return len(self.roots) // self.n_scores
 
+    @cached_property
+    def width(self) -> int:
+        """Number of columns that rows must have."""
+        return int(self.feature.max(initial=-1)) + 1
+
+    def _check_width(self, X: Any) -> None:
+        # Compiled code reads beyond the end of a row that is too short.
+        if X.shape[1] < self.width:
+            raise ValueError(
+                f"The trees ask for column {self.width - 1}, and there are {X.shape[1]}."
+            )
+
     def __getstate__(self) -> dict[str, Any]:
         # What is made on the way, such as LightGBM's twin, is made again elsewhere.
         return {field.name: getattr(self, field.name) for field in fields(self)}
@@ -106,6 +118,7 @@ class Trees:
 
     def scores(self, X: AnyArray, threads: int = 1) -> Floats:
         """Raw scores of rows, (n,) or (n, n_scores)."""
+        self._check_width(X)
         n = X.shape[0]
         is_cold = not _kernel.cache_info().currsize
         if is_cold and 0 < n <= _FEW and not is_sparse(X):
@@ -184,6 +197,7 @@ class Trees:
         # Each row through all trees, as LightGBM does it, would fetch the trees into the cache
         # again and again.
         # Arrays as the kernel knows them: numba would compile another one for read-only memory.
+        self._check_width(X)
         add, arrays = _kernel(), self._arrays
         roots = np.require(roots, np.int32, ["C", "W"])
         if values is not None:
@@ -303,8 +317,8 @@ class Trees:
 
     # --- soundness --------------------------------------------------------------------------------
 
-    def check(self, n_features: int) -> None:
-        """Raise a ValueError unless any row of so many features can be scored and explained."""
+    def check(self) -> None:
+        """Raise a ValueError unless any row of at least `width` columns can be scored."""
         for name, dtype in _DTYPES.items():
             array = getattr(self, name)
             if not isinstance(array, np.ndarray) or array.dtype != dtype:
@@ -329,8 +343,8 @@ class Trees:
             "the same number of trees for each score": n_trees % self.n_scores == 0,
             "finite numbers": np.isfinite(numbers).all() and not np.isnan(self.threshold).any(),
             "covers that are not negative": (self.leaf_cover >= 0).all(),
-            f"features below {n_features}": self._are_in(self.feature, n_features),
-            "known kinds of nodes": self._are_in(self.kind, 8),
+            "features that are columns": (self.feature >= 0).all(),
+            "known kinds of nodes": ((self.kind >= 0) & (self.kind < 8)).all(),
             "sets of categories within the table": self._has_sound_sets(),
             "one parent for each node, and no circles": self._is_forest(),
         }
@@ -339,10 +353,6 @@ class Trees:
                 raise ValueError(f"Trees must have {rule}.")
         if next(islice(self._levels(), _DEPTH, None), None) is not None:
             raise ValueError(f"Trees must have a depth of at most {_DEPTH}.")
-
-    @staticmethod
-    def _are_in(array: AnyArray, end: int) -> bool:
-        return bool(((array >= 0) & (array < end)).all())
 
     def _has_sound_sets(self) -> bool:
         chosen = (self.kind & CATEGORY) > 0
@@ -397,6 +407,7 @@ class Trees:
 
     def _predicted(self, X: Any, **options: Any) -> Any:
         """The answer of LightGBM's twin."""
+        self._check_width(X)
         twins = self.__dict__.setdefault("_twins", {})
         if (twin := twins.get(X.shape[1])) is None:
             twin = twins[X.shape[1]] = self.to_lightgbm(X.shape[1])

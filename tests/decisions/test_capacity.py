@@ -90,11 +90,11 @@ def test_many_groups_are_one_pass(capacity):
     """A scan per group took 10 and 50 s for these; the prices are those of each group alone."""
     rng = np.random.default_rng(0)
     E, group = rng.uniform(0, 9, (60_000, 3)), rng.integers(0, 20_000, 60_000)
-    start = time.perf_counter()
+    start = time.process_time()
     found = allocate(E, capacity=capacity, per=group)
     named = {j: dict.fromkeys(found.price, limit) for j, limit in capacity.items()}
     by_name = allocate(E, capacity=named, per=group)
-    assert time.perf_counter() - start < 6.0
+    assert time.process_time() - start < 6.0
     assert (np.bincount(group[found.codes == 1])[list(found.price)] == 1).all()
     assert (found.codes == by_name.codes).all()
     for name in list(found.price)[:200]:

@@ -4,7 +4,7 @@
 
 Two kinds of damage. *Accidents* change bytes of a file and cannot know its hashes: the answer is a
 `ModelFileError`, or the same model to the last bit. *Attacks* change what is inside and declare the
-right sizes and hashes: the answer is a `ModelFileError`, or a model that can be asked without a
+right sizes and hash: the answer is a `ModelFileError`, or a model that can be asked without a
 signal or a hang (a file that declares another sound tree is another sound model). The files are
 loaded in a process of their own, so that a crash is seen.
 """
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import io
+import hashlib
 import json
 import math
 import os
@@ -24,16 +24,16 @@ import sys
 import tempfile
 import time
 import warnings
-import zipfile
+import zlib
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 
 from costboost.errors import ModelFileError
-from costboost.files import container, load
+from costboost.files import FORMAT, load, save
 from costboost.files.model import contents
-from costboost.files.state import ARRAYS, STATE, classes
+from costboost.files.state import classes
 from files.models import answers, fitted, same
 
 BASES = (
@@ -95,9 +95,19 @@ ACCIDENTS = (flip, cut, lose, append)
 
 # -- attacks: what is inside ----------------------------------------------------------------------
 
+STATE, ARRAYS = "state", "arrays"
 
-def pick(members, rng):
-    return rng.choice(list(members))
+
+def signed(rest, number=FORMAT):
+    """A file with the right hash."""
+    return f"costboost model {number} {hashlib.sha256(rest).hexdigest()}\n".encode() + rest
+
+
+def forged(manifest=b"{}", state=b"{}", arrays=b"", *, sizes=None, content=None, level=0):
+    """A file of anything, which declares its sizes rightly unless told otherwise."""
+    sizes = sizes or (len(manifest), len(state), len(arrays))
+    content = zlib.compress(state + arrays, level) if content is None else content
+    return signed(b"%d %d %d\n" % sizes + manifest + content)
 
 
 def number_in_state(members, rng):
@@ -111,14 +121,14 @@ def number_in_state(members, rng):
 def entry_of_array(members, rng):
     """An entry of an array replaced by one that is out of range somewhere; trees are arrays too."""
     nodes = list(walk(json.loads(members[STATE])))
-    arrays = [node for node in nodes if "array" in node and 0 not in node["shape"]]
+    arrays = [node for node in nodes if "array" in node and 0 not in node["array"]]
     place, wanted = 0, rng.randrange(len(arrays))
     for node in nodes:
         if "scalar" in node:
             place += np.dtype(node["scalar"]).itemsize
         if "array" not in node:
             continue
-        dtype, count = np.dtype(node["array"]), math.prod(node["shape"])
+        dtype, count = np.dtype(node["array"][0]), math.prod(node["array"][1:])
         if node is arrays[wanted]:
             break
         place += dtype.itemsize * count
@@ -145,16 +155,18 @@ def shape_or_type(members, rng):
     state = json.loads(members[STATE])
     node = rng.choice([node for node in walk(state) if "array" in node])
     if rng.random() < 0.5:
-        node["array"] = rng.choice(("<f8", "<f4", "<i8", "<i4", "|b1", "<U3", "|O", "<V8", "f8,f8"))
+        kinds = ("<f8", "<f4", "<i8", "<i4", "|b1", "<U3", "|O", "<V8", "f8,f8")
+        node["array"][0] = rng.choice(kinds)
     else:
-        shapes = ([2**39, 0], [2**62], [], [-1], [0], [1] * 40, node["shape"][::-1], "x", None)
-        node["shape"] = rng.choice((*shapes, [*node["shape"], 1]))
+        shape = node["array"][1:]
+        shapes = ([2**39, 0], [2**62], [], [-1], [0], [1] * 40, shape[::-1], ["x"], [None])
+        node["array"][1:] = rng.choice((*shapes, [*shape, 1]))
     members[STATE] = json.dumps(state).encode()
 
 
 def bytes_of_member(members, rng):
-    """A member damaged like a file."""
-    name = pick(members, rng)
+    """The state or the arrays damaged like a file."""
+    name = rng.choice((STATE, ARRAYS))
     members[name] = rng.choice((flip, cut, lose))(members[name], rng) if members[name] else b"x"
 
 
@@ -172,7 +184,7 @@ def state_value(members, rng):
     item, key = rng.choice(places)
     action = rng.randrange(4)
     if action == 0 and isinstance(item, dict):
-        names = ("object", "predict", "__class__", "class", "n_features_in_", "same")
+        names = ("same", "predict", "__class__", "tuple", "n_features_in_", "tree_")
         item[rng.choice(names)] = item.pop(key)
     elif action == 1:
         other, place = rng.choice(places)
@@ -184,29 +196,17 @@ def state_value(members, rng):
     elif action == 2:
         del item[key]
     else:
-        item[key] = rng.choice((*VALUES, {"object": rng.randrange(-2, 40)}))
+        item[key] = rng.choice((*VALUES, {"same": rng.randrange(-2, 40)}))
     members[STATE] = json.dumps(state).encode()
 
 
 def another_class(members, rng):
     """An object that says it is of another class."""
     state = json.loads(members[STATE])
-    node = rng.choice([node for node in state["objects"] if "class" in node])
-    node["class"] = rng.choice((*sorted(classes()), "Popen", "os.system", ""))
+    node = rng.choice([node for node in walk(state) if next(iter(node), "") in classes()])
+    content = node.pop(next(iter(node)))
+    node[rng.choice((*sorted(classes()), "Popen", "os.system", ""))] = content
     members[STATE] = json.dumps(state).encode()
-
-
-def swapped(members, rng):
-    """Contents of two members exchanged."""
-    a, b = pick(members, rng), pick(members, rng)
-    members[a], members[b] = members[b], members[a]
-
-
-def renamed(members, rng):
-    """A member under a name that is not allowed, or of its own invention."""
-    name = pick(members, rng)
-    bad = ("/etc/passwd", "../x.txt", "a\\b.txt", "boosters/../x.txt", "extra/0.txt", "CON", "")
-    members[rng.choice(bad)] = members.pop(name) if rng.random() < 0.5 else members[name]
 
 
 ATTACKS = (
@@ -221,84 +221,53 @@ ATTACKS = (
     state_value,
     state_value,
     another_class,
-    swapped,
-    renamed,
 )
 
 
-def doubling(kind, n):
-    """Objects that hold the one before several times."""
-    first = {"class": "Members", "items": [1]}
-    items = {"tuple": [{"tuple": [{"object": 0}] * 2}], "list": [[{"object": 0}] * 9]}[kind]
+def doubling(n, kind):
+    """Values that hold the one before several times."""
+    return [[1], *(kind(i) for i in range(n))]
 
-    def at(i):
-        return json.loads(json.dumps(items).replace('"object": 0', f'"object": {i}'))
 
-    return [first, *({"class": "Members", "items": at(i)} for i in range(n))]
+BOMBS = {
+    "deep": lambda: b"[" * 200_000,
+    "doubling": lambda: doubling(60, lambda i: {"tuple": [{"tuple": [{"same": i}] * 2}]}),
+    "nine times": lambda: doubling(200, lambda i: [[{"same": i}] * 9]),
+    "a long number": lambda: b"[" + b"9" * 100_000 + b"]",
+    "many lists": lambda: b"[" + b"[]," * 3_000_000 + b"[]]",
+    "many tuples": lambda: b"[" + b'{"tuple":[]},' * 400_000 + b"[]]",
+    "a huge array": lambda: {"array": ["<f8", 10**12]},
+    "an empty giant": lambda: {"array": ["<f8", 2**39, 0]},
+    "keys that collide": lambda: {"pairs": [[i * (2**61 - 1), 0] for i in range(50_000)]},
+}  # fmt: skip
 
 
 def bomb(manifest, members, rng):
     """A file that asks for more memory or time than it should get."""
-    kind = rng.randrange(10)
-    state = {
-        0: lambda: b"[" * 200_000,
-        1: lambda: json.dumps({"objects": doubling("tuple", 60)}).encode(),
-        2: lambda: json.dumps({"objects": doubling("list", 200)}).encode(),
-        3: lambda: b'{"objects": [' + b"9" * 100_000 + b"]}",
-        4: lambda: b'{"objects": [' + b"[]," * 3_000_000 + b"[]]}",
-        5: lambda: b'{"objects": [' + b'{"tuple":[]},' * 400_000 + b"[]]}",
-        6: lambda: json.dumps({"objects": [{"class": "Members", "items": [
-            {"array": "<f8", "shape": [10**12]}]}]}).encode(),
-        7: lambda: json.dumps({"objects": [{"class": "Members", "items": [
-            {"pairs": [[i * (2**61 - 1), 0] for i in range(50_000)]}]}]}).encode(),
-    }.get(kind)  # fmt: skip
-    if state is not None:
-        members[STATE] = state()
-    elif kind == 8:  # many members
-        members.update({f"arrays/m{i}.npy": b"" for i in range(900)})
-    else:  # zeros, packed as the writer would not
-        members[ARRAYS] += bytes(2**24)
-        buffer = io.BytesIO()
-        packed = io.BytesIO(container.pack(manifest, members))
-        with zipfile.ZipFile(packed) as old, zipfile.ZipFile(buffer, "w") as new:
-            for entry in old.infolist():
-                new.writestr(zipfile.ZipInfo(entry.filename), old.read(entry), 8)
-        return buffer.getvalue()
-    return container.pack(manifest, members)
+    kind = rng.choice([*BOMBS, "zeros"])
+    if kind == "zeros":  # packed as the writer would not
+        return forged(manifest, members[STATE], members[ARRAYS] + bytes(2**24), level=9)
+    state = BOMBS[kind]()
+    return forged(manifest, state if isinstance(state, bytes) else json.dumps(state).encode())
 
 
 def mutated(number, base):
     """A damaged file, what was done to it, and whether it was an accident."""
     rng = random.Random(number)
-    manifest, members = base
-    manifest, members = dict(manifest), dict(members)
-    draw = rng.random()
+    members = {STATE: base[1], ARRAYS: base[2]}
+    manifest, draw = json.dumps(base[0]).encode(), rng.random()
     if draw < 0.4:
         action = rng.choice(ACCIDENTS)
-        return action(container.pack(manifest, members), rng), action.__name__, True
+        return action(forged(manifest, *members.values()), rng), action.__name__, True
     if draw < 0.42:
         return bomb(manifest, members, rng), "bomb", False
-    if draw < 0.45:  # the manifest itself
-        key = rng.choice(["class", "format", "members", "kind", "untrusted"])
-        data = container.pack(manifest, members)
-        return rewritten_manifest(data, key, rng.choice(VALUES)), "manifest", False
+    if draw < 0.45:
+        key = rng.choice(["class", "untrusted", "boosters", "features"])
+        manifest = json.dumps({**base[0], key: rng.choice(VALUES)}).encode()
+        return forged(manifest, *members.values()), "manifest", False
     action = rng.choice(ATTACKS)
     action(members, rng)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return container.pack(manifest, members), action.__name__, False
-
-
-def rewritten_manifest(data, key, value):
-    """A container with one entry of its manifest replaced."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(buffer, "w") as new:
-        for entry in old.infolist():
-            content = old.read(entry)
-            if entry.filename == "manifest.json":
-                content = json.dumps({**json.loads(content), key: value}).encode()
-            new.writestr(zipfile.ZipInfo(entry.filename), content)
-    return buffer.getvalue()
+    return forged(manifest, *members.values()), action.__name__, False
 
 
 # -- asking ---------------------------------------------------------------------------------------
@@ -325,7 +294,7 @@ def worker(first, last):
         model, X = fitted(case)
         base = contents(model)
         with tempfile.TemporaryDirectory() as folder:
-            path = container.write(Path(folder) / "base", *base)
+            path = save(model, Path(folder) / "base")
             bases[case] = base, answers(load(path), X), X  # the copy's, for SHAP values
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "mutant.costboost"

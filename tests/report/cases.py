@@ -33,7 +33,7 @@ def two_classes(n=300, seed=0, per_row=True, weights=False, **more):
         costs=costs if per_row else [[5.0, 30.0], [5.0, 0.0]],
         positive="fraud",
         sample_weight=rng.integers(1, 4, n).astype(float) if weights else None,
-        **{"amount": ("amount", amount), **more},
+        **{"amount": ("amount", amount), "nothing": "ok", **more},
     )
 
 
@@ -51,7 +51,7 @@ def many_classes(n=200, k=4, d=4, seed=1, per_row=False, **more):
 def prices_only(n=150, seed=2):
     rng = np.random.default_rng(seed)
     p = probabilities(rng, n, 2)
-    return make_case(truth(rng, p), p, classes=[0, 1], prices=rng.uniform(-2, 9, (n, 2)).round(2))
+    return make_case(truth(rng, p), p, classes=[0, 1], costs=rng.uniform(-2, 9, (n, 2)).round(2))
 
 
 CASES = {

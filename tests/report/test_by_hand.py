@@ -83,10 +83,11 @@ def test_report(model, by_hand):
     pytest.importorskip("plotly")
     table, _, sums = by_hand
     X, y = table.drop(columns="fraud"), table["fraud"]
-    head = model.report_data(X, y).headline
+    head = model.report_data(X, y, nothing="no").headline
     best = min(sums["always no"], sums["always yes"])
     wanted = {"model": sums["model"], "constant": best, "nothing": sums["always no"]}
     for key, cost in wanted.items():
         assert head.rule(key).cost.value == pytest.approx(cost, abs=0.005), key
         assert head.rule(key).saving.value == pytest.approx(cost - sums["model"], abs=0.005), key
+    assert head.verdict.gain == pytest.approx((best - sums["model"]) / len(y))
     assert head.perfect == pytest.approx(sums["right"], abs=0.005)

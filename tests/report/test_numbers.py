@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from costboost.decisions import sensitivity
 from costboost.metrics import cost_by_threshold, cost_curve, total_cost
 from costboost.report import make_case, report_data
-from costboost.report.board import board_of, factors_of, levers_of
-from costboost.report.decisions import calibrations, capacity_curve, share_curve, wilson
-from costboost.report.headline import headline, total_intervals
-from costboost.report.money import deciles, mistakes, outcomes, segments
-from costboost.report.what_if import sensitivity, threshold_curve
+from costboost.report.decisions import wilson
+from costboost.report.headline import headline
+from costboost.report.money import mistakes
 from report.cases import CASES, many_classes, two_classes
 
 cases = pytest.mark.parametrize("case", [make() for make in CASES.values()], ids=list(CASES))
@@ -37,7 +36,6 @@ def test_headline_costs_what_the_metric_says(name):
 
     constants = [priced(np.full(case.n, e)) for e in range(case.d)]
     for key, cost in {
-        "nothing": constants[case.nothing],
         "constant": min(constants),
         "model": priced(case.decided),
         "likeliest": priced(case.right[case.proba.argmax(axis=1)]),
@@ -48,17 +46,11 @@ def test_headline_costs_what_the_metric_says(name):
         assert rule.saving.value == pytest.approx(gap)
         assert rule.saving.low <= rule.saving.value <= rule.saving.high
     assert head.perfect == pytest.approx((case.prices.min(axis=1) * case.weights).sum())
+    assert head.verdict.gain == pytest.approx(head.rule("constant").saving.value / head.rows)
+    assert ("nothing" in [rule.key for rule in head.rules]) == (case.nothing is not None)
 
 
-@pytest.mark.parametrize("n", [60, 30_000])
-def test_intervals_cover_the_truth_as_often_as_they_say(n):
-    """Sums of n skewed numbers of known mean: bootstrap for few, normal for many."""
-    rng = np.random.default_rng(0)
-    found = [total_intervals(rng.exponential(size=(n, 1)), seed=seed)[0] for seed in range(80)]
-    assert 0.86 <= np.mean([one.low <= n <= one.high for one in found]) <= 0.99
-
-
-def test_days_are_resampled_if_there_are_enough():
+def test_days_are_the_draws_if_there_are_enough():
     n = 600
     time = np.datetime64("2026-03-01") + (np.arange(n) // 20).astype("timedelta64[D]")
     case = two_classes(n, time=time)
@@ -87,36 +79,36 @@ def test_rivals_decide_by_the_same_costs():
 @pytest.mark.parametrize("name", [name for name in CASES if name.startswith("two classes")])
 def test_threshold_curve_is_the_metric(name):
     case = CASES[name]()
-    curve = threshold_curve(case, board_of(case))
-    thresholds, costs = cost_by_threshold(
+    report = report_data(case)
+    curve = report.thresholds
+    risks, costs = cost_by_threshold(
         labels(case, case.codes),
         case.risk,
-        costs=case.matrix if case.is_per_row else case.matrix[case.codes],
+        costs=case.prices,
         positive="fraud",
         labels=np.array(case.classes),
         sample_weight=case.weights,
     )
-    found = dict(zip(thresholds.tolist(), costs.tolist(), strict=True))
-    wanted = [found[threshold] for threshold in curve["thresholds"][:-1].tolist()]
-    assert curve["costs"] == pytest.approx([*wanted, costs[-1]])
-    assert curve["best"][1] == pytest.approx(costs.min())
-    if not case.is_per_row:
+    assert curve["costs"] == pytest.approx(costs[np.searchsorted(risks, curve["thresholds"])])
+    if case.matrix.ndim == 2:
         assert curve["stated"] == pytest.approx(5 / 30)
-        at = board_of(case).operating_point(threshold=curve["stated"])
-        assert at.cost == pytest.approx(curve["chosen"])
+        at = report.operating_point(threshold=curve["stated"])
+        assert at.cost == pytest.approx(report.headline.rule("model").cost.value)
 
 
 @cases
 def test_curves_are_the_sliders_model(case):
-    board = board_of(case)
-    curve = threshold_curve(case, board)
-    if curve is None:
-        assert len(case.risky) in (0, case.k)
-    else:
+    report = report_data(case)
+    board, curve = report.board, report.thresholds
+    assert (curve is None) == (len(case.risky) == 0)
+    if curve is not None:
+        best, lowest = curve["best"]
+        assert f"{best:g}" in str(report.sliders.thresholds)  # what is shown can be set
+        assert board.operating_point(threshold=best).cost == pytest.approx(lowest)
         for t, cost in list(zip(curve["thresholds"], curve["costs"], strict=True))[::17]:
             assert board.operating_point(threshold=t).cost == pytest.approx(cost)
-    for limited in range(case.d):
-        curve = capacity_curve(case, board, limited)
+    for curve in report.capacities:
+        limited = curve["decision"]
         assert curve["wanted"] == pytest.approx(board.operating_point().counts[limited])
         for capacity, cost in list(zip(curve["capacities"], curve["costs"], strict=True))[::23]:
             point = board.operating_point(capacity=capacity, limited=limited)
@@ -127,27 +119,8 @@ def test_curves_are_the_sliders_model(case):
 
 
 def test_price_of_one_more_unit_is_what_it_saves():
-    case = two_classes(80)
-    curve = capacity_curve(case, board_of(case), 0)
+    (curve,) = report_data(two_classes(80)).capacities
     assert -np.diff(curve["expected"]) == pytest.approx(curve["prices"][:-1])
-
-
-@cases
-def test_share_curve_ends_where_it_must(case):
-    curve = share_curve(case, board_of(case))
-    assert curve["shares"][[0, -1]].tolist() == pytest.approx([0, 1])
-    assert curve["savings"][0] == 0
-    idle = case.total(np.full(case.n, case.nothing))
-    assert curve["chosen"][1] == pytest.approx(idle - case.total(case.decided))
-    assert curve["best"][1] >= curve["savings"].max() - 1e-9
-
-
-def test_share_curve_at_the_model_share_is_the_model():
-    """Acting where the expected saving is positive is what the model does."""
-    case = two_classes(200)
-    curve = share_curve(case, board_of(case))
-    at = np.interp(curve["chosen"][0], curve["shares"], curve["savings"])
-    assert at == pytest.approx(curve["chosen"][1])
 
 
 def test_cost_curves_are_the_metric():
@@ -177,8 +150,8 @@ def test_wilson_interval_is_scipys():
 
 @cases
 def test_calibration_counts_every_row_once(case):
-    for curve in calibrations(case):
-        j = [str(label) for label in case.classes].index(curve["label"])
+    for curve in report_data(case).calibrations:
+        j = case.classes.index(curve["label"])
         for key, wanted in {
             "observed": case.weights[case.codes == j].sum(),
             "predicted": (case.weights * case.proba[:, j]).sum(),
@@ -192,51 +165,39 @@ def test_calibration_counts_every_row_once(case):
 # -- if the costs are wrong ---------------------------------------------------------------------
 
 
-def factors_at(levers, place, factor, shape):
-    """One lever moved, the others at 1."""
-    values = np.ones(len(levers))
-    values[place] = factor
-    return factors_of(levers, values, shape)
-
-
 @cases
-def test_regret_by_hand(case):
-    board, levers = board_of(case), levers_of(case)
-    found = sensitivity(case, board, levers)
+def test_wrong_costs_are_those_of_decisions(case):
+    """By levers of single mistakes the page's own model says the same."""
+    report = report_data(case)
+    found, board = report.sensitivity, report.board
+    if case.costs.matrix is None:
+        assert found is None
+        return
     stated = board.operating_point().decided
-    own = case.weights * case.prices[np.arange(case.n), stated]
-    for place, lever in enumerate(levers):
-        for at, factor in enumerate(found["factors"]):
-            factors = factors_at(levers, place, factor, board.shape)
-            kept = (own * factors[case.codes, stated]).sum()
-            regret = kept - board.operating_point(factors).cost
-            assert found["lines"][lever.label][at] == pytest.approx(regret, abs=1e-9)
-    assert found["factors"][5] == 1
-    assert all(line[5] == 0 for line in found["lines"].values())
-    if len(levers) == 2:
-        first, second = levers
-        assert found["grid"][:, 5] == pytest.approx(found["lines"][first.label])
-        assert found["grid"][5] == pytest.approx(found["lines"][second.label])
-
-
-@cases
-def test_break_even_is_where_the_saving_changes_sign(case):
-    board, levers = board_of(case), levers_of(case)
-
-    def saving(place, factor):
-        factors = factors_at(levers, place, factor, board.shape)
-        constants = [board.account(np.full(case.n, e), factors).cost for e in range(case.d)]
-        return min(constants) - board.account(case.decided, factors).cost
-
-    found = sensitivity(case, board, levers)["break_even"]
-    for place, (low, high) in enumerate(found.values()):
-        if np.isnan(low):
-            assert all(saving(place, f) < 0 for f in np.geomspace(0.01, 100, 60))
+    for place, name in enumerate(board.levers):
+        if name not in found["regret"]:
             continue
-        inside = low + 1 if np.isinf(high) else (low + high) / 2
-        assert saving(place, inside) >= 0
-        assert low == 0 or saving(place, 0.999 * low) < 0
-        assert np.isinf(high) or saving(place, 1.001 * high) < 0
+        low, high = found["break_even"][name]
+        for at, factor in enumerate(found["factors"]):
+            values = np.ones(len(board.levers))
+            values[place] = factor
+            factors = board.factors(values)
+            cost, known = board.account(stated, factors).cost, board.operating_point(values).cost
+            assert found["regret"][name][at] == pytest.approx(cost - known, abs=1e-6)
+            constants = [board.account(np.full(case.n, e), factors).cost for e in range(case.d)]
+            if low < factor < high:
+                assert cost <= min(constants) + 1e-6
+    assert all(line[list(found["factors"]).index(1)] == 0 for line in found["regret"].values())
+    assert 1 <= len(found["regret"]) <= 6
+
+
+def test_weights_of_sensitivity_are_repeated_rows():
+    case = two_classes(60, per_row=False, weights=True)
+    rows = np.repeat(np.arange(case.n), case.weights.astype(int))
+    once = sensitivity(case.proba, case.matrix, case.codes, sample_weight=case.weights)
+    often = sensitivity(case.proba[rows], case.matrix, case.codes[rows])
+    for one, other in zip(once.rows, often.rows, strict=True):
+        assert one["regret"] == pytest.approx(other["regret"])
 
 
 # -- where the money goes -----------------------------------------------------------------------
@@ -253,8 +214,8 @@ def test_mistakes_are_the_rows_of_largest_avoidable_cost(case):
     assert [m["avoidable"] for m in found] == pytest.approx([avoidable[i] for i in ranked])
     for mistake in found:
         i = int(mistake["row"])
-        assert mistake["truth"] == str(case.classes[case.codes[i]])
-        assert mistake["decided"] == str(case.decisions[case.decided[i]])
+        assert mistake["truth"] == case.classes[case.codes[i]]
+        assert mistake["decided"] == case.decisions[case.decided[i]]
         assert mistake["probability"] == case.proba[i, case.codes[i]]
 
 
@@ -279,7 +240,7 @@ def test_reasons_are_the_largest_parts():
 
 @cases
 def test_outcomes_add_up(case):
-    found = outcomes(case)
+    found = report_data(case).outcomes
     assert found["rows"].sum() == pytest.approx(case.weights.sum())
     assert found["paid"].sum() == pytest.approx(case.total(case.decided))
     best = (case.prices.min(axis=1) * case.weights).sum()
@@ -298,7 +259,8 @@ def test_groups_add_up():
         "gaps": np.where(rng.uniform(size=n) < 0.2, np.nan, rng.normal(size=n)),
     }
     case = two_classes(n, weights=True, segments=columns)
-    parts = {"amount": deciles(case), **segments(case)}
+    report = report_data(case)
+    parts = {"amount": report.deciles, **report.segments}
     assert {name: len(parts[name]) for name in ("amount", "word", "number")} == {
         "amount": 10, "word": 12, "number": 5
     }  # fmt: skip
@@ -309,7 +271,7 @@ def test_groups_add_up():
         for key, wanted in {
             "rows": case.weights.sum(),
             "model": case.total(case.decided),
-            "nothing": case.total(np.full(n, case.nothing)),
+            "constant": report.headline.rule("constant").cost.value,
         }.items():
             assert sum(group[key] for group in groups) == pytest.approx(wanted)
 
@@ -324,10 +286,19 @@ def test_features_by_money():
     assert found["names"] == ["b", "a", "c"]
     assert found["money"] == pytest.approx(np.abs(parts).mean(axis=0)[[1, 0, 2]])
     assert [effect["name"] for effect in found["effects"]] == ["b", "a"]
-    for_acting = np.where(case.decided == case.nothing, -1, 1) * parts[:, 1]
+    assert found["toward"] == "fraud"
+    for_acting = np.where(case.decided == case.idle, -1, 1) * parts[:, 1]
     effect = found["effects"][0]
     for label, mean in zip(effect["labels"], effect["mean"], strict=True):
         assert mean == pytest.approx(for_acting[values["b"] == label].mean())
+
+
+def test_features_speak_of_no_action_where_there_are_several():
+    rng = np.random.default_rng(0)
+    found = report_data(
+        many_classes(features={"a": rng.normal(size=200)}, explain=rng.normal(size=(200, 1)))
+    ).features
+    assert (found["names"], found["effects"], found["toward"]) == (["a"], [], None)
 
 
 # -- laws ---------------------------------------------------------------------------------------
@@ -339,24 +310,27 @@ def test_weight_two_is_the_row_twice():
     names = np.array(once.classes)
     y = names[once.codes[rows]]
     costs = once.matrix[rows]
-    twice = make_case(y, once.proba[rows], classes=names, costs=costs, positive="fraud")
+    twice = make_case(y, once.proba[rows], classes=names, costs=costs, nothing="ok")
     a, b = report_data(once), report_data(twice)
     assert a.outcomes["paid"] == pytest.approx(b.outcomes["paid"])
     assert a.thresholds["best"] == pytest.approx(b.thresholds["best"])
-    assert a.shares["best"] == pytest.approx(b.shares["best"])
     for x, y in zip(a.headline.rules, b.headline.rules, strict=True):
         assert x.cost.value == pytest.approx(y.cost.value)
-    for lever, span in a.sensitivity["break_even"].items():
-        assert span == pytest.approx(b.sensitivity["break_even"][lever])
+    for name, span in a.sensitivity["break_even"].items():
+        assert span == pytest.approx(b.sensitivity["break_even"][name])
 
 
 def test_costs_in_words():
-    words = report_data(two_classes(per_row=False, unit="€")).about["costs"]
-    assert "Deciding ok when the truth is fraud costs €30." in words
-    assert not [sentence for sentence in words if "ok when the truth is ok" in sentence]
+    words = report_data(two_classes(per_row=False)).about["costs"]
+    assert "deciding 'ok' when the truth is 'fraud' costs 30" in words
     many = report_data(many_classes(per_row=True)).about["costs"]
-    assert len(many) == 12
-    assert all("on average" in sentence for sentence in many)
+    assert all("on average" in sentence for sentence in many if "costs 0" not in sentence)
+
+
+def test_average_costs_are_over_the_rows_of_that_truth():
+    case = two_classes()
+    missed = case.matrix[case.codes == 0, 0, 1]
+    assert case.average[0, 1] == pytest.approx(missed.mean())
 
 
 # -- what make_case refuses ---------------------------------------------------------------------
@@ -372,13 +346,13 @@ WRONG = [
     ({"classes": [0, 2]}, r"'y' parameter of make_case must hold only \[0, 2\], got \[1\]"),
     ({"nothing": 7}, "'nothing' parameter"),
     ({"positive": 7}, "'positive' parameter"),
-    ({"sample_weight": [-1, 1, 1, 1]}, "must be >= 0"),
+    ({"sample_weight": [-1, 1, 1, 1]}, "sample_weight of make_case must be finite, not negative"),
     ({"time": ["x"] * 4}, "'time' parameter of make_case must hold dates"),
     ({"segments": {"a": [1, 2]}}, "must have one value per row, 4"),
     ({"rivals": {"r": P[:2]}}, r"rivals\['r'\]"),
     ({"rivals": {"The model": P}}, "must not use the names"),
     ({"explain": np.ones((3, 2))}, "'explain' parameter"),
-    ({"decisions": ["a", "b", "c"]}, "needs costs= or prices="),
+    ({"decisions": ["a", "b", "c"]}, "'costs' parameter of make_case is needed"),
 ]
 
 
@@ -388,9 +362,12 @@ def test_make_case_says_what_is_wrong(arguments, message):
         make_case(**{"y": Y, "proba": P, **arguments})
 
 
-def test_make_case_names_doing_nothing():
+def test_the_idle_decision_is_named_or_that_of_the_other_class():
     costs = [[0, 5], [1, 0]]
-    assert make_case(Y, P, costs=costs).nothing == 0
-    assert make_case(Y, P, costs=costs, positive=0).nothing == 1
-    assert make_case(Y, P, costs=costs, nothing=1).nothing == 1
-    assert make_case([2, 2, 1], np.full((3, 3), 1 / 3), classes=[0, 1, 2]).nothing == 2
+    assert make_case(Y, P, costs=costs).idle == 0
+    assert make_case(Y, P, costs=costs, positive=0).idle == 1
+    assert make_case(Y, P, costs=costs, nothing=1).idle == 1
+    assert make_case(Y, P, costs=costs).nothing is None
+    many = {"y": [2, 2, 1], "proba": np.full((3, 3), 1 / 3), "classes": [0, 1, 2]}
+    assert make_case(**many).idle is None
+    assert make_case(**many, nothing=2).idle == 2

@@ -9,8 +9,8 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from costboost._words import amount, money, number, percent, span
 from costboost.report import make_case, report_data, write_report
-from costboost.report.charts import money, percent
 from costboost.report.page import render
 from report.cases import CASES, two_classes
 
@@ -78,10 +78,11 @@ def test_every_control_has_a_label_and_every_chart_a_name(page):
 def test_headline_is_on_the_page():
     report = report_data(two_classes(unit="€", title="A <b>& co"))
     page = render(report)
-    saved = report.headline.rule("constant").saving.value / report.headline.rows
-    assert f"The model saves {money(saved, '€')} a row against the best constant decision" in page
+    gain = 1000 * report.headline.verdict.gain
+    assert "The model pays: it costs less than deciding" in page
+    assert f'<p class="big">{money(gain, "€")}</p>' in page
     for rule in report.headline.rules:
-        assert money(rule.cost.value, "€", cents=True) in page
+        assert amount(rule.cost.value, "€", 2) in page
     assert "<title>A &lt;b&gt;&amp; co</title>" in page
 
 
@@ -121,13 +122,36 @@ def test_the_same_case_gives_the_same_page():
     assert render(report_data(two_classes(80))) == render(report_data(two_classes(80)))
 
 
-def test_money_in_words():
-    assert money(1234.5, "€") == "€1,234.50"
+def test_numbers_have_one_form():
+    assert money(1234.5, "€") == "€1,234"
     assert money(-12345.6, "€") == "−€12,346"
-    assert money(-0.001, "") == "0.00"
+    assert money(39.99999999999999) == "40.00"
+    assert money(0.0123, "€") == "€0.012"
+    assert money(-0.001, "", 50) == "0.00"
     assert money(7, "CHF") == "CHF 7.00"
+    assert span(10, 110) == "10 to 110"  # both with decimals, or none
+    assert number(2001.0) == "2001"
+    assert (number(0.123456), number(float("nan"))) == ("0.1235", "missing")
     assert percent(0.1234) == "12.3\u00a0%"
     assert percent(0.00012) == "0.012\u00a0%"
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "words"),
+    [(0.9, "Deploy it"), (0.2, "Do not deploy it"), (0.54, "more cases with their outcome")],
+)
+def test_the_first_page_recommends(accuracy, words):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    decided = np.where(rng.uniform(size=400) < accuracy, y, 1 - y)
+    page = render(report_data(make_case(y, np.full((400, 2), 0.5), decided=decided)))
+    assert words in page[: page.index('id="comparison"')]
+
+
+def test_many_classes_are_not_acted_upon():
+    page = render(report_data(CASES["four classes"]()))
+    assert "Doing nothing" not in page
+    assert 'id="threshold"' not in page
 
 
 RNG = np.random.default_rng(0)

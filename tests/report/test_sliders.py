@@ -8,44 +8,43 @@ import numpy as np
 import pytest
 
 from costboost.report import report_data
-from costboost.report.board import bin_rows, board_of, factors_of, levers_of, pack, stated_error
-from costboost.report.what_if import FACTORS, capacities, sliders, thresholds
+from costboost.report.board import Board, Packed, sampling_error, shown_rows
+from costboost.report.what_if import FACTORS, capacities, thresholds
 from report.cases import CASES, many_classes, two_classes
 
 cases = pytest.mark.parametrize("case", [make() for make in CASES.values()], ids=list(CASES))
 
 
-def positions(case, count, seed=0):
+def positions(board, count, seed=0):
     """Random positions of the sliders, each control on or off."""
     rng = np.random.default_rng(seed)
-    levers = levers_of(case)
     for _ in range(count):
         yield (
-            factors_of(levers, rng.choice(FACTORS, len(levers)), (case.k, case.d)),
-            float(rng.choice(thresholds())) if rng.uniform() < 0.5 else None,
-            float(rng.integers(case.n)) if rng.uniform() < 0.6 else None,
-            int(rng.integers(case.d)),
+            rng.choice(FACTORS, len(board.levers)),
+            float(rng.choice(thresholds())) if len(board.case.risky) and rng.integers(2) else None,
+            float(rng.integers(board.case.n)) if rng.uniform() < 0.6 else None,
+            int(rng.integers(board.case.d)),
         )
 
 
 def by_loops(case, factors, threshold, capacity, limited):
     """The definition, row by row."""
     n, k, d = case.n, case.k, case.d
-    matrix = case.matrix if case.is_per_row else np.broadcast_to(case.matrix, (n, k, d))
+    matrix = case.matrix if case.matrix.ndim == 3 else np.broadcast_to(case.matrix, (n, k, d))
     expected, decided = [], []
     for i in range(n):
         row = [
             sum(factors[j, e] * (case.proba[i, j] * matrix[i, j, e]) for j in range(k))
             for e in range(d)
         ]
-        risk = sum(case.proba[i, j] for j in range(k) if case.right[j] != case.nothing)
+        risk = sum(case.proba[i, j] for j in range(k) if case.right[j] != case.idle)
         if threshold is None:
             decided.append(min(range(d), key=row.__getitem__))
         elif risk >= threshold:
-            others = [e for e in range(d) if e != case.nothing]
+            others = [e for e in range(d) if e != case.idle]
             decided.append(min(others, key=row.__getitem__))
         else:
-            decided.append(case.nothing)
+            decided.append(case.idle)
         expected.append(row)
     if capacity is not None:
         found = []
@@ -68,10 +67,10 @@ def by_loops(case, factors, threshold, capacity, limited):
 
 @cases
 def test_operating_point_is_its_definition(case):
-    board = board_of(case)
-    for position in positions(case, 12):
-        point = board.operating_point(*position)
-        decided, paid = by_loops(case, *position)
+    board = Board(case)
+    for values, *others in positions(board, 12):
+        point = board.operating_point(values, *others)
+        decided, paid = by_loops(case, board.factors(values), *others)
         assert point.decided.tolist() == decided
         assert point.cost == pytest.approx(paid, rel=1e-12, abs=1e-9)
         assert point.counts == pytest.approx(np.bincount(decided, case.weights, minlength=case.d))
@@ -79,14 +78,13 @@ def test_operating_point_is_its_definition(case):
 
 @cases
 def test_untouched_sliders_decide_as_the_case_does(case):
-    assert (board_of(case).operating_point().decided == case.decided).all()
+    assert (Board(case).operating_point().decided == case.decided).all()
 
 
 def test_a_report_answers_in_labels():
     report = report_data(two_classes())
-    factors = factors_of(report.sliders.levers, [2.0, 0.5], (2, 2))
     found = report.operating_point([2.0, 0.5], threshold=0.3, capacity={"fraud": 40})
-    expected = report.board.operating_point(factors, 0.3, 40, 0)
+    expected = report.board.operating_point([2.0, 0.5], 0.3, 40, 0)
     assert (found.decided == expected.decided).all()
     assert found.cost == expected.cost
     assert report.operating_point().cost == report.board.operating_point().cost
@@ -97,15 +95,11 @@ def test_a_report_answers_in_labels():
 
 
 def test_levers_are_single_mistakes_or_classes():
-    few = levers_of(two_classes(per_row=False))
-    assert [lever.label for lever in few] == [
-        "Deciding ok when it is fraud",
-        "Deciding fraud when it is ok",
-    ]
-    many = levers_of(many_classes())
-    assert [lever.label for lever in many] == [f"Mistakes on {j}" for j in range(4)]
-    joint = sum(lever.cells.astype(int) for lever in many)
-    assert (joint == 1 - np.eye(4)).all()
+    few = Board(two_classes(per_row=False)).levers
+    assert list(few) == ["Deciding ok when it is fraud", "Deciding fraud when it is ok"]
+    many = Board(many_classes()).levers
+    assert list(many) == [f"Mistakes on {j}" for j in range(4)]
+    assert (sum(cells.astype(int) for cells in many.values()) == 1 - np.eye(4)).all()
 
 
 def test_positions_of_sliders():
@@ -121,76 +115,58 @@ def test_positions_of_sliders():
     assert all(float(c).is_integer() for c in steps)
 
 
-# -- packing ------------------------------------------------------------------------------------
-
-
-def decoded(packed, spec, done=()):
-    """Read a column as the page does."""
-
-    def array(place):
-        return np.frombuffer(bytes(packed.buffer), place["type"], place["length"], place["at"])
-
-    if spec["kind"] == "constant":
-        return spec["value"]
-    if spec["kind"] == "complement":
-        return 1.0 - done[spec["of"]]
-    if spec["kind"] == "table":
-        return array(spec["values"])[array(spec["index"])]
-    return array(spec["values"])
+# -- the rows in the page -----------------------------------------------------------------------
 
 
 @cases
 def test_packed_rows_keep_every_bit(case):
-    packed = pack(case, board_of(case), levers_of(case))
+    packed = Packed(case)
+
+    def array(place):
+        return np.frombuffer(bytes(packed.buffer), place["type"], place["length"], place["at"])
+
+    def read(spec):
+        """A column as the page reads it."""
+        if spec["kind"] == "constant":
+            return np.full(case.n, spec["value"])
+        values = array(spec["values"])
+        return values[array(spec["index"])] if spec["kind"] == "table" else values
+
     header = packed.header
-    assert packed.error is None
-    assert header["exact"]
-    done = []
-    for spec in header["proba"]:
-        done.append(decoded(packed, spec, done))
-    assert (np.column_stack([np.broadcast_to(c, case.n) for c in done]) == case.proba).all()
+    assert (array(header["truth"]) == case.codes).all()
+    assert (np.column_stack([read(spec) for spec in header["proba"]]) == case.proba).all()
     for j in range(case.k):
         for e in range(case.d):
-            assert np.all(decoded(packed, header["costs"][j][e]) == case.cost_of(j, e))
-    assert np.all(decoded(packed, header["weights"]) == case.weights)
+            assert (read(header["costs"][j][e]) == case.cost_of(j, e)).all()
+    assert (read(header["weights"]) == case.weights).all()
+    if case.costs.matrix is None:
+        assert (np.column_stack([read(spec) for spec in header["prices"]]) == case.prices).all()
+    else:
+        assert header["prices"] is None
     assert gzip.decompress(packed.compressed()) == bytes(packed.buffer)
 
 
-def test_prices_are_packed_if_costs_do_not_tell_them():
-    packed = pack(case := CASES["prices of decisions"](), board_of(case), levers_of(case))
-    for e in range(case.d):
-        assert (decoded(packed, packed.header["prices"][e]) == case.prices[:, e]).all()
-    case = two_classes()
-    assert pack(case, board_of(case), levers_of(case)).header["prices"] is None
+SAMPLED = {
+    "one matrix": lambda: two_classes(30_000, per_row=False, weights=True),
+    "costs of rows": lambda: two_classes(30_000, weights=True),
+    "four classes": lambda: many_classes(30_000),
+}
 
 
-@pytest.mark.parametrize("per_row", [False, True])
-def test_bins_are_exact_at_the_stated_costs_and_close_elsewhere(per_row):
-    case = two_classes(20_000, per_row=per_row, weights=True)
-    board, levers = board_of(case), levers_of(case)
-    bins = bin_rows(case, board, most=2_000)
-    assert len(bins.truth) <= 2_000
-    exact, binned = board.operating_point(), bins.operating_point()
-    assert binned.cost == pytest.approx(exact.cost, rel=1e-6)
-    assert binned.rows == pytest.approx(exact.rows)
-    error = stated_error(board, bins, levers)
-    assert 0 < error["relative"] < 0.04
-    fewer = stated_error(board, bin_rows(case, board, most=60), levers)
-    assert fewer["relative"] > error["relative"]
-
-
-def test_bins_of_many_classes():
-    case = many_classes(20_000)
-    board = board_of(case)
-    bins = bin_rows(case, board, most=3_000)
-    assert bins.operating_point().cost == pytest.approx(board.operating_point().cost, rel=1e-6)
-    assert stated_error(board, bins, levers_of(case))["relative"] < 0.1
-
-
-def test_more_rows_than_the_page_takes_are_binned(monkeypatch):
-    monkeypatch.setattr("costboost.report.board.EXACT_ROWS", 1_000)
-    case = two_classes(3_000)
-    moves = sliders(case, board_of(case))
-    assert not moves.packed.header["exact"]
-    assert moves.packed.error["positions"] == 40
-    assert moves.packed.header["rows"] == moves.packed.header["truth"]["length"]
+@pytest.mark.parametrize("make", SAMPLED.values(), ids=list(SAMPLED))
+def test_a_sample_stands_for_all_rows(make, monkeypatch):
+    case = make()
+    assert shown_rows(case) is case
+    errors = []
+    for most in (300, 3_000):
+        monkeypatch.setattr("costboost.report.board.MOST_ROWS", most)
+        sample = shown_rows(case)
+        assert sample.n <= most
+        assert sample.weights.sum() == pytest.approx(case.weights.sum(), rel=0.1)
+        exact, drawn = (Board(one).operating_point().cost for one in (case, sample))
+        assert drawn == pytest.approx(exact, rel=0.05)
+        errors.append(sampling_error(Board(case), Board(sample)))
+    assert errors[1] < errors[0]
+    assert errors[1] < 0.06
+    report = report_data(case)
+    assert (report.sliders.rows, report.sliders.error) == (sample.n, errors[1])

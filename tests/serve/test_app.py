@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import jsonschema_rs
+import numpy as np
 import pytest
 
 from costboost.serve import Settings, is_loopback
@@ -109,6 +110,22 @@ def test_metrics_count_what_was_answered():
     assert found['costboost_requests_total{path="/decide",status="422"}'] == 1
     assert found['costboost_requests_total{path="other",status="404"}'] == 1
     assert found['costboost_request_seconds_count{path="/decide"}'] == 3
+
+
+def test_absurd_costs_do_not_spoil_the_sums():
+    model, client = model_of("review"), client_of("review")
+    X = rows_of(model, 5)
+    client.decide({"records": records_of(X)})
+    before = values(client.get("/metrics").text)
+    absurd = np.full((len(model.classes_), len(model.decisions_)), 9e99).tolist()
+    answer = client.decide({"records": records_of(X), "costs": absurd})
+    assert answer.status_code == 200
+    after = values(client.get("/metrics").text)
+    assert after["costboost_rows_total"] == 10
+    assert after["costboost_unusual_rows_total"] == 5
+    for name, value in before.items():
+        if "_sum" in name and "seconds" not in name:
+            assert after[name] == value
 
 
 # -- reload ----------------------------------------------------------------------------------------

@@ -6,8 +6,11 @@ import asyncio
 import io
 import json
 import time
+import tracemalloc
 
+import httpx
 import numpy as np
+import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -142,7 +145,7 @@ def test_time_limits():
     client = client_of("review", seconds=0.2)
     service = client.app.state.current.service
     quick = service.answer
-    service.answer = lambda query: time.sleep(0.5) or quick(query)
+    service.answer = lambda *asked: time.sleep(0.5) or quick(*asked)
     answer = client.decide({"records": [record()] * 30})
     assert answer.status_code == 503
     assert "0.2 s" in answer.json()["error"]["message"]
@@ -158,7 +161,7 @@ def test_time_limits():
 def test_failures_leak_nothing(caplog):
     client = client_of("review")
 
-    def broken(_):
+    def broken(*_):
         raise RuntimeError("secret in /etc/place")
 
     client.app.state.current.service.answer = broken
@@ -220,7 +223,7 @@ def test_tables_name_the_field(kind, pack, client):
         (good() | {"amount": [1.0, np.inf]}, 422, "rows[1].amount"),
         (good() | {"costs.ok.accept": [1.0, 2.0]}, 422, "costs.fraud.accept"),
         (good(51), 413, "rows"),
-        ({k: pa.array(v)[:0] for k, v in good().items()}, 422, None),
+        ({k: pa.array(v)[:0] for k, v in good().items()}, 422, "rows"),
     ]
     for columns, status, field in cases:
         answer = client.decide(pack(**columns), kind)
@@ -252,9 +255,144 @@ def test_damaged_tables(kind, pack, client):
         assert answer.status_code in (200, 400, 413, 422), answer.text
 
 
+# -- bounds --------------------------------------------------------------------------------------
+
+
+def zipped(table, kind):
+    """A table as small as it can be."""
+    sink = io.BytesIO()
+    if kind == PARQUET:
+        pq.write_table(table, sink, compression="zstd", column_encoding=None)
+    else:
+        options = pa.ipc.IpcWriteOptions(compression="zstd")
+        with pa.ipc.new_stream(sink, table.schema, options=options) as writer:
+            writer.write_table(table)
+    return sink.getvalue()
+
+
+def constant(n, **more):
+    """The same row again and again: a few bytes, however many rows."""
+    columns = {
+        name: pa.repeat(pa.scalar(value, pa.string() if type(value) is str else pa.float64()), n)
+        for name, value in {**record(distance_km=1.0), **more}.items()
+    }
+    return pa.table(columns)
+
+
+# Small bodies that once took gigabytes: name to content type, body, query and status.
+SMALL_BODIES = {
+    "one long group": lambda: (
+        "application/json",
+        json.dumps({"records": [record()] * 2000, "per": ["x" * 200_000, *["y"] * 1999],
+                    "capacity": {"review": 1}}).encode(), {}, 422,
+    ),
+    "a long text as group": lambda: (
+        PARQUET, zipped(constant(20_000, g="x" * 50_000), PARQUET),
+        {"per": "g", "capacity": '{"review": 1}'}, 422,
+    ),
+    "many rows": lambda: (
+        ARROW, zipped(pa.table({"amount": np.zeros(30_000_000)}), ARROW), {}, 413
+    ),
+    "long texts": lambda: (ARROW, zipped(constant(20_000, merchant="x" * 50_000), ARROW), {}, 413),
+    "one very long text": lambda: (
+        PARQUET, zipped(constant(2, merchant="x" * 200_000_000), PARQUET), {}, 413
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL_BODIES)
+def test_small_bodies_take_little_memory(name):
+    kind, body, options, status = SMALL_BODIES[name]()
+    assert len(body) < 1_000_000
+    client = client_of("review")
+    tracemalloc.start()
+    try:
+        answer = client.decide(body, kind, params=options)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert answer.status_code == status, answer.text[:500]
+    assert peak < 400 * 2**20
+    for child in psutil.Process().children(recursive=True):
+        assert child.memory_info().rss < 500 * 2**20
+
+
 def test_repeated_texts_take_no_memory(client):
     """A long text on every row is one text in the file, and one in memory."""
     columns = good(50) | {"merchant": pa.array(["x" * 5000] * 50)}
     body = parquet(**columns)
     assert len(body) < 20_000
     assert client.decide(body, PARQUET).status_code == 200
+
+
+def test_a_request_that_is_over_is_over():
+    """Work on a batch ends soon after the client was told that it took too long."""
+    client = client_of("review", seconds=2.0)
+    service = client.app.state.current.service
+    calls, quick = [], service._costs
+
+    def slow(query, X):
+        calls.append(len(X))
+        time.sleep(0.7)
+        return quick(query, X)
+
+    service._costs = slow
+    assert client.decide({"records": [record()] * 20_000}).status_code == 503
+    time.sleep(0.8)
+    done = len(calls)
+    time.sleep(0.8)
+    assert len(calls) == done
+    assert sum(calls) < 20_000
+
+
+def test_long_explanations_are_refused(client, monkeypatch):
+    monkeypatch.setattr("costboost.serve.scoring._PARTS", 50)
+    body = {"records": [record()] * 20, "explain": True}
+    answer = client.decide(body)
+    assert (answer.status_code, answer.json()["error"]["field"]) == (413, "explain")
+    assert client.decide({"records": [record()], "explain": True}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"records": [], "records": [{}]}',
+        b'{"records": [{"amount": 1, "amount": 2}]}',
+        b'{"records": [{}], "costs": {"fn": 1, "fn": 2}}',
+    ],
+)
+def test_no_key_twice(body, client):
+    answer = client.decide(body)
+    assert answer.status_code == 400
+    assert "twice" in answer.json()["error"]["message"]
+
+
+def test_two_lengths_of_a_body(client):
+    answer = client.decide(b"{}", headers={"content-length": "2", "transfer-encoding": "chunked"})
+    assert (answer.status_code, answer.headers["connection"]) == (400, "close")
+
+
+def test_bodies_in_flight_are_bounded():
+    """Many large bodies at the same time are refused; small ones are answered."""
+    app = client_of("review", max_bytes=200_000).app
+
+    async def slow():
+        for _ in range(19):
+            yield b" " * 10_000
+        await asyncio.sleep(0.5)
+        yield b"{}"
+
+    async def ask():
+        transport = httpx.ASGITransport(app=app)
+        headers = {"content-type": "application/json"}
+        async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+            large = [client.post("/decide", content=slow(), headers=headers) for _ in range(12)]
+            tasks = [asyncio.create_task(one) for one in large]
+            await asyncio.sleep(0.2)
+            small = await client.post("/decide", json={"records": [record()]})
+            return small.status_code, [one.status_code for one in await asyncio.gather(*tasks)]
+
+    small, large = asyncio.run(ask())
+    assert small == 200
+    assert large.count(503) >= 6
+    assert app.state.current._held == 0

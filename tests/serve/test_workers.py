@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -14,6 +15,7 @@ import time
 from contextlib import closing, contextmanager, suppress
 
 import numpy as np
+import psutil
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -29,14 +31,15 @@ JSON = {"content-type": "application/json"}
 
 
 @contextmanager
-def server(model, *options):
-    command = [sys.executable, "-c", START, str(model), "--port", "0", *options]
+def server(model, *options, before="", log=None):
+    command = [sys.executable, "-c", before + START, str(model), "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
     )
     assert process.stderr is not None
-    reader = threading.Thread(target=process.stderr.read, daemon=True)
+    lines = [] if log is None else log
+    reader = threading.Thread(target=lambda: lines.extend(process.stderr), daemon=True)
     try:
         port = None
         for line in process.stderr:
@@ -179,6 +182,93 @@ def test_reload_and_drain_lose_nothing(tmp_path, workers):
     counted = re.search(r'costboost_requests_total\{path="/decide",status="200"\} (\S+)', counters)
     assert counted is not None
     assert sum(count) <= float(counted[1]) <= sum(len(asker.answers) for asker in askers)
+
+
+def test_unfinished_connections(tmp_path):
+    """Clients that never finish a request keep nobody else out, and fill no log."""
+    path = tmp_path / "fraud.costboost"
+    model_of("review").save(path)
+    before = (
+        "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (256, 256));"
+        "import costboost.serve.workers as w; w._HEAD_SECONDS = 3.0;"
+    )
+    log = []
+    with server(path, before=before, log=log) as (process, port):
+        wait_until(lambda: ask_once(port, "/health")[0] == 200)
+        first = socket.create_connection(("127.0.0.1", port), timeout=30)
+        first.sendall(b"POST /decide HTTP/1.1\r\nHost: loc")
+        for sent in range(3):  # a byte now and then does not help
+            time.sleep(0.5)
+            first.sendall(b"alhost"[sent : sent + 1])
+        started = time.monotonic()
+        assert first.recv(100) == b""
+        assert time.monotonic() - started < 10
+        first.close()
+        half = []
+        for _ in range(300):
+            half.append(socket.create_connection(("127.0.0.1", port), timeout=30))
+            half[-1].sendall(b"GET /health HTTP/1.1\r\nHost: loc")
+        for _ in range(5):
+            assert ask_once(port, "/health")[0] == 200
+        for one in half:
+            one.close()
+        for _ in range(100):  # nonsense is answered, and logged a few times
+            with socket.create_connection(("127.0.0.1", port), timeout=30) as one:
+                one.sendall(b"nonsense\r\n\r\n")
+                assert b"400" in one.recv(1000)
+        with socket.create_connection(("127.0.0.1", port), timeout=30) as one:
+            one.sendall(
+                b"POST /decide HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+                b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /metrics HTTP/1.1\r\n\r\n"
+            )
+            answer = b""
+            while part := one.recv(10_000):
+                answer += part
+            assert answer.startswith(b"HTTP/1.1 400") and answer.count(b"HTTP/1.1") == 1
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    assert 0 < len(log) < 50
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are found by /proc")
+def test_workers_outlive_bad_files_and_end_with_their_supervisor(tmp_path):
+    names = [tmp_path / "one.costboost", tmp_path / "two.costboost"]
+    for name, path in zip(("review", "expression"), names, strict=True):
+        model_of(name).save(path)
+    one, two = (load_service(path).fingerprint for path in names)
+    link = tmp_path / "now.costboost"
+    link.symlink_to(names[0])
+
+    with server(link, "--workers", "2") as (process, port):
+
+        def models():
+            with suppress(OSError, http.client.HTTPException):
+                found = [ask_once(port, "/ready") for _ in range(8)]
+                return {json.loads(content)["model"] for _, content, _ in found}
+            return set()
+
+        def workers():
+            found = set()
+            for child in psutil.Process(process.pid).children():
+                with suppress(psutil.NoSuchProcess):  # or a zombie
+                    found |= {child.pid} if "spawn_main" in " ".join(child.cmdline()) else set()
+            return found
+
+        wait_until(lambda: len(workers()) == 2 and models() == {one})
+        link.unlink()
+        link.symlink_to(names[1])
+        process.send_signal(signal.SIGHUP)
+        wait_until(lambda: models() == {two})
+        names[1].write_bytes(names[1].read_bytes()[:1000])
+        process.send_signal(signal.SIGHUP)
+        before = workers()
+        os.kill(min(before), signal.SIGKILL)
+        wait_until(lambda: len(workers() - before) == 1)
+        os.kill(max(before), signal.SIGKILL)  # the new ones must answer
+        wait_until(lambda: len(workers() - before) == 2 and models() == {two})
+        last = [psutil.Process(pid) for pid in workers()]
+        process.kill()
+        assert psutil.wait_procs(last, 30)[1] == []
 
 
 def test_bad_starts_say_why(tmp_path):

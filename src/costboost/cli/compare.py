@@ -17,6 +17,7 @@ import numpy as np
 from rich.console import Console
 
 from costboost._typing import Floats, Ints
+from costboost._words import money, span
 from costboost.cli import options
 from costboost.cli.failure import collected_warnings
 from costboost.cli.models import (
@@ -31,8 +32,9 @@ from costboost.cli.models import (
 )
 from costboost.cli.options import ProblemOptions, check_output, command, option
 from costboost.cli.problem import CostProblem, LabelledRows, folds
-from costboost.cli.show import escape, grid, money, note, print_json, progress, wrote
+from costboost.cli.show import escape, grid, note, print_json, progress, wrote
 from costboost.columns import Columns, TableError, need
+from costboost.metrics import Verdict
 
 GROUPS = "Ways with the same group number are not distinguishable from its cheapest."
 ROUNDS = 200
@@ -340,6 +342,7 @@ class Measured(NamedTuple):
     paid: dict[str, Floats]
     savings: dict[str, float]  # empty if the best constant decision costs nothing or earns
     seconds: dict[str, float]
+    verdicts: dict[str, Verdict]
     left_out: dict[str, str]
 
 
@@ -353,7 +356,7 @@ def _measured(
     tested = np.concatenate([test for _, test in pairs])
     costs = known.take(tested)
     weights = np.ones(len(tested)) if rows.weights is None else rows.weights[tested]
-    paid, savings, seconds, left_out = found = Measured({}, {}, {}, {})
+    paid, savings, seconds, verdicts, left_out = found = Measured({}, {}, {}, {}, {})
     with progress(console) as bar, collected_warnings():
         task = bar.add_task("", total=len(contenders) * len(pairs))
         for contender in contenders:
@@ -378,6 +381,7 @@ def _measured(
             seconds[contender.name] = time.perf_counter() - start
             codes = np.concatenate(taken)
             paid[contender.name] = np.asarray(costs.paid(codes) * weights)
+            verdicts[contender.name] = Verdict.of(costs, codes, weights)
             with suppress(ValueError):  # savings are not always defined; costs are
                 savings[contender.name] = float(costs.savings(codes, weights))
     if not paid:
@@ -451,14 +455,17 @@ def _show(console: Console, found: Measured, title: str, caption: str, demo: boo
     for heading in ("cost", "more than the cheapest", *more):
         table.add_column(heading, justify="right")
     for place, one in enumerate(rank(found.paid)):
-        gap = f"{money(one.more)} ({money(one.low)} to {money(one.high)})" if place else ""
+        gap = f"{money(one.more, '', one.low, one.high)} ({span(one.low, one.high, '', one.more)})"
         saved = found.savings.get(one.name)
         extra = ("" if saved is None else f"{saved:.1%}", f"{found.seconds[one.name]:.2f}")
         table.add_row(
-            str(one.group), escape(one.name), money(one.cost), gap, *(extra if demo else ()),
+            str(one.group), escape(one.name), money(one.cost), gap if place else "",
+            *(extra if demo else ()),
             style="bold green" if one.group == 1 else None,
         )  # fmt: skip
     console.print(table)
+    first = next(iter(found.verdicts))
+    console.print(f"{escape(first)}: {escape(str(found.verdicts[first]))}", highlight=False)
     for name, why in found.left_out.items():
         console.print(f"[yellow]Left out:[/yellow] {escape(name)} ({escape(why)})", highlight=False)
 

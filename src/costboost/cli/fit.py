@@ -66,8 +66,7 @@ def fit(
     ),
     nothing: str | None = option(
         None,
-        "Decision that means doing nothing. By default the right one for the class that "
-        "is not positive, or for the most frequent class.",
+        "Decision that means doing nothing; the model is compared with it, too.",
         panel=options.TEST,
     ),
     save_test: Path | None = option(
@@ -134,7 +133,7 @@ def fit(
         case, rules, unit = measure(model, held_out, facts)
         console.print()
         console.print(money_table(rules, len(held_out), unit))
-        console.print(f"{verdict(rules, float(case.weights.sum()))}.", highlight=False)
+        console.print(verdict(rules, float(case.weights.sum())), highlight=False)
     n = task.n_train + (task.n_test if test is None else 0)
     if refit:
         with collected_warnings():

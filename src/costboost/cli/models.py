@@ -122,8 +122,8 @@ def typed_frame(model: Any, frame: pl.DataFrame, where: str = "The file") -> pd.
 def measure(
     model: Any, rows: LabelledRows, facts: Mapping[str, Any], **more: Any
 ) -> tuple[Any, Any, str]:
-    """The rows as `costboost.report` takes them, what rules cost there, and what is resampled."""
-    # The rules: doing nothing, the best constant decision, the threshold of 0.5, the model.
+    """The rows as `costboost.report` takes them, what rules cost there, and what is drawn."""
+    # The rules: the best constant decision, doing nothing if named, the threshold 0.5, the model.
     from costboost.report import make_case
     from costboost.report.case import case_of
     from costboost.report.headline import headline
@@ -163,11 +163,11 @@ _ENTRY = "command line"
 
 def save_model(model: Any, facts: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
     """Write a model; ``costboost.load`` reads the file too."""
-    from costboost.files import container
+    from costboost.files.container import pack, write_bytes
     from costboost.files.model import contents
 
-    manifest, members = contents(model)
-    return container.write(path, {**manifest, _ENTRY: dict(facts)}, members)
+    manifest, state, arrays = contents(model)
+    return write_bytes(Path(path), pack({**manifest, _ENTRY: dict(facts)}, state, arrays))
 
 
 def is_model_file(path: Path) -> bool:

@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._words import money
 from costboost.cli.failure import collected_warnings
 from costboost.cli.options import (
     AS_JSON,
@@ -20,7 +21,7 @@ from costboost.cli.options import (
     option,
 )
 from costboost.cli.problem import moments, texts
-from costboost.cli.show import escape, grid, money, print_json, warn, wrote
+from costboost.cli.show import escape, grid, print_json, warn, wrote
 from costboost.columns import TableError, TypedRows, unknown_column, writer
 from costboost.costs import Expression
 from costboost.costs.forms import expressions_in

@@ -20,7 +20,7 @@ from costboost.columns.files import reading
 from costboost.columns.raw import as_texts, open_column
 from costboost.costs import Costs
 from costboost.costs.expressions import Expression
-from costboost.costs.forms import expressions_in
+from costboost.costs.forms import expressions_in, is_decision_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -359,10 +359,10 @@ def _costs_of_file(path: str | os.PathLike[str]) -> Entries:
             f"decision, at least two; its columns are {', '.join(frame.columns)}."
         )
     first, *decisions = frame.columns
-    if first.strip().lower() in ("decision", "decisions"):
+    if is_decision_name(first):
         raise TableError(
-            f"{os.fspath(path)} is the wrong way round: its first column, {first!r}, must be the "
-            "truth, and every other column a decision. Exchange rows and columns."
+            f"{os.fspath(path)} looks transposed: its first column is called {first!r}. It must "
+            "hold the truth, and the other columns the decisions: swap rows and columns."
         )
     found: dict[tuple[str, ...], Any] = {}
     for row in frame.iter_rows(named=True):
@@ -442,9 +442,9 @@ def _pairs(entries: Entries, names: Mapping[str, Any], target: str) -> dict[Any,
     lacking = set(names) - {truth.lower() for truth in truths}
     if lacking and set(names) <= {decision.lower() for decision in decisions}:
         raise TableError(
-            f"The costs are the wrong way round: the classes of the target {target!r}, "
-            f"{', '.join(map(str, names.values()))}, are the truth, and stand where the decisions "
-            "belong. Write truth:decision; in a table of costs exchange rows and columns."
+            f"The costs look transposed: the classes of the target {target!r} are among the "
+            f"decisions, {', '.join(decisions)}, and not among the truths, {', '.join(truths)}. "
+            "Rows are the truth and columns the decision (--cost truth:decision=...): swap them."
         )
     if lacking:
         label = names[min(lacking)]

@@ -77,7 +77,8 @@ def report(
     with console.status("Computing the report"):
         case, rules, unit_of_rows = measure(
             model, rows, {**facts, "nothing": nothing or facts.get("nothing")}, unit=unit,
-            amount=amount or next(priced, None), title=title or f"Cost report: {columns.target}",
+            amount=amount or next(priced, None),
+            title=title or f"Cost report: {columns.target} in {source.name}",
             segments={name: texts(frame[name], "missing") for name in segment or ()} or few[:5],
             **more,
         )  # fmt: skip
@@ -86,7 +87,7 @@ def report(
         print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules})
         return
     console.print(money_table(rules, len(rows), unit_of_rows))
-    console.print(f"{verdict(rules, float(case.weights.sum()), case.unit)}.", highlight=False)
+    console.print(verdict(rules, float(case.weights.sum()), case.unit), highlight=False)
     console.print()
     wrote(console, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 

@@ -57,7 +57,7 @@ def serve(
         )
     names = tuple(allow_host or ())
     settings = Settings(
-        model=model.resolve(), host=host, port=port, workers=workers, token=token,
+        model=model.absolute(), host=host, port=port, workers=workers, token=token,
         max_bytes=int(max_mb * 1024 * 1024), max_rows=max_rows, seconds=seconds, drain=drain,
         threads=threads, hosts=(*LOOPBACK_NAMES, *names) if is_loopback(host) else names,
         trusted=tuple(trust or ()),

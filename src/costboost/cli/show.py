@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
+from costboost._words import money, span
 from costboost.cli.failure import printable
 
 if TYPE_CHECKING:
@@ -65,11 +66,6 @@ def wrote(console: Console, path: Any, more: str = ".") -> None:
     console.print(f"Wrote [bold]{escape(str(path))}[/bold]{more}")
 
 
-def money(value: float) -> str:
-    """A sum of money: whole from 100 on, else with two decimals."""
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.2f}"
-
-
 def grid(
     title: str = "", left: Sequence[str] = (), right: Sequence[str] = (), **more: Any
 ) -> Table:
@@ -113,20 +109,18 @@ def columns_json(columns: Columns) -> list[dict[str, Any]]:
 
 def money_table(rules: Sequence[RuleCost], n: int, unit: str) -> Table:
     """What each rule costs on held-out rows, and what the model saves against it."""
-    # ``unit`` is what the intervals resample, rows or days.
+    # ``unit`` is what the intervals take as draws, rows or days.
     table = grid(
         f"Total cost on {n:,} rows that the model has not seen",
         ["way to decide"], ["cost", "95 % interval", "the model saves"],
-        caption=f"Intervals: 95 %, from resampled {unit}s.",
+        caption=f"Intervals: 95 %, of sums by {unit}.",
     )  # fmt: skip
     for rule in rules:
-        cost, saving = (
-            f"{money(one.low)} to {money(one.high)}" for one in (rule.cost, rule.saving)
-        )
+        cost, saving = (span(one.low, one.high, "", one.value) for one in (rule.cost, rule.saving))
         is_model = rule.key == "model"
         table.add_row(
-            escape(rule.name), money(rule.cost.value), cost,
-            "" if is_model else f"{money(rule.saving.value)} ({saving})",
+            escape(rule.name), money(rule.cost.value, "", *rule.cost), cost,
+            "" if is_model else f"{money(rule.saving.value, '', *rule.saving)} ({saving})",
             style="bold green" if is_model else None,
         )  # fmt: skip
     return table

@@ -3,7 +3,7 @@
 Two ideas. *Reading*: `open_source` finds files (CSV, TSV, Parquet, Arrow, JSON lines) and how they
 are written, `infer_columns` what each column holds. *Encoding*: a `TableRecipe` builds the table
 that a model sees, the same way each time; frames that are given to estimators are turned into
-numbers by `costboost.columns.frames`.
+numbers by `costboost.columns.raw`.
 """
 
 from __future__ import annotations

@@ -807,7 +807,7 @@ class Columns:
             if column.is_used:
                 many = len(column.categories)
                 becomes = ", ".join(column.parts) or {
-                    "category": f"{many:,} categor{'y' if many == 1 else 'ies'}",
+                    "category": f"{many:,} categories",
                     "boolean": "0 or 1",
                 }.get(column.kind, "a number")
             gaps = f"{column.missing:,} missing" if column.missing else ""

@@ -373,12 +373,39 @@ def _count(entries: Sequence[Interval | Samples]) -> int:
     return lengths[0] if lengths else 1
 
 
+def cheapest(expected: Floats) -> Ints:
+    """Decision of smallest expected cost.
+
+    Of two decisions that tie the second is taken, which is the positive class where decisions are
+    classes; of more the first of the cheapest ones. All decisions by expected costs follow it.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision.
+
+    Returns
+    -------
+    int array of shape (n,)
+        The column of the cheapest decision.
+
+    Examples
+    --------
+    >>> from costboost.decisions import cheapest
+    >>> cheapest(np.array([[1.0, 1.0], [1.0, 2.0]]))
+    array([1, 0])
+    """
+    if expected.shape[1] == 2:
+        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
+    return np.asarray(expected.argmin(axis=1), dtype=np.intp)
+
+
 def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
     """Take the decision whose worst expected cost is smallest.
 
     The worst expected cost of a decision d is the largest over the scenarios s of
-    sum_j proba[j] C_s[j, d]. A tie goes to the positive class ``classes[1]`` if two classes
-    are the decisions, else to the first of the cheapest ones; one scenario gives `Costs.decide`.
+    sum_j proba[j] C_s[j, d]. Of two decisions that tie the second is taken, of more the first of
+    the cheapest ones; one scenario gives `Costs.decide`.
 
     Parameters
     ----------
@@ -429,6 +456,4 @@ def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
         reduced = scenario.matrix - least[..., None]
         above = type(scenario)(scenario.classes, reduced, scenario.decisions).expected(p)
         np.maximum(worst, above, out=worst)
-    if len(first.classes) == 2 and first.decides_classes:
-        return (worst[:, 1] <= worst[:, 0]).astype(np.intp)
-    return np.asarray(worst.argmin(axis=1))
+    return cheapest(worst)

@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.costs.uncertain import cheapest
+
+__all__ = ["cheapest", "expected_cost", "worst_expected_cost"]
 
 
 def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
@@ -69,32 +72,6 @@ def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floa
             "got none. Pass the scenarios of your costs."
         )
     return np.asarray(np.max([expected_cost(proba, matrix) for matrix in matrices], axis=0))
-
-
-def cheapest(expected: Floats) -> Ints:
-    """Decision of smallest expected cost.
-
-    With two decisions a tie goes to the second, as in ``Costs.decide`` if they are the classes.
-    With more it goes to the first of the cheapest ones.
-
-    Parameters
-    ----------
-    expected : array of shape (n, d)
-        Expected cost of each decision.
-
-    Returns
-    -------
-    int array of shape (n,)
-        The column of the cheapest decision.
-
-    Examples
-    --------
-    >>> cheapest(np.array([[1.0, 1.0], [1.0, 2.0]]))
-    array([1, 0])
-    """
-    if expected.shape[1] == 2:
-        return (expected[:, 1] <= expected[:, 0]).astype(np.intp)
-    return np.asarray(expected.argmin(axis=1), dtype=np.intp)
 
 
 def to_proba(scores: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import as_frame
+from costboost._utils import as_frame, check_weights
 from costboost.decisions.arrays import (
     cheapest,
     checked_labels,
@@ -229,6 +229,7 @@ def sensitivity(
     factors: Sequence[float] = _FACTORS,
     entries: Sequence[Any] | None = None,
     rivals: Mapping[str, ArrayLike] | None = None,
+    sample_weight: ArrayLike | None = None,
     decide: Callable[[Floats], Ints] | None = None,
 ) -> Sensitivity:
     """What it costs if stated costs are off by a factor, compared with knowing the true ones.
@@ -258,6 +259,8 @@ def sensitivity(
         Decisions of other rules, as labels. Every constant decision is always a rival, and, where
         decisions are classes, ``"most probable class"``, which for two classes is the threshold
         0.5.
+    sample_weight : array of shape (n,), optional
+        How often each row counts.
     decide : callable of (n, k, d) or (k, d) -> (n,), optional
         The rule that decides, given costs; by default the cheapest expected cost.
 
@@ -290,6 +293,7 @@ def sensitivity(
     weight = p
     if truth is not None:
         weight = np.eye(k)[positions(truth, names, "class", "truth", owner, n)]
+    weight = weight * check_weights(sample_weight, n, owner)[:, None]
     judge = decide or (lambda table: cheapest(expected_cost(p, table)))
     own = judge(C)
     rules = _rivals(rivals, names, actions, p, owner)

@@ -14,20 +14,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._utils import versions
-from costboost.columns import Columns
-from costboost.costs.forms import columns_of, varies
-from costboost.costs.table import same_labels
+from costboost.costs.forms import columns_of
 from costboost.errors import ModelFileError
 from costboost.files import container
-from costboost.files.state import ARRAYS, STATE, Decoder, Encoder, estimators, name_of
+from costboost.files.state import Decoder, Encoder, estimators, name_of
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # the same model must give the same bytes
 PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
-# Columns of a frame that is made to try a model; making it takes time for each.
-_FRAME_COLUMNS = 10_000
 # Columns, categories and entries of arrays that a manifest lists.
 _MOST_LISTED = 10_000
 _ESTIMATES = (
@@ -67,12 +63,11 @@ def save(model: Any, path: str | os.PathLike[str]) -> Path:
     >>> bool((same.predict_proba(X) == model.predict_proba(X)).all())
     True
     """
-    manifest, members = contents(model)
-    return container.write(path, manifest, members)
+    return container.write_bytes(Path(path), container.pack(*contents(model)))
 
 
-def contents(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The manifest and the members of a model's file."""
+def contents(model: Any) -> tuple[dict[str, Any], bytes, bytes]:
+    """The manifest, the state and the arrays of a model's file."""
     name = name_of(type(model))
     if name not in estimators():
         remedy = " Save what its to_local() returns." if hasattr(model, "to_local") else ""
@@ -82,9 +77,7 @@ def contents(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         )
     check_is_fitted(model)
     encoder = Encoder()
-    encoder.object(model, type(model).__name__)
-    state = container.to_json({"objects": encoder.objects})
-    container.parse_json(state, "The state of the model")  # a file that is written can be read
+    state = container.to_json(encoder.value(model, type(model).__name__))
     manifest = {
         "class": name,
         "versions": versions(*PACKAGES),
@@ -92,7 +85,7 @@ def contents(model: Any) -> tuple[dict[str, Any], dict[str, bytes]]:
         "boosters": encoder.boosters,
         **_summary(model),
     }
-    return manifest, {**encoder.members, STATE: state, ARRAYS: encoder.data}
+    return manifest, state, b"".join(encoder.arrays)
 
 
 def load(
@@ -103,8 +96,8 @@ def load(
 ) -> Any:
     """Read a model file.
 
-    Nothing in the file is run, imported or believed before it is checked: sizes and hashes of all
-    members, the structure of every tree, the class and the attributes of every object.
+    Nothing in the file is run, imported or believed before it is checked: sizes and the hash of all
+    bytes, the structure of every tree, the class and the attributes of every object.
 
     Parameters
     ----------
@@ -127,14 +120,12 @@ def load(
         If anything is wrong with the file; the message says what and where.
     """
     with reading(path):
-        manifest, members = container.read(path, limits)
-        name = manifest.get("class")
-        if not isinstance(name, str) or name not in estimators():
-            raise ModelFileError(f"The file holds {name!r:.60}, not a classifier of costboost.")
-        model = Decoder(members, frozenset(trusted), limits).root()
-        if name_of(type(model)) != name:
-            raise ModelFileError(f"The last object of {STATE} is not a {name}, as it should be.")
-        _check_answers(model)
+        manifest, state, arrays = container.read(path, limits)
+        model = Decoder(arrays, frozenset(trusted), limits).root(state)
+        name = name_of(type(model))
+        if name not in estimators() or name != manifest.get("class"):
+            raise ModelFileError(f"The file holds no classifier {manifest.get('class')!r:.60}.")
+        _check_answer(model)
         return model
 
 
@@ -151,44 +142,33 @@ def reading(path: Any) -> Iterator[None]:
         raise ModelFileError(f"{os.fspath(path)}: it asks for too much: {error!r}") from error
 
 
-def _check_answers(model: Any) -> None:
-    """Let a loaded model decide a row of zeros: parts may be sound and still not fit together."""
-    classes = getattr(model, "classes_", None)
-    n = getattr(model, "n_features_in_", None)
-    if not isinstance(classes, np.ndarray) or classes.ndim != 1 or len(classes) < 2:
-        raise ModelFileError("The model must have two classes or more.")
-    reads_tables = hasattr(model, "columns_")  # wrappers hand rows on to an estimator
-    if reads_tables and not (isinstance(n, int) and isinstance(model.columns_, Columns)):
-        raise ModelFileError(f"The model must have a number of features, got {n!r:.40}.")
+def _check_answer(model: Any) -> None:
+    """Ask a loaded model about a row of zeros: parts may be sound and still not fit together."""
+    classes = model.classes_
+    decisions = getattr(model, "decisions_", classes)
+    if not all(isinstance(found, np.ndarray) and found.ndim == 1 for found in (classes, decisions)):
+        raise ModelFileError("The model must have lists of classes and decisions.")
+    shape = (len(classes), len(decisions))
     matrix = getattr(model, "cost_matrix_", None)
-    shape = (len(classes), len(getattr(model, "decisions_", classes)))
     fine = isinstance(matrix, np.ndarray) and matrix.shape == shape and np.isfinite(matrix).all()
-    if matrix is not None and not fine:
-        raise ModelFileError(f"The model must have costs of the shape {shape}.")
-    if not reads_tables:
-        return  # the row goes to an estimator, which may want any kind of table
+    if min(shape) < 2 or (matrix is not None and not fine):
+        raise ModelFileError(
+            f"The model must have two classes or more, and costs of shape {shape}."
+        )
+    columns = getattr(model, "columns_", None)
+    if columns is None:
+        return  # wrappers hand the row to an estimator, which may want any kind of table
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            row = model.columns_.example()
-            for method in _methods(model):
-                answer = getattr(model, method)(row)
-                if len(answer) != 1:
-                    raise ValueError(f"{method} gives {len(answer)} answers for one row")
+            codes, proba = model._scored(columns.example(), codes=True, proba=True)
+        for answer, expected in ((codes, (1,)), (proba, (1, len(classes)))):
+            if answer is not None and np.shape(answer) != expected:
+                raise ValueError(f"its answer has the shape {np.shape(answer)}, not {expected}")
     except Exception as error:  # whatever parts that do not fit make of it
         raise ModelFileError(
             f"The model cannot decide on a row of zeros: {error!r:.300}"
         ) from error
-
-
-def _methods(model: Any) -> list[str]:
-    """What to ask: if columns tell the costs, only what needs no costs."""
-    # Votes for decisions tell no probabilities of classes.
-    knows_classes = hasattr(model, "heads_") or same_labels(model.decisions_, model.classes_)
-    proba = ["predict_proba"] if knows_classes and hasattr(model, "predict_proba") else []
-    if varies(model.cost_matrix):
-        return proba or ["decision_function"]
-    return ["predict", *proba]
 
 
 # -- what people want to know of a model --------------------------------------------------------
@@ -263,7 +243,7 @@ def _readable(value: Any, depth: int = 0) -> Any:
 def inspect(
     path: str | os.PathLike[str], limits: container.Limits = container.LIMITS
 ) -> dict[str, Any]:
-    """What a model file says of itself, after its hashes were checked; nothing is loaded.
+    """What a model file says of itself, after its hash was checked; nothing is loaded.
 
     Parameters
     ----------
@@ -284,10 +264,10 @@ def inspect(
         If anything is wrong with the container.
     """
     with reading(path):
-        manifest, _ = container.read(path, limits)
+        manifest = container.read_manifest(path, limits)
         for name in ("boosters", "untrusted"):
             if not isinstance(manifest.setdefault(name, []), list):
-                raise ModelFileError(f"{container.MANIFEST} must have a list of {name}.")
+                raise ModelFileError(f"The manifest must have a list of {name}.")
         return manifest
 
 
@@ -333,7 +313,6 @@ def _about(found: dict[str, Any]) -> dict[str, Any]:
     """The rows of the first table: what is known, in plain words."""
     parts = [found.get(name) for name in ("features", "calibration", "estimates")]
     features, calibration, estimates = (part if isinstance(part, dict) else {} for part in parts)
-    members = found["members"]
     plain = ("class", "format", "versions", "classes", "decisions", "costs")
     rows = {
         **{name: found.get(name) for name in plain},
@@ -348,7 +327,6 @@ def _about(found: dict[str, Any]) -> dict[str, Any]:
         **estimates,
         "trained": found.get("trained"),
         "training data": found.get("data"),
-        "members": f"{len(members)}, {sum(m['bytes'] for m in members.values()):,} bytes",
     }
     return {key: value for key, value in rows.items() if value not in (None, {}, [])}
 

@@ -462,7 +462,10 @@ def _cheapest(graph: _Graph, proba: str, model: Any) -> dict[str, str]:
         graph("Mul", p, graph("Sub", C, graph.over_columns("ReduceMin", C)))
         for p, C in zip(parts, rows, strict=True)
     )
-    return {**outputs, "decision": graph("ArgMin", reduced, axis=1, keepdims=0)}
+    # Of two that tie the second is taken, of more the first.
+    last = int(len(model.decisions_) == 2)
+    winner = graph("ArgMin", reduced, axis=1, keepdims=0, select_last_index=last)
+    return {**outputs, "decision": winner}
 
 
 # -- votes of several classes -------------------------------------------------------------------

@@ -1,12 +1,12 @@
-"""The state of a classifier as plain values, and back: nothing outside `CLASSES` is ever built.
+"""The state of a classifier as plain values, and back: nothing outside `classes` is ever built.
 
-``state.json`` is ``{"objects": [...]}``; the last object is the classifier. Objects may refer to
-objects before them, so a rule that stands in two lists is written once, and nothing can contain
-itself. Every reference counts as if the object were written out again, and that count is bounded:
-a few lines that unfold to millions of values are refused before anything is built from them.
+The state is one value in JSON, the classifier. What occurs again is written once and then named by
+its number, ``{"same": 7}``; only what came before has a number, so nothing can contain itself. What
+is used again counts again as work, and work is bounded: a few lines that unfold to millions of
+values are refused before anything is made of them.
 
-Numbers of arrays follow one another in ``arrays.bin`` in the order in which the state names them,
-each array once, so reading takes as many bytes as the file has.
+Numbers of arrays follow one another in the order in which the state names them, each array once, so
+reading takes as many bytes as the file has.
 """
 
 from __future__ import annotations
@@ -21,30 +21,27 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.tree import BaseDecisionTree
 
 from costboost._typing import AnyArray
 from costboost.errors import ModelFileError
-from costboost.files import sklearn_tree, skops_parts
+from costboost.files import estimators as others
 from costboost.files.container import LIMITS, Limits, parse_json
-from costboost.files.tree_classifier import TreeClassifier
-
-STATE = "state.json"
-ARRAYS = "arrays.bin"
 
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[SU]\d{1,5}|[Mm]8(\[\w{1,12}\])?)")
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
-# Values inside values inside one object.
-_DEPTH = 32
-# Keys of mappings that are not text, and items of sets, in all: hashes of numbers can be made to
-# collide, and then each key is compared with all others. Of several, squares count.
-_KEYS = 2000
-# Making a pandas frame takes long.
-_FRAMES = 100
-# About the nanoseconds that a classifier may take for a row.
-_WORK = 2_000_000_000
+_PLAIN = (type(None), bool, str, int)
+# Values inside values.
+_DEPTH = 64
+# Nanoseconds, about: to make a value; to compare two keys (hashes of numbers can be made to
+# collide, and then each key is compared with all others); to make a pandas frame; to ask one tree
+# of a table; to ask a rule by itself.
+_VALUE, _KEYS, _FRAME, _TREE, _RULE = 400, 500, 20_000_000, 100, 10_000
 _THREADS = frozenset({"n_jobs", "n_threads", "nthread", "nthreads", "num_thread", "num_threads"})
 _MAX_THREADS = 1024
 _MAX_FEATURES = 2**21  # columns of a classifier
+_MAX_CLASSES = 2**20
+_FAULTS = (ValueError, TypeError, LookupError, AttributeError)
 
 
 # -- the classes that a file may hold -----------------------------------------------------------
@@ -71,7 +68,7 @@ _PLACES = {
     "costboost.gbm.models": "DecisionHead Design LossHead NetworkModel ProbabilityHead TreeModel",
     "costboost.trees": "Trees",
     "costboost.gbm.train": "Estimate",
-    "costboost.files.tree_classifier": "TreeClassifier",
+    "costboost.files.estimators": "TreeClassifier",
     "lightgbm.sklearn": "LGBMClassifier",
     "xgboost.sklearn": "XGBClassifier",
     # Of scikit-learn: what has numbers, text and arrays that no compiled code reads unchecked, and
@@ -114,55 +111,63 @@ def estimators() -> frozenset[str]:
     return frozenset([*import_module("costboost.algorithms").__all__, *_CLASSIFIERS])
 
 
-@cache
-def known(name: str) -> Any:
+def known(name: Any) -> Any:
     """The class, or the function, of a name; None if files do not hold it."""
-    module = classes().get(name)
+    module = classes().get(name) if isinstance(name, str) else None
     return None if module is None else getattr(import_module(module), name, None)
 
 
 def name_of(thing: Any) -> str | None:
     """The name of a class or function in files; None if files do not hold it."""
     name = getattr(thing, "__name__", None)
-    return name if isinstance(name, str) and name in classes() and known(name) is thing else None
+    return name if thing is not None and known(name) is thing else None
 
 
 # -- writing ------------------------------------------------------------------------------------
 
 
 class Encoder:
-    """Turns a classifier into objects, bytes of arrays, and members of other tools."""
+    """Turns a classifier into values of JSON and bytes of arrays."""
 
     def __init__(self) -> None:
-        self.objects: list[dict[str, Any]] = []
-        self.members: dict[str, bytes] = {}
+        self.arrays: list[bytes] = []
         self.types: set[str] = set()  # that skops needs
         self.boosters: list[dict[str, Any]] = []  # what there is to say of each
-        self._data: list[bytes] = []
-        self._chunks: list[bytes] = []  # of the object that is being written
-        self._known: dict[int, int] = {}
+        self._numbers: dict[int, int] = {}  # by id; -1 while a value is being written
+        self._count = 0
         self._kept: list[Any] = []  # ids are unique while objects live
-        self._open: set[int] = set()
-
-    @property
-    def data(self) -> bytes:
-        """The bytes of all arrays."""
-        return b"".join(self._data + self._chunks)
 
     def value(self, value: Any, where: str) -> Any:
         """A value as JSON."""
-        if value is None or type(value) in (bool, str, int):
+        if type(value) in _PLAIN:
             return value
         if type(value) is float:
             return value if math.isfinite(value) else {"float": str(value)}
-        if type(value) is list:
+        number = self._numbers.get(id(value))
+        if number == -1:
+            raise ModelFileError(f"{where} contains itself, which a model file cannot hold.")
+        if number is not None:
+            return {"same": number}
+        self._numbers[id(value)] = -1
+        self._kept.append(value)
+        found = self._content(value, where)
+        # By the order in which values are complete, which is that of a reader too.
+        self._numbers[id(value)] = self._count
+        self._count += 1
+        return found
+
+    def _content(self, value: Any, where: str) -> Any:
+        kind = type(value)
+        if kind is list:
             return self._items(value, where)
-        if type(value) in (tuple, set, frozenset):
-            items = value if type(value) is tuple else sorted(value, key=repr)
-            return {type(value).__name__: self._items(items, where)}
-        if type(value).__name__ in ("dict", "OrderedDict", "defaultdict"):
-            return self._dict(value, where)
-        if type(value) is bytes:
+        if kind in (tuple, set, frozenset):
+            items = value if kind is tuple else sorted(value, key=repr)
+            return {kind.__name__: self._items(items, where)}
+        if kind.__name__ in ("dict", "OrderedDict", "defaultdict"):
+            if all(type(key) is str for key in value):
+                return {"dict": {k: self.value(v, f"{where}[{k!r}]") for k, v in value.items()}}
+            return {"pairs": [self._items(pair, where) for pair in value.items()]}
+        if kind is bytes:
             return {"bytes": value.hex()}
         if isinstance(value, (np.generic, np.ndarray)):
             return self._array(value, where)
@@ -170,93 +175,52 @@ class Encoder:
             return {"type": np.dtype(value).str}
         if isinstance(value, np.random.RandomState):
             return {"random": self.value(value.get_state(legacy=False), where)}
-        if type(value).__name__ == "DataFrame" and type(value).__module__.startswith("pandas"):
+        if kind.__name__ == "DataFrame" and kind.__module__.startswith("pandas"):
             columns = [np.asarray(value[name]) for name in value.columns]
             return {"frame": self._items([list(value.index), list(value.columns), columns], where)}
         if name_of(value) is not None and not isinstance(value, type):
             return {"function": name_of(value)}
-        return {"object": self.object(value, where)}
+        return self._object(value, where)
 
     def _items(self, items: Any, where: str) -> list[Any]:
         return [self.value(item, f"{where}[{i}]") for i, item in enumerate(items)]
 
-    def _dict(self, mapping: Mapping[Any, Any], where: str) -> dict[str, Any]:
-        if all(type(key) is str for key in mapping):
-            return {"dict": {key: self.value(v, f"{where}[{key!r}]") for key, v in mapping.items()}}
-        if len(mapping) > _KEYS:
-            raise ModelFileError(
-                f"{where} has {len(mapping)} keys that are not text; a model file takes {_KEYS}."
-            )
-        pairs = [[key, item] for key, item in mapping.items()]
-        return {"pairs": self._items(pairs, where)}
-
     def _array(self, array: Any, where: str) -> dict[str, Any]:
-        if isinstance(array, np.ndarray) and type(array) is not np.ndarray:
-            raise _refusal(where, array)
         if array.dtype == object:
-            return {"objects": self._items(array.ravel(), where), "shape": list(array.shape)}
-        if not _DTYPE.fullmatch(array.dtype.str):
+            return {"objects": [list(array.shape), self._items(array.ravel(), where)]}
+        is_plain = isinstance(array, np.generic) or type(array) is np.ndarray
+        if not is_plain or not _DTYPE.fullmatch(array.dtype.str):
             raise _refusal(where, array)
-        self._chunks.append(np.ascontiguousarray(array).tobytes())
+        self.arrays.append(np.ascontiguousarray(array).tobytes())
         if isinstance(array, np.generic):
             return {"scalar": array.dtype.str}
-        return {"array": array.dtype.str, "shape": list(array.shape)}
+        return {"array": [array.dtype.str, *array.shape]}
 
-    def object(self, value: Any, where: str) -> int:
-        """The number of an object, written at the first sight."""
-        key = id(value)
-        if key in self._known:
-            return self._known[key]
-        if key in self._open:
-            raise ModelFileError(f"{where} contains itself, which a model file cannot hold.")
-        self._open.add(key)
-        outer, self._chunks = self._chunks, []
-        node = self._content(value, where)
-        self._data += self._chunks
-        self._chunks = outer
-        self._open.discard(key)
-        self.objects.append(node)
-        self._known[key] = len(self.objects) - 1
-        self._kept.append(value)
-        return self._known[key]
-
-    def _fields(self, value: Any, where: str) -> dict[str, Any]:
-        """The attributes of an object; those that are one and the same are written once."""
-        state = value.__getstate__() if hasattr(value, "__getstate__") else vars(value)
-        found: dict[str, Any] = {}
-        first: dict[int, str] = {}
-        for name, item in sorted((state or {}).items()):
-            # What was only remembered must not change the bytes of the file.
-            is_remembered = isinstance(getattr(type(value), name, None), cached_property)
-            if name == "_sklearn_version" or is_remembered:
-                continue
-            is_plain = item is None or type(item) in (bool, int, float)
-            same = name if is_plain else first.setdefault(id(item), name)
-            found[name] = self.value(item, f"{where}.{name}") if same == name else {"same": same}
-        return found
-
-    def _content(self, value: Any, where: str) -> dict[str, Any]:
+    def _object(self, value: Any, where: str) -> dict[str, Any]:
         name = name_of(type(value))
         if name in ("LGBMClassifier", "XGBClassifier") and hasattr(value, "n_features_in_"):
-            name, value = "TreeClassifier", TreeClassifier.of(value, where)
-            self._kept.append(value)
-        if name is not None and isinstance(value, tuple):
-            return {"class": name, "items": self._items(value, where)}
-        if name is not None:
-            if name in ("TreeModel", "TreeEnsemble") and hasattr(value, "trees"):
-                engine, trees = getattr(value, "engine", "lightgbm"), value.trees
-                about = {"engine": engine, "trees": len(trees.roots), "scores": trees.n_scores}
-                self.boosters.append(about)
-            return {"class": name, "fields": self._fields(value, where)}
-        if sklearn_tree.is_tree(value):
-            return {"tree": self._dict(sklearn_tree.dump(value), where)}
-        if skops_parts.is_part(value):
-            data, types = skops_parts.dump(value, where)
-            member = f"sklearn/{len(self.members):05d}.skops"
-            self.members[member] = data
+            name, value = "TreeClassifier", others.TreeClassifier.of(value, where)
+        if name is None and others.is_part(value):
+            data, types = others.dump_part(value, where)
             self.types |= types
-            return {"skops": member}
-        raise _refusal(where, value)
+            return {"skops": self.value(np.frombuffer(data, np.uint8), where)}
+        if name is None:
+            raise _refusal(where, value)
+        if isinstance(value, tuple):
+            return {name: self._items(value, where)}
+        if name in ("TreeModel", "TreeEnsemble") and hasattr(value, "trees"):
+            engine, trees = getattr(value, "engine", "lightgbm"), value.trees
+            about = {"engine": engine, "trees": len(trees.roots), "scores": trees.n_scores}
+            self.boosters.append(about)
+        state = value.__getstate__() if hasattr(value, "__getstate__") else vars(value)
+        fields = {}
+        for key, item in sorted((state or {}).items()):
+            # What was only remembered must not change the bytes of the file.
+            is_remembered = isinstance(getattr(type(value), key, None), cached_property)
+            if key != "_sklearn_version" and not is_remembered:
+                item = others.dump_tree(item) if others.is_tree(item) else item
+                fields[key] = self.value(item, f"{where}.{key}")
+        return {name: fields}
 
 
 def _refusal(where: str, value: Any) -> ModelFileError:
@@ -276,295 +240,236 @@ def _refusal(where: str, value: Any) -> ModelFileError:
 # -- reading ------------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass
-class _Extent:
-    """What an object asks for if it is written out in full wherever it is used."""
-
-    values: int = 1
-    work: int = 0  # about the nanoseconds that it takes for a row
-    features: int = 0  # columns of rows
-    outputs: int = 0  # classes
-
-    def add(self, other: _Extent) -> None:
-        self.values += other.values
-        self.work += other.work
-        self.features = max(self.features, other.features)
-        self.outputs = max(self.outputs, other.outputs)
-
-
 class Decoder:
-    """Rebuilds a classifier from the members of a file."""
+    """Rebuilds a classifier from its state and its arrays."""
 
-    def __init__(
-        self, members: Mapping[str, bytes], trusted: frozenset[str], limits: Limits = LIMITS
-    ) -> None:
-        self._members = members
-        self._trusted = trusted
-        self._limits = limits
-        self._data = memoryview(members.get(ARRAYS, b""))
-        self._place = 0
-        self._unused = set(members) - {STATE, ARRAYS}
-        self._keys = self._frames = 0
-        self._built: list[tuple[Any, _Extent]] = []
-        self._extent = _Extent()
+    # An error of a value is a ValueError that says what is wrong; the object whose attribute the
+    # value is says where.
 
-    def root(self) -> Any:
-        """The last object, after all others."""
-        if STATE not in self._members:
-            raise ModelFileError(f"The file has no {STATE}.")
-        state = parse_json(self._members[STATE], STATE, self._limits)
-        objects = state.get("objects") if isinstance(state, dict) else None
-        if not isinstance(objects, list) or not objects or set(state) != {"objects"}:
-            raise ModelFileError(f"{STATE} must have a list of objects.")
-        for number, node in enumerate(objects):
-            where = f"Object {number} of {STATE}"
-            self._extent = _Extent()
-            if not isinstance(node, dict):
-                raise ModelFileError(f"{where} must be an object; got {node!r:.60}.")
-            built = self._object(node, where)
-            self._built.append((built, self._extent))
-        if self._place != len(self._data) or self._unused:
-            what = f"Member {min(self._unused)}" if self._unused else f"The end of {ARRAYS}"
-            raise ModelFileError(f"{what} belongs to no object of {STATE}.")
-        return self._built[-1][0]
+    def __init__(self, arrays: bytes, trusted: frozenset[str], limits: Limits = LIMITS) -> None:
+        self._data, self._place = memoryview(arrays), 0
+        self._trusted, self._limits = trusted, limits
+        self._built: list[tuple[Any, int]] = []  # values with a number, and their work
+        self._depth = self._work = 0
 
-    def value(self, value: Any, where: str, depth: int = 0) -> Any:
-        """A value from its JSON."""
-        self._extent.values += 1
-        if value is None or type(value) in (bool, str, int, float):
-            return value
-        if depth > _DEPTH:
-            raise ModelFileError(f"{where} has values more than {_DEPTH} deep.")
-        if type(value) is list:
-            return [self.value(item, where, depth + 1) for item in value]
-        build = _BUILDERS.get(frozenset(value))
-        if build is None:
-            raise ModelFileError(f"{where} has the value {value!r:.60}, which is not allowed.")
-        try:
-            return build(self, where, depth + 1, *value.values())
-        except ModelFileError:
-            raise
-        except (TypeError, ValueError, KeyError) as error:
-            raise ModelFileError(f"{where}: {value!r:.60} cannot be read: {error}") from error
-
-    def _list(self, items: Any, where: str, depth: int) -> list[Any]:
-        if type(items) is not list:
-            raise ModelFileError(f"{where} must be a list; got {items!r:.60}.")
-        return [self.value(item, where, depth) for item in items]
-
-    def _set(self, where: str, depth: int, items: Any) -> set[Any]:
-        found = self._list(items, where, depth)
-        self._count_keys(len(found), where)
-        return set(found)
-
-    def _count_keys(self, n: int, where: str) -> None:
-        self._keys += n * n
-        if self._keys > _KEYS**2:
-            raise ModelFileError(f"{where} has too many keys that are not text: {n}.")
-
-    def _dict(self, where: str, depth: int, items: Any) -> dict[str, Any]:
-        if type(items) is not dict:
-            raise ModelFileError(f"{where} must be an object; got {items!r:.60}.")
-        found = {key: self.value(item, where, depth) for key, item in items.items()}
-        _check_threads(found, where)
+    def root(self, state: bytes) -> Any:
+        """The classifier."""
+        found = self.value(parse_json(state, "The state", self._limits))
+        if self._place != len(self._data):
+            raise ModelFileError("The end of the arrays belongs to no value of the state.")
         return found
 
-    def _pairs(self, where: str, depth: int, items: Any) -> dict[Any, Any]:
-        found = self._list(items, where, depth)
-        self._count_keys(len(found), where)
+    def value(self, value: Any) -> Any:
+        """A value from its JSON."""
+        before = self._work
+        self._spend(_VALUE)
+        if type(value) in _PLAIN or type(value) is float:
+            return value
+        self._depth += 1
+        if self._depth > _DEPTH:
+            raise ValueError(f"values are nested more than {_DEPTH} deep")
+        if type(value) is list:
+            built: Any = [self.value(item) for item in value]
+        else:
+            if len(value) != 1:
+                raise ValueError(f"{value!r:.60} must have one key")
+            [(kind, content)] = value.items()
+            build = _BUILDERS.get(kind)
+            built = self._object(kind, content) if build is None else build(self, content)
+            if kind in ("same", "float"):
+                self._depth -= 1
+                return built
+        self._depth -= 1
+        self._built.append((built, self._work - before))
+        return built
+
+    def _spend(self, nanoseconds: int) -> None:
+        self._work += nanoseconds
+        if self._work > 1e9 * self._limits.seconds:
+            raise ValueError(
+                "the model, with all its values written out, would take more than "
+                f"{self._limits.seconds:g} seconds"
+            )
+
+    def _same(self, number: Any) -> Any:
+        if type(number) is not int or not 0 <= number < len(self._built):
+            raise ValueError(f"there is no earlier value with the number {number!r:.20}")
+        built, work = self._built[number]
+        self._spend(work)
+        return built
+
+    def _items(self, items: Any) -> list[Any]:
+        if type(items) is not list:
+            raise ValueError(f"{items!r:.60} must be a list")
+        return [self.value(item) for item in items]
+
+    def _set(self, items: Any) -> set[Any]:
+        found = self._items(items)
+        self._spend(_KEYS * len(found) ** 2)
+        return set(found)
+
+    def _dict(self, items: Any) -> dict[str, Any]:
+        if type(items) is not dict:
+            raise ValueError(f"{items!r:.60} must be an object")
+        found = {}
+        for key, item in items.items():
+            try:
+                found[key] = self.value(item)
+            except ModelFileError:
+                raise
+            except _FAULTS as error:
+                raise ValueError(f"{key:.60}: {error}") from error
+        for name in _THREADS & found.keys():
+            # A process dies when it cannot start them.
+            n = found[name]
+            is_real = isinstance(n, (int, float, np.integer, np.floating))
+            if is_real and not -_MAX_THREADS <= n <= _MAX_THREADS:
+                raise ValueError(f"{name} is {n!r:.40}; at most {_MAX_THREADS} are allowed")
+        return found
+
+    def _pairs(self, items: Any) -> dict[Any, Any]:
+        found = [self._items(pair) for pair in items]
+        self._spend(_KEYS * len(found) ** 2)
         mapping = {key: item for key, item in found}  # of pairs, and nothing else
         if len(mapping) != len(found):
-            raise ModelFileError(f"{where} has a key twice.")
+            raise ValueError("a key occurs twice")
         return mapping
 
-    def _array(self, where: str, depth: int, name: Any, shape: Any) -> AnyArray:
+    def _array(self, content: Any) -> AnyArray:
         """The next array; its shape is believed only if the bytes are there."""
-        _check_shape(shape, 2**40, where)
+        name, *shape = content
         if not isinstance(name, str) or not _DTYPE.fullmatch(name) or np.dtype(name).str != name:
-            raise ModelFileError(f"{where} has the type {name!r:.60}, which files do not hold.")
-        dtype = np.dtype(name)
-        size, left = math.prod(shape) * dtype.itemsize, len(self._data) - self._place
-        # An empty array must not stand for a long one: its other axes are real sizes.
-        if size > left or (not size and math.prod(n or 1 for n in shape) > 2**20):
-            raise ModelFileError(
-                f"{where} of shape {tuple(shape)} and type {name} needs {size} bytes; {ARRAYS} has "
-                f"{left} more."
+            raise ValueError(f"files hold no arrays of the type {name!r:.60}")
+        dtype, count = np.dtype(name), _count(shape)
+        size, left = count * dtype.itemsize, len(self._data) - self._place
+        if size > left:
+            raise ValueError(
+                f"an array of the shape {tuple(shape)} and the type {name} needs {size} bytes; "
+                f"there are {left} more"
             )
         raw = self._data[self._place : self._place + size]
         self._place += size
-        self._extent.work += size // dtype.itemsize
+        self._spend(count)
         if dtype.kind == "b" and np.frombuffer(raw, np.uint8).max(initial=0) > 1:
-            raise ModelFileError(f"{where} has booleans that are neither 0 nor 1.")
+            raise ValueError("booleans must be 0 or 1")
         if dtype.kind == "U" and np.frombuffer(raw, name[0] + "u4").max(initial=0) > 0x10FFFF:
-            raise ModelFileError(f"{where} has text with characters that do not exist.")
-        if not size:
-            return np.empty(shape, dtype)
-        return np.frombuffer(raw, dtype).reshape(shape).copy()
+            raise ValueError("text has characters that do not exist")
+        return np.frombuffer(raw, dtype).reshape(shape).copy() if size else np.empty(shape, dtype)
 
-    def _objects(self, where: str, depth: int, items: Any, shape: Any) -> AnyArray:
-        found = self._list(items, where, depth)
-        _check_shape(shape, 2**20, where)
+    def _objects(self, content: Any) -> AnyArray:
+        shape, items = content
+        found = self._items(items)
+        if _count(shape) != len(found):
+            raise ValueError(f"{len(found)} objects do not have the shape {shape!r:.60}")
         return np.fromiter(found, object, len(found)).reshape(shape)
 
-    def _reference(self, where: str, depth: int, number: Any) -> Any:
-        if type(number) is not int or not 0 <= number < len(self._built):
-            raise ModelFileError(
-                f"{where} refers to object {number!r:.20}; only earlier objects exist for it."
-            )
-        built, extent = self._built[number]
-        self._extent.add(extent)
-        if self._extent.values > 10 * self._limits.values:
-            raise ModelFileError(
-                f"{where} would have {self._extent.values} values, written out in full; at most "
-                f"{10 * self._limits.values} are allowed."
-            )
-        if self._extent.work > _WORK:
-            raise ModelFileError(f"{where} would take more than seconds to decide on a row.")
-        return built
-
-    def _function(self, where: str, depth: int, name: Any) -> Any:
-        found = known(name) if isinstance(name, str) else None
+    def _function(self, name: Any) -> Any:
+        found = known(name)
         if isinstance(found, type) or not callable(found):
-            raise ModelFileError(f"{where} is the function {name!r:.60}, which files do not hold.")
+            raise ValueError(f"files hold no function {name!r:.60}")
         return found
 
-    def _type(self, where: str, depth: int, name: Any) -> Any:
+    def _type(self, name: Any) -> Any:
         if not isinstance(name, str) or not _DTYPE.fullmatch(name):
-            raise ModelFileError(f"{where} is the type {name!r:.60}, which files do not hold.")
+            raise ValueError(f"files hold no type {name!r:.60}")
         return np.dtype(name).type
 
-    def _random(self, where: str, depth: int, content: Any) -> Any:
-        state = self.value(content, where, depth)
-        key = state["state"]["key"]
-        if key.shape != (624,) or not 0 <= state["state"]["pos"] <= 624:
-            raise ModelFileError(f"{where} is not the state of a random number generator.")
+    def _random(self, content: Any) -> Any:
+        state = self.value(content)
+        if state["state"]["key"].shape != (624,) or not 0 <= state["state"]["pos"] <= 624:
+            raise ValueError("there is no such state of a random number generator")
         generator = np.random.RandomState()
         generator.set_state(state)
         return generator
 
-    def _frame(self, where: str, depth: int, content: Any) -> Any:
+    def _frame(self, content: Any) -> Any:
         import pandas as pd
 
-        self._frames += 1
-        if self._frames > _FRAMES:
-            raise ModelFileError(f"{where} has more than {_FRAMES} frames.")
-        index, names, columns = self._list(content, where, depth)
+        self._spend(_FRAME)
+        index, names, columns = self._items(content)
         if len(names) != len(columns) or any(len(column) != len(index) for column in columns):
-            raise ModelFileError(f"{where} has columns that do not fit its index.")
+            raise ValueError("columns do not fit the index of a frame")
         frame = pd.DataFrame(dict(enumerate(columns)), index=index)
         frame.columns = pd.Index(names)
         return frame
 
-    # -- objects --------------------------------------------------------------------------------
+    def _skops(self, content: Any) -> Any:
+        data = np.asarray(self.value(content), np.uint8).tobytes()
+        return others.load_part(data, self._trusted, "A part of the model", self._limits)
 
-    def _object(self, node: dict[str, Any], where: str) -> Any:
-        if set(node) in ({"class", "fields"}, {"class", "items"}):
-            return self._registered(where, *node.values())
-        if set(node) == {"tree"}:
-            state = self.value(node["tree"], where)
-            try:
-                tree = sklearn_tree.load(state)
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                raise ModelFileError(f"{where} is no tree of scikit-learn: {error}") from error
-            self._extent.features = tree.n_features
-            return tree
-        if set(node) == {"skops"} and node["skops"] in self._unused:
-            self._unused.discard(node["skops"])
-            member = node["skops"]
-            return skops_parts.load(
-                self._members[member], self._trusted, f"Member {member}", self._limits
-            )
-        raise ModelFileError(f"{where} has the unknown keys {sorted(node)!r:.80}.")
-
-    def _registered(self, where: str, name: Any, content: Any) -> Any:
-        cls: Any = known(name) if isinstance(name, str) else None
+    def _object(self, name: str, content: Any) -> Any:
+        """An object of a class, made without its constructor."""
+        cls: Any = known(name)
         if not isinstance(cls, type):
-            raise ModelFileError(f"{where} is of the class {name!r:.60}, which files do not hold.")
-        if issubclass(cls, tuple):
-            items = self._list(content, where, 0)
-            if len(items) != len(getattr(cls, "_fields", items)):
-                raise ModelFileError(f"{where}: {name} has another number of fields.")
-            return tuple.__new__(cls, items)
-        if type(content) is not dict:
-            raise ModelFileError(f"{where}: the fields of {name} must be an object.")
-        odd = _odd_name(name, frozenset(content))
-        if odd:
-            raise ModelFileError(f"{where}: {name} {odd}.")
-        fields: dict[str, Any] = {}
-        for key, item in content.items():
-            is_same = type(item) is dict and set(item) == {"same"} and item["same"] in fields
-            fields[key] = fields[item["same"]] if is_same else self.value(item, f"{where}, {key}")
-        _check_threads(fields, f"{where}: {name}")
-        built: Any = cls.__new__(cls)
-        if "__setstate__" in vars(cls):  # it makes something that files leave out
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                built.__setstate__(fields)
-        else:
-            vars(built).update(fields)
+            raise ValueError(f"files hold no class {name!r:.60}")
+        before = self._work
         try:
-            features, outputs, work = _needs(name, built)
-            self._extent.work = work or self._extent.work
-            self._extent.add(_Extent(0, 0, features, outputs))
-            _check_estimator(built, self._extent)
-        except (ValueError, TypeError, AttributeError, IndexError) as error:
-            raise ModelFileError(f"{where}: {name}: {error}") from error
+            if issubclass(cls, tuple):
+                items = self._items(content)
+                if len(items) != len(getattr(cls, "_fields", items)):
+                    raise ValueError("it has another number of fields")
+                return tuple.__new__(cls, items)
+            fields = self._dict(content)
+            _check_names(name, frozenset(fields))
+            if hasattr(cls, "get_params"):
+                _check_estimator(cls, fields)
+            built: Any = cls.__new__(cls)
+            if "__setstate__" in vars(cls):  # it makes something that files leave out
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    built.__setstate__(fields)
+            else:
+                vars(built).update(fields)
+            work = _work_of(name, built)
+        except ModelFileError:
+            raise
+        except _FAULTS as error:
+            raise ModelFileError(f"{name}: {error}.") from error
+        if work is not None:
+            self._work = before + work
         return built
 
 
-def _check_shape(shape: Any, most: int, where: str) -> None:
-    fine = isinstance(shape, list) and len(shape) <= 8
-    if not fine or not all(type(n) is int and 0 <= n <= most for n in shape):
-        raise ModelFileError(f"{where} has the shape {shape!r:.60}, which no array can have.")
+def _count(shape: Any) -> int:
+    """The size of an array of a shape that arrays can have."""
+    if len(shape) > 8 or not all(type(n) is int and 0 <= n <= 2**40 for n in shape):
+        raise ValueError(f"no array can have the shape {shape!r:.60}")
+    # An empty array must not stand for a long one: its other axes are real sizes.
+    if 0 in shape and math.prod(n or 1 for n in shape) > 2**20:
+        raise ValueError(f"no array without numbers can have the shape {shape!r:.60}")
+    return math.prod(shape)
 
 
 @lru_cache(1024)
-def _odd_name(of: str, names: frozenset[str]) -> str | None:
-    """What is wrong with the attributes of a class: they hide methods, or are not complete."""
+def _check_names(of: str, names: frozenset[str]) -> None:
+    """Attributes hide no methods, and are complete where a class says which it has."""
     cls = known(of)
     kinds = (property, cached_property, staticmethod, classmethod)
     for name in sorted(names):
         hidden = getattr(cls, name, None)
         hides = callable(hidden) or isinstance(hidden, kinds)
         if not name.isidentifier() or name.startswith("__") or hides:
-            return f"can have no attribute {name!r:.60}"
+            raise ValueError(f"it can have no attribute {name!r:.60}")
     if dataclasses.is_dataclass(cls) and not hasattr(cls, "get_params"):
         odd = sorted({field.name for field in dataclasses.fields(cls)} ^ names)
     else:
         odd = sorted(set(getattr(cls, "_get_param_names", list)()) - names)
-    return f"lacks, or cannot have, {odd[0]!r:.60}" if odd else None
+    if odd:
+        raise ValueError(f"it lacks, or cannot have, {odd[0]!r:.60}")
 
 
-def _check_threads(names: Mapping[Any, Any], where: str) -> None:
-    """Refuse thread counts that no machine has: a process dies when it cannot start them."""
-    for name in _THREADS & names.keys():
-        value = names[name]
-        is_real = isinstance(value, (int, float, np.integer, np.floating))
-        if is_real and not -_MAX_THREADS <= value <= _MAX_THREADS:
-            raise ModelFileError(
-                f"{where} asks for {name}={value!r:.40}; at most {_MAX_THREADS} are allowed."
-            )
-
-
-def _check_estimator(built: Any, extent: _Extent) -> None:
-    """An estimator has the columns and the classes that its parts ask for."""
-    if not hasattr(built, "get_params"):
-        return
-    fields = vars(built)
-    n = fields.get("n_features_in_", _MAX_FEATURES)
+def _check_estimator(cls: type, fields: dict[str, Any]) -> None:
+    """An estimator has a sound number of columns, and trees of scikit-learn have as many."""
+    n = fields.get("n_features_in_", 1)
     if not isinstance(n, (int, np.integer)) or not 0 < n <= _MAX_FEATURES:
-        raise ValueError(f"the number of features must be 1 to {_MAX_FEATURES}, got {n!r:.40}.")
-    columns = fields.get("columns_")
-    if columns is not None:
-        _need(len(columns) == n, "the number of features must be that of the columns")
-        n = columns.n_inputs
-    if extent.features > n:
-        raise ValueError(f"a rule asks for column {extent.features - 1}, and there are {n}.")
-    sizes = [len(fields[name]) for name in ("classes_", "decisions_") if name in fields]
-    if sizes and extent.outputs > max(sizes):
-        raise ValueError(f"a rule has {extent.outputs} classes, and there are {max(sizes)}.")
-    if not hasattr(built, "tree_"):  # trees of a forest are asked without a look at the columns
-        extent.features = extent.outputs = 0
+        raise ValueError(f"the number of features must be 1 to {_MAX_FEATURES}, got {n!r:.40}")
+    if "columns_" in fields:
+        _need(len(fields["columns_"]) == n, "the number of features is not that of the columns")
+    if issubclass(cls, BaseDecisionTree) and "tree_" in fields:
+        fields["tree_"] = others.load_tree(fields["tree_"], int(fields["n_features_in_"]))
+    for part in fields.get("estimators_", ()):  # forests hand rows on without a look at them
+        if isinstance(part, BaseDecisionTree) and vars(part).get("n_features_in_") != n:
+            raise ValueError(f"a tree has another number of columns than the forest, which has {n}")
 
 
 def _need(holds: Any, words: str) -> None:
@@ -572,72 +477,53 @@ def _need(holds: Any, words: str) -> None:
         raise ValueError(words)
 
 
-def _needs(name: str, part: Any) -> tuple[int, int, int]:
-    """What a part asks for: columns, classes and work (0: a nanosecond for each number)."""
-    # Raises where it could crash, hang or fill the memory.
+def _work_of(name: str, part: Any) -> int | None:
+    """Nanoseconds for a row, about (None: one for each number); an error if a part could hang."""
+    if name in ("ClassRule", "JointRule", "Mixture"):
+        k = part._k if name == "Mixture" else part.k
+        _need(type(k) is int and 0 < k <= _MAX_CLASSES, f"there cannot be {k!r:.40} classes")
     match name:
         case "Trees":
-            n_features = int(np.max(part.feature, initial=-1)) + 1
-            part.check(n_features)
-            return n_features, 0, 100 * len(part.roots)
+            part.check()
+            return _TREE * len(part.roots)
+        case "TreeClassifier" if hasattr(part, "trees_"):
+            _need(part.trees_.width <= part.n_features_in_, "its trees ask for columns beyond")
         case "TreeRule":
-            fine = type(part.index) is int and 0 <= part.index < len(part.trees.roots)
-            _need(fine, "index must be a tree of the table")
-            return 0, 0, 10_000
-        case "StepRule" | "LineRule":
-            fine = type(part.feature) is int and part.feature >= 0
-            _need(fine, "feature must be a column number")
-            return part.feature + 1, 0, 0
-        case "ClassRule":
-            _need(type(part.k) is int and part.k > 0, "k must be a number of classes")
-            return 0, part.k, 0
-        case "ConstantRule":
-            _need(np.ndim(part.value) <= 1, "value must be a number, or a row of them")
-            return 0, np.size(part.value), 0
-        case "Mixture":
-            _need(type(part._k) is int, "there must be a number of columns")
-            return 0, part._k, 0
-        case "JointRule":
-            return _joint_rule(part)
+            return _RULE
         case "Columns":
             part.check()
-            return 0, 0, 0
+        case "JointRule":
+            asked = np.flatnonzero(part.feature >= 0)
+            for side in (part.left, part.right):  # children later: no way leads round in a circle
+                fine = side.dtype.kind == "i" and (side[asked] > asked).all()
+                _need(fine, "children must come after their parents")
+            children = np.concatenate([part.left[asked], part.right[asked]])
+            _need(children.max(initial=0) < len(part.feature), "children must be nodes")
+            _need((np.bincount(children)[children] == 1).all(), "a node must have one parent")
+            return _RULE * len(part.feature)
         case "Design":
-            columns = np.concatenate([part.numeric, part.categorical, part.gaps])
-            _need(columns.dtype.kind == "i" and (columns >= 0).all(), "columns must be counts")
-            sizes = np.minimum(part.sizes, 2**20)
+            sizes = np.minimum(part.sizes, _MAX_CLASSES)
             _need(sizes.dtype.kind == "i" and (sizes >= 0).all(), "sizes must be counts")
-            _need(sizes.sum() <= 2**20, "there are too many categories")
-            return int(columns.max(initial=-1)) + 1, 0, int(sizes.sum())
-    return 0, 0, 0
+            _need(sizes.sum() <= _MAX_CLASSES, "there are too many categories")
+            return int(sizes.sum())
+    return None
 
 
-def _joint_rule(rule: Any) -> tuple[int, int, int]:
-    asked = np.flatnonzero(rule.feature >= 0)
-    _need(all(type(n) is int for n in (rule.n_features, rule.k)), "sizes must be counts")
-    _need((rule.feature <= rule.n_features).all(), "features must be columns or the class")
-    for side in (rule.left, rule.right):  # children after parents: no way leads round in a circle
-        _need(side.dtype.kind == "i" and (side[asked] > asked).all(), "children must come later")
-    children = np.concatenate([rule.left[asked], rule.right[asked]])
-    _need(children.max(initial=0) < len(rule.feature), "children must be nodes")
-    _need((np.bincount(children)[children] == 1).all(), "a node must have one parent")
-    return rule.n_features, rule.k, 10_000 * len(rule.feature)
-
-
-_BUILDERS: Mapping[frozenset[str], Callable[..., Any]] = {
-    frozenset(["float"]): lambda self, where, depth, name: _NON_FINITE[name],
-    frozenset(["bytes"]): lambda self, where, depth, text: bytes.fromhex(text),
-    frozenset(["scalar"]): lambda self, where, depth, name: self._array(where, depth, name, [])[()],
-    frozenset(["type"]): Decoder._type,
-    frozenset(["tuple"]): lambda self, where, depth, items: tuple(self._list(items, where, depth)),
-    frozenset(["set"]): Decoder._set,
-    frozenset(["frozenset"]): lambda self, *rest: frozenset(self._set(*rest)),
-    frozenset(["dict"]): Decoder._dict,
-    frozenset(["pairs"]): Decoder._pairs,
-    frozenset(["array", "shape"]): Decoder._array,
-    frozenset(["objects", "shape"]): Decoder._objects,
-    frozenset(["object"]): Decoder._reference,
-    frozenset(["function"]): Decoder._function,
-    frozenset(["random"]): Decoder._random,
-    frozenset(["frame"]): Decoder._frame,
+_BUILDERS: Mapping[str, Callable[[Decoder, Any], Any]] = {
+    "same": Decoder._same,
+    "float": lambda self, name: _NON_FINITE[name],
+    "bytes": lambda self, text: bytes.fromhex(text),
+    "scalar": lambda self, name: self._array([name])[()],
+    "type": Decoder._type,
+    "tuple": lambda self, items: tuple(self._items(items)),
+    "set": Decoder._set,
+    "frozenset": lambda self, items: frozenset(self._set(items)),
+    "dict": Decoder._dict,
+    "pairs": Decoder._pairs,
+    "array": Decoder._array,
+    "objects": Decoder._objects,
+    "function": Decoder._function,
+    "random": Decoder._random,
+    "frame": Decoder._frame,
+    "skops": Decoder._skops,
 }

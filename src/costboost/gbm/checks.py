@@ -1,4 +1,4 @@
-"""Training rows that make a model look better than it is: the target in X, rows that repeat."""
+"""What a fit warns of: the target in X, rows that repeat, decisions that do not pay."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.columns.raw import is_sparse
+from costboost.costs import Costs
 from costboost.costs.labels import listed
 from costboost.errors import CostWarning
+from costboost.metrics import Verdict
 
 # Rows that are looked at for the target in X; of these, so many rule out nearly all columns.
 _ROWS, _FIRST_ROWS = 20_000, 256
@@ -155,3 +157,19 @@ def _bits(values: AnyArray) -> AnyArray:
 def _mixed(bits: AnyArray) -> AnyArray:
     bits = bits * np.uint64(0x9E3779B97F4A7C15)
     return np.asarray(bits ^ (bits >> np.uint64(29)))
+
+
+# -- decisions that do not pay --------------------------------------------------------------------
+
+
+def warn_of_no_gain(costs: Costs, decided: Ints, weights: Floats, owner: str) -> None:
+    """Warn if the decisions on held-out rows cost no less than the same one for every row."""
+    found = Verdict.of(costs, decided, weights)
+    # A gain of exactly 0 is a constant decision, which has a warning of its own, or no cost at all.
+    if found.answer == "does not pay" and found.gain < 0:
+        warnings.warn(
+            f"Held-out rows of {owner}: {found} Look for columns that say more about the class, or "
+            f"decide {found.constant!r} for every row.",
+            CostWarning,
+            stacklevel=4,
+        )

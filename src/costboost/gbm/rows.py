@@ -201,6 +201,7 @@ class Totals:
     label_weight: Floats
     label_gain: Floats
     worst_cost: float
+    price_sums: Floats  # of the prices under each row's own truth
     cost_sums: Floats
     cost_weights: Floats
     cost_low: Floats
@@ -225,13 +226,15 @@ class Totals:
         def by(groups: Ints, values: Floats, n: int) -> Floats:
             return np.asarray(np.bincount(groups, values, minlength=n), dtype=np.float64)
 
+        def by_truth(prices: Floats) -> Floats:
+            return np.stack([by(codes, w * column, k) for column in prices.T], axis=1)
+
         weight = by(codes, w, k)
         spans = costs.summary
         if costs.matrix is not None and costs.matrix.ndim == 3:
             sums, counted = np.tensordot(w, costs.matrix, 1), np.full(k, w.sum())
         else:
-            sums = np.stack([by(codes, w * column, k) for column in costs.reduced.T], axis=1)
-            counted = weight
+            sums, counted = by_truth(costs.reduced), weight
         return cls(
             n - held_out_rows,
             held_out_rows,
@@ -239,6 +242,7 @@ class Totals:
             by(costs.labels, w, d),
             by(costs.labels, w * gains(costs).sum(axis=1), d),
             float(w @ costs.reduced.max(axis=1)) if len(w) else 0.0,
+            by_truth(costs.prices),
             sums,
             counted,
             spans.low,
@@ -279,12 +283,13 @@ class Totals:
 
     @property
     def summary(self) -> CostSummary:
-        """Smallest, mean and largest costs, which print themselves in words."""
+        """Smallest, mean and largest costs over the rows of each truth, which print in words."""
+        weight = np.where(self.weight > 0, self.weight, np.nan)[:, None]
         return CostSummary(
             self.classes,
             self.decisions,
             self.cost_low,
-            self.mean_costs,
+            self.price_sums / weight if self.matrix is None else self.matrix,
             self.cost_high,
             self.rows if self.matrix is None else None,
             self.texts,

@@ -19,6 +19,7 @@ from costboost._typing import Floats, Ints
 from costboost._utils import now
 from costboost.costs import Costs
 from costboost.errors import TimeLimitWarning
+from costboost.gbm.checks import warn_of_no_gain
 from costboost.gbm.members import (
     CONSTRAINTS,
     BoosterProgress,
@@ -151,6 +152,7 @@ def train(
             if found is not None:
                 heads["decision"], scores["decision"] = found
         estimates, decisions = _estimated(heads, scores, held_out)
+        warn_of_no_gain(held_out.costs, decisions, held_out.weights, type(model).__name__)
     for one in [m for head in heads.values() for m in head.models if m.engine == "forest"][:1]:
         assert isinstance(one, TreeModel)
         one.trees.warm(one.n_features)

@@ -14,8 +14,8 @@ Calling every row a fraud would have cost 3, so this classifier loses money agai
 >>> savings_score(truth, decided, cost_matrix=prices)
 -1.0
 
-Whether one method is better than another, over splits or over data sets, is asked by the tests of
-`costboost.metrics.statistics`.
+`verdict` says in words whether decisions pay. Whether one method is better than another, over
+splits or over data sets, is asked by the tests of `costboost.metrics.statistics`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ from costboost.metrics.statistics import (
     mean_ranks,
     wilcoxon_test,
 )
+from costboost.metrics.verdict import Verdict, verdict
 
 __all__ = [
     "CostBySegment",
+    "Verdict",
     "avoidable_cost_score",
     "corrected_t_interval",
     "corrected_t_test",
@@ -59,5 +61,6 @@ __all__ = [
     "mean_ranks",
     "savings_score",
     "total_cost",
+    "verdict",
     "wilcoxon_test",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import check_weights
 from costboost.costs import Costs
 from costboost.costs.forms import positive_of
 from costboost.costs.labels import positive_code
-from costboost.decisions import expected_cost
+from costboost.decisions import cheapest, expected_cost
 from costboost.estimator import CostSensitiveClassifier, column_of
 
 # Names that the report gives to its own rules.
@@ -26,57 +27,38 @@ Explain = Callable[[Ints], Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class Rival:
-    """Another way to decide on the same rows.
-
-    Attributes
-    ----------
-    decided : array of shape (n,)
-        Codes of its decisions.
-    proba : array of shape (n, k) or None
-        Its probabilities of the classes, where it has them.
-    """
-
-    decided: Ints
-    proba: Floats | None
-
-
-@dataclass(frozen=True, eq=False)
 class Case:
     """Arrays that a report is made of; `make_case` checks and completes them.
 
     Attributes
     ----------
-    classes, decisions : tuple
-        Labels of the k classes (the truth) and of the d decisions.
-    codes : array of shape (n,)
-        Code of each row's true class.
-    proba : array of shape (n, k)
-        Probabilities of the classes.
+    costs : Costs
+        What each decision costs on each row, whose truth is known.
     matrix : array of shape (k, d) or (n, k, d)
         What each decision costs for each truth, as known when deciding.
-    prices : array of shape (n, d)
-        What each decision costs on the row, its truth being known.
+    proba : array of shape (n, k)
+        Probabilities of the classes.
     weights : array of shape (n,)
         How often each row counts.
     decided : array of shape (n,)
         Codes of the model's decisions.
-    nothing : int
-        Code of the decision that means doing nothing.
+    nothing : int or None
+        Code of the decision that means doing nothing, if it was named.
+    idle : int or None
+        Code of the decision that rows below a threshold get: doing nothing, or with two classes the
+        right one of the class that is not positive. None if there is no such decision.
     time : array of datetime64 of shape (n,) or None
         When each row happened.
     amount : tuple of (name, array of shape (n,)) or None
         The column whose deciles the report shows.
-    segments : mapping of name to array of shape (n,)
-        Columns to break the costs down by.
-    features : mapping of name to array of shape (n,)
-        Values of the features, in the order of the columns of `explain`.
+    segments, features : mapping of name to array of shape (n,)
+        Columns to break the costs down by; features in the order of the columns of `explain`.
     explain : callable or None
         Maps row numbers to an array (rows, features): parts of the saving, in money.
     rounds : mapping of name to array
         Mean cost after each boosting round.
-    rivals : mapping of name to Rival
-        Other ways to decide.
+    rivals : mapping of name to (decisions, probabilities or None)
+        Other ways to decide: codes (n,), and probabilities of the classes where there are some.
     ids : array of shape (n,) or None
         Names of the rows.
     title, unit : str
@@ -85,31 +67,39 @@ class Case:
         Settings of the model, as text.
     """
 
-    classes: tuple[Any, ...]
-    decisions: tuple[Any, ...]
-    codes: Ints
-    proba: Floats
+    costs: Costs
     matrix: Floats
-    prices: Floats
+    proba: Floats
     weights: Floats
     decided: Ints
-    nothing: int
+    nothing: int | None = None
+    idle: int | None = None
     time: AnyArray | None = None
     amount: tuple[str, Floats] | None = None
     segments: Mapping[str, AnyArray] = field(default_factory=dict)
     features: Mapping[str, AnyArray] = field(default_factory=dict)
     explain: Explain | None = None
     rounds: Mapping[str, Floats] = field(default_factory=dict)
-    rivals: Mapping[str, Rival] = field(default_factory=dict)
+    rivals: Mapping[str, tuple[Ints, Floats | None]] = field(default_factory=dict)
     ids: AnyArray | None = None
-    title: str = "Cost report"
+    title: str = ""
     unit: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
         """Number of rows."""
-        return len(self.codes)
+        return len(self.decided)
+
+    @cached_property
+    def classes(self) -> list[str]:
+        """Names of the k classes (the truth)."""
+        return [str(label) for label in self.costs.classes.tolist()]
+
+    @cached_property
+    def decisions(self) -> list[str]:
+        """Names of the d decisions."""
+        return [str(label) for label in self.costs.decisions.tolist()]
 
     @property
     def k(self) -> int:
@@ -122,22 +112,29 @@ class Case:
         return len(self.decisions)
 
     @property
-    def is_per_row(self) -> bool:
-        """Whether each row has a cost matrix of its own."""
-        return self.matrix.ndim == 3
+    def codes(self) -> Ints:
+        """Code of each row's true class."""
+        truth: Ints = self.costs.codes
+        return truth
+
+    @property
+    def prices(self) -> Floats:
+        """What each decision costs on the row, its truth being known (n, d)."""
+        return self.costs.prices
 
     def cost_of(self, truth: int, decision: int) -> Floats | float:
-        """Cost of a pair: a number, or one per row."""
-        if self.is_per_row:
-            return self.matrix[:, truth, decision]
-        return float(self.matrix[truth, decision])
+        """Cost of a pair, as known when deciding: a number, or one per row."""
+        found = self.matrix[..., truth, decision]
+        return found if self.matrix.ndim == 3 else float(found)
 
     @cached_property
     def average(self) -> Floats:
-        """Mean cost matrix (k, d)."""
-        if not self.is_per_row:
+        """Mean cost matrix (k, d): of each truth over its own rows, where it has some."""
+        if self.matrix.ndim == 2:
             return self.matrix
-        return np.tensordot(self.weights / self.weights.sum(), self.matrix, axes=1)
+        own = np.eye(self.k)[self.codes].T * self.weights
+        own[own.sum(axis=1) == 0] = self.weights
+        return np.asarray(np.einsum("jn,njd->jd", own, self.matrix) / own.sum(axis=1)[:, None])
 
     @cached_property
     def right(self) -> Ints:
@@ -147,13 +144,17 @@ class Case:
 
     @cached_property
     def risky(self) -> Ints:
-        """Classes for which doing nothing is a mistake."""
-        return np.flatnonzero(self.right != self.nothing)
+        """Classes for which the idle decision is a mistake; none if every or no class is."""
+        if self.idle is None:
+            return np.empty(0, dtype=np.intp)
+        found = np.flatnonzero(self.right != self.idle)
+        return found if len(found) < self.k else found[:0]
 
     @cached_property
     def risk(self) -> Floats:
-        """Probability (n,) that doing nothing is a mistake."""
-        return sum_columns(self.proba, self.risky)
+        """Probability (n,) that the idle decision is a mistake."""
+        # Added from left to right: JavaScript gets the same bits.
+        return np.asarray(sum((self.proba[:, j] for j in self.risky), np.zeros(self.n)))
 
     def spent(self, decided: Ints | int) -> Floats:
         """What decisions, or one for all rows, cost: price times weight of each row (n,)."""
@@ -164,27 +165,28 @@ class Case:
         return float(self.spent(decided).sum())
 
     @cached_property
+    def constant(self) -> int:
+        """The constant decision that is cheapest on these rows."""
+        return int((self.weights @ self.prices).argmin())
+
+    @cached_property
     def perfect(self) -> Floats:
         """What the cheapest decision of each row costs (n,)."""
         return np.asarray(self.prices.min(axis=1) * self.weights)
 
-
-def sum_columns(table: Floats, columns: Ints) -> Floats:
-    """Sum of some columns, added from left to right: JavaScript gets the same bits."""
-    total = np.zeros(len(table))
-    for column in columns:
-        total += table[:, column]
-    return total
+    def take(self, rows: Ints, weights: Floats) -> Case:
+        """Some of the rows, with new weights, for the sliders."""
+        matrix = self.matrix[rows] if self.matrix.ndim == 3 else self.matrix
+        costs = self.costs.take(rows)
+        return replace(
+            self, costs=costs, matrix=matrix, proba=self.proba[rows], weights=weights,
+            decided=self.decided[rows],
+        )  # fmt: skip
 
 
 def sums(place: Ints, values: Floats, size: int = 0) -> Floats:
     """Sum of the values at each place (at least `size` places)."""
     return np.bincount(place, values, minlength=size).astype(np.float64)
-
-
-def texts(labels: Sequence[Any]) -> list[str]:
-    """Labels as a page shows them."""
-    return [str(label) for label in labels]
 
 
 def make_case(
@@ -193,8 +195,7 @@ def make_case(
     *,
     classes: ArrayLike | None = None,
     decisions: ArrayLike | None = None,
-    costs: ArrayLike | None = None,
-    prices: ArrayLike | None = None,
+    costs: Any = None,
     decided: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
     nothing: Any = None,
@@ -207,7 +208,7 @@ def make_case(
     rounds: Mapping[str, ArrayLike] | None = None,
     rivals: Mapping[str, Any] | None = None,
     ids: ArrayLike | None = None,
-    title: str = "Cost report",
+    title: str | None = None,
     unit: str = "",
     settings: Mapping[str, Any] | None = None,
 ) -> Case:
@@ -222,19 +223,18 @@ def make_case(
     classes : array of shape (k,), optional
         Labels, in the order of the columns of `proba`; by default the sorted labels of `y`.
     decisions : array of shape (d,), optional
-        Labels of the decisions; by default the classes.
-    costs : array of shape (k, d) or (n, k, d), optional
-        Truth by decision, as known when deciding. None: every mistake costs 1.
-    prices : array of shape (n, d), optional
-        What each decision costs on the row, if only that is known. The mean prices of each class
-        then stand for the costs known when deciding.
+        Labels of the decisions; by default the classes, or those that labelled costs name.
+    costs : array, frame, mapping or Costs, optional
+        Costs in any form of `costboost.costs.Costs.resolve`, for example truth by decision, of
+        shape (k, d) or (n, k, d), as known when deciding. Of shape (n, d), what each decision costs
+        on the row: its means by class then stand for the costs known when deciding. None: every
+        mistake costs 1.
     decided : array of shape (n,), optional
         Labels of the model's decisions; by default the cheapest by `proba` and `costs`.
     sample_weight : array of shape (n,), optional
         How often each row counts.
     nothing : label, optional
-        The decision that means doing nothing. By default the right one of the class that is not
-        `positive` (two classes), else of the most frequent class.
+        The decision that means doing nothing; the model is then compared with that, too.
     positive : label, optional
         With two classes, the one that calls for action; by default the last.
     time : array of shape (n,), optional
@@ -252,8 +252,10 @@ def make_case(
         Probabilities (n, k), decided by the same costs; or labels of decisions (n,).
     ids : array of shape (n,), optional
         Names of the rows in the table of mistakes; by default their numbers.
-    title, unit : str
-        Heading of the page; sign of the currency.
+    title : str, optional
+        Heading of the page; by default it names the decisions.
+    unit : str, default=""
+        Sign of the currency.
     settings : mapping, optional
         Settings of the model, shown as text.
 
@@ -264,61 +266,58 @@ def make_case(
 
     Examples
     --------
-    >>> case = make_case(["ok", "fraud"], [[0.1, 0.9], [0.3, 0.7]], costs=[[0, 80], [5, 0]])
-    >>> case.decisions[case.nothing], [case.classes[j] for j in case.risky]
-    ('fraud', ['ok'])
-    >>> make_case(
+    >>> case = make_case(
     ...     ["ok", "fraud"], [[0.1, 0.9], [0.3, 0.7]], costs=[[0, 80], [5, 0]], positive="fraud"
-    ... ).decided.tolist()
-    [0, 0]
+    ... )
+    >>> case.decided.tolist(), case.title
+    ([0, 0], 'Cost report: fraud or ok')
     """
     truth = np.asarray(y)
     labels = np.unique(truth) if classes is None else np.asarray(classes)
-    named = labels if decisions is None else np.asarray(decisions)
-    n, k, d = len(truth), len(labels), len(named)
-    if n < 2 or k < 2 or d < 2:
-        raise ValueError(
-            "make_case needs at least two rows, two classes and two decisions, got "
-            f"{n} rows, {k} classes and {d} decisions."
-        )
+    n, k = len(truth), len(labels)
     p = _table(proba, (n, k), "proba")
     codes = _coded(truth, labels, "y")
-    weights = np.ones(n) if sample_weight is None else _table(sample_weight, (n,), "sample_weight")
-    if (weights < 0).any() or not weights.any():
-        got = f"from {weights.min()} to {weights.max()}"
-        raise _wrong("sample_weight", f"must be >= 0 and not all 0, got values {got}.")
-    matrix, paid = _costs(costs, prices, codes, weights, (n, k, d))
+    if isinstance(costs, Costs) and costs.codes is not None:
+        known = costs
+    else:
+        # As many rows as classes: a square of numbers is the matrix, not the prices of rows.
+        form = (costs, None) if costs is None or np.shape(costs)[:1] == (k,) else (None, costs)
+        known = Costs.resolve(
+            *form, classes=labels, decisions=decisions, codes=codes, owner="make_case"
+        )
+    named = known.decisions
+    if costs is None and decisions is not None and not np.array_equal(decisions, labels):
+        raise _wrong("costs", "is needed where the decisions are not the classes, got None.")
+    if n < 2 or k < 2 or len(named) < 2:
+        raise ValueError(
+            "make_case needs at least two rows, two classes and two decisions, got "
+            f"{n} rows, {k} classes and {len(named)} decisions."
+        )
+    weights = check_weights(sample_weight, n, "make_case")
+    matrix = known.average(weights) if known.matrix is None else known.matrix
     taken = [name for name in rivals or {} if name in OWN_NAMES]
     if taken:
         rule = "must not use the names of the report's own rules"
         raise _wrong("rivals", f"{rule}, got {taken}. Choose other names.")
 
-    def decide(given: Any, name: str) -> Rival:
+    def decide(given: Any, name: str) -> tuple[Ints, Floats | None]:
         """Labels of decisions as they are; probabilities by the smallest expected cost."""
         if np.ndim(given) != 2:
-            return Rival(_coded(_column(given, n, name), named, name), None)
+            return _coded(_column(given, n, name), named, name), None
         own = _table(given, (n, k), name)
-        return Rival(expected_cost(own, matrix).argmin(axis=1), own)
+        return cheapest(expected_cost(own, matrix)), own
 
+    idle = None
     if nothing is not None:
         idle = int(_coded(np.asarray([nothing]), named, "nothing")[0])
-    else:
-        average = matrix if matrix.ndim == 2 else np.tensordot(weights, matrix, axes=1)
-        usual = int(np.bincount(codes, weights, minlength=k).argmax())
-        if k == 2:
-            calls = labels[1:] if positive is None else np.asarray([positive])
-            usual = 1 - int(_coded(calls, labels, "positive")[0])
-        idle = int(average[usual].argmin())
-    return Case(
-        classes=tuple(labels.tolist()),
-        decisions=tuple(named.tolist()),
-        codes=codes,
-        proba=p,
+    found = Case(
+        costs=known,
         matrix=matrix,
-        prices=paid,
+        proba=p,
         weights=weights,
-        decided=decide(p if decided is None else decided, "decided").decided,
+        decided=decide(p if decided is None else decided, "decided")[0],
         nothing=idle,
+        idle=idle,
         time=None if time is None else _time(time, n),
         amount=None if amount is None else (amount[0], _table(amount[1], (n,), "amount")),
         segments=_columns(segments, n, "segments"),
@@ -327,10 +326,22 @@ def make_case(
         rounds={name: np.asarray(cost, dtype=float) for name, cost in (rounds or {}).items()},
         rivals={name: decide(one, f"rivals[{name!r}]") for name, one in (rivals or {}).items()},
         ids=None if ids is None else _column(ids, n, "ids"),
-        title=title,
+        title=_title(named.tolist()) if title is None else title,
         unit=unit,
         settings={str(name): str(value) for name, value in (settings or {}).items()},
     )
+    if k == 2:
+        calls = labels[1:] if positive is None else np.asarray([positive])
+        usual = 1 - int(_coded(calls, labels, "positive")[0])
+        found = replace(found, idle=int(found.right[usual]) if idle is None else idle)
+    return found
+
+
+def _title(decisions: list[Any]) -> str:
+    *others, last = [str(label) for label in decisions]
+    if len(others) > 3:
+        return f"Cost report: {', '.join(others[:3])} and {len(others) - 2} other decisions"
+    return f"Cost report: {', '.join(others)} or {last}"
 
 
 def _wrong(name: str, text: str) -> ValueError:
@@ -366,36 +377,6 @@ def _coded(values: AnyArray, labels: AnyArray, name: str) -> Ints:
     if unknown:
         raise _wrong(name, f"must hold only {list(known)}, got {unknown[:5]}.")
     return np.array([known[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
-
-
-def _costs(
-    costs: ArrayLike | None,
-    prices: ArrayLike | None,
-    codes: Ints,
-    weights: Floats,
-    shape: tuple[int, int, int],
-) -> tuple[Floats, Floats]:
-    """Costs known when deciding, and the price of each decision given the truth."""
-    n, k, d = shape
-    if costs is not None:
-        form = shape if np.ndim(costs) == 3 else (k, d)
-        matrix = _table(costs, form, "costs")
-        own = matrix[codes] if matrix.ndim == 2 else matrix[np.arange(n), codes]
-        return matrix, own if prices is None else _table(prices, (n, d), "prices")
-    if prices is None:
-        if k != d:
-            raise ValueError(
-                "make_case needs costs= or prices= where the decisions are not the classes, got "
-                f"{k} classes and {d} decisions."
-            )
-        matrix = 1.0 - np.eye(k)
-        return matrix, matrix[codes]
-    own = _table(prices, (n, d), "prices")
-    matrix = np.empty((k, d))
-    for j in range(k):
-        w = np.where(codes == j, weights, 0.0)
-        matrix[j] = (w if w.any() else weights) @ own / (w.sum() or weights.sum())
-    return matrix, own
 
 
 def _time(time: Any, n: int) -> AnyArray:
@@ -450,9 +431,7 @@ def case_of(
         model.classes_[known.codes],
         proba,
         classes=model.classes_,
-        decisions=known.decisions,
-        costs=known.matrix,
-        prices=known.prices if known.matrix is None else None,
+        costs=known,
         decided=decided,
         sample_weight=sample_weight,
         positive=_positive(positive, form, known),

@@ -1,7 +1,6 @@
-"""What the page is made of: amounts in words, tables, charts and sections.
+"""What the page is made of: tables, charts and sections.
 
-``report.js`` writes money in the same way. Colours are names with an "@", which it replaces by
-those of the light or dark style.
+Colours are names with an "@", which ``report.js`` replaces by those of the light or dark style.
 """
 
 from __future__ import annotations
@@ -13,40 +12,12 @@ from typing import Any
 
 import numpy as np
 
-SERIES = ("@accent", "@amber", "@violet", "@grey", "@green", "@rose")
+from costboost._words import amount, count
+
+SERIES = ("@accent", "@amber", "@violet", "@rose", "@blue", "@green", "@brown", "@grey")
 Trace = dict[str, Any]
 # A text, or a number: what is shown, and what the table is sorted by.
 Cell = str | tuple[str, float]
-
-
-# -- words --------------------------------------------------------------------------------------
-
-
-def money(value: float, unit: str, cents: bool | None = None) -> str:
-    """An amount with its sign and separators; without cents from 10,000 on, unless asked for."""
-    with_cents = abs(value) < 10_000 if cents is None else cents
-    text = f"{abs(value):,.2f}" if with_cents else f"{abs(value):,.0f}"
-    is_zero = not text.strip("0.,")
-    gap = " " if len(unit) > 1 else ""
-    return f"{'−' if value < 0 and not is_zero else ''}{unit}{gap}{text}"
-
-
-def span(low: float, high: float, unit: str) -> str:
-    """Two amounts, both with cents or both without."""
-    cents = max(abs(low), abs(high)) < 10_000
-    return f"{money(low, unit, cents)} to {money(high, unit, cents)}"
-
-
-def count(value: float) -> str:
-    """A number of rows; with a decimal only if it is not whole, as weights may make it."""
-    return f"{value:,.0f}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
-
-
-def percent(share: float) -> str:
-    """A share in percent, with one decimal; below 0.1 % with two significant digits."""
-    if 0 < abs(share) < 0.001:
-        return f"{100 * share:.2g}\u00a0%"
-    return f"{100 * share:.1f}\u00a0%"
 
 
 def short(text: str, most: int = 18) -> str:
@@ -59,7 +30,7 @@ def short(text: str, most: int = 18) -> str:
 
 def amounts(values: Any, unit: str) -> list[Cell]:
     """A column of money, to the cent."""
-    return [(money(v, unit, cents=True), v) for v in np.asarray(values).tolist()]
+    return [(amount(v, unit, 2), v) for v in np.asarray(values).tolist()]
 
 
 def figures(values: Any, form: str, unit: str = "") -> list[Cell]:
@@ -209,20 +180,6 @@ def bars(labels: list[str], values: Any, color: Any, hover: str, **more: Any) ->
         "marker": {"color": color},
         "showlegend": False,
         "hovertemplate": f"%{{y}}<br>%{{x:{hover}}}<extra></extra>",
-        **more,
-    }
-
-
-def heat(x: list[str], y: list[str], z: Any, title: str, zmin: float, **more: Any) -> Trace:
-    """A heat map of plotly."""
-    return {
-        "type": "heatmap",
-        "x": x,
-        "y": y,
-        "z": [numbers(row) for row in z],
-        "colorscale": "@scale",
-        "zmin": zmin,
-        "colorbar": {"title": {"text": title}, "thickness": 12, "outlinewidth": 0},
         **more,
     }
 

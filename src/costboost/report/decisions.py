@@ -1,4 +1,4 @@
-"""How good are the decisions? Share acted upon, capacity, cost curve, calibration, rounds."""
+"""How good are the decisions? Capacity, cost curve, calibration, boosting rounds."""
 
 from __future__ import annotations
 
@@ -8,83 +8,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from costboost._typing import Floats
+from costboost._words import count
 from costboost.metrics import cost_curve
 from costboost.report import charts
-from costboost.report.board import Board, by_saving, cheapest_but
-from costboost.report.case import Case, sum_columns, sums
-from costboost.report.charts import Figure, Section, count, percent
-from costboost.report.what_if import evenly
+from costboost.report.board import Board, by_saving
+from costboost.report.case import Case, sums
+from costboost.report.charts import Figure, Section
 
 if TYPE_CHECKING:
     from costboost.report.page import ReportData
 
 BINS = 10
-MOST_CLASSES = 6
+MOST_CLASSES = 7
+# Largest number of points of a drawn curve.
+POINTS = 300
 Z = 1.959964
 
 
 def decisions_section(report: ReportData) -> Section:
     """All curves about the decisions."""
     case, curve = report.case, report.cost_curve
-    limits = [found for found in report.capacities if found["wanted"] > 0][:4]
+    wanted = [found for found in report.capacities if found["wanted"] > 0]
+    limits = sorted(wanted, key=lambda found: -found["wanted"])[:2]
     charts = [
-        _share_chart(report.shares, case.unit),
         *(_capacity_chart(case, found) for found in limits),
         None if curve is None else _cost_curve_chart(curve),
         _calibration_chart(report.calibrations),
         _rounds_chart(case.rounds, case.unit) if case.rounds else None,
     ]
     return Section("decisions", "Decisions", "How good are the decisions?", charts)
-
-
-# -- share acted upon ---------------------------------------------------------------------------
-
-
-def share_curve(case: Case, board: Board) -> dict[str, Any]:
-    """What is saved against doing nothing, acting on the largest expected savings first."""
-    expected = board.expected(np.ones(board.shape))
-    act = cheapest_but(expected, case.nothing)
-    rows = np.arange(case.n)
-    order = np.argsort(expected[rows, act] - expected[:, case.nothing], kind="stable")
-    idle = case.spent(case.nothing)
-    saved = (idle - case.spent(act))[order]
-    total = case.weights.sum()
-    shares = np.concatenate([[0.0], np.cumsum(case.weights[order])]) / total
-    savings = np.concatenate([[0.0], np.cumsum(saved)])
-    acted = float(case.weights[case.decided != case.nothing].sum() / total)
-    highest = int(savings.argmax())
-    shown = evenly(len(shares), highest)
-    return {
-        "shares": shares[shown],
-        "savings": savings[shown],
-        "random": float(savings[-1]),
-        "chosen": (acted, case.total(case.nothing) - case.total(case.decided)),
-        "best": (float(shares[highest]), float(savings[highest])),
-    }
-
-
-def _share_chart(curve: dict[str, Any], unit: str) -> Figure:
-    share, saved = curve["chosen"]
-    return Figure(
-        "share",
-        "Money saved by the share of rows acted upon",
-        "Rows are acted upon in the order of their expected saving. Right of the peak, acting "
-        f"costs more than it saves; the peak on these rows is at {percent(curve['best'][0])}.",
-        [
-            charts.line("Random order", [0, 100], [0, curve["random"]], "@grey", "dot"),
-            charts.line("The model's order", 100 * curve["shares"], curve["savings"], "@accent"),
-            charts.point("The model's decisions", 100 * share, saved, "@accent"),
-        ],
-        {
-            "xaxis": charts.axis("Share of rows acted upon (%)"),
-            "yaxis": charts.axis("Saved against doing nothing", unit),
-        },
-        charts.table(
-            "Saving by share of rows acted upon",
-            ("Share", [percent(share) for share in curve["shares"][::12]]),
-            ("Saved", charts.amounts(curve["savings"][::12], unit)),
-        ),
-    )
 
 
 # -- capacity -----------------------------------------------------------------------------------
@@ -94,7 +46,7 @@ def capacity_curve(case: Case, board: Board, limited: int) -> dict[str, Any]:
     """Total cost if one decision can be taken on a limited number of rows, at the stated costs."""
     # One limit is a sort by regret, as in `costboost.decisions.allocate`; here for every capacity
     # at once, and with weights.
-    expected = board.expected(np.ones(board.shape))
+    expected = board.expected()
     decided = board.decide(expected)
     rows, other, saved = by_saving(expected, decided, limited)
     w = case.weights[rows]
@@ -102,7 +54,7 @@ def capacity_curve(case: Case, board: Board, limited: int) -> dict[str, Any]:
     fallback[rows] = other
     real = (case.prices[rows, other] - case.prices[rows, limited]) * w
     start = float((expected[np.arange(case.n), fallback] * case.weights).sum())
-    shown = evenly(len(rows) + 1)
+    shown = np.linspace(0, len(rows), min(len(rows) + 1, POINTS)).round().astype(np.intp)
 
     def added(values: Floats) -> Floats:
         return np.concatenate([[0.0], np.cumsum(values)])[shown]
@@ -118,7 +70,7 @@ def capacity_curve(case: Case, board: Board, limited: int) -> dict[str, Any]:
 
 
 def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
-    name, unit = str(case.decisions[curve["decision"]]), case.unit
+    name, unit = case.decisions[curve["decision"]], case.unit
     x = curve["capacities"]
     some = slice(None, None, max(1, len(x) // 25))
     return Figure(
@@ -133,7 +85,7 @@ def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
             charts.line("Price of one more", x, curve["prices"], "@amber", yaxis="y2"),
         ],
         {
-            "xaxis": charts.axis(f"Largest number of rows decided “{name}”", anchor="y2"),
+            "xaxis": charts.axis(f"Most rows that may get “{name}”", anchor="y2"),
             "yaxis": charts.axis("Total cost", unit, domain=[0.46, 1]),
             "yaxis2": charts.axis("One more saves", unit, domain=[0, 0.34]),
             "height": 460,
@@ -152,18 +104,19 @@ def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
 
 def whole_cost_curve(case: Case) -> dict[str, Any] | None:
     """Least cost over all thresholds, for every ratio of costs."""
-    # None if acting, or not acting, is never right.
+    # None if the idle decision is always, or never, right.
     risky, weights = np.isin(case.codes, case.risky), case.weights
     if not (weights[risky].any() and weights[~risky].any()):
         return None
+    idle = case.idle or 0
     known = {"The model": case.proba}
-    known |= {name: rival.proba for name, rival in case.rivals.items() if rival.proba is not None}
+    known |= {name: proba for name, (_, proba) in case.rivals.items() if proba is not None}
     costs, pc = {}, np.linspace(0.0, 1.0, 101)
     for name, proba in known.items():
-        risk = sum_columns(proba, case.risky)
+        risk = proba[:, case.risky].sum(axis=1)
         pc, costs[name] = cost_curve(risky, risk, positive=True, sample_weight=weights)
     # Share of missed cases in the cost of getting every row wrong (its cheapest wrong action).
-    gain = np.delete(case.prices, case.nothing, axis=1).min(axis=1) - case.prices[:, case.nothing]
+    gain = np.delete(case.prices, idle, axis=1).min(axis=1) - case.prices[:, idle]
     missed = float((np.maximum(-gain, 0.0) * weights)[risky].sum())
     alarmed = float((np.maximum(gain, 0.0) * weights)[~risky].sum())
     stated = missed / (missed + alarmed) if missed + alarmed > 0 else None
@@ -190,7 +143,7 @@ def _cost_curve_chart(curve: dict[str, Any]) -> Figure:
         "Lower is better. To the right, missed cases make up more of the possible cost. Each point "
         "uses the best threshold for its ratio of costs: the curve judges the ranking of the rows.",
         [
-            charts.line("Always or never acting", weight, never, "@grey", "dot"),
+            charts.line("The same for every row", weight, never, "@grey", "dot"),
             *(
                 charts.line(name, weight, cost, charts.color(place))
                 for place, (name, cost) in enumerate(curve["costs"].items())
@@ -211,7 +164,7 @@ def _cost_curve_chart(curve: dict[str, Any]) -> Figure:
 def calibrations(case: Case) -> list[dict[str, Any]]:
     """Predicted and observed frequency of the class that calls for action, or of several."""
     if case.k == 2:
-        shown = case.risky.tolist() if len(case.risky) == 1 else [1]
+        shown = case.risky.tolist() or [1]
     else:
         frequency = sums(case.codes, case.weights, case.k)
         shown = sorted(np.argsort(-frequency, kind="stable")[:MOST_CLASSES].tolist())
@@ -229,7 +182,7 @@ def _calibration(case: Case, j: int) -> dict[str, Any]:
     observed = hits[used] / rows[used]
     low, high = wilson(observed, rows[used] ** 2 / squares[used])
     return {
-        "label": str(case.classes[j]),
+        "label": case.classes[j],
         "predicted": mass[used] / rows[used],
         "observed": observed,
         "low": low,

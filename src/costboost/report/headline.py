@@ -1,38 +1,39 @@
-"""Summary: what the model costs and saves against the usual alternatives, with intervals."""
+"""The first page: does the model pay, how much, compared with what, and what to do now."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import cycle
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._words import count, money, percent, span
+from costboost.metrics import Verdict
+from costboost.metrics.verdict import total_intervals
 from costboost.report import charts
 from costboost.report.case import Case, sums
-from costboost.report.charts import Figure, Section, count, money, percent, span
+from costboost.report.charts import Figure, Section
 
 if TYPE_CHECKING:
     from costboost.report.page import ReportData
 
-RESAMPLES = 2_000
-# Above this many units the normal interval is used; the bootstrap would say the same.
-MOST_RESAMPLED = 20_000
-
-# With at least this many days, whole days are resampled: rows of a day are alike.
+# With at least this many days, intervals are those of sums of days: rows of a day are alike.
 FEWEST_DAYS = 20
+# With at least this many days, money is also given per year.
+FEWEST_DAYS_OF_YEAR = 28
 
 COLORS = {
-    "nothing": "@grey",
     "constant": "@amber",
+    "nothing": "@grey",
     "likeliest": "@violet",
     "model": "@accent",
-    "rival": "@rose",
 }
-ALTERNATIVES = ("nothing", "constant", "likeliest")
 
 
 @dataclass(frozen=True)
@@ -43,25 +44,29 @@ class Range:
     low: float
     high: float
 
+    def __iter__(self) -> Iterator[float]:
+        return iter((self.value, self.low, self.high))
+
 
 @dataclass(frozen=True)
 class RuleCost:
-    """One way to decide."""
+    """One way to decide: what it costs, and what the model saves against it."""
 
     key: str
     name: str
     cost: Range
     saving: Range
+    decision: str = ""  # of a constant rule
 
 
 @dataclass(frozen=True, eq=False)
 class Headline:
-    """Costs of all rules; the model comes last of the first four, then the rivals."""
+    """Costs of all rules, the best constant decision first and the rivals last."""
 
     rules: list[RuleCost]
     perfect: float
     rows: float
-    unit: str  # what is resampled
+    unit: str  # what is drawn, rows or days
     days: AnyArray | None
     daily: dict[str, Floats]  # cost of each rule by day, by its name
 
@@ -69,30 +74,40 @@ class Headline:
         """The first rule of that key."""
         return next(rule for rule in self.rules if rule.key == key)
 
-
-def likeliest(case: Case) -> Ints:
-    """The right decision of the most likely class; with two classes, a threshold of 0.5."""
-    if case.k == 2 and len(case.risky) == 1:
-        acting = int(case.risky[0])
-        class_ = np.where(case.proba[:, acting] >= 0.5, acting, 1 - acting)
-    else:
-        class_ = case.proba.argmax(axis=1)
-    return np.asarray(case.right[class_], dtype=np.intp)
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the model pays."""
+        return verdict_on(self.rules, self.rows)
 
 
-def headline(case: Case, seed: int = 0) -> Headline:
+def verdict_on(rules: Sequence[RuleCost], rows: float) -> Verdict:
+    """Whether the model pays against the best constant decision."""
+    rule = next(rule for rule in rules if rule.key == "constant")
+    gain, low, high = (x / rows for x in rule.saving)
+    return Verdict(gain, low, high, rows, rule.decision)
+
+
+def verdict(rules: Sequence[RuleCost], rows: float, unit: str = "") -> str:
+    """Whether the model pays against the best constant decision, in words."""
+    return verdict_on(rules, rows).in_words(unit)
+
+
+def headline(case: Case) -> Headline:
     """Price the model and the alternatives on the same rows."""
     # The best constant decision is the one that is cheapest on these very rows, which gives it a
     # small advantage over the model.
-    best = int((case.weights @ case.prices).argmin())
-    same = np.zeros(case.n, dtype=np.intp)
-    two = case.k == 2 and case.d == 2
+    same, best = np.zeros(case.n, dtype=np.intp), case.decisions[case.constant]
     rules: list[tuple[str, str, Ints]] = [
-        ("nothing", f"Doing nothing (always {case.decisions[case.nothing]})", same + case.nothing),
-        ("constant", f"Best constant decision (always {case.decisions[best]})", same + best),
-        ("likeliest", "Threshold 0.5" if two else "Most likely class", likeliest(case)),
+        ("constant", f"Best constant decision (always {best})", same + case.constant)
+    ]
+    if case.nothing is not None:
+        idle = f"Doing nothing (always {case.decisions[case.nothing]})"
+        rules.append(("nothing", idle, same + case.nothing))
+    usual = "Threshold 0.5" if case.k == case.d == 2 else "Most likely class"
+    rules += [
+        ("likeliest", usual, case.right[case.proba.argmax(axis=1)]),
         ("model", "The model", case.decided),
-        *(("rival", name, rival.decided) for name, rival in case.rivals.items()),
+        *(("rival", name, decided) for name, (decided, _) in case.rivals.items()),
     ]
     paid = np.column_stack([case.spent(decided) for _, _, decided in rules])
     units, unit, days, daily = paid, "row", None, {}
@@ -104,132 +119,98 @@ def headline(case: Case, seed: int = 0) -> Headline:
         daily = {name: by_day[:, r] for r, (_, name, _) in enumerate(rules)}
         if length >= FEWEST_DAYS:
             units, unit = by_day, "day"
-    intervals = total_intervals(np.hstack([units, units - units[:, [3]]]), seed)
-    m = len(rules)
-    return Headline(
-        [
-            RuleCost(key, name, intervals[r], intervals[m + r])
-            for r, (key, name, _) in enumerate(rules)
-        ],
-        float(case.perfect.sum()),
-        float(case.weights.sum()),
-        unit,
-        days,
-        daily,
-    )
-
-
-def total_intervals(values: Floats, seed: int = 0) -> list[Range]:
-    """95 % intervals of the sums of columns, over new draws of as many rows."""
-    # Percentiles of a bootstrap up to 20,000 rows, above that the normal interval.
-    n, columns = values.shape
-    total = values.sum(axis=0)
-    if n > MOST_RESAMPLED:
-        half = 1.959964 * np.sqrt(n) * values.std(axis=0, ddof=1)
-        low, high = total - half, total + half
-    else:
-        rng = np.random.default_rng(seed)
-        sums = np.empty((RESAMPLES, columns))
-        for place in range(RESAMPLES):
-            drawn = np.bincount(rng.integers(n, size=n), minlength=n)
-            sums[place] = drawn @ values
-        low, high = np.percentile(sums, [2.5, 97.5], axis=0)
-    return [Range(*three) for three in np.column_stack([total, low, high]).tolist()]
-
-
-# -- the section --------------------------------------------------------------------------------
-
-
-def verdict(rules: Sequence[RuleCost], rows: float, unit: str = "") -> str:
-    """Money per row against the best constant decision, in one sentence."""
-    saving = next(rule for rule in rules if rule.key == "constant").saving
-    value = abs(saving.value) / rows
-    each = money(value, unit) if value >= 0.1 else f"{unit}{value:.2g}"
-    if saving.low > 0:
-        return f"The model saves {each} a row against the best constant decision"
-    if saving.high < 0:
-        return f"The model costs {each} a row more than the best constant decision"
-    return "The model and the best constant decision cost about the same"
-
-
-def headline_section(report: ReportData) -> Section:
-    """The verdict, a card for each alternative, and the charts of costs and of days."""
-    case, head = report.case, report.headline
-    unit = escape(case.unit)
-    constant, model = head.rule("constant"), head.rule("model").cost
-    avoidable = constant.cost.value - head.perfect
-    title = verdict(head.rules, head.rows, case.unit)
-    reached = ""
-    if avoidable > 0:
-        reached = (
-            f" Deciding every row right would have cost {money(head.perfect, unit)}; of what the "
-            f"best constant decision costs beyond that, the model avoids "
-            f"{percent(constant.saving.value / avoidable)} (its score)."
+    place = [key for key, _, _ in rules].index("model")
+    costs, savings = (total_intervals(part) for part in (units, units - units[:, [place]]))
+    found = [
+        RuleCost(key, name, Range(*cost), Range(*saving), best if key == "constant" else "")
+        for (key, name, _), cost, saving in zip(
+            rules, costs.tolist(), savings.tolist(), strict=True
         )
-    lead = (
-        f"On the {count(head.rows)} rows of this report the model's decisions cost "
-        f"<strong>{money(model.value, unit)}</strong> "
-        f"(95 % interval {span(model.low, model.high, unit)}).{reached} "
-        f"Intervals come from resampling {head.unit}s."
+    ]
+    return Headline(found, float(case.perfect.sum()), float(case.weights.sum()), unit, days, daily)
+
+
+# -- the first page ------------------------------------------------------------------------------
+
+
+def first_page(report: ReportData) -> Section:
+    """For a manager: one sentence, one number, one picture, one recommendation."""
+    head, unit = report.headline, escape(report.case.unit)
+    found = head.verdict
+    always = f"deciding {found.constant} for every case"
+    titles = {
+        "pays": f"The model pays: it costs less than {always}",
+        "does not pay": f"The model does not pay: {always} costs no more",
+        "cannot tell yet": "It is too early to tell whether the model pays",
+    }
+    gain, low, high = (1000 * x for x in (found.gain, found.low, found.high))
+    word = "saved" if gain >= 0 else "lost"
+    saving = head.rule("constant").saving
+    yearly = ""
+    if head.days is not None and len(head.days) >= FEWEST_DAYS_OF_YEAR:
+        a_year = Range(*(x * 365.25 / len(head.days) for x in saving))
+        yearly = (
+            f"<p>A year of cases like these: {money(a_year.value, unit, *a_year)} "
+            f"(95 % interval {span(a_year.low, a_year.high, unit, a_year.value)}).</p>"
+        )
+    kind = {"pays": "good", "does not pay": "bad"}.get(found.answer, "even")
+    lead = f"Measured on {count(found.rows)} cases that the model has not seen."
+    number = (
+        f'<div class="card {kind}"><p class="big">{money(abs(gain), unit, low, high)}</p>'
+        f'<p class="note">{word} per 1,000 cases against {escape(always)}</p>'
+        f"<p>95 % interval {span(low, high, unit, gain)}</p>{yearly}</div>"
+        f'<div class="card {kind}"><h3>Recommendation</h3>'
+        f'<p class="advice">{escape(_advice(found))}</p></div>'
     )
-    days = 0 if head.days is None else len(head.days)
-    cards = "".join(_card(head.rule(key), unit, days) for key in ALTERNATIVES)
-    charts = [_costs_chart(head, case.unit), _daily_chart(head, case.unit)]
     return Section(
-        "headline", "Summary", title, charts, lead, before=f'<div class="cards">{cards}</div>'
+        "headline",
+        "Summary",
+        titles[found.answer],
+        [_costs_chart(head, report.case.unit)],
+        lead,
+        before=f'<div class="cards">{number}</div>',
     )
 
 
-def _card(rule: RuleCost, unit: str, days: int) -> str:
-    saving = rule.saving
-    kind, note, value = "good", "saved", saving.value
-    if saving.high < 0:
-        kind, note, value = "bad", "lost", abs(saving.value)
-    elif saving.low <= 0:
-        kind, note = "even", "saved, but this may be chance"
-    share = daily = ""
-    if rule.cost.value > 0:
-        part = percent(saving.value / rule.cost.value)
-        share = f"<p>{part} of {money(rule.cost.value, unit)}</p>"
-    if days:
-        each = span(saving.low / days, saving.high / days, unit)
-        daily = f"<p>{money(saving.value / days, unit)} a day ({each})</p>"
-    return (
-        f'<div class="card {kind}"><h3>Against: {escape(rule.name)}</h3>'
-        f'<p class="big">{money(value, unit)}</p><p class="note">{note}</p>'
-        f"<p>95 % interval {span(saving.low, saving.high, unit)}</p>{share}{daily}</div>"
-    )
+def _colors(rules: Sequence[RuleCost]) -> list[str]:
+    others = cycle(("@rose", "@blue", "@green", "@brown"))
+    return [COLORS.get(rule.key) or next(others) for rule in rules]
+
+
+def _advice(found: Verdict) -> str:
+    if found.answer == "pays":
+        return "Deploy it, and keep measuring what its decisions cost."
+    if found.answer == "does not pay":
+        return f"Do not deploy it. Decide {found.constant} for every case, or train on better data."
+    if math.isinf(found.more_rows):
+        return "Do not deploy it for money: a gain, if there is one, is too small to be measured."
+    return f"Collect about {count(found.more_rows)} more cases with their outcome, then ask again."
 
 
 def _costs_chart(head: Headline, unit: str) -> Figure:
-    rules = head.rules[::-1]
+    rules = head.rules
     low, value, high = np.transpose([(r.cost.low, r.cost.value, r.cost.high) for r in rules])
     labels = [
-        # Lines of about twenty characters.
-        "<br>".join(
-            row for part in rule.name.replace(" (", "\n(").splitlines() for row in wrap(part, 24)
-        )
-        for rule in rules
+        "<br>".join(line for part in r.name.split(" (") for line in wrap(part.strip(")"), 24))
+        for r in rules
     ]
     error = charts.whiskers(low, value, high, 1.2, color="@ink")
-    colors = [COLORS[rule.key] for rule in rules]
-    layout = {
-        "xaxis": charts.axis("Total cost", unit),
-        "yaxis": {"automargin": True},
-        "height": 120 + 48 * len(rules),
-    }
-    rules = head.rules
+    bars = charts.bars(labels, value, _colors(rules), ",.2f", error_x=error)
     return Figure(
         "headline",
         "What each way to decide costs",
-        "Shorter bars are better. The thin lines are 95 % intervals of the total cost. Those of "
-        "the savings are narrower, because they compare the same rows.",
-        [charts.bars(labels, value, colors, ",.2f", error_x=error)],
-        layout,
+        "Shorter bars are better. The thin lines are 95 % intervals of the total cost; those of "
+        "the savings are narrower, because they compare the same cases.",
+        [bars],
+        {
+            "xaxis": charts.axis("Total cost", unit),
+            "yaxis": {"automargin": True, "autorange": "reversed"},
+            "height": 120 + 48 * len(rules),
+        },
         charts.table(
             "Total cost of each way to decide, and what the model saves against it",
             ("Way to decide", [rule.name for rule in rules]),
-            ("Total cost", charts.amounts([rule.cost.value for rule in rules], unit)),
+            ("Total cost", charts.amounts(value, unit)),
             ("95 % interval", [span(r.cost.low, r.cost.high, unit) for r in rules]),
             ("The model saves", charts.amounts([rule.saving.value for rule in rules], unit)),
             ("95 % interval", [span(r.saving.low, r.saving.high, unit) for r in rules]),
@@ -238,27 +219,77 @@ def _costs_chart(head: Headline, unit: str) -> Figure:
     )
 
 
-def _daily_chart(head: Headline, unit: str) -> Figure | None:
+# -- what stands behind it -----------------------------------------------------------------------
+
+
+def comparison_section(report: ReportData) -> Section:
+    """A card for each alternative, and the savings by day."""
+    case, head = report.case, report.headline
+    unit = escape(case.unit)
+    model, constant = head.rule("model").cost, head.rule("constant")
+    avoidable = constant.cost.value - head.perfect
+    reached = ""
+    if avoidable > 0:
+        reached = (
+            f" Deciding every row right would have cost {money(head.perfect, unit)}; of what the "
+            f"best constant decision costs beyond that, the model avoids "
+            f"{percent(constant.saving.value / avoidable)} (its score)."
+        )
+    lead = (
+        f"On these {count(head.rows)} rows the model's decisions cost "
+        f"<strong>{money(model.value, unit, *model)}</strong> "
+        f"(95 % interval {span(model.low, model.high, unit, model.value)}).{reached} "
+        f"Intervals are Student's, of sums by {head.unit}."
+    )
+    rivals = [rule for rule in head.rules if rule.key != "model"]
+    cards = "".join(_card(rule, unit) for rule in rivals)
+    return Section(
+        "comparison",
+        "Comparison",
+        "Against other ways to decide",
+        [_daily_chart(head, rivals, case.unit)],
+        lead,
+        before=f'<div class="cards">{cards}</div>',
+    )
+
+
+def _card(rule: RuleCost, unit: str) -> str:
+    saving = rule.saving
+    kind, note, value = "good", "saved", saving.value
+    if saving.high <= 0:
+        kind, note, value = "bad", "lost", abs(saving.value)
+    elif saving.low <= 0:
+        kind, note = "even", "saved, but this may be chance"
+    share = ""
+    if rule.cost.value > 0:
+        part = percent(saving.value / rule.cost.value)
+        share = f"<p>{part} of {money(rule.cost.value, unit)}</p>"
+    return (
+        f'<div class="card {kind}"><h3>Against: {escape(rule.name)}</h3>'
+        f'<p class="big">{money(value, unit, *saving)}</p><p class="note">{note}</p>'
+        f"<p>95 % interval {span(saving.low, saving.high, unit, value)}</p>{share}</div>"
+    )
+
+
+def _daily_chart(head: Headline, rules: Sequence[RuleCost], unit: str) -> Figure | None:
     if head.days is None:
         return None
     days = [str(day) for day in head.days]
-    names = {key: head.rule(key).name for key in ALTERNATIVES}
-    saved = {key: head.daily[name] - head.daily["The model"] for key, name in names.items()}
-    lines = [
-        charts.line(f"Against: {names[key]}", days, saved[key].cumsum(), COLORS[key])
-        for key in ALTERNATIVES
-    ]
+    saved = {rule.name: head.daily[rule.name] - head.daily["The model"] for rule in rules}
     return Figure(
         "daily",
         "Savings added up, day by day",
         "A line that rises steadily means a reliable saving; a single jump means that one "
         "day made it.",
-        lines,
+        [
+            charts.line(f"Against: {name}", days, gain.cumsum(), color)
+            for (name, gain), color in zip(saved.items(), _colors(rules), strict=True)
+        ],
         {"xaxis": {"type": "date"}, "yaxis": charts.axis("Saved so far", unit)},
         charts.table(
             "Saving of each day",
             ("Day", days[:400]),
-            *((names[key], charts.amounts(saved[key][:400], unit)) for key in ALTERNATIVES),
+            *((name, charts.amounts(gain[:400], unit)) for name, gain in saved.items()),
         ),
         wide=True,
     )

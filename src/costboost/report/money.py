@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost._words import count, money, number
 from costboost.report import charts
-from costboost.report.case import Case, sums, texts
-from costboost.report.charts import Figure, Section, count, money, short
+from costboost.report.case import Case, sums
+from costboost.report.charts import Figure, Section, short
 
 if TYPE_CHECKING:
     from costboost.report.page import ReportData
@@ -41,9 +42,9 @@ def mistakes(case: Case, most: int = MOST_MISTAKES) -> list[dict[str, Any]]:
     return [
         {
             "row": str(row if case.ids is None else case.ids[row]),
-            "truth": str(case.classes[case.codes[row]]),
-            "decided": str(case.decisions[case.decided[row]]),
-            "cheapest": str(case.decisions[case.prices[row].argmin()]),
+            "truth": case.classes[case.codes[row]],
+            "decided": case.decisions[case.decided[row]],
+            "cheapest": case.decisions[case.prices[row].argmin()],
             "paid": float(paid[row]),
             "avoidable": float(avoidable[row]),
             "probability": float(case.proba[row, case.codes[row]]),
@@ -85,7 +86,7 @@ def segments(case: Case) -> dict[str, list[dict[str, Any]]]:
 def _groups(case: Case, labels: list[str], place: Ints) -> list[dict[str, Any]]:
     parts = {
         "rows": case.weights,
-        "nothing": case.spent(case.nothing),
+        "constant": case.spent(case.constant),
         "model": case.spent(case.decided),
         "perfect": case.perfect,
     }
@@ -96,9 +97,8 @@ def _groups(case: Case, labels: list[str], place: Ints) -> list[dict[str, Any]]:
 
 def shown(value: Any) -> str:
     """A feature's value as text."""
-    if isinstance(value, (float, np.floating)):
-        return "missing" if np.isnan(value) else f"{value:,.4g}" if value < 1e4 else f"{value:,.0f}"
-    return str(value)
+    is_number = isinstance(value, (float, int, np.number)) and not isinstance(value, bool)
+    return number(float(value)) if is_number else str(value)
 
 
 def ranked_words(
@@ -168,57 +168,76 @@ def money_section(report: ReportData) -> Section:
 
 
 def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
-    classes, decisions = texts(case.classes), texts(case.decisions)
     rows, paid, avoidable, unit = cells["rows"], cells["paid"], cells["avoidable"], case.unit
-    label = [
-        [
-            f"{money(cost, unit)}<br>{count(n)} rows" if n > 0 else ""
-            for cost, n in zip(*row, strict=True)
-        ]
-        for row in zip(paid.tolist(), rows.tolist(), strict=True)
-    ]
-    squares = charts.heat(
-        [f"decided {e}" for e in decisions],
-        [f"truth {j}" for j in classes],
-        avoidable,
-        "Avoidable",
-        0.0,
-        text=label,
-        xgap=3,
-        ygap=3,
-        hovertemplate="%{y}, %{x}<br>%{text}<br>avoidable %{z:,.2f}<extra></extra>",
-        **({"texttemplate": "%{text}"} if case.k * case.d <= 64 else {}),
-    )
     j, e = used = np.nonzero(rows > 0)
+    few = case.k * case.d <= 9
+    text = [
+        [
+            (f"{money(c, unit)}<br>{count(n)} rows" if few else compact(c)) if n else ""
+            for c, n in zip(*pair, strict=True)
+        ]
+        for pair in zip(paid.tolist(), rows.tolist(), strict=True)
+    ]
+    squares = {
+        "type": "heatmap",
+        "x": list(range(case.d)),
+        "y": list(range(case.k)),
+        "z": [charts.numbers(row) for row in avoidable],
+        "text": text,
+        "customdata": [
+            [f"truth {one}, decided {other}" for other in case.decisions] for one in case.classes
+        ],
+        "hovertemplate": "%{customdata}<br>%{text}<br>avoidable %{z:,.2f}<extra></extra>",
+        "colorscale": "@scale",
+        "zmin": 0.0,
+        "showscale": few,
+        "colorbar": {"title": {"text": "Avoidable"}, "thickness": 12, "outlinewidth": 0},
+        "xgap": 3,
+        "ygap": 3,
+        **({"texttemplate": "%{text}"} if case.k * case.d <= 144 else {}),
+    }
     return Figure(
         "outcomes",
         "Truth and decision, in money",
-        "Each square shows what its rows cost. The stronger the colour, the more of that the right "
-        "decisions would have avoided.",
+        "Each square shows what its rows cost"
+        f"{'' if few else ' (k: thousands, M: millions)'}. The stronger the colour, the more of "
+        "that the right decisions would have avoided.",
         [squares],
         {
-            "yaxis": {"autorange": "reversed", "automargin": True},
-            "xaxis": {"side": "top", "automargin": True},
-            "height": 190 + 62 * min(case.k, 10),
+            "yaxis": {
+                **charts.named_axis(case.classes, 14), **charts.axis("Truth"),
+                "tickangle": 0, "autorange": "reversed",
+            },
+            "xaxis": {**charts.named_axis(case.decisions, 14), **charts.axis("Decision")},
+            "height": 210 + (62 if few else 40) * min(case.k, 12),
         },
         charts.table(
             "Rows and cost by truth and decision",
-            ("Truth", [classes[one] for one in j]),
-            ("Decision", [decisions[one] for one in e]),
+            ("Truth", [case.classes[one] for one in j]),
+            ("Decision", [case.decisions[one] for one in e]),
             ("Rows", charts.counts(rows[used])),
             ("Cost", charts.amounts(paid[used], unit)),
             ("Avoidable", charts.amounts(avoidable[used], unit)),
         ),
-    )
+        wide=not few,
+    )  # fmt: skip
+
+
+def compact(value: float) -> str:
+    """An amount that fits into a small square."""
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if abs(value) >= 0.9995 * size:
+            return f"{value / size:.3g}{letter}"
+    return f"{value:.3g}"
 
 
 def _groups_chart(
     name: str, title: str, read: str, groups: list[dict[str, Any]], unit: str
 ) -> Figure:
     labels = [group["label"] for group in groups]
-    rows, idle, model, perfect = np.transpose(
-        [[group[key] for key in ("rows", "nothing", "model", "perfect")] for group in groups]
-    )
+    keys = ("rows", "constant", "model", "perfect")
+    rows, constant, model, perfect = np.transpose([[one[key] for key in keys] for one in groups])
+    baseline = "Best constant decision"
     traces = [
         {
             "type": "bar",
@@ -229,7 +248,7 @@ def _groups_chart(
             "marker": {"color": color},
             "hovertemplate": "%{customdata}<br>%{y:,.2f}<extra>%{fullData.name}</extra>",
         }
-        for text, cost, color in (("Doing nothing", idle, "@grey"), ("The model", model, "@accent"))
+        for text, cost, color in ((baseline, constant, "@amber"), ("The model", model, "@accent"))
     ]
     layout = {
         "barmode": "group",
@@ -240,9 +259,9 @@ def _groups_chart(
         title,
         ("Group", labels),
         ("Rows", charts.counts(rows)),
-        ("Doing nothing", charts.amounts(idle, unit)),
+        (baseline, charts.amounts(constant, unit)),
         ("The model", charts.amounts(model, unit)),
-        ("Saved", charts.amounts(idle - model, unit)),
+        ("Saved", charts.amounts(constant - model, unit)),
         ("Still avoidable", charts.amounts(model - perfect, unit)),
         sortable=True,
     )
@@ -309,14 +328,17 @@ def features(case: Case, seed: int = 0) -> dict[str, Any] | None:
     w = case.weights[rows] / case.weights[rows].sum()
     money = w @ np.abs(parts)
     order = np.argsort(-money, kind="stable")[:MOST_FEATURES]
-    # Parts speak for the decision taken; where that is to do nothing, against acting.
-    acting = parts * np.where(case.decided[rows] == case.nothing, -1.0, 1.0)[:, None]
+    # Parts speak for the decision taken against the runner-up. Between two decisions that is for
+    # or against one of them; between more, rows have different runners-up.
+    one = case.d - 1 if case.idle is None else 1 - case.idle
+    toward = parts * np.where(case.decided[rows] == one, 1.0, -1.0)[:, None]
     effects = [
-        _effect(names[f], case.features[names[f]][rows], acting[:, f])
+        _effect(names[f], case.features[names[f]][rows], toward[:, f])
         for f in order[:MOST_EFFECTS]
-        if money[f] > 0
+        if money[f] > 0 and case.d == 2
     ]
     return {
+        "toward": case.decisions[one] if case.d == 2 else None,
         "names": [names[f] for f in order],
         "money": money[order],
         "rows": len(rows),
@@ -325,7 +347,7 @@ def features(case: Case, seed: int = 0) -> dict[str, Any] | None:
 
 
 def _effect(name: str, values: AnyArray, parts: Floats) -> dict[str, Any]:
-    """How much a feature speaks for acting, by its value: mean and middle 80 %."""
+    """How much a feature speaks for a decision, by its value: mean and middle 80 %."""
     labels, place = _steps(values)
     groups = [parts[place == code] for code in range(len(labels))]
     spread = np.array([[group.mean(), *np.percentile(group, [10, 90])] for group in groups])
@@ -355,7 +377,7 @@ def features_section(report: ReportData) -> Section | None:
     if found is None:
         return None
     effects = [
-        _effect_chart(effect, f"effect-{place}", unit)
+        _effect_chart(effect, f"effect-{place}", unit, found["toward"])
         for place, effect in enumerate(found["effects"])
     ]
     charts = [_money_chart(found, unit), *effects]
@@ -384,7 +406,7 @@ def _money_chart(found: dict[str, Any], unit: str) -> Figure:
     )
 
 
-def _effect_chart(effect: dict[str, Any], name: str, unit: str) -> Figure:
+def _effect_chart(effect: dict[str, Any], name: str, unit: str, toward: str) -> Figure:
     mean, low, high = effect["mean"], effect["low"], effect["high"]
     x = list(range(len(effect["labels"])))
     if effect["is_ordered"]:
@@ -400,8 +422,8 @@ def _effect_chart(effect: dict[str, Any], name: str, unit: str) -> Figure:
     return Figure(
         name,
         effect["name"],
-        "Values above 0 speak for acting, those below 0 for doing nothing. The "
-        f"{spread} the middle 80 % of the rows.",
+        f"Values above 0 speak for deciding {toward}, those below 0 against it. The {spread} the "
+        "middle 80 % of the rows.",
         [*traces, charts.line("mean part", x, mean, "@accent", **style)],
         {
             "xaxis": charts.named_axis(effect["labels"], 14),

@@ -22,14 +22,15 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._utils import versions
+from costboost._words import percent
+from costboost.costs import CostSummary
 from costboost.files.container import write_bytes
-from costboost.report import charts, decisions, headline, money, what_if
-from costboost.report.board import Board, OperatingPoint, board_of, factors_of
-from costboost.report.case import Case, sums, texts
+from costboost.report import decisions, headline, money, what_if
+from costboost.report.board import Board, OperatingPoint
+from costboost.report.case import Case, sums
 from costboost.report.charts import Section
 
 PACKAGES = ("costboost", "numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "plotly")
-MOST_PAIRS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,33 +48,32 @@ class ReportData:
     sliders : Sliders
         Positions of the sliders, and the rows they act on.
     thresholds : dict or None
-        Total cost by threshold: ``thresholds``, ``costs``, ``best`` (threshold, cost), ``chosen``
-        (the model's cost) and ``stated`` (the threshold that the costs imply).
+        Total cost by threshold: ``thresholds``, ``costs``, ``best`` (threshold and cost, in
+        hindsight) and ``stated`` (the threshold that the costs imply). None if rows are not told
+        apart by one probability, as with many classes.
     cost_curve : dict or None
         Cost over all cost ratios: ``probability_cost``, ``costs`` of each rival, ``stated``.
     calibrations : list of dict
         For each class ``label``: ``predicted`` and ``observed`` frequencies, ``low``, ``high``
         and ``rows`` of each bin.
-    shares : dict
-        Saving by the share of rows acted upon: ``shares``, ``savings``, ``random``, ``chosen``,
-        ``best``.
     capacities : list of dict
-        Cost by capacity of each ``decision`` other than doing nothing: ``capacities``, ``costs``,
+        Cost by capacity of each ``decision`` other than the idle one: ``capacities``, ``costs``,
         ``expected``, ``prices``, ``wanted``.
-    sensitivity : dict
-        If the costs are wrong: ``factors``, regret along each lever in ``lines`` and over the
-        ``grid`` of two levers, factors (low, high) of ``break_even``.
+    sensitivity : dict or None
+        If the costs are wrong: ``factors``, and for each cost its ``regret`` by factor and its
+        ``break_even`` (low, high). None if costs are known only afterwards.
     mistakes : list of dict
         The costliest mistakes: ``row``, ``truth``, ``decided``, ``cheapest``, ``paid``,
         ``avoidable``, ``probability``, ``reasons``.
     outcomes : dict
         ``rows``, ``paid`` and ``avoidable`` by truth and decision (k, d).
     deciles : list of dict
-        Costs by decile of the amount: ``label``, ``rows``, ``nothing``, ``model``, ``perfect``.
+        Costs by decile of the amount: ``label``, ``rows``, ``constant``, ``model``, ``perfect``.
     segments : dict of str to list of dict
         Costs by segment, as in `deciles`.
     features : dict or None
-        Features by money: ``names``, ``money``, ``rows``, ``effects``.
+        Features by money: ``names``, ``money``, ``rows``, and with two decisions ``effects``,
+        what values speak for the decision ``toward``.
     about : dict
         ``data``, ``settings``, ``versions`` as pairs, ``costs`` in words.
     """
@@ -85,9 +85,8 @@ class ReportData:
     thresholds: dict[str, Any] | None
     cost_curve: dict[str, Any] | None
     calibrations: list[dict[str, Any]]
-    shares: dict[str, Any]
     capacities: list[dict[str, Any]]
-    sensitivity: dict[str, Any]
+    sensitivity: dict[str, Any] | None
     mistakes: list[dict[str, Any]]
     outcomes: dict[str, Floats]
     deciles: list[dict[str, Any]]
@@ -106,7 +105,7 @@ class ReportData:
         Parameters
         ----------
         factors : sequence of float, optional
-            A factor for each lever of ``sliders.levers``; by default the stated costs.
+            A factor for each lever of ``board.levers``; by default the stated costs.
         threshold : float, optional
             Act where the risk is at least this; by default decide by expected cost.
         capacity : mapping of one decision to a number, optional
@@ -117,16 +116,15 @@ class ReportData:
         OperatingPoint
             Decisions, counts and costs.
         """
-        levers = self.sliders.levers
-        values = [1.0] * len(levers) if factors is None else list(factors)
-        if len(values) != len(levers):
+        levers = list(self.board.levers)
+        if factors is not None and len(factors) != len(levers):
             raise ValueError(
                 f"The 'factors' parameter of operating_point must have one number for each of "
-                f"{[lever.label for lever in levers]}, got {len(values)}."
+                f"{levers}, got {len(factors)}."
             )
         limited = most = None
         if capacity is not None:
-            names = list(self.case.decisions)
+            names = self.case.costs.decisions.tolist()
             if len(capacity) != 1 or next(iter(capacity)) not in names:
                 raise ValueError(
                     "The 'capacity' parameter of operating_point must limit one decision of "
@@ -134,8 +132,7 @@ class ReportData:
                 )
             ((name, most),) = capacity.items()
             limited = names.index(name)
-        f = factors_of(levers, values, self.board.shape)
-        return self.board.operating_point(f, threshold, most, limited)
+        return self.board.operating_point(factors, threshold, most, limited)
 
 
 def report_data(case: Case) -> ReportData:
@@ -159,28 +156,28 @@ def report_data(case: Case) -> ReportData:
     >>> risk = np.array([0.1, 0.2, 0.4, 0.7])
     >>> case = make_case(y, np.column_stack([1 - risk, risk]), costs=[[0, 1], [5, 0]])
     >>> report = report_data(case)
-    >>> report.headline.rule("nothing").cost.value, report.headline.rule("model").cost.value
-    (5.0, 2.0)
+    >>> report.headline.rule("constant").cost.value, report.headline.rule("model").cost.value
+    (3.0, 2.0)
+    >>> report.headline.verdict.answer
+    'cannot tell yet'
     >>> report.operating_point(threshold=0.5).cost
     0.0
     """
-    board = board_of(case)
-    moves = what_if.sliders(case, board)
+    board = Board(case)
     return ReportData(
         case=case,
         board=board,
         headline=headline.headline(case),
-        sliders=moves,
+        sliders=what_if.sliders(case, board),
         thresholds=what_if.threshold_curve(case, board),
         cost_curve=decisions.whole_cost_curve(case),
         calibrations=decisions.calibrations(case),
-        shares=decisions.share_curve(case, board),
         capacities=[
             decisions.capacity_curve(case, board, code)
             for code in range(case.d)
-            if code != case.nothing
+            if code != case.idle
         ],
-        sensitivity=what_if.sensitivity(case, board, moves.levers),
+        sensitivity=what_if.wrong_costs(case, board),
         mistakes=money.mistakes(case),
         outcomes=money.outcomes(case),
         deciles=money.deciles(case),
@@ -212,7 +209,8 @@ def write_report(case: Case | ReportData, path: str | os.PathLike[str]) -> Path:
 def render(report: ReportData) -> str:
     """The page as text."""
     makers: tuple[Callable[[ReportData], Section | None], ...] = (
-        headline.headline_section,
+        headline.first_page,
+        headline.comparison_section,
         what_if.what_if_section,
         decisions.decisions_section,
         what_if.wrong_costs_section,
@@ -241,18 +239,15 @@ def _model(report: ReportData) -> dict[str, Any]:
     case, moves = report.case, report.sliders
     return {
         "unit": case.unit,
-        "classes": texts(case.classes),
-        "decisions": texts(case.decisions),
-        "nothing": case.nothing,
+        "classes": case.classes,
+        "decisions": case.decisions,
+        "idle": case.idle,
         "risky": case.risky.tolist(),
         "levers": [
-            {
-                "cells": np.argwhere(lever.cells).tolist(),
-                "mean": float(case.average[lever.cells].mean()),
-            }
-            for lever in moves.levers
+            {"cells": np.argwhere(cells).tolist(), "mean": float(case.average[cells].mean())}
+            for cells in report.board.levers.values()
         ],
-        "factors": moves.factors,
+        "factors": what_if.FACTORS,
         "thresholds": moves.thresholds,
         "capacities": moves.capacities,
         "rows": moves.packed.header,
@@ -295,13 +290,14 @@ def about(case: Case) -> dict[str, Any]:
     data = [
         ("Rows", f"{case.n:,}"),
         *(
-            (f"Share of class {label}", f"{part:.2%}")
+            (f"Share of class {label}", percent(part))
             for label, part in zip(case.classes, share, strict=True)
         ),
-        ("Decisions", ", ".join(str(label) for label in case.decisions)),
-        ("Doing nothing means", str(case.decisions[case.nothing])),
-        ("Costs", "each row has its own" if case.is_per_row else "one matrix for all rows"),
+        ("Decisions", ", ".join(case.decisions)),
+        ("Costs", "each row has its own" if case.costs.is_per_row else "one matrix for all rows"),
     ]
+    if case.nothing is not None:
+        data.append(("Doing nothing means", case.decisions[case.nothing]))
     if not (case.weights == 1.0).all():
         data.insert(1, ("Sum of weights", f"{case.weights.sum():,.6g}"))
     if case.time is not None:
@@ -311,34 +307,8 @@ def about(case: Case) -> dict[str, Any]:
         "data": data,
         "settings": list(case.settings.items()),
         "versions": [("Python", platform.python_version()), *versions(*PACKAGES).items()],
-        "costs": costs_in_words(case),
+        "costs": [line.strip() for line in str(CostSummary.of(case.costs)).splitlines()[1:]],
     }
-
-
-def costs_in_words(case: Case) -> list[str]:
-    """One sentence per pair of truth and decision that ever costs or earns something."""
-    # The costliest pairs, if there are many. The span is over all rows, as known when deciding.
-    rows = case.matrix if case.is_per_row else case.matrix[None]
-    low, mean, high = rows.min(axis=0), case.average, rows.max(axis=0)
-    pairs = np.argwhere((low != 0) | (high != 0)).tolist()
-    if len(pairs) > MOST_PAIRS:
-        pairs = sorted(pairs, key=lambda pair: -abs(mean[tuple(pair)]))[:MOST_PAIRS]
-    return [
-        f"Deciding {case.decisions[e]} when the truth is {case.classes[j]} "
-        f"{_phrase(low[j, e], mean[j, e], high[j, e], case.unit)}."
-        for j, e in pairs
-    ]
-
-
-def _phrase(low: float, mean: float, high: float, unit: str) -> str:
-    if low == high:
-        return f"{'costs' if low >= 0 else 'earns'} {_amount(abs(low), unit)}"
-    shown = [_amount(value, unit) for value in (low, high, mean)]
-    return f"costs {shown[0]} to {shown[1]}, on average {shown[2]}"
-
-
-def _amount(value: float, unit: str) -> str:
-    return charts.money(value, unit, cents=value != round(value))
 
 
 # -- the section --------------------------------------------------------------------------------
@@ -355,8 +325,9 @@ def about_section(report: ReportData) -> Section:
         for title, key in (("Data", "data"), ("Settings", "settings"), ("Versions", "versions"))
         if found[key]
     )
+    unit = f" (in {escape(report.case.unit)})" if report.case.unit else ""
     html = (
-        f'<div class="facts"><div class="stated"><h3>The costs in words</h3><ul>{costs}</ul></div>'
-        f"{lists}</div>"
+        f'<div class="facts"><div class="stated"><h3>The costs in words{unit}</h3><ul>{costs}</ul>'
+        f"</div>{lists}</div>"
     )
     return Section("about", "Data", "Data, costs and settings", before=html)

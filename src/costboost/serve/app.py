@@ -32,10 +32,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from costboost.serve import Settings
-from costboost.serve.columns import ARROW, PARQUET, RequestError
 from costboost.serve.page import POLICY, docs_page, start_page
 from costboost.serve.requests import Query, inlined
 from costboost.serve.scoring import Reply, Service
+from costboost.serve.unpacking import ARROW, PARQUET, RequestError, Unpacker
 
 log = logging.getLogger("costboost.serve")
 
@@ -43,6 +43,9 @@ log = logging.getLogger("costboost.serve")
 _SMALL = 4096
 # Requests that may wait for a thread.
 _QUEUE = 64
+# Bodies up to this size are always read; larger ones while all together are not too many bytes, a
+# multiple of the largest one.
+_LIGHT, _BODIES = 64 * 1024, 4
 _JSON = "application/json"
 # Open to all: they tell nothing about the model.
 _OPEN = frozenset({"/", "/health", "/ready"})
@@ -239,6 +242,8 @@ class Decider:
         self._load, self._loading = load, asyncio.Lock()
         self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="decide")
         self._free = threading.Semaphore(_QUEUE)
+        self._held = 0  # bytes of bodies
+        self._of_thread = threading.local()
 
     async def reload(self) -> bool:
         """Load the model file again; requests that have begun keep the old model."""
@@ -257,12 +262,14 @@ class Decider:
     async def decide(self, request: Request) -> Response:
         """Answer a request."""
         headers = dict(request.scope["headers"])
-        body, seconds = None, self.settings.seconds
+        seconds = self.settings.seconds
+        end, body = time.monotonic() + seconds, None
+        parts: list[bytes] = []
         try:
             async with asyncio.timeout(seconds):
                 kind = _content_type(headers)
-                body = await self._body(request, headers)
-                return await self._answer(request, headers, kind, body)
+                body = await self._body(request, headers, parts)
+                return await self._answer(request, headers, kind, body, end)
         except RequestError as error:
             return _refusal(error)
         except TimeoutError:
@@ -275,12 +282,16 @@ class Decider:
             return _refusal(late)
         except ClientDisconnect:
             return Response(status_code=400)
+        finally:
+            self._held -= sum(len(part) for part in parts)
 
-    async def _body(self, request: Request, headers: dict[bytes, bytes]) -> bytes:
+    async def _body(
+        self, request: Request, headers: dict[bytes, bytes], parts: list[bytes]
+    ) -> bytes:
         """The body, read no further than allowed."""
         limit = self.settings.max_bytes
         announced = headers.get(b"content-length", b"")
-        parts, size = [], int(announced) if announced.isdigit() else 0
+        size = int(announced) if announced.isdigit() and len(announced) < 20 else 0
         if size <= limit:
             size = 0
             async for part in request.stream():
@@ -288,38 +299,47 @@ class Decider:
                 if size > limit:
                     break
                 parts.append(part)
+                self._held += len(part)
+                if size > _LIGHT and self._held > _BODIES * limit:
+                    raise RequestError(503, "The service is busy. Try again in a moment.")
         if size > limit:
             message = f"A body may have at most {limit} bytes. Send several requests."
             raise RequestError(413, message)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     async def _answer(
-        self, request: Request, headers: dict[bytes, bytes], kind: str, body: bytes
+        self, request: Request, headers: dict[bytes, bytes], kind: str, body: bytes, end: float
     ) -> Response:
         service = self.service  # one model for the whole request
-        limits = self.settings.max_rows, self.settings.max_bytes
         wants_arrow = ARROW[0].encode() in headers.get(b"accept", b"")
 
         def read() -> Query:
             if kind == _JSON:
-                return service.requests.from_json(body, limits[0])
-            return service.requests.from_table(body, kind, dict(request.query_params), limits)
+                return service.requests.from_json(body, self.settings.max_rows)
+            table = self._unpacker()(body, kind, end - time.monotonic())
+            return service.requests.from_table(table, dict(request.query_params))
 
         if kind == _JSON and len(body) <= _SMALL:
             query = read()
             if not query.explain and query.capacity is None:
-                return self._finish(service, query, wants_arrow)
-            return await self._in_thread(lambda: self._finish(service, query, wants_arrow))
-        return await self._in_thread(lambda: self._finish(service, read(), wants_arrow))
+                return self._finish(service, query, wants_arrow, end)
+            return await self._in_thread(lambda: self._finish(service, query, wants_arrow, end))
+        return await self._in_thread(lambda: self._finish(service, read(), wants_arrow, end))
 
-    def _finish(self, service: Service, query: Query, wants_arrow: bool) -> Response:
+    def _unpacker(self) -> Unpacker:
+        if not hasattr(self._of_thread, "unpacker"):
+            self._of_thread.unpacker = Unpacker(self.settings.max_rows, self.settings.max_bytes)
+        found: Unpacker = self._of_thread.unpacker
+        return found
+
+    def _finish(self, service: Service, query: Query, wants_arrow: bool, end: float) -> Response:
         """Decide, count and write; in whatever thread this is."""
         try:
-            answer = service.answer(query)
+            answer = service.answer(query, end)
         except (ValueError, TypeError) as error:  # rules of the model, of costs and of limits
             field = "capacity" if "'capacity'" in str(error) else None
             raise RequestError(422, str(error)[:1000], field) from None
-        self.metrics.answer(answer, [str(label) for label in service.decisions.tolist()])
+        self.metrics.answer(answer, service)
         if wants_arrow:
             return Response(service.as_arrow(answer), media_type=ARROW[0])
         return Response(service.as_json(answer, query.table), media_type=_JSON)
@@ -393,6 +413,12 @@ class Outermost:
     def _refused(self, scope: Any) -> Response | None:
         """The answer to foreign host names and wrong tokens."""
         headers = dict(scope["headers"])
+        if b"content-length" in headers and b"transfer-encoding" in headers:
+            # A proxy may read the one and this service the other, and disagree where it ends.
+            message = "A request has a Content-Length or a Transfer-Encoding, not both."
+            answer = _refusal(RequestError(400, message, "Content-Length"))
+            answer.headers["connection"] = "close"
+            return answer
         if self._hosts:
             host = headers.get(b"host", b"").lower()
             name = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
@@ -448,6 +474,10 @@ class Metrics:
             "Expected saving against the runner-up, added up.",
             multiprocess_mode="sum",
         )
+        self.unusual = counter(
+            "costboost_unusual_rows",
+            "Rows with costs a million times those of the model; no sum has them.",
+        )
         self.reloads = counter("costboost_reloads", "Reloads of the model file.", ["result"])
         self.loaded = gauge(
             "costboost_model_loaded_timestamp_seconds",
@@ -465,18 +495,23 @@ class Metrics:
         found[0].inc()
         found[1].observe(seconds)
 
-    def answer(self, answer: Reply, labels: list[str]) -> None:
+    def answer(self, answer: Reply, service: Service) -> None:
         """Count the decisions of one request."""
         self.rows.inc(len(answer.codes))
+        labels = [str(label) for label in service.decisions.tolist()]
         counts = np.bincount(answer.codes, minlength=len(labels))
-        taken = answer.taken
-        sums = None if taken is None else np.bincount(answer.codes, taken, minlength=len(labels))
         for code in np.flatnonzero(counts):
             self.decisions.labels(labels[code]).inc(float(counts[code]))
-            if sums is not None:
-                self.cost.labels(labels[code]).inc(float(sums[code]))
+        if answer.expected is None or answer.taken is None:
+            return
+        # One absurd cost would drown all others in the sums, for ever.
+        usual = np.abs(answer.expected).max(axis=1) <= service.largest_usual_cost
+        self.unusual.inc(float(len(usual) - usual.sum()))
+        sums = np.bincount(answer.codes[usual], answer.taken[usual], minlength=len(labels))
+        for code in np.flatnonzero(counts):
+            self.cost.labels(labels[code]).inc(float(sums[code]))
         if answer.saving is not None:
-            self.saving.inc(float(answer.saving.sum()))
+            self.saving.inc(float(answer.saving[usual].sum()))
 
     def text(self) -> bytes:
         """All metrics, of all processes."""

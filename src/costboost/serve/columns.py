@@ -1,46 +1,26 @@
-"""The columns that a model reads, and the rows of a request: JSON, Arrow or Parquet.
-
-Of a table nothing is read before the number of rows and the types of the columns are known. Arrow
-data is validated in full before it is used.
-"""
+"""The columns that a model reads, and the rows of a request."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.parquet as pq  # type: ignore[import-untyped]
 
 from costboost._typing import AnyArray, Floats
 from costboost.columns import TypedRows
 from costboost.costs.forms import columns_of
+from costboost.serve.unpacking import RequestError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
-PARQUET = ("application/vnd.apache.parquet", "application/x-parquet")
-
 _NUMBERS: frozenset[type] = frozenset({int, float, bool, type(None)})
 _TEXTS: frozenset[type] = frozenset({str, type(None)})
 _TYPES = {int: "number", float: "number", bool: "boolean", str: "text", dict: "object"}
-
-# What a compressed table may unfold to, as a multiple of the limit on bodies.
-_UNFOLDING = 20
-
-
-class RequestError(Exception):
-    """A request that cannot be answered; the message goes to the client."""
-
-    def __init__(self, status: int, message: str, field: str | None = None) -> None:
-        super().__init__(message)
-        self.status = status
-        self.content = {"error": {"field": field, "message": message}}
 
 
 @dataclass(frozen=True)
@@ -221,6 +201,11 @@ class Table:
         rows: TypedRows = known.read(self.values, "The request")
         return rows
 
+    def part(self, rows: slice) -> Table:
+        """Some of the rows."""
+        values = {name: values[rows] for name, values in self.values.items()}
+        return Table(self.schema, values, len(range(self.n)[rows]))
+
     def frame(self) -> pd.DataFrame | Floats:
         """The columns as a data frame; without names, an array."""
         if not self.schema.has_names:
@@ -244,97 +229,36 @@ class Table:
 
 
 def read_table(
-    body: bytes, kind: str, columns: Schema, others: Mapping[str, Field], limits: tuple[int, int]
+    table: pa.Table, columns: Schema, others: Mapping[str, Field]
 ) -> tuple[Table, dict[str, pa.ChunkedArray]]:
     """The rows of a table, and those of the `others` that it has: costs and groups."""
     # A feature of the same name is a feature.
     known = {**others, **{column.name: column for column in columns.columns}}
-
-    def check(schema: pa.Schema) -> None:
-        if len(set(schema.names)) < len(schema.names):
-            raise RequestError(422, "No column may appear twice.", "columns")
-        own = [name for name in schema.names if name not in others or name in columns.names]
-        columns.check_names(own, "columns")
-        for field_ in schema:
-            column = known[field_.name]
-            if not _fits(field_.type, column):
-                raise column.refuse(field_.type, f"columns.{field_.name}")
-
-    try:
-        if kind in PARQUET:
-            found = _from_parquet(body, check, *limits)
-        else:
-            found = _from_arrow(body, check, kind == ARROW[1], limits[0])
-    except (pa.ArrowException, OSError, ValueError, OverflowError) as error:
-        message = f"The body cannot be read as a table ({type(error).__name__})."
-        raise RequestError(400, message) from None
-    if not found.num_rows:
-        raise RequestError(422, "The table has no rows.")
-    given = set(found.column_names)
+    given = set(table.column_names)
+    if len(given) < len(table.column_names):
+        raise RequestError(422, "No column may appear twice.", "columns")
+    own = [name for name in given if name not in others or name in columns.names]
+    columns.check_names(own, "columns")
+    for field_ in table.schema:
+        column = known[field_.name]
+        if not _fits(field_.type, column):
+            raise column.refuse(field_.type, f"columns.{field_.name}")
     values = {
-        column.name: _values(found.column(column.name), column)
+        column.name: _values(table.column(column.name), column)
         if column.name in given
-        else np.full(found.num_rows, np.nan)
+        else np.full(table.num_rows, np.nan)
         for column in columns.columns
     }
-    more = {name: found.column(name) for name in others if name in given}
-    return Table(columns, values, found.num_rows), more
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+    more = {name: table.column(name) for name in others if name in given}
+    return Table(columns, values, table.num_rows), more
 
 
 def _fits(kind: pa.DataType, column: Field) -> bool:
     content = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if _is_text(content):
+    if pa.types.is_string(content) or pa.types.is_large_string(content):
         return str in column.allowed
     is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_boolean(kind)
     return bool(pa.types.is_null(kind) or (is_number and float in column.allowed))
-
-
-def too_many(max_rows: int, field: str = "rows") -> RequestError:
-    """The error for a request with too many rows."""
-    message = f"A request may have at most {max_rows} rows. Send several requests."
-    return RequestError(413, message, field)
-
-
-def _from_arrow(
-    body: bytes, check: Callable[[pa.Schema], None], is_file: bool, max_rows: int
-) -> pa.Table:
-    """An Arrow table, batch by batch, until it has too many rows."""
-    source = pa.BufferReader(body)
-    reader = pa.ipc.open_file(source) if is_file else pa.ipc.open_stream(source)
-    check(reader.schema)
-    batches, n = [], 0
-    for batch in map(reader.get_batch, range(reader.num_record_batches)) if is_file else reader:
-        n += batch.num_rows
-        if n > max_rows:
-            raise too_many(max_rows)
-        batch.validate(full=True)  # offsets and indices within their buffers
-        batches.append(batch)
-    return pa.Table.from_batches(batches, reader.schema)
-
-
-def _from_parquet(
-    body: bytes, check: Callable[[pa.Schema], None], max_rows: int, max_bytes: int
-) -> pa.Table:
-    """A Parquet table; texts stay dictionaries, so repeated ones take no memory."""
-    file = pq.ParquetFile(io.BytesIO(body))
-    about = file.metadata
-    if about.num_rows > max_rows:
-        raise too_many(max_rows)
-    unfolded = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
-    if unfolded > max_bytes * _UNFOLDING:
-        message = f"A table may expand to at most {max_bytes * _UNFOLDING} bytes. Send several."
-        raise RequestError(413, message)
-    check(file.schema_arrow)
-    texts = [field_.name for field_ in file.schema_arrow if _is_text(field_.type)]
-    if texts:
-        file = pq.ParquetFile(io.BytesIO(body), read_dictionary=texts)
-    found = file.read(use_threads=False)
-    found.validate(full=True)
-    return found
 
 
 def floats(values: pa.ChunkedArray) -> Floats:
@@ -343,14 +267,18 @@ def floats(values: pa.ChunkedArray) -> Floats:
 
 
 def _values(values: pa.ChunkedArray, column: Field) -> AnyArray:
-    if pa.types.is_dictionary(values.type):
-        return np.concatenate([_decoded(chunk) for chunk in values.chunks])
-    if column.categories is not None or _is_text(values.type):
-        return _objects(values.to_pylist())
+    if pa.types.is_dictionary(values.type) or column.categories is not None:
+        return decoded(values)
     return column.finite(floats(values))
 
 
-def _decoded(chunk: pa.DictionaryArray) -> AnyArray:
-    """Texts of a dictionary, each text held once."""
-    known = _objects([*chunk.dictionary.to_pylist(), None])
-    return np.asarray(known[chunk.indices.fill_null(len(known) - 1).cast(pa.int64()).to_numpy()])
+def decoded(values: pa.ChunkedArray) -> AnyArray:
+    """Values as objects; those of a dictionary each held once."""
+    if not pa.types.is_dictionary(values.type):
+        return _objects(values.to_pylist())
+    found = []
+    for chunk in values.chunks:
+        known = _objects([*chunk.dictionary.to_pylist(), None])
+        codes = chunk.indices.fill_null(len(known) - 1).cast(pa.int64()).to_numpy()
+        found.append(known[codes])
+    return np.concatenate(found)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, NotRequired, Union
 
 import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
 from pydantic import (
     BaseModel,
     ConfigDict,
@@ -18,25 +19,19 @@ from pydantic import (
     WithJsonSchema,
     create_model,
 )
-from pydantic_core import from_json
 from typing_extensions import TypedDict
 
 from costboost._typing import AnyArray, Bools, Floats
 from costboost.costs import Costs
-from costboost.serve.columns import (
-    RequestError,
-    Schema,
-    Table,
-    floats,
-    number,
-    read_table,
-    scalar,
-    too_many,
-)
+from costboost.errors import ModelFileError
+from costboost.files.container import Limits, parse_json
+from costboost.serve.columns import Schema, Table, decoded, floats, number, read_table, scalar
+from costboost.serve.unpacking import RequestError, too_many
 
 # Sums of costs of a whole batch stay finite.
 LARGEST = 1e100
 STRICT = ConfigDict(extra="forbid", strict=True)
+LONGEST_NAME = 200  # of a group
 SHORT = ("fn", "fp", "tp", "tn")
 
 Price = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
@@ -53,7 +48,17 @@ class Query:
     costs: tuple[Floats, Bools] | None  # a matrix per row (n, k, d), and which rows have one
     capacity: Mapping[Any, Any] | None
     explain: bool
-    groups: AnyArray | None = None  # in which limits hold
+    groups: AnyArray | None = None  # names, in each of which limits hold
+
+    def split(self, size: int) -> Iterator[Query]:
+        """The rows and their costs, so many at a time."""
+        n = len(self.table)
+        if n <= size:
+            yield self
+            return
+        for rows in (slice(start, start + size) for start in range(0, n, size)):
+            costs = self.costs and (self.costs[0][rows], self.costs[1][rows])
+            yield Query(self.table.part(rows), costs, self.capacity, self.explain)
 
 
 class Requests:
@@ -190,7 +195,7 @@ class Requests:
 
     def from_json(self, body: bytes, max_rows: int) -> Query:
         """A request from a body in JSON."""
-        document = _parsed(body, 400, None)
+        document = _parsed(body, 400)
         if type(document) is not dict:
             raise RequestError(422, 'The body must be an object, such as {"records": [{...}]}.')
         found = self._check(document)
@@ -231,14 +236,12 @@ class Requests:
             labels = self.decisions.tolist()
             limits = {labels[self.choices[name]]: limit for name, limit in limits.items()}
         if groups is not None:
-            groups = np.array([str(group) for group in groups])
+            groups = _names(groups)
         return Query(table, costs, limits, bool(found.explain), groups)
 
     # -- tables ---------------------------------------------------------------------------------
 
-    def from_table(
-        self, body: bytes, kind: str, options: Mapping[str, str], limits: tuple[int, int]
-    ) -> Query:
+    def from_table(self, table: pa.Table, options: Mapping[str, str]) -> Query:
         """A request from a table; the other parts are in the query of its address."""
         document: dict[str, Any] = dict(options)
         if "capacity" in options:
@@ -251,14 +254,14 @@ class Requests:
         others = {name: number(name) for name in prices if name not in self.columns.names}
         if found.per is not None:
             others[found.per] = scalar(found.per)
-        table, more = read_table(body, kind, self.columns, others, limits)
+        rows, more = read_table(table, self.columns, others)
         groups = None
         if found.per is not None:
             if found.per not in more:
                 raise RequestError(422, f"The table has no column {found.per[:100]!r}.", "per")
-            groups = more.pop(found.per).to_pylist()
+            groups = more.pop(found.per)
         costs = {name: floats(values) for name, values in more.items()}
-        return self._query(table, self._column_costs(costs, len(table)), groups, found)
+        return self._query(rows, self._column_costs(costs, len(rows)), groups, found)
 
     # -- costs ----------------------------------------------------------------------------------
 
@@ -346,11 +349,24 @@ def _typed(name: str, fields: dict[str, Any]) -> Any:
     return found
 
 
-def _parsed(text: bytes, status: int, field: str | None) -> Any:
+def _names(groups: Any) -> AnyArray:
+    """Names of groups: objects, because one long text would lengthen all in an array of texts."""
+    values = decoded(groups) if isinstance(groups, pa.ChunkedArray) else groups
+    names = np.empty(len(values), dtype=object)
+    names[:] = [str(value) for value in values]
+    longest = max(map(len, names))
+    if longest > LONGEST_NAME:
+        message = f"The name of a group may have at most {LONGEST_NAME} characters; got {longest}."
+        raise RequestError(422, message, "per")
+    return names
+
+
+def _parsed(text: bytes, status: int, field: str | None = None) -> Any:
+    """Strict JSON: no NaN, no key twice."""
     try:
-        return from_json(text, allow_inf_nan=False)
-    except ValueError as error:
-        raise RequestError(status, f"The body is not JSON: {str(error)[:200]}.", field) from None
+        return parse_json(text, "The body", Limits(json=len(text), values=len(text)))
+    except ModelFileError as error:
+        raise RequestError(status, str(error)[:200], field) from None
 
 
 def _place(loc: Sequence[int | str], document: Any) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
+import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,11 +18,17 @@ from pydantic_core import to_json
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Expression, scenarios
 from costboost.costs.forms import Reader, columns_of, varies
-from costboost.decisions import Allocation, Explanation, allocate
+from costboost.decisions import allocate
 from costboost.decisions.explain import cheapest_other
 from costboost.gbm.classifier import CostBoostClassifier
-from costboost.serve.columns import RequestError, Schema, Table
+from costboost.serve.columns import Schema, Table
 from costboost.serve.requests import LARGEST, Query, Requests
+from costboost.serve.unpacking import RequestError
+
+# Rows that are decided between two looks at the clock.
+_ROWS = 4096
+# Numbers in the explanations of one answer.
+_PARTS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +40,9 @@ class Reply:
     expected: Floats | None = None
     runner_up: Ints | None = None
     saving: Floats | None = None
-    explanation: Explanation | None = None
-    allocation: Allocation | None = None
+    base: Floats | None = None
+    parts: Floats | None = None  # of the base and the saving, a column per feature
+    limits: list[dict[str, Any]] | None = None
 
     @property
     def taken(self) -> Floats | None:
@@ -41,6 +50,12 @@ class Reply:
         if self.expected is None:
             return None
         return self.expected[np.arange(len(self.codes)), self.codes]
+
+
+def _check_time(end: float) -> None:
+    """A request that is over is over."""
+    if time.monotonic() > end:
+        raise TimeoutError
 
 
 class Service:
@@ -55,6 +70,9 @@ class Service:
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.loaded_at = time.time()
+        matrix = getattr(model, "cost_matrix_", None)
+        scale = 0.0 if matrix is None else float(np.abs(np.asarray(matrix, dtype=float)).max())
+        self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
         self.has_probabilities = hasattr(model, "predict_proba")
         self.can_explain = hasattr(model, "explain") and len(self.decisions) > 1
         # Encoded rows save building and checking a data frame, which takes longer than the trees of
@@ -96,8 +114,8 @@ class Service:
 
     # -- decisions ------------------------------------------------------------------------------
 
-    def answer(self, query: Query) -> Reply:
-        """Decide the rows of a request."""
+    def answer(self, query: Query, end: float = math.inf) -> Reply:
+        """Decide the rows of a request; `end` is when work on it must stop."""
         for field in ("costs", "capacity", "explain"):
             if not self.has_probabilities and getattr(query, field) not in (None, False):
                 raise RequestError(
@@ -106,29 +124,69 @@ class Service:
                 )  # fmt: skip
         if query.explain and not self.can_explain:
             raise RequestError(422, "This model cannot explain its decisions.", "explain")
-        table = query.table
-        X: Any = table.rows() if self.is_direct else table.frame()
-        costs = self._costs(query, X)
-        codes, _, proba, expected = self.model._answer(X, costs)
-        if expected is None:
+        if query.explain and len(query.table) * len(self.columns.features) > _PARTS:
+            most = _PARTS // len(self.columns.features)
+            message = f"At most {most} rows can be explained at once. Send several requests."
+            raise RequestError(413, message, "explain")
+        found = []
+        for part in query.split(_ROWS):
+            _check_time(end)
+            X: Any = part.table.rows() if self.is_direct else part.table.frame()
+            costs = self._costs(part, X)
+            found.append((*self.model._answer(X, costs), costs))
+        codes = np.concatenate([one[0] for one in found])
+        if found[0][3] is None:
             return Reply(codes)
+        proba, expected = (np.concatenate([one[place] for one in found]) for place in (2, 3))
         if not np.abs(expected).max() <= LARGEST:
             message = f"The costs of a row must be at most {LARGEST:g} in size."
             raise RequestError(422, message, "costs")
-        found = None
+        limits = None
         if query.capacity is not None:
-            found = allocate(
-                expected, self.decisions, capacity=query.capacity, per=query.groups,
-                proba=proba, classes=self.classes,
-            )  # fmt: skip
-            codes = found.codes
-        reasons = None
-        if query.explain:
-            reasons = self.model.explain(table.frame(), costs=costs, codes=codes)
+            codes, limits = self._within_limits(query, expected, end)
         others: tuple[Ints | None, Floats | None] = (None, None)
         if len(self.decisions) > 1:
             others = cheapest_other(expected, codes)
-        return Reply(codes, proba, expected, *others, reasons, found)
+        reasons: tuple[Floats | None, Floats | None] = (None, None)
+        if query.explain:
+            reasons = self._explained(query, codes, [one[-1] for one in found], end)
+        return Reply(codes, proba, expected, *others, *reasons, limits)
+
+    def _within_limits(
+        self, query: Query, expected: Floats, end: float
+    ) -> tuple[Ints, list[dict[str, Any]]]:
+        """Decisions within the limits, some groups at a time, and the prices of the limits."""
+        n = len(expected)
+        blocks = np.zeros(n, dtype=np.intp)
+        if query.groups is not None:
+            _, group, sizes = np.unique(query.groups, return_inverse=True, return_counts=True)
+            blocks = (np.cumsum(sizes) // _ROWS)[group]
+        codes = np.empty(n, dtype=np.intp)
+        limits: list[Any] = []
+        for block in np.unique(blocks):
+            _check_time(end)
+            rows = np.flatnonzero(blocks == block)
+            found = allocate(
+                expected[rows], self.decisions, capacity=query.capacity,
+                per=None if query.groups is None else query.groups[rows],
+            )  # fmt: skip
+            codes[rows] = found.codes
+            priced = found.to_frame().dropna(subset="price")
+            shown = [name for name in priced if name in ("group", "decision", "rows", "price")]
+            limits += priced[shown].to_dict("records")
+        return codes, limits
+
+    def _explained(
+        self, query: Query, codes: Ints, costs: list[Floats | None], end: float
+    ) -> tuple[Floats, Floats]:
+        """The base and the parts of each saving."""
+        found = []
+        for part, own, start in zip(query.split(_ROWS), costs, itertools.count(0, _ROWS)):
+            _check_time(end)
+            taken = codes[start : start + _ROWS]
+            found.append(self.model.explain(part.table.frame(), costs=own, codes=taken))
+        base = np.concatenate([one.base for one in found])
+        return base, np.concatenate([one.parts for one in found])
 
     def _costs(self, query: Query, X: Any) -> Floats | None:
         """A matrix per row: given, or of the columns. None: the model decides by its own."""
@@ -166,33 +224,27 @@ class Service:
             found["expected_costs"] = labels.tolist(), answer.expected
         if answer.runner_up is not None:
             found |= {"runner_up": labels[answer.runner_up], "saving": answer.saving}
-        if answer.explanation is not None:
-            parts = answer.explanation.feature_names, answer.explanation.parts
-            found |= {"base": answer.explanation.base, "parts": parts}
+        if answer.parts is not None:
+            names = [column.name for column in self.columns.features]
+            found |= {"base": answer.base, "parts": (names, answer.parts)}
         return found
 
     def as_json(self, answer: Reply, table: Table) -> bytes:
         """The answer as JSON: an object per row, then what concerns all rows."""
-        rows: list[dict[str, Any]] = [{} for _ in answer.codes]
-        for key, values in self._columns(answer).items():
-            if isinstance(values, tuple):
-                names = [str(name) for name in values[0]]
-                cells = [dict(zip(names, row, strict=True)) for row in values[1].tolist()]
-            else:
-                cells = values.tolist()
-            for row, cell in zip(rows, cells, strict=True):
-                inside = row.setdefault("explanation", {}) if key in ("base", "parts") else row
-                inside[key] = cell
+        columns, n = self._columns(answer), len(answer.codes)
+        # Some rows at a time: as objects of Python they take much more memory than as text.
+        rows = [
+            to_json(_records(columns, slice(start, start + _ROWS)), inf_nan_mode="null")[1:-1]
+            for start in range(0, n, _ROWS)
+        ]
         total = None if answer.taken is None else float(answer.taken.sum())
-        content: dict[str, Any] = {"model": self.fingerprint, "rows": rows, "expected_cost": total}
-        if answer.allocation is not None:
-            limits = answer.allocation.to_frame().dropna(subset="price")
-            shown = [name for name in limits if name in ("group", "decision", "rows", "price")]
-            content["limits"] = limits[shown].to_dict("records")
+        content: dict[str, Any] = {"model": self.fingerprint, "expected_cost": total}
+        if answer.limits is not None:
+            content["limits"] = answer.limits
         unseen = table.unseen()
         if unseen:
             content["unseen_categories"] = unseen
-        return to_json(content, inf_nan_mode="null")
+        return b'{"rows":[' + b",".join(rows) + b"]," + to_json(content, inf_nan_mode="null")[1:]
 
     def as_arrow(self, answer: Reply) -> bytes:
         """The answer as an Arrow stream, a column per number."""
@@ -212,17 +264,25 @@ class Service:
         return bytes(sink.getvalue().to_pybytes())
 
 
-def load_service(path: Path, trusted: tuple[str, ...] = ()) -> Service:
+def _records(columns: dict[str, Any], rows: slice) -> list[dict[str, Any]]:
+    """Some rows of an answer as objects."""
+    found: list[dict[str, Any]] = [{} for _ in columns["decision"][rows]]
+    for key, values in columns.items():
+        if isinstance(values, tuple):
+            names = [str(name) for name in values[0]]
+            cells = [dict(zip(names, row, strict=True)) for row in values[1][rows].tolist()]
+        else:
+            cells = values[rows].tolist()
+        for row, cell in zip(found, cells, strict=True):
+            inside = row.setdefault("explanation", {}) if key in ("base", "parts") else row
+            inside[key] = cell
+    return found
+
+
+def load_service(path: Path, trusted: tuple[str, ...] = (), title: str | None = None) -> Service:
     """Load a model file; nothing in it is run, and pickles are refused."""
     from costboost.files import load
 
-    fingerprint = _fingerprint(path)
-    model = load(path, trusted=trusted)
-    if _fingerprint(path) != fingerprint:
-        raise OSError("The model file changed while it was read. Load it again.")
-    return Service(model, fingerprint, path.stem)
-
-
-def _fingerprint(path: Path) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()[:16]
+        fingerprint = hashlib.file_digest(file, "sha256").hexdigest()[:16]
+    return Service(load(path, trusted=trusted), fingerprint, path.stem if title is None else title)

@@ -1,4 +1,8 @@
-"""Processes: one server that drains and reloads on signals, or several under a supervisor."""
+"""Processes: one server that drains and reloads on signals, or several under a supervisor.
+
+What uvicorn leaves open is bounded here: connections, the time until the head of a request is
+complete, and lines of the log.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +10,110 @@ import asyncio
 import logging
 import multiprocessing
 import os
+import shutil
 import signal
 import socket
 import tempfile
+import threading
 import time
+from collections import Counter
+from collections.abc import Callable
 from multiprocessing.context import SpawnProcess
+from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from costboost.serve import Settings
+
+if TYPE_CHECKING:
+    from costboost.serve.scoring import Service
 
 log = logging.getLogger("costboost.serve")
 
 _HANGUP = getattr(signal, "SIGHUP", None)
 _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
+_HEAD_SECONDS = 10.0
+_BACKLOG = 128  # connections that may wait to be accepted; so many may be accepted at once
+_LINES = 10  # of one kind, each minute
+
+
+def _most_connections() -> int:
+    """So many that files remain for everything else."""
+    try:
+        import resource
+    except ImportError:
+        return 500
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return 1000 if files < 0 else max(8, min(1000, files - _BACKLOG - 64))
+
+
+class BoundedProtocol(H11Protocol):
+    """HTTP with a bound on connections and on the time until the head of a request is complete."""
+
+    most = _most_connections()
+    _head_by: float | None = None
+    _waits_since = 0.0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Make room for a connection: the one that has waited longest for a request is closed."""
+        super().connection_made(transport)
+        self._waits_since = self.loop.time()
+        self._wait_for_head()
+        if len(self.connections) > self.most:
+            every: set[Any] = self.connections
+            waiting = [one for one in every if one.cycle is None or one.cycle.response_complete]
+            oldest = min(waiting, key=lambda one: one._waits_since)
+            every.discard(oldest)
+            oldest.transport.abort()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        self._waits_since = self.loop.time()
+        super().on_response_complete()
+
+    def data_received(self, data: bytes) -> None:
+        """Read; a head that is not complete in time ends the connection."""
+        super().data_received(data)
+        if self.conn.their_state is h11.IDLE:
+            self._wait_for_head()
+        else:
+            self._head_by = None
+
+    def _wait_for_head(self) -> None:
+        if self._head_by is None:
+            self._head_by = self.loop.time() + _HEAD_SECONDS
+        self._unset_keepalive_if_required()
+        end = self.timeout_keep_alive_handler
+        self.timeout_keep_alive_task = self.loop.call_at(self._head_by, end)
+
+
+class Sparse(logging.Filter):
+    """A few lines a minute of each kind, whatever clients do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._minute, self._lines = 0, Counter[tuple[str, int]]()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether to write a line; one kind comes from one place in the code."""
+        minute = int(record.created // 60)
+        if minute != self._minute:
+            self._minute, self._lines = minute, Counter()
+        place = record.pathname, record.lineno
+        self._lines[place] += 1
+        if self._lines[place] == _LINES:
+            record.msg = f"{record.msg} (Further lines like this are left out for a minute.)"
+        return self._lines[place] <= _LINES
+
+
+def _write_log() -> None:
+    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(Sparse())
 
 
 class DrainingServer(uvicorn.Server):
@@ -78,9 +170,12 @@ def listen(settings: Settings) -> socket.socket:
     # The protocol is named because asyncio sends answers without delay (TCP_NODELAY) only then.
     found = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if hasattr(socket, "TCP_USER_TIMEOUT"):  # of clients that do not read their answers
+        milliseconds = int(1000 * settings.seconds)
+        found.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, milliseconds)
     try:
         found.bind((host, settings.port))
-        found.listen(1024)
+        found.listen(_BACKLOG)
     except OSError:
         found.close()
         raise
@@ -88,19 +183,48 @@ def listen(settings: Settings) -> socket.socket:
     return found
 
 
-def _serve(settings: Settings, listener: socket.socket) -> None:
+def _loader(settings: Settings, folder: Path) -> Callable[[], Service]:
+    """Loads the model file; a worker that starts while it is faulty takes the last good one."""
+    from costboost.serve.scoring import load_service
+
+    last_good, title = folder / "last_good", settings.model.stem
+    may_take_last = True
+
+    def load() -> Service:
+        nonlocal may_take_last
+        copy = folder / f"model-{os.getpid()}"  # nobody changes it while it is read
+        try:
+            shutil.copyfile(settings.model, copy)
+            service = load_service(copy, settings.trusted, title)
+        except (OSError, ValueError) as error:
+            if not may_take_last or not last_good.exists():
+                raise
+            log.error("The model file is faulty, the last good one is taken: %s", error)
+            service = load_service(last_good, settings.trusted, title)
+        else:
+            copy.replace(last_good)
+        may_take_last = False
+        return service
+
+    return load
+
+
+def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
     """Answer in this process until a signal ends it."""
     missed: list[int] = []
     if _HANGUP is not None:
         signal.signal(_HANGUP, lambda sig, _: missed.append(sig))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {_HANGUP})
     from costboost.serve.app import create_app
-    from costboost.serve.scoring import load_service
 
-    app = create_app(settings, lambda: load_service(settings.model, settings.trusted))
+    app = create_app(settings, _loader(settings, folder))
     config = uvicorn.Config(
         app,
+        http=BoundedProtocol,
+        ws="none",
+        backlog=_BACKLOG,
         access_log=False,
+        log_config=None,
         log_level="warning",
         server_header=False,
         lifespan="off",
@@ -111,19 +235,27 @@ def _serve(settings: Settings, listener: socket.socket) -> None:
     DrainingServer(config, app, settings.drain, missed).run([listener])
 
 
-def _worker(settings: Settings, listener: socket.socket) -> None:
+def _worker(settings: Settings, listener: socket.socket, folder: Path) -> None:
     """One of several processes."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    _write_log()
+    supervisor = multiprocessing.parent_process()
+    assert supervisor is not None
+
+    def follow() -> None:
+        supervisor.join()
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=follow, daemon=True).start()
     try:
-        _serve(settings, listener)
+        _serve(settings, listener, folder)
     except (ImportError, OSError, ValueError) as error:
         log.error("A worker could not start: %s", error)
         raise SystemExit(_STARTUP_FAILED) from None
 
 
-def _started(settings: Settings, listener: socket.socket) -> SpawnProcess:
+def _started(settings: Settings, listener: socket.socket, folder: Path) -> SpawnProcess:
     spawn = multiprocessing.get_context("spawn")
-    worker = spawn.Process(target=_worker, args=(settings, listener))
+    worker = spawn.Process(target=_worker, args=(settings, listener, folder))
     # A new process inherits what is blocked: SIGHUP waits until it can handle it.
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
     try:
@@ -133,44 +265,44 @@ def _started(settings: Settings, listener: socket.socket) -> SpawnProcess:
     return worker
 
 
-def _supervise(settings: Settings, listener: socket.socket) -> int:
+def _supervise(settings: Settings, listener: socket.socket, folder: Path) -> int:
     """Keep several processes alive and pass signals on to them; returns the exit status."""
     pending: list[int] = []
     for each in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(each, lambda sig, _: pending.append(sig))
     status, is_stopping = 0, False
-    with tempfile.TemporaryDirectory(prefix="costboost-metrics-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        workers = [_started(settings, listener) for _ in range(settings.workers)]
-        while any(worker.is_alive() for worker in workers):
-            time.sleep(0.05)
-            while pending:
-                sig = pending.pop(0)
-                if sig != signal.SIGHUP and not is_stopping:
-                    is_stopping = True
-                    listener.close()  # the workers listen until they have drained
-                for worker in workers:
-                    if worker.is_alive() and worker.pid is not None:
-                        os.kill(worker.pid, sig)
-            dead = [place for place, worker in enumerate(workers) if not worker.is_alive()]
-            if is_stopping or not dead:
-                continue
-            if any(workers[place].exitcode == _STARTUP_FAILED for place in dead):
-                status = _STARTUP_FAILED  # another one could not start either
-                pending.append(signal.SIGTERM)
-                continue
-            for place in dead:
-                log.error("Worker %s ended with %s; another takes its place.", workers[place].pid,
-                          workers[place].exitcode)  # fmt: skip
-                workers[place] = _started(settings, listener)
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)
+    workers = [_started(settings, listener, folder) for _ in range(settings.workers)]
+    while any(worker.is_alive() for worker in workers):
+        time.sleep(0.05)
+        while pending:
+            sig = pending.pop(0)
+            if sig != signal.SIGHUP and not is_stopping:
+                is_stopping = True
+                listener.close()  # the workers listen until they have drained
+            for worker in workers:
+                if worker.is_alive() and worker.pid is not None:
+                    os.kill(worker.pid, sig)
+        dead = [place for place, worker in enumerate(workers) if not worker.is_alive()]
+        if is_stopping or not dead:
+            continue
+        if any(workers[place].exitcode == _STARTUP_FAILED for place in dead):
+            status = _STARTUP_FAILED  # another one could not start either
+            pending.append(signal.SIGTERM)
+            continue
+        for place in dead:
+            log.error("Worker %s ended with %s; another takes its place.", workers[place].pid,
+                      workers[place].exitcode)  # fmt: skip
+            workers[place] = _started(settings, listener, folder)
     return status
 
 
 def run(settings: Settings, listener: socket.socket | None = None) -> int:
     """Serve a model until a signal ends it."""
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
+    _write_log()
     own = listen(settings) if listener is None else listener
-    if settings.workers > 1:
-        return _supervise(settings, own)
-    _serve(settings, own)
+    with tempfile.TemporaryDirectory(prefix="costboost-") as name:
+        if settings.workers > 1:
+            return _supervise(settings, own, Path(name))
+        _serve(settings, own, Path(name))
     return 0

@@ -4,9 +4,8 @@
 
 // -- the sliders' model: the same definition as report/board.py --------------------------------
 
-function decodeColumn(spec, arrays, rows, done) {
+function decodeColumn(spec, arrays, rows) {
   if (spec.kind === "constant") return new Float64Array(rows).fill(spec.value);
-  if (spec.kind === "complement") return done[spec.of].map((p) => 1 - p);
   const values = arrays(spec.values);
   if (spec.kind === "raw") return values instanceof Float64Array ? values : Float64Array.from(values);
   const index = arrays(spec.index), column = new Float64Array(rows);
@@ -21,34 +20,26 @@ const ARRAYS = {
 function readBoard(model, buffer) {
   const header = model.rows, n = header.rows, k = model.classes.length, d = model.decisions.length;
   const arrays = (place) => new ARRAYS[place.type](buffer, place.at, place.length);
-  const column = (spec, done) => decodeColumn(spec, arrays, n, done);
-  const board = { n, k, d, nothing: model.nothing, truth: arrays(header.truth), weights: column(header.weights) };
-  if (header.exact) {
-    const proba = [];
-    for (const spec of header.proba) proba.push(column(spec, proba));
-    board.risk = new Float64Array(n);
-    for (const j of model.risky) for (let i = 0; i < n; i++) board.risk[i] += proba[j][i];
-    board.products = [];
-    const costs = header.costs.map((row) => row.map((spec) => column(spec)));
-    for (let j = 0; j < k; j++) {
-      for (let e = 0; e < d; e++) {
-        if (header.costs[j][e].kind === "constant" && header.costs[j][e].value === 0) continue;
-        const values = new Float64Array(n), p = proba[j], c = costs[j][e];
-        for (let i = 0; i < n; i++) values[i] = p[i] * c[i];
-        board.products.push({ truth: j, decision: e, values });
-      }
-    }
-    board.prices = [];
+  const column = (spec) => decodeColumn(spec, arrays, n);
+  const proba = header.proba.map(column), costs = header.costs.map((row) => row.map(column));
+  const board = {
+    n, k, d, idle: model.idle, truth: arrays(header.truth), weights: column(header.weights),
+    risk: new Float64Array(n), products: [], prices: [],
+  };
+  for (const j of model.risky) for (let i = 0; i < n; i++) board.risk[i] += proba[j][i];
+  for (let j = 0; j < k; j++) {
     for (let e = 0; e < d; e++) {
-      if (header.prices) { board.prices.push(column(header.prices[e])); continue; }
-      const price = new Float64Array(n);
-      for (let i = 0; i < n; i++) price[i] = costs[board.truth[i]][e][i];
-      board.prices.push(price);
+      if (header.costs[j][e].kind === "constant" && header.costs[j][e].value === 0) continue;
+      const values = new Float64Array(n), p = proba[j], c = costs[j][e];
+      for (let i = 0; i < n; i++) values[i] = p[i] * c[i];
+      board.products.push({ truth: j, decision: e, values });
     }
-  } else {
-    board.risk = column(header.risk);
-    board.products = header.products.map((spec) => ({ truth: spec.truth, decision: spec.decision, values: column(spec) }));
-    board.prices = header.prices.map((spec) => column(spec));
+  }
+  for (let e = 0; e < d; e++) {
+    if (header.prices) { board.prices.push(column(header.prices[e])); continue; }
+    const price = new Float64Array(n);
+    for (let i = 0; i < n; i++) price[i] = costs[board.truth[i]][e][i];
+    board.prices.push(price);
   }
   return board;
 }
@@ -75,7 +66,7 @@ function decide(board, expected, threshold, capacity, limited) {
   const decided = new Uint16Array(board.n);
   for (let i = 0; i < board.n; i++) {
     if (threshold === null) decided[i] = cheapest(expected, i, -1);
-    else decided[i] = board.risk[i] >= threshold ? cheapest(expected, i, board.nothing) : board.nothing;
+    else decided[i] = board.risk[i] >= threshold ? cheapest(expected, i, board.idle) : board.idle;
   }
   if (capacity === null) return decided;
   const rows = [], saved = new Float64Array(board.n), other = new Uint16Array(board.n);
@@ -129,9 +120,9 @@ function costByThreshold(board, factors, thresholds) {
   }
   const acting = new Float64Array(m + 1), idle = new Float64Array(m + 1);
   for (let i = 0; i < board.n; i++) {
-    const e = cheapest(expected, i, board.nothing), j = board.truth[i], w = board.weights[i];
+    const e = cheapest(expected, i, board.idle), j = board.truth[i], w = board.weights[i];
     acting[board.bucket[i]] += w * factors[j][e] * board.prices[e][i];
-    idle[board.bucket[i]] += w * factors[j][board.nothing] * board.prices[board.nothing][i];
+    idle[board.bucket[i]] += w * factors[j][board.idle] * board.prices[board.idle][i];
   }
   const costs = new Array(m);
   let below = 0, above = acting.reduce((a, b) => a + b, 0);
@@ -141,8 +132,9 @@ function costByThreshold(board, factors, thresholds) {
 
 // -- words ------------------------------------------------------------------------------------------
 
+// Whole from 100 on, as in Python; with cents where asked for.
 function money(value, unit, cents) {
-  const digits = (cents === undefined ? Math.abs(value) < 10000 : cents) ? 2 : 0;
+  const digits = cents || Math.abs(value) < 99.995 ? 2 : 0;
   const text = Math.abs(value).toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   const isZero = !/[1-9]/.test(text);
   return (value < 0 && !isZero ? "−" : "") + unit + (unit.length > 1 ? " " : "") + text;
@@ -183,6 +175,17 @@ function colour(value) {
   return name(value.slice(1)) || value;
 }
 
+// A title in lines that fit: about seven pixels to a character.
+function wrapped(text, pixels) {
+  const most = Math.max(12, Math.floor(pixels / 7)), lines = [""];
+  for (const word of text.split(" ")) {
+    const last = lines[lines.length - 1];
+    if (last && last.length + word.length >= most) lines.push(word);
+    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
+  }
+  return lines.join("<br>");
+}
+
 function layoutOf(layout) {
   const axis = { gridcolor: "@grid", zerolinecolor: "@rule", linecolor: "@rule", automargin: true };
   const full = {
@@ -193,7 +196,13 @@ function layoutOf(layout) {
     ...layout,
   };
   for (const name of ["xaxis", "yaxis", ...(layout.yaxis2 ? ["yaxis2"] : [])]) {
-    full[name] = { ...axis, ...(layout[name] || {}) };
+    const own = { ...axis, ...(layout[name] || {}) };
+    if (own.title) {
+      const [low, high] = own.domain || [0, 1];
+      const room = name === "xaxis" ? (full.width || 800) - 90 : (full.height - 90) * (high - low);
+      own.title = { ...own.title, text: wrapped(own.title.text, room), font: { size: 13 } };
+    }
+    full[name] = own;
   }
   return colour(full);
 }
@@ -203,8 +212,14 @@ const CONFIG = { displaylogo: false, displayModeBar: false };
 function draw(name) {
   const place = byId("plot-" + name);
   if (!window.Plotly || !place) return;
-  const { data, layout } = figures[name];
-  window.Plotly.react(place, colour(data), layoutOf({ ...layout, width: place.clientWidth || undefined }), CONFIG);
+  const { data, layout } = figures[name], width = place.clientWidth || undefined;
+  const more = {};
+  let lines = data;
+  if (width < 500) {  // a legend of one name a line, above a chart of the usual height
+    lines = data.map((trace) => (trace.name ? { ...trace, name: wrapped(trace.name, width - 60) } : trace));
+    more.height = (layout.height || 360) + 17 * lines.map((t) => (t.name || "").split("<br>").length).reduce((a, b) => a + b, -2);
+  }
+  window.Plotly.react(place, colour(lines), layoutOf({ ...layout, ...more, width }), CONFIG);
 }
 
 function drawAll() { for (const name of Object.keys(figures)) draw(name); }
@@ -244,15 +259,16 @@ function update() {
   const point = operatingPoint(board, factors, state.threshold, state.capacity, state.limited);
   const sum = (e, table) => table.reduce((a, row) => a + row[e], 0);
   const rows = model.decisions.map((_, e) => sum(e, point.rows)), total = rows.reduce((a, b) => a + b, 0);
-  const idle = account(board, new Uint16Array(board.n).fill(model.nothing), factors).cost;
+  const constants = model.decisions.map((_, e) => account(board, new Uint16Array(board.n).fill(e), factors).cost);
+  const best = constants.indexOf(Math.min(...constants));
   if (!stated) stated = point;
   byId("live-cost").textContent = money(point.cost, unit, true);
   byId("live-cost").dataset.value = point.cost;
-  const change = point.cost - stated.cost, saved = idle - point.cost;
+  const change = point.cost - stated.cost, saved = constants[best] - point.cost;
   byId("live-change").textContent = Math.abs(change) < 0.005 ? "As at the stated costs."
     : `${money(Math.abs(change), unit)} ${change > 0 ? "more" : "less"} than at the stated costs.`;
-  byId("live-nothing").textContent =
-    `${money(Math.abs(saved), unit)} ${saved >= 0 ? "less" : "more"} than doing nothing would cost now.`;
+  byId("live-constant").textContent =
+    `${money(Math.abs(saved), unit)} ${saved >= 0 ? "less" : "more"} than deciding ${model.decisions[best]} for every row.`;
   fill(byId("live-counts").tBodies[0], model.decisions.map((name, e) => [
     name, { text: count(rows[e]), value: rows[e] },
     { text: (100 * rows[e] / total).toFixed(1) + " %", value: rows[e] / total },

@@ -1,0 +1,179 @@
+"""Does it pay? Money per row against the best constant decision, and what follows from it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.stats import t as student
+
+from costboost._typing import Floats, Ints
+from costboost._words import count, money, span
+from costboost.costs import Costs
+from costboost.metrics.money import Judged
+
+# Beyond so many times the rows at hand, a number of rows that would tell is not named.
+_MOST = 100.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether decisions pay, from rows that the model has not seen; made by `verdict`.
+
+    ``print`` shows it in words.
+
+    Attributes
+    ----------
+    gain, low, high : float
+        What a row saves against the best constant decision, in money, and its 95 % interval.
+    rows : float
+        Number of rows, or sum of their weights.
+    constant : label
+        The best constant decision.
+    """
+
+    gain: float
+    low: float
+    high: float
+    rows: float
+    constant: Any
+
+    @classmethod
+    def of(cls, costs: Costs, decided: Ints, weights: Floats | None = None) -> Verdict:
+        """The verdict on decisions, given as codes, for rows whose truth is known."""
+        w = np.ones(len(decided)) if weights is None else weights
+        constant = int((w @ costs.prices).argmin())
+        rows = float(w.sum())
+        total, low, high = total_intervals(
+            w * (costs.prices[:, constant] - costs.paid(decided))
+        ).ravel()
+        label = costs.decisions.tolist()[constant]
+        return cls(float(total) / rows, float(low) / rows, float(high) / rows, rows, label)
+
+    @property
+    def answer(self) -> str:
+        """One of "pays", "does not pay" and "cannot tell yet"."""
+        if self.low > 0:
+            return "pays"
+        return "does not pay" if self.high <= 0 else "cannot tell yet"
+
+    @property
+    def more_rows(self) -> float:
+        """Rows that are still needed to tell, if the gain stays as it is; infinite if very many."""
+        if self.answer != "cannot tell yet":
+            return 0.0
+        # The interval narrows with the root of the number of rows, until it ends at 0.
+        half = self.gain - self.low if self.gain > 0 else self.high - self.gain
+        times = (half / abs(self.gain)) ** 2 if self.gain else math.inf
+        if not times <= _MOST:
+            return math.inf
+        more = max((times - 1.0) * self.rows, 1.0)
+        step = 10.0 ** max(math.floor(math.log10(more)) - 1, 0)
+        return math.ceil(more / step) * step
+
+    def in_words(self, unit: str = "") -> str:
+        """The verdict in one or two sentences.
+
+        Parameters
+        ----------
+        unit : str, default=""
+            Sign of the currency.
+
+        Returns
+        -------
+        str
+            The sentences.
+        """
+        gain, low, high = 1000 * self.gain, 1000 * self.low, 1000 * self.high
+        than = f"the best constant decision (always {self.constant})"
+        if gain >= 0:
+            size = money(gain, unit, low, high)
+            sure = f"95 % interval {span(low, high, unit, gain)}"
+            what = f"it saves {size} per 1,000 rows against {than}"
+        else:
+            size = money(-gain, unit, low, high)
+            sure = f"95 % interval {span(-high, -low, unit, gain)}"
+            what = f"it costs {size} more per 1,000 rows than {than}"
+        if self.answer == "pays":
+            return f"The model pays: {what}; {sure}."
+        if self.answer == "does not pay":
+            if low == high == 0:
+                return f"The model does not pay: it saves nothing against {than}."
+            return f"The model does not pay: {what}; {sure}."
+        more = f"It would take more than {_MOST:.0f} times as many rows to tell."
+        if math.isfinite(self.more_rows):
+            more = f"About {count(self.more_rows)} more rows would tell, if this stays so."
+        return (
+            f"{count(self.rows)} rows cannot tell yet whether the model pays: {what}, but this may "
+            f"be chance ({sure}). {more}"
+        )
+
+    def __str__(self) -> str:
+        return self.in_words()
+
+
+def verdict(
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    cost_matrix: Any = None,
+    costs: Any = None,
+    labels: ArrayLike | None = None,
+    decisions: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    positive: Any = None,
+    X: Any = None,
+) -> Verdict:
+    """Say whether decisions pay, against the best that is the same for every row.
+
+    They pay if the 95 % interval of the money that a row saves lies above 0, and they do not if its
+    upper end is at or below 0. In between these rows cannot tell yet; the verdict then says how
+    many more would. The interval is Student's, of the differences row by row. The constant
+    decision is the best one on these very rows, which gives it a small advantage.
+
+    Parameters
+    ----------
+    y_true, y_pred, cost_matrix, costs, labels, decisions, sample_weight, positive, X
+        As in `total_cost`; rows that the model has not seen.
+
+    Returns
+    -------
+    Verdict
+        The gain per row with its interval, and the answer.
+
+    Examples
+    --------
+    >>> truth, decided = [0, 0, 0, 1] * 50, [0, 0, 1, 1] * 50
+    >>> found = verdict(truth, decided, cost_matrix={"fn": 5, "fp": 1})
+    >>> found.answer, found.gain
+    ('pays', 0.5)
+    >>> print(found)
+    The model pays: it saves 500 per 1,000 rows against ... (always 1); 95 % interval 430 to 570.
+    """
+    case = Judged(
+        y_true,
+        y_pred,
+        owner="verdict",
+        cost_matrix=cost_matrix,
+        costs=costs,
+        labels=labels,
+        decisions=decisions,
+        sample_weight=sample_weight,
+        positive=positive,
+        X=X,
+    )
+    return Verdict.of(case.costs, case.decisions, case.weights)
+
+
+def total_intervals(values: Floats) -> Floats:
+    """Sum of each column of draws, and the ends of its 95 % interval by Student's law: (m, 3)."""
+    table = values.reshape(len(values), -1)
+    n, total = len(table), table.sum(axis=0)
+    half = np.full(len(total), np.inf)
+    if n > 1:
+        unit = np.abs(table).max() or 1.0  # squares of very large numbers would overflow
+        half = student.ppf(0.975, n - 1) * math.sqrt(n) * (table / unit).std(axis=0, ddof=1) * unit
+    return np.column_stack([total, total - half, total + half])
