@@ -331,7 +331,12 @@ def _typed_rows(source: Source, problem: CostProblem) -> Iterator[pl.DataFrame]:
     wanted = [*_features(problem), *(c for c in columns if c.name in priced and not c.is_used)]
     for frame in source.batches(SAMPLE):
         raw = columns.read(frame, source.name, done)
-        values = {one.name: raw[one.name] for one in wanted}
+        values = {
+            one.name: pl.Series(raw[one.name].tolist(), dtype=pl.String)
+            if one.kind == "category"
+            else raw[one.name]
+            for one in wanted
+        }
         known = frame.filter(has_label(frame[columns.target]))
         rows = read_rows(known, columns, classes, facts, source.name)
         found = pl.DataFrame(values).filter(has_label(frame[columns.target]))

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from costboost.cli.failure import FOUND
-from costboost.cli.models import load_model, measure, typed_frame
+from costboost.cli.models import measure, typed_frame
 from costboost.cli.options import (
     AS_JSON,
     FORCE,
@@ -21,7 +21,7 @@ from costboost.cli.options import (
     option,
 )
 from costboost.cli.problem import has_label, moments, read_rows, texts, truth
-from costboost.cli.show import columns_table, escape, grid, money_table, print_json, wrote
+from costboost.cli.show import escape, grid, money_table, print_json, wrote
 from costboost.columns import TableError, need, unknown_column
 from costboost.costs.forms import columns_of
 
@@ -196,5 +196,3 @@ def inspect(model: Path = MODEL_FILE, as_json: bool = AS_JSON) -> None:
         return
     console = Console()
     show(model, console)
-    found, _ = load_model(model)
-    console.print(columns_table(found.columns_, columns_of(found.cost_matrix)))
