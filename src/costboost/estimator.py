@@ -10,7 +10,7 @@ import copy
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -863,3 +863,52 @@ def column_of(values: Any, X: Any, name: str, owner: str) -> Any:
             f"have{nearest(values, columns)} Pass the column's values."
         )
     return np.asarray(X[values])
+
+
+def read_eval_set(
+    eval_set: Any,
+    read: Callable[[Any], AnyArray],
+    resolve: Callable[[Any, Any, Ints], Costs],
+    training: Costs,
+    owner: str,
+    *,
+    has_costs: bool,
+) -> tuple[AnyArray, Costs]:
+    """The rows of another table that a training watches, and what decisions cost on them."""
+    what, classes = f"The 'eval_set' argument of {owner}.fit", training.classes
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+        size = f" of length {len(eval_set)}" if hasattr(eval_set, "__len__") else ""
+        raise ValueError(
+            f"{what} must be (X, y) or (X, y, costs), got {type(eval_set).__name__}{size}. Pass "
+            "one pair."
+        )
+    X, y = eval_set[:2]
+    costs = eval_set[2] if len(eval_set) == 3 else None
+    try:
+        matrix = read(X)
+    except ValueError as error:
+        raise ValueError(f"{what} must have the columns of the training rows. {error}") from error
+    labels = np.asarray(checked_labels(y, owner))
+    if labels.shape != (matrix.shape[0],):
+        raise ValueError(
+            f"{what} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}. Give one "
+            "label per row."
+        )
+    unknown = sorted(set(labels.tolist()) - set(classes.tolist()), key=str)
+    if unknown:
+        raise ValueError(
+            f"{what} has labels that the training rows lack: {unknown[:5]}; the classes are "
+            f"{classes.tolist()}. Leave these rows out."
+        )
+    if costs is None and has_costs:
+        raise ValueError(
+            f"{what} must have costs, because the training rows were given some. Pass "
+            "(X, y, costs)."
+        )
+    known = resolve(costs, X, np.searchsorted(classes, labels))
+    if not same_labels(known.decisions, training.decisions):
+        raise ValueError(
+            f"{what} has costs of the decisions {known.decisions.tolist()}, and the training rows "
+            f"those of {training.decisions.tolist()}. Name the same decisions."
+        )
+    return matrix, known

@@ -12,6 +12,7 @@ reading takes as many bytes as the file has.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 import re
 import warnings
@@ -21,10 +22,12 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.tree import BaseDecisionTree
 
 from costboost._typing import AnyArray
 from costboost.errors import ModelFileError
+from costboost.estimator import CostSensitiveClassifier
 from costboost.files import estimators as others
 from costboost.files.container import LIMITS, Limits, parse_json
 
@@ -410,6 +413,8 @@ class Decoder:
                     raise ValueError("it has another number of fields")
                 return tuple.__new__(cls, items)
             fields = self._dict(content)
+            if issubclass(cls, CostSensitiveClassifier):
+                fields = _defaults(cls) | fields  # a parameter may be newer than the file
             _check_names(name, frozenset(fields))
             if hasattr(cls, "get_params"):
                 _check_estimator(cls, fields)
@@ -440,6 +445,12 @@ def _count(shape: Any) -> int:
     return math.prod(shape)
 
 
+def _defaults(cls: Any) -> dict[str, Any]:
+    """The parameters of a classifier that have defaults."""
+    found = inspect.signature(cls).parameters.values()
+    return {one.name: one.default for one in found if one.default is not one.empty}
+
+
 @lru_cache(1024)
 def _check_names(of: str, names: frozenset[str]) -> None:
     """Attributes hide no methods, and are complete where a class says which it has."""
@@ -450,10 +461,12 @@ def _check_names(of: str, names: frozenset[str]) -> None:
         hides = callable(hidden) or isinstance(hidden, kinds)
         if not name.isidentifier() or name.startswith("__") or hides:
             raise ValueError(f"it can have no attribute {name!r:.60}")
-    if dataclasses.is_dataclass(cls) and not hasattr(cls, "get_params"):
+    if issubclass(cls, BaseEstimator):
+        odd = sorted(set(cls._get_param_names()) - names)
+    elif dataclasses.is_dataclass(cls):
         odd = sorted({field.name for field in dataclasses.fields(cls)} ^ names)
     else:
-        odd = sorted(set(getattr(cls, "_get_param_names", list)()) - names)
+        odd = []
     if odd:
         raise ValueError(f"it lacks, or cannot have, {odd[0]!r:.60}")
 

@@ -20,13 +20,14 @@ from costboost._utils import (
     is_real,
     unfitted,
 )
+from costboost.boosting.rounds import Callback, check_callbacks
 from costboost.columns.columns import TypedRows
 from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.decisions import Explanation, explain
-from costboost.estimator import CostSensitiveClassifier
+from costboost.estimator import CostSensitiveClassifier, read_eval_set
 from costboost.gbm.checks import warn_of_repeated_rows, warn_of_target
-from costboost.gbm.members import Callback, Evals, Members, check_callbacks
+from costboost.gbm.members import Evals, Members
 from costboost.gbm.models import Head
 from costboost.gbm.parameters import RULES, hint, with_hints
 from costboost.gbm.rows import (
@@ -34,7 +35,6 @@ from costboost.gbm.rows import (
     PricedRows,
     Pricing,
     check_classes,
-    eval_rows,
     make_folds,
 )
 from costboost.gbm.train import Estimate, of_future_rows, train
@@ -447,14 +447,17 @@ class CostBoostClassifier(CostSensitiveClassifier):
         del matrix  # lets go of rows without weight
         other = None
         if eval_set is not None:
-            other = eval_rows(
+            found = read_eval_set(
                 eval_set,
                 self._read_features,
-                lambda table: self._typed(table, self.cost_matrix),
-                pricing,
+                lambda given, table, truth: pricing.resolve(
+                    given, self._typed(table, self.cost_matrix), truth
+                ),
                 known,
+                owner,
                 has_costs=costs is not None,
             )
+            other = PricedRows(*found, np.ones(found[0].shape[0]))
         folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
         warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
         apart = [(train, held) for train, held in folds if train is not None and held is not None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,12 +11,11 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import checked_labels
 from costboost.columns import Columns
 from costboost.columns.raw import is_sparse
 from costboost.costs import Costs, CostSummary
 from costboost.costs.forms import decisions_of, varies
-from costboost.costs.table import mean_prices, same_labels
+from costboost.costs.table import mean_prices
 
 if TYPE_CHECKING:
     from costboost.gbm.members import Candidate, Rounds
@@ -111,55 +110,6 @@ class PricedRows:
             return parts[0].without_features()
         costs = Costs.concat([part.costs for part in parts])
         return PricedRows(None, costs, np.concatenate([part.weights for part in parts]))
-
-
-def eval_rows(
-    eval_set: Any,
-    read: Callable[[Any], AnyArray],
-    typed: Callable[[Any], Any],
-    pricing: Pricing,
-    training: Costs,
-    *,
-    has_costs: bool,
-) -> PricedRows:
-    """The rows of another table that a training watches."""
-    owner = f"The 'eval_set' argument of {pricing.owner}.fit"
-    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
-        size = f" of length {len(eval_set)}" if hasattr(eval_set, "__len__") else ""
-        raise ValueError(
-            f"{owner} must be (X, y) or (X, y, costs), got {type(eval_set).__name__}{size}. Pass "
-            "one pair."
-        )
-    X, y = eval_set[:2]
-    costs = eval_set[2] if len(eval_set) == 3 else None
-    try:
-        matrix = read(X)
-    except ValueError as error:
-        raise ValueError(f"{owner} must have the columns of the training rows. {error}") from error
-    labels = np.asarray(checked_labels(y, pricing.owner))
-    if labels.shape != (matrix.shape[0],):
-        raise ValueError(
-            f"{owner} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}. Give one "
-            "label per row."
-        )
-    unknown = sorted(set(labels.tolist()) - set(pricing.classes.tolist()), key=str)
-    if unknown:
-        raise ValueError(
-            f"{owner} has labels that the training rows lack: {unknown[:5]}; the classes are "
-            f"{pricing.classes.tolist()}. Leave these rows out."
-        )
-    if costs is None and has_costs:
-        raise ValueError(
-            f"{owner} must have costs, because the training rows were given some. Pass "
-            "(X, y, costs)."
-        )
-    known = pricing.resolve(costs, typed(X), np.searchsorted(pricing.classes, labels))
-    if not same_labels(known.decisions, training.decisions):
-        raise ValueError(
-            f"{owner} has costs of the decisions {known.decisions.tolist()}, and the training rows "
-            f"those of {training.decisions.tolist()}. Name the same decisions."
-        )
-    return PricedRows(matrix, known, np.ones(len(labels)))
 
 
 def check_classes(classes: AnyArray, owner: str) -> None:

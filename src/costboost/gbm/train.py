@@ -17,18 +17,17 @@ import numpy as np
 from costboost._threads import blas_threads, n_threads
 from costboost._typing import Floats, Ints
 from costboost._utils import now
+from costboost.boosting.rounds import Callback, Round
 from costboost.costs import Costs
 from costboost.errors import TimeLimitWarning
 from costboost.gbm.checks import warn_of_no_gain
 from costboost.gbm.members import (
     CONSTRAINTS,
     BoosterProgress,
-    Callback,
     Candidate,
     Evals,
     Member,
     Members,
-    Round,
     Rounds,
     blend,
     booster_progress,
