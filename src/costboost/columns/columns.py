@@ -816,7 +816,19 @@ class Columns:
 
 
 class TypedRows:
-    """Rows that `Columns.read` found, in place of a table: typed columns, inputs of the model."""
+    """Rows that `Columns.read` found, in place of a table: typed columns, inputs of the model.
+
+    Parameters
+    ----------
+    known : Columns
+        What the columns hold.
+    table : RawTable
+        The rows.
+    where : str
+        What to call the rows in messages.
+    first : int
+        Number of the first row in messages.
+    """
 
     def __init__(self, known: Columns, table: RawTable, where: str, first: int) -> None:
         self.known = known

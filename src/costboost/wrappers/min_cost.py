@@ -95,6 +95,8 @@ class MinCostClassifier(CostSensitiveClassifier):
     cost_matrix_ : array of shape (k, k)
         The costs, averaged over the rows where they differ. `predict` uses them if it is given no
         others.
+    columns_ : costboost.columns.Columns
+        What each column holds and what became of it; only with the default estimator.
     estimator_ : classifier
         The fitted estimator, or the `CalibratedClassifierCV` around it.
     feature_importances_ : array of shape (n_features_in_,)
