@@ -382,8 +382,9 @@ class Costs:
     def average(self, weights: Floats | None = None) -> Floats:
         """One (k, d) matrix for all rows: the matrix itself, or its weighted mean over the rows.
 
-        If only prices are known, row j is the mean of the reduced prices over the rows whose truth
-        is j. For a class without rows every mistake gets the mean price of a mistake; if the
+        Where the truth is known, row j is the mean over the rows whose truth is j (over all rows if
+        there are none): only they can pay it. If only prices are known, it is that of the reduced
+        prices, and for a class without rows every mistake gets the mean price of a mistake; if the
         decisions are not the classes, each decision gets its mean price over all rows.
 
         Parameters
@@ -401,10 +402,14 @@ class Costs:
         table: Floats = self.reduced if self.matrix is None else self.matrix
         exponent = usual_exponent(float(np.abs(table).max(initial=0.0)))
         usual = np.ldexp(table, -exponent) if exponent else table
+        k, w = len(self.classes), np.ones(len(usual)) if weights is None else weights
         if self.matrix is not None:
-            mean = np.asarray(np.average(usual, axis=0, weights=weights))
+            mean = np.asarray(np.average(usual, axis=0, weights=w))
+            for j in range(k) if self.codes is not None else ():
+                of_class = np.where(self.codes == j, w, 0.0)
+                if of_class.any():
+                    mean[j] = np.average(usual[:, j], axis=0, weights=of_class)
         else:
-            k, w = len(self.classes), np.ones(len(usual)) if weights is None else weights
             masses = np.bincount(self.codes, w, minlength=k).astype(np.float64)
             sums = [np.bincount(self.codes, w * column, minlength=k) for column in usual.T]
             mean = mean_prices(masses, np.stack(sums, 1), is_square=self.decides_classes)
