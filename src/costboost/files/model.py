@@ -321,7 +321,13 @@ def show(path: str | os.PathLike[str], console: Console | None = None) -> None:
             table.add_row(*map(cell, row))
         out.print(table)
 
-    put(escape(os.fspath(path)), _about(found).items())
+    about = []
+    for key, value in found.items():
+        if key not in ("parameters", "boosters", "untrusted"):
+            parts = value if isinstance(value, dict) else {"": value}
+            about += [(f"{key} {name}".replace("_", " ").strip(), part)
+                      for name, part in parts.items() if part not in (None, {}, [])]  # fmt: skip
+    put(escape(os.fspath(path)), about)
     parameters = found.get("parameters")
     if isinstance(parameters, dict):
         put("Parameters", parameters.items(), "parameter", "value")
@@ -331,28 +337,6 @@ def show(path: str | os.PathLike[str], console: Console | None = None) -> None:
         put("Boosters", [[booster.get(name) for name in names] for booster in boosters], *names)
     if found["untrusted"]:
         out.print(f"To load this file you must trust these types: {cell(found['untrusted'])}")
-
-
-def _about(found: dict[str, Any]) -> dict[str, Any]:
-    """The rows of the first table: what is known, in plain words."""
-    parts = [found.get(name) for name in ("features", "calibration", "estimates")]
-    features, calibration, estimates = (part if isinstance(part, dict) else {} for part in parts)
-    plain = ("class", "format", "versions", "classes", "decisions", "costs")
-    rows = {
-        **{name: found.get(name) for name in plain},
-        "cost matrix": found.get("cost_matrix"),
-        "columns for costs": features.get("cost_columns"),
-        "features": features.get("number"),
-        "feature names": features.get("names"),
-        "feature kinds": features.get("kinds"),
-        "categories": features.get("categories"),
-        "calibration": calibration.get("method"),
-        "temperature": calibration.get("temperature"),
-        **estimates,
-        "trained": found.get("trained"),
-        "training data": found.get("data"),
-    }
-    return {key: value for key, value in rows.items() if value not in (None, {}, [])}
 
 
 def _short(value: Any) -> str:
