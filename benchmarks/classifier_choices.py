@@ -22,12 +22,12 @@ from scipy.stats import norm
 from sklearn.model_selection import train_test_split
 
 from costboost import CostBoostClassifier
-from costboost.columns.frames import FrameEncoder, categorical_columns
+from costboost.columns import Columns
 from costboost.costs import Costs
 from costboost.datasets import load
 from costboost.gbm.members import Rounds, candidate
 from costboost.gbm.models import temperature, to_proba
-from costboost.gbm.rows import Columns, MemoryRows, PricedRows, make_folds
+from costboost.gbm.rows import MemoryRows, PricedRows, make_folds
 from costboost.gbm.targets import ProbabilityTarget
 from costboost.metrics import avoidable_cost_score
 from costboost_papers.costs import class_frequency
@@ -58,10 +58,8 @@ def problem(name: str, seed: int) -> tuple[np.ndarray, Columns, Costs]:
     costs = Costs.resolve(
         matrix, None if data.costs is None else data.costs[rows], classes=classes, codes=codes
     )
-    categorical = categorical_columns(X)
-    encoder = FrameEncoder(X, categorical) if categorical else None
-    table = X.to_numpy(float) if encoder is None else encoder.transform(X)
-    return table, Columns(X.shape[1], None, encoder), costs
+    columns = Columns.learn(X)
+    return columns.encode(X), columns, costs
 
 
 def log_loss(scores: np.ndarray, costs: Costs) -> float:

@@ -65,29 +65,34 @@ def read(columns, backend, names=None):
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("name", READERS)
-def test_ids_and_dates_are_left_out_with_a_warning(name, backend):
+def test_ids_are_left_out_with_a_warning_and_dates_are_used(name, backend):
     columns, y = cells()
     model = MODELS[name]()
-    with pytest.warns(ColumnWarning) as caught:
+    with pytest.warns(ColumnWarning, match=r"'id' \(an id: 240 different texts on 240 rows\)"):
         model.fit(read(columns, backend), y)
-    (warning,) = caught
-    assert "'id' holds 240 different texts on 240 rows, as an id does" in str(warning.message)
-    assert "'day' holds dates" in str(warning.message)
-    # Whatever stands there, the answer is the same.
-    other = {**columns, "id": ["x"] * N, "day": ["yesterday"] * N}
-    np.testing.assert_array_equal(
-        model.predict(read(columns, backend)), model.predict(read(other, backend))
-    )
-    assert model.feature_importances_[:2].tolist() == [0.0, 0.0]
+    # Whatever stands there, the answer is the same; it may also be missing.
+    frame = read(columns, backend)
+    expected = model.predict(frame)
+    other = read({**columns, "id": ["x"] * N}, backend)
+    np.testing.assert_array_equal(model.predict(other), expected)
+    np.testing.assert_array_equal(model.predict(frame[list(columns)[1:]]), expected)
+    assert model.columns_["day"].parts == ("weekday",)
+    assert model.columns_.inputs == ["day_weekday", "country", "amount", "size"]
+    assert model.feature_importances_.shape == (5,)
+    assert model.feature_importances_[0] == 0.0
     assert model.feature_names_in_.tolist() == list(columns)
+    silent = MODELS[name]().set_params(columns={"id": "ignore"}).fit(frame, y)
+    np.testing.assert_array_equal(silent.predict(frame), expected)
 
 
 @pytest.mark.parametrize("name", READERS)
 def test_real_dates_too(name):
     columns, y = cells()
-    frame = pd.DataFrame(columns).assign(day=lambda t: pd.to_datetime(t["day"]))
-    with pytest.warns(ColumnWarning, match="'day' holds dates or times"):
-        MODELS[name]().fit(frame[["day", "country", "size"]], y)
+    frame = pd.DataFrame(columns)[["day", "country", "size"]]
+    real = frame.assign(day=lambda t: pd.to_datetime(t["day"]))
+    model = MODELS[name]().fit(real, y)
+    np.testing.assert_array_equal(model.predict(real), MODELS[name]().fit(frame, y).predict(frame))
+    np.testing.assert_array_equal(model.predict(frame), model.predict(real))
 
 
 @pytest.mark.parametrize("name", READERS)

@@ -56,10 +56,36 @@ MODELS = {
 
 
 @pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_costs_are_averaged_over_the_rows_that_can_pay_them(make):
+    X, y, value = churners()
+    model = make().fit(X, y, costs=per_row(fn=value, fp=10, positive="churn"))
+    np.testing.assert_allclose(model.costs_.mean[0, 1], value[y == "churn"].mean())
+    assert model.costs_.high[0, 1] == value[y == "churn"].max()
+
+
+def test_seven_classes_have_no_fn():
+    X = np.random.default_rng(0).normal(size=(140, 2))
+    model = MinCostClassifier(cost_matrix=None, n_jobs=1).fit(X, np.arange(140) % 7)
+    with pytest.raises(ValueError, match=r"'fn', a name for two classes.*Pass \(truth, decision\)"):
+        model.break_even(X, "fn")
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
+def test_labels_that_are_objects(make):
+    X = np.arange(40.0)[:, None]
+    y = np.array([True, False] * 20, dtype=object)
+    assert make().fit(X, y).classes_.tolist() == [False, True]
+    lists = np.empty(40, dtype=object)
+    lists[:] = [[1], [2]] * 20
+    with pytest.raises(ValueError, match=r"one label for every row, got \[1\] on row 0"):
+        make().fit(X, lists)
+
+
+@pytest.mark.parametrize("make", MODELS.values(), ids=MODELS)
 def test_the_positive_class_is_never_guessed(make):
     X, y, value = churners()
     for arguments in ({"costs": per_row(fn=value, fp=10)}, {"costs": {"fn": 5, "fp": 1}}):
-        with pytest.raises(ValueError, match=r"the positive one.*'churn' and 'stay'"):
+        with pytest.raises(ValueError, match=r"the positive one.*'churn' or 'stay'"):
             make().fit(X, y, **arguments)
     with pytest.raises(ValueError, match="which class is the positive one"):
         make({"fn": 5, "fp": 1}).fit(X, y)
@@ -162,17 +188,21 @@ def test_overlapping_folds_are_refused():
 # -- 6: ids and dates
 
 
-def test_columns_of_ids_and_dates_are_named_and_left_out():
+def test_columns_of_ids_are_named_and_left_out_and_dates_become_parts():
     X, y, _ = churners()
     X["customer"] = [f"C{i:05d}" for i in range(len(X))]
     X["since"] = pd.date_range("2020-01-01", periods=len(X), freq="h").astype(str)
     X["colour"] = np.where(X["b"] > 0, "red", "blue")
-    with pytest.warns(costboost.ColumnWarning, match=r"'customer'.*'since'|'since'.*'customer'"):
+    with pytest.warns(costboost.ColumnWarning, match=r"'customer' \(an id: 600 different texts"):
         model = quick().fit(X, y)
-    plain = quick().fit(X.drop(columns=["customer", "since"]), y)
-    np.testing.assert_allclose(
-        model.predict_proba(X), plain.predict_proba(X[plain.feature_names_in_])
-    )
+    since = pd.to_datetime(X["since"])
+    plain = X.drop(columns=["customer", "since"])
+    plain.insert(4, "weekday", since.dt.weekday + 1)
+    plain.insert(5, "hour", since.dt.hour)
+    by_hand = quick().fit(plain, y)
+    np.testing.assert_array_equal(model.predict_proba(X), by_hand.predict_proba(plain))
+    parts, own = model.contributions(X), by_hand.contributions(plain)
+    np.testing.assert_allclose(parts[:, 5], own[:, 4] + own[:, 5])
 
 
 # -- 7: interrupted fits
@@ -230,7 +260,7 @@ def test_expressions_are_the_same_as_arrays(name):
 def test_a_column_of_prices_can_be_kept_out_of_the_features():
     X, y, _ = churners()
     model = quick(PRICES, cost_columns="exclude").fit(X, y)
-    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert model.columns_.inputs == ["a", "b", "c"]
     plain = quick().fit(X[["a", "b", "c"]], y)
     np.testing.assert_array_equal(model.predict_proba(X), plain.predict_proba(X[["a", "b", "c"]]))
     dearer = X.assign(value=X["value"] * 1000)

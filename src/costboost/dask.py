@@ -41,7 +41,8 @@ from xgboost import dask as xgb_dask
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_parameters, check_weights, number
-from costboost.columns.frames import categorical_columns
+from costboost.columns.columns import Column, Columns
+from costboost.columns.raw import not_numbers, text_of
 from costboost.costs import avoidable_share
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate, Rounds, to_scores
@@ -49,7 +50,6 @@ from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.parameters import RULES, canonical
 from costboost.gbm.rows import (
     LARGEST_SEED,
-    Columns,
     HoldOut,
     PricedRows,
     Pricing,
@@ -409,7 +409,7 @@ def _as_table(X: Any, owner: str) -> Any:
         meta = X._meta
         unknown = [
             name
-            for name in (meta.columns[j] for j in categorical_columns(meta))
+            for name in not_numbers(meta)
             if not isinstance(meta[name].dtype, pd.CategoricalDtype) or not X[name].cat.known
         ]
         if unknown:
@@ -432,9 +432,15 @@ def _as_table(X: Any, owner: str) -> Any:
 def _columns_of(X: Any) -> Columns:
     """The columns of a table, with the categories that all partitions know."""
     if isinstance(X, da.Array):
-        return Columns(X.shape[1])
-    coded = [X._meta.iloc[:, j] for j in categorical_columns(X._meta)]
-    return Columns.known(list(X.columns), {column.name: column.cat.categories for column in coded})
+        return Columns.of_array(X.shape[1])
+    coded = {name: X._meta[name].cat.categories for name in not_numbers(X._meta)}
+    found = [
+        Column(name, "category", categories=tuple(str(text_of(value)) for value in coded[name]))
+        if name in coded
+        else Column(name, "number")
+        for name in X.columns
+    ]
+    return Columns(tuple(found), len(found))
 
 
 def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
@@ -499,13 +505,17 @@ def _block(place: int, part: Any, pricing: Pricing, columns: Columns | None = No
                 "or repartition."
             )
     if not n:  # whatever the costs are, they are none
-        width = 0 if columns is None else columns.n_features
+        width = 0 if columns is None else columns.n_inputs
         return PricedRows(np.empty((0, width), dtype=np.float32), pricing.nothing(), np.empty(0))
     w = np.ones(n) if weights is None else np.asarray(weights, dtype=np.float64)
     if w.any():  # a partition may weigh nothing, all together may not
         w = check_weights(w, n, pricing.owner)
     known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, np.asarray(y)))
-    matrix = None if columns is None else np.asarray(columns.read(X), dtype=np.float32)
+    matrix = (
+        None
+        if columns is None
+        else np.asarray(columns.encode(X) if columns.columns else X, dtype=np.float32)
+    )
     return PricedRows(matrix, known, w).weighted()
 
 
@@ -683,7 +693,7 @@ class DaskSource(TrainingRows):
         self, kind: Candidate, target: Target, rounds: Rounds, needed: set[str]
     ) -> TreeModel:
         """One training; tells which workers it needs as soon as that is known."""
-        types = feature_types(self.columns.n_features, self.columns.categorical)
+        types = feature_types(self.columns.n_inputs, self.columns.categorical)
         data = await self._matrix(kind, target, types)
         needed |= set(data.worker_map)
         options: dict[str, Any] = {}
@@ -717,7 +727,7 @@ class DaskSource(TrainingRows):
                 rounds.tell({"held_out": float(loss)})
             booster = booster[: booster.best_iteration + 1]
         trees = from_xgboost(booster)
-        return TreeModel(trees, self.columns.n_features, "xgboost", target.is_log_loss)
+        return TreeModel(trees, self.columns.n_inputs, "xgboost", target.is_log_loss)
 
     async def _matrix(
         self, kind: Candidate, target: Target, types: list[str] | None, ref: Any = None
@@ -737,7 +747,7 @@ class DaskSource(TrainingRows):
 
         return await xgb_dask.DaskQuantileDMatrix(
             self.cluster.client,
-            column(0, self.columns.n_features),
+            column(0, self.columns.n_inputs),
             column(1, *((target.n_scores,) if target.learns_gains else ())),
             weight=column(2),
             ref=ref,

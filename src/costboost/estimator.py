@@ -10,7 +10,7 @@ import copy
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -23,19 +23,20 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import checked_labels
-from costboost.columns.frames import (
-    FrameEncoder,
+from costboost.columns.columns import Columns, TypedRows
+from costboost.columns.raw import (
+    RawTable,
+    are_numbers,
     as_csr,
-    categorical_columns,
     check_table,
+    column_names,
+    has_columns,
     is_sparse,
-    odd_columns,
-    warn_of,
 )
 from costboost.costs import Costs, CostSummary
-from costboost.costs.expressions import column_names
 from costboost.costs.forms import (
     Reader,
+    columns_of,
     decisions_of,
     is_labelled,
     positive_of,
@@ -53,7 +54,7 @@ from costboost.decisions import (
     break_even,
     worst_expected_cost,
 )
-from costboost.errors import CollapseWarning
+from costboost.errors import CollapseWarning, ColumnWarning
 from costboost.metrics import avoidable_cost_score
 
 if TYPE_CHECKING:
@@ -106,7 +107,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     # ``costs``) or "rows" (costs of single rows).
     _fitted_costs: Any
     _costs_source: str
-    _frame: FrameEncoder | None  # how columns that are not numbers are coded
+    columns: Any = None
+    columns_: Columns
 
     # -- rows of a fit --------------------------------------------------------------------------
 
@@ -120,57 +122,132 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         sparse_rows: bool,
         remedy: str = "",
     ) -> tuple[AnyArray, AnyArray]:
-        """The rows as a float matrix, and the labels; remembers how the columns are coded."""
+        """The rows as a float matrix, and the labels; learns what becomes of the columns."""
         # A sparse X, where it is accepted, becomes a ``scipy.sparse.csr_matrix``.
-        is_table = hasattr(X, "columns")
-        categorical, odd = (categorical_columns(X), odd_columns(X)) if is_table else ([], {})
-        self._frame = None
-        if categorical:
-            names = [X.columns[j] for j in categorical if j not in odd]
-            if names and not categories:
-                raise ValueError(f"X has categorical columns {names}, which {remedy}")
-            self._frame = FrameEncoder(X, categorical, odd)
-        if odd:
-            warn_of(odd, X, type(self).__name__)
-        y = checked_labels(y, type(self).__name__)
-        matrix, y = self._read(X, missing=missing, sparse_rows=sparse_rows, y=y)
-        check_classification_targets(y)
-        return matrix, y
-
-    def _read(self, X: Any, *, missing: bool, sparse_rows: bool, y: Any = None) -> Any:
-        """Validate X (and y while fitting), categories encoded."""
+        owner = type(self).__name__
         if not hasattr(X, "shape"):
-            check_table(X, type(self).__name__)
-        reset = y is not None
-        checks: dict[str, Any] = {
-            "dtype": [np.float64, np.float32],
-            "ensure_all_finite": "allow-nan" if missing else True,
-        }
-        if self._frame is None:
-            checks["accept_sparse"] = "csr" if sparse_rows else False
+            check_table(X, owner)
+        checks = self._checks(missing, sparse_rows)
+        target = str(getattr(y, "name", None) or "")
+        y = checked_labels(y, owner)
+        if not has_columns(X):
+            if self.columns:
+                raise ValueError(
+                    f"The 'columns' parameter of {owner} names columns, and X has no names: it is "
+                    f"a {type(X).__name__}. Pass a data frame, or leave the parameter out."
+                )
             # scikit-learn sums X to look for infinities of both signs.
             with np.errstate(invalid="ignore"):
-                found = validate_data(self, X, **({"y": y} if reset else {}), reset=reset, **checks)
-            matrix, y = found if reset else (found, None)
-            matrix = as_csr(matrix) if is_sparse(matrix) else matrix
-            return (matrix, y) if reset else matrix
-        if not hasattr(X, "columns"):
+                matrix, y = validate_data(self, X, y=y, **checks)
+            self.columns_ = Columns.of_array(matrix.shape[1])
+        else:
+            validate_data(self, X, skip_check_array=True)
+            table = RawTable(X)
+            self.columns_ = self._learn_columns(table, target)
+            coded = [self.columns_.inputs[j] for j in self.columns_.categorical]
+            if coded and not categories:
+                raise ValueError(f"X has categorical columns {coded}, which {remedy}")
+            matrix = self._matrix_of(table, checks)
+            y = np.asarray(y)
+            if y.shape != (matrix.shape[0],):
+                raise ValueError(
+                    f"y must have shape ({matrix.shape[0]},), one label per row of X; got "
+                    f"{y.shape}."
+                )
+        check_classification_targets(y)
+        return as_csr(matrix) if is_sparse(matrix) else matrix, y
+
+    def _learn_columns(self, table: RawTable, target: str) -> Columns:
+        """What becomes of the columns, with a warning that names those that are left out."""
+        priced = columns_of(self.cost_matrix)
+        only_costs = priced if getattr(self, "cost_columns", "") == "exclude" else []
+        found = Columns.learn(
+            table,
+            self.columns,
+            target=target,
+            left_out=dict.fromkeys(only_costs, "only for the costs"),
+            keep=priced,
+        )
+        odd = found.surprising
+        if odd:
+            named = "; ".join(f"{column.name!r} ({column.note})" for column in odd)
+            warnings.warn(
+                f"{type(self).__name__} leaves out columns that say nothing about new rows: "
+                f"{named}. Drop them, or say what they are: columns={{{odd[0].name!r}: 'ignore'}}, "
+                "or 'category', 'number', 'date'.",
+                ColumnWarning,
+                stacklevel=6,
+            )
+        return found
+
+    @staticmethod
+    def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
+        return {
+            "dtype": [np.float64, np.float32],
+            "ensure_all_finite": "allow-nan" if missing else True,
+            "accept_sparse": "csr" if sparse_rows else False,
+        }
+
+    def _read(self, X: Any, *, missing: bool, sparse_rows: bool) -> Any:
+        """The inputs of the model, from a table with the columns of the fit."""
+        columns, checks = self.columns_, self._checks(missing, sparse_rows)
+        if isinstance(X, TypedRows):
+            return check_array(X.matrix(), estimator=self, **checks)
+        if not hasattr(X, "shape"):
+            check_table(X, type(self).__name__)
+        if columns.columns and has_columns(X):
+            return self._matrix_of(self._by_name(X), checks)
+        if not columns.are_numbers:
             raise ValueError(
                 f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
                 f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
-                f"columns {list(getattr(self, 'feature_names_in_', []))}."
+                f"columns {[column.name for column in columns.used]}."
             )
-        validate_data(self, X, reset=reset, skip_check_array=True)
         with np.errstate(invalid="ignore"):
-            matrix = check_array(self._frame.transform(X), estimator=self, **checks)
-        if not reset:
-            return matrix
-        y = np.asarray(y)
-        if y.shape != (len(matrix),):
-            raise ValueError(
-                f"y must have shape ({len(matrix)},), one label per row of X; got {y.shape}."
-            )
-        return matrix, y
+            matrix = validate_data(self, X, reset=False, **checks)
+        if is_sparse(matrix):
+            return as_csr(matrix)
+        return matrix if columns.n_inputs == columns.n_features else matrix[:, columns.sources]
+
+    def _by_name(self, X: Any) -> RawTable:
+        """A frame, its columns checked as scikit-learn does."""
+        # Columns that fit left out, and the target, may be there or not.
+        columns, names = self.columns_, column_names(X)
+        given = [name for name in names if name not in columns.optional]
+        used = [column.name for column in columns.used]
+        if given == used or names == [column.name for column in columns]:
+            return RawTable(X)
+        lacking = [name for name in used if name not in names]
+        try:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        except ValueError as error:
+            hint = f"{columns.lacks(lacking[0], names, 'X')}" if lacking else ""
+            raise ValueError(f"{error}{hint}") from None
+        # Without names, columns are found by their positions.
+        return RawTable(X, [column.name for column in columns])
+
+    def _matrix_of(self, table: RawTable, checks: dict[str, Any]) -> Any:
+        """The inputs of the model, from columns whose names were checked."""
+        columns, X = self.columns_, table.X
+        if columns.are_numbers and hasattr(X, "dtypes"):
+            if table.names != [column.name for column in columns.used]:
+                X = X[[table.label(column.name) for column in columns.used]]
+            if are_numbers(X):  # as they are, and at once
+                with np.errstate(invalid="ignore"):
+                    matrix = check_array(X, estimator=self, **checks)
+                return as_csr(matrix) if is_sparse(matrix) else matrix
+        found = columns.read(table, f"X of {type(self).__name__}").matrix()
+        with np.errstate(invalid="ignore"):
+            return check_array(found, estimator=self, **checks)
+
+    def _typed(self, X: Any, form: Any) -> Any:
+        """X as expressions read it, where costs are expressions over columns."""
+        known = getattr(self, "columns_", None)
+        if known is None or not known.columns or isinstance(X, TypedRows):
+            return X
+        if not columns_of(form) or not has_columns(X):
+            return X
+        return TypedRows(known, RawTable(X), f"X of {type(self).__name__}", 0)
 
     def _check_classes(self) -> None:
         if len(self.classes_) < 2:
@@ -187,7 +264,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             self.cost_matrix,
             costs,
             classes=self.classes_,
-            X=X,
+            X=self._typed(X, self.cost_matrix if costs is None else costs),
             codes=codes,
             owner=type(self).__name__,
             as_classes=self._needs_classes_as_decisions,
@@ -273,7 +350,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             costs,
             classes=self.classes_,
             decisions=self.decisions_ if self.cost_matrix is self._fitted_costs else None,
-            X=X,
+            X=self._typed(X, cost_matrix if costs is None else costs),
             owner=type(self).__name__,
             as_classes=self._needs_classes_as_decisions,
             means=True,
@@ -471,11 +548,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         known, positive = answer.costs, positive_of(self.cost_matrix)
         if costs is not None:
             positive = positive_of(self._read_row_costs(costs))
-        if isinstance(entry, str):
-            code = positive_code(
-                positive, self.classes_, "entry", f"{type(self).__name__}.break_even",
-                remedy="name the entry by its labels, (truth, decision)",
-            )  # fmt: skip
+        if isinstance(entry, str) and len(self.classes_) == 2:
+            owner = f"{type(self).__name__}.break_even"
+            code = positive_code(positive, self.classes_, "entry", owner)
             positive = self.classes_.tolist()[code]
         return break_even(
             proba,
@@ -591,7 +666,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 labels=classes,
                 decisions=None if costs is None and is_usual else self.decisions_,
                 sample_weight=sample_weight,
-                X=X,
+                X=self._typed(X, form),
             )
         )
 
@@ -781,10 +856,59 @@ def column_of(values: Any, X: Any, name: str, owner: str) -> Any:
     """Values of the rows: as they are given, or a column of X by its name."""
     if not isinstance(values, str):
         return values
-    columns = column_names(X)
-    if columns is None or values not in columns:
+    columns = column_names(X) if has_columns(X) else []
+    if values not in columns:
         raise ValueError(
             f"The {name!r} parameter of {owner} names the column {values!r}, which X does not "
-            f"have{nearest(values, columns or [])} Pass the column's values."
+            f"have{nearest(values, columns)} Pass the column's values."
         )
     return np.asarray(X[values])
+
+
+def read_eval_set(
+    eval_set: Any,
+    read: Callable[[Any], AnyArray],
+    resolve: Callable[[Any, Any, Ints], Costs],
+    training: Costs,
+    owner: str,
+    *,
+    has_costs: bool,
+) -> tuple[AnyArray, Costs]:
+    """The rows of another table that a training watches, and what decisions cost on them."""
+    what, classes = f"The 'eval_set' argument of {owner}.fit", training.classes
+    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
+        size = f" of length {len(eval_set)}" if hasattr(eval_set, "__len__") else ""
+        raise ValueError(
+            f"{what} must be (X, y) or (X, y, costs), got {type(eval_set).__name__}{size}. Pass "
+            "one pair."
+        )
+    X, y = eval_set[:2]
+    costs = eval_set[2] if len(eval_set) == 3 else None
+    try:
+        matrix = read(X)
+    except ValueError as error:
+        raise ValueError(f"{what} must have the columns of the training rows. {error}") from error
+    labels = np.asarray(checked_labels(y, owner))
+    if labels.shape != (matrix.shape[0],):
+        raise ValueError(
+            f"{what} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}. Give one "
+            "label per row."
+        )
+    unknown = sorted(set(labels.tolist()) - set(classes.tolist()), key=str)
+    if unknown:
+        raise ValueError(
+            f"{what} has labels that the training rows lack: {unknown[:5]}; the classes are "
+            f"{classes.tolist()}. Leave these rows out."
+        )
+    if costs is None and has_costs:
+        raise ValueError(
+            f"{what} must have costs, because the training rows were given some. Pass "
+            "(X, y, costs)."
+        )
+    known = resolve(costs, X, np.searchsorted(classes, labels))
+    if not same_labels(known.decisions, training.decisions):
+        raise ValueError(
+            f"{what} has costs of the decisions {known.decisions.tolist()}, and the training rows "
+            f"those of {training.decisions.tolist()}. Name the same decisions."
+        )
+    return matrix, known

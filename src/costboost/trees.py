@@ -23,7 +23,7 @@ import numpy as np
 
 from costboost._numba import jit
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost.columns.frames import is_sparse
+from costboost.columns.raw import is_sparse
 
 __all__ = [
     "CATEGORY",

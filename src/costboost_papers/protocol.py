@@ -63,9 +63,9 @@ def encode(
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 
-    from costboost.columns.frames import categorical_columns
+    from costboost.columns.raw import not_numbers
 
-    words = [train.columns[j] for j in categorical_columns(train)]
+    words = not_numbers(train)
     numbers = [column for column in train.columns if column not in words]
     coder = (
         OneHotEncoder(handle_unknown="ignore", sparse_output=False)

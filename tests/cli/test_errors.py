@@ -188,3 +188,16 @@ def test_traceback_on_request(world: World, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("COSTBOOST_TRACEBACK", "1")
     result = CliRunner().invoke(app, ["fit", str(world.train), "--target", "frud"])
     assert isinstance(result.exception, TableError)
+
+
+@pytest.mark.parametrize(
+    ("table", "said"),
+    [
+        ("decision,no,yes\naccept,0,50\nblock,30,0\n", "its first column is called 'decision'"),
+        ("truth,no,yes\naccept,0,50\nreview,4,4\nblock,30,0\n", "The costs look transposed"),
+    ],
+)
+def test_a_transposed_table_of_costs(world: World, tmp_path: Path, table: str, said: str) -> None:
+    (tmp_path / "costs.csv").write_text(table)
+    arguments = ("--target", "fraud", "--cost-matrix", tmp_path / "costs.csv")
+    assert said in fails("fit", world.train, *arguments)

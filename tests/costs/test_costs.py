@@ -178,7 +178,22 @@ ERRORS = {
     "capital keys": (dict(cost_matrix={"FN": 5, "fp": 1}), "unknown key 'FN'; did you mean 'fn'"),
     "empty mapping": (dict(cost_matrix={}), "are missing"),
     "short misses fp": (dict(cost_matrix={"fn": 5}), "Add 'fp'"),
-    "positive": (dict(cost_matrix={"fn": 5, "fp": 1, "positive": "x"}), "class 'x', which is not"),
+    "positive": (
+        dict(cost_matrix={"fn": 5, "fp": 1, "positive": "x"}),
+        r"class 'x', which is not among the classes \['fraud', 'ok'\]\. Name one of them\.",
+    ),
+    "huge integer": (
+        dict(cost_matrix={"fn": 10**400, "fp": 1, "positive": "ok"}),
+        r"numbers of at most 1e\+300 in size, got one of 401 digits",
+    ),
+    "lists in cells": (
+        dict(cost_matrix=np.array([[0, {1: 2}], [1, 0]], dtype=object)),
+        r"must hold numbers, got \{1: 2\} at \(0, 1\)",
+    ),
+    "text among costs": (
+        dict(costs=pd.Series([1, "abc", 2], dtype=object), codes=[0, 1, 1]),
+        "must hold numbers, got 'abc' at 1",
+    ),
     "array of other rows": (
         dict(cost_matrix={"fn": [1, 2], "fp": 1, "positive": "ok"}, codes=[0, 1, 1]),
         r"one price per row, 3 of them, got arrays of length \[2\].*expression",
@@ -189,11 +204,11 @@ ERRORS = {
     ),
     "which is positive": (
         dict(cost_matrix={"fn": 5, "fp": 1}),
-        "from the labels 'fraud' and 'ok'. To name it, add 'positive': 'ok' or 'positive': 'fraud'",
+        "Name it, 'fraud' or 'ok': by 'positive' in a mapping of costs",
     ),
     "which is positive, per_row": (
         dict(costs=per_row(5, 1, n=3)),
-        r"from the labels 'fraud' and 'ok'. To name it, call per_row\(..., positive=...\)",
+        r"Name it, 'fraud' or 'ok': .* by positive= elsewhere",
     ),
     "transposed by its names": (
         dict(cost_matrix=pandas_frame(CLASSES, MATRIX).rename_axis(index="predicted")),
@@ -206,6 +221,18 @@ ERRORS = {
     "transposed with other decisions": (
         dict(cost_matrix=pd.DataFrame(np.ones((3, 2)), ["accept", "review", "block"], CLASSES)),
         "looks transposed",
+    ),
+    "transposed by its corner": (
+        dict(cost_matrix=pd.DataFrame({"decision": [0, 1], "fraud": [0, 1], "ok": [5, 0]})),
+        "has the decision in its rows.*transpose",
+    ),
+    "transposed pairs": (
+        dict(cost_matrix={(d, t): 1 for d in ("accept", "review") for t in CLASSES}),
+        r"looks transposed.*\{\(truth, decision\): cost\}",
+    ),
+    "transposed array": (
+        dict(cost_matrix=np.ones((3, 2)), decisions=["accept", "review", "block"]),
+        r"shape \(2, 3\).*got \(3, 2\). It looks transposed",
     ),
     "misspelt decision": (
         dict(cost_matrix=pd.DataFrame(MATRIX, CLASSES, ["frud", "ok"])),
@@ -306,6 +333,12 @@ class TestWarnings:
     )
     def test_ties_and_profits_are_fine(self, form):
         Costs.resolve(form, classes=CLASSES)
+
+    @pytest.mark.parametrize("fn", [-5, "-amount", [-1.0, -3.0]])
+    def test_a_cost_with_a_minus_sign(self, fn):
+        X = pd.DataFrame({"amount": [1.0, 3.0]})
+        with pytest.warns(CostWarning, match="a mistake at most -.*without the minus sign"):
+            Costs.resolve({"fn": fn, "fp": 5}, classes=[0, 1], X=X, codes=[0, 1])
 
     def test_rows_may_have_costly_right_decisions(self):
         Costs.resolve(costs=per_row(fn=[3, 900], fp=5, tp=5), classes=[0, 1])
@@ -469,6 +502,14 @@ class TestWords:
         assert "deciding False when the truth is True costs 10 to 20, on average 15" in text
         assert "deciding True when the truth is False costs 5" in text
 
+    def test_a_mean_is_over_the_rows_of_the_truth_that_can_pay_it(self):
+        rows = per_row([10, 20, 90], [1, 3, 8])
+        costs = Costs.resolve(costs=rows, classes=[0, 1], codes=[1, 1, 0])
+        assert "truth is 1 costs 10 to 20, on average 15" in str(costs)
+        assert "truth is 0 costs 8" in str(costs)
+        with_costs = Costs.resolve(costs=rows[:2], classes=[0, 1], codes=[1, 1]).summary
+        assert np.isnan(with_costs.mean[0]).all()
+
     def test_prices(self):
         text = str(Costs.resolve(costs=[2, 4], classes=ABC, codes=[1, 1]))
         assert "deciding 'a' when the truth is 'b' costs 2 to 4, on average 3" in text
@@ -537,14 +578,40 @@ class TestPerRow:
 
     @pytest.mark.parametrize("arguments", [dict(fn=[1, 2], fp=[1]), dict(fn=[1, 2], fp=0, n=3)])
     def test_lengths(self, arguments):
-        with pytest.raises(ValueError, match="different lengths"):
+        with pytest.raises(ValueError, match=r"one price per row, .* got arrays of length"):
             per_row(**arguments)
 
     def test_finite_and_flat(self):
-        with pytest.raises(ValueError, match=r"'fn' parameter of per_row must be finite, got nan"):
+        with pytest.raises(ValueError, match=r"per_row must be finite .*got nan .* on row 1"):
             per_row([1, np.nan], 1)
-        with pytest.raises(ValueError, match=r"'fp' parameter of per_row must be one number"):
+        with pytest.raises(ValueError, match=r"per_row must hold a number or an array of shape"):
             per_row(1, [[1]])
+        with pytest.raises(ValueError, match=r"Pass fp="):
+            per_row(1)
+
+    def test_any_classes_and_decisions(self):
+        """Labels are remembered by slices, joins and pickles, and put into the order of a fit."""
+        prices = {(t, d): 10.0 * i + j for i, t in enumerate("cab") for j, d in enumerate("xyz")}
+        rows = per_row({**prices, ("a", "y"): [1.0, 2.0, 3.0, 4.0]})
+        expected = np.array([[10, 11, 12], [20, 21, 22], [0, 1, 2]]) * np.ones((4, 1, 1))
+        expected[:, 0, 1] = [1, 2, 3, 4]
+        for given in (rows, pickle.loads(pickle.dumps(rows)), np.concatenate([rows[:1], rows[1:]])):
+            found = Costs.resolve(costs=given, classes=ABC, n_samples=4)
+            np.testing.assert_array_equal(found.matrix, expected)
+            assert found.decisions.tolist() == ["x", "y", "z"]
+        known = Costs.resolve(costs=rows[[3, 1]], classes=ABC, decisions=["z", "x", "y"])
+        np.testing.assert_array_equal(known.matrix, expected[[3, 1]][:, :, [2, 0, 1]])
+        with pytest.raises(ValueError, match="are missing"):
+            per_row({("a", "x"): [1.0], ("b", "y"): 2})
+        with pytest.raises(ValueError, match="cannot be joined"):
+            np.concatenate([rows, per_row({(t.upper(), d): 1 for t, d in prices}, n=1)])
+        frame = pd.DataFrame({"amount": [1.0, 2.0]})
+        assert per_row({("a", "x"): "amount", ("a", "y"): 2}) == {
+            ("a", "x"): "amount",
+            ("a", "y"): 2,
+        }
+        by_name = per_row({("a", "x"): "amount", ("a", "y"): 2}, X=frame)
+        np.testing.assert_array_equal(by_name, [[[1, 2]], [[2, 2]]])
 
 
 class TestAverage:

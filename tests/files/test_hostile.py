@@ -216,7 +216,7 @@ STATES = {
     "threads": (put("n_jobs", 10**6), "at most 1024"),
     "no features": (put("n_features_in_", 0), "number of features"),
     "many features": (put("n_features_in_", 10**12), "number of features"),
-    "another width": (put("n_features_in_", 1), "cannot decide"),
+    "another width": (put("n_features_in_", 1), "not that of the columns"),
     "text for an ensemble": (put("_ensemble", "x"), "cannot decide|no earlier value"),
     "no classes": (lambda s: put("classes_", {"array": ["<i8", 2, 1]})(s), "lists of classes"),
     "costs": (lambda s: put("cost_matrix_", {"array": ["<f8", 4]})(s), r"costs of shape \(2, 2\)"),

@@ -300,7 +300,7 @@ def test_a_frame_goes_in_by_its_codes():
         warnings.simplefilter("ignore")  # it favours one class
         model = make("CostBoostClassifier", n_estimators=40).fit(X, y)
     made = to_onnx(model)
-    assert np.array_equal(run(made, model._frame.transform(X))["decision"], model.predict(X))
+    assert np.array_equal(run(made, model.columns_.encode(X))["decision"], model.predict(X))
     properties = {item.key: item.value for item in made.metadata_props}
     assert '"2": ["at", "ch", "de", "fr"]' in properties["categories"]
 

@@ -25,6 +25,8 @@ LABELS = (ROWS[:, 0] + ROWS[:, 1] > 0).astype(int)
         ("early_stopping_rounds", "Here it is called 'patience'."),
         ("num_threads", "Here it is called 'n_jobs'."),
         ("max_depth", "pass engine_params={'max_depth': ...}."),
+        ("class_weight", "Say what errors cost: cost_matrix={'fn': ..., 'fp': ...}."),
+        ("scale_pos_weight", "Say what errors cost: cost_matrix="),
         ("max_leafs", "Did you mean 'max_leaves'?"),
         ("zzz", "The parameters are ['c"),
     ],

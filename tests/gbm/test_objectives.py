@@ -194,7 +194,7 @@ def test_a_matrix_follows_into_folds(data):
         nfold=3,
         feval=cost_metric("gll", cost_matrix=MATRIX),
     )
-    assert history["valid cost-mean"][-1] < history["valid cost-mean"][0]
+    assert history["valid mean_cost-mean"][-1] < history["valid mean_cost-mean"][0]
 
 
 # --- derivatives ----------------------------------------------------------------------------
@@ -352,7 +352,7 @@ def test_new_labels_or_weights_are_noticed():
 # --- metrics --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("measure", ["cost", "avoidable_cost"])
+@pytest.mark.parametrize("measure", ["mean_cost", "avoidable_cost"])
 @pytest.mark.parametrize(("engine", "api"), CALLERS)
 @pytest.mark.parametrize("name", ["cost_logistic", "gll", "mc"])
 def test_metric_in_training(name, engine, api, measure, data):
@@ -405,7 +405,7 @@ def test_metric_in_training(name, engine, api, measure, data):
         seen = model.evals_result()["validation_0"][measure]
     known = {"costs": rows} if name == "mc" else {}
     decisions = decide(scores, name, cost_matrix=matrix, **known)
-    score = mean_cost if measure == "cost" else avoidable_cost_score
+    score = mean_cost if measure == "mean_cost" else avoidable_cost_score
     expected = score(b, decisions, costs=rows, labels=np.arange(k), sample_weight=w)
     assert seen[-1] == pytest.approx(expected, abs=1e-5)
 
@@ -426,7 +426,7 @@ def test_metric_is_the_library_metric(form, k):
         "errors": {"costs": rng.uniform(0.5, 2.0, size=n)},
     }[form]
     name = "cost_logistic" if k == 2 else "gll"
-    for measure, score in (("cost", mean_cost), ("avoidable_cost", avoidable_cost_score)):
+    for measure, score in (("mean_cost", mean_cost), ("avoidable_cost", avoidable_cost_score)):
         metric = cost_metric(name, measure=measure, **given)
         for weights in (None, w):
             expected = score(

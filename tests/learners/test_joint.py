@@ -58,7 +58,7 @@ def test_one_tree(k, max_leaves, min_pairs):
     weights /= weights.sum()
     labels = (rng.random(weights.shape) < 0.4).astype(int)
     learner = bound(X, k, max_leaves=max_leaves, min_pairs=min_pairs)
-    rule, outputs = learner.fit(Aim(2.0 * labels - 1.0, weights, Votes()), 0)
+    rule, outputs, _ = learner.fit(Aim(2.0 * labels - 1.0, weights, Votes()), 0)
     plain = PlainJointTree(2, max_leaves, min_pairs)
     plain.fit(pnorm.expanded(X, k), labels.ravel(), weights.ravel())
     np.testing.assert_array_equal(outputs, plain.predict(pnorm.expanded(X, k)).reshape(-1, k))

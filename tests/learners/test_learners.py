@@ -63,7 +63,7 @@ def make_aim(criterion, seed=0, n=80):
 
 def fitted_rule(bound, aim):
     """The rule in its finished form, and its training outputs."""
-    rule, outputs = bound.fit(aim, 0)
+    rule, outputs, _ = bound.fit(aim, 0)
     return bound.ensemble([rule], np.ones(1)).rules[0], outputs
 
 
@@ -78,7 +78,7 @@ def test_training_outputs_are_the_rules_predictions(learner, criterion, dtype):
     bound = bind(LEARNERS[learner], X)
     rules, outputs = [], []
     for seed in range(3):
-        rule, out = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), seed)
+        rule, out, _ = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), seed)
         rules.append(rule)
         outputs.append(out.copy())
     ensemble = bound.ensemble(rules, np.array([1.0, 0.5, 2.0]))
@@ -95,7 +95,7 @@ def test_training_outputs_are_the_rules_predictions(learner, criterion, dtype):
 def test_constant_features_give_the_best_constant(learner, criterion):
     _, aim, _ = make_aim(CRITERIA[criterion])
     X = np.ones((len(aim.targets), 2))
-    _, outputs = bind(LEARNERS[learner], X).fit(aim, 0)
+    _, outputs, _ = bind(LEARNERS[learner], X).fit(aim, 0)
     assert np.ptp(outputs) == 0
     if criterion == "least squares":
         assert outputs[0] == pytest.approx(aim.weights @ aim.targets / aim.weights.sum())
@@ -138,7 +138,7 @@ def test_threads_change_nothing(learner):
 @pytest.mark.parametrize("seed", range(5))
 def test_voting_stump_is_the_best_of_all(seed):
     X, aim, _ = make_aim(Votes(), seed)
-    _, outputs = bind(Stump(), X).fit(aim, 0)
+    _, outputs, _ = bind(Stump(), X).fit(aim, 0)
     errors = [np.sum(aim.weights[stump.predict(X) != aim.targets]) for stump in descent.stumps(X)]
     error = np.sum(aim.weights[outputs != aim.targets])
     assert error == pytest.approx(min(errors), abs=1e-12)
@@ -151,7 +151,7 @@ def test_voting_stump_is_the_best_of_all(seed):
 def test_joint_stump_is_the_best_of_all(pair, seed):
     X, aim, _ = make_aim(JointVotes(*pair), seed, n=40)
     c = np.where(aim.targets > 0, *pair)
-    _, outputs = bind(Stump(), X).fit(aim, 0)
+    _, outputs, _ = bind(Stump(), X).fit(aim, 0)
     best = descent.joint_search(X, aim.targets, c, aim.weights)[0]
     margins = c * aim.targets * outputs
     alpha, _ = descent.step_size(aim.weights, margins, c.max())
@@ -164,7 +164,7 @@ def test_a_stump_on_more_values_than_bins():
     X = rng.normal(size=(5000, 2))
     targets = np.where(X[:, 1] > 0.3, 1.0, -1.0)
     aim = Aim(targets, np.full(5000, 1 / 5000), Votes())
-    rule, outputs = bind(Stump(max_bins=50), X).fit(aim, 0)
+    rule, outputs, _ = bind(Stump(max_bins=50), X).fit(aim, 0)
     assert np.mean(outputs != targets) < 0.02
     np.testing.assert_array_equal(rule.predict(X), outputs)
 
@@ -172,7 +172,7 @@ def test_a_stump_on_more_values_than_bins():
 def test_stumps_send_missing_values_right():
     x = np.array([0.0, 1.0, 2.0, 3.0, np.nan, np.nan])[:, None]
     targets = np.array([-1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
-    _, outputs = bind(Stump(), x).fit(Aim(targets, np.full(6, 1 / 6), Votes()), 0)
+    _, outputs, _ = bind(Stump(), x).fit(Aim(targets, np.full(6, 1 / 6), Votes()), 0)
     np.testing.assert_array_equal(outputs, targets)
 
 
@@ -185,7 +185,7 @@ def test_histograms_by_plain_loops(seed, criterion):
     _, aim, rng = make_aim(CRITERIA[criterion], seed)
     n = len(aim.targets)
     X = rng.integers(0, 4, size=(n, 3)).astype(float)
-    rule, outputs = bind(Histogram(), X).fit(aim, 0)
+    rule, outputs, _ = bind(Histogram(), X).fit(aim, 0)
     losses, values = [], []
     for column in X.T:
         loss, value = 0.0, np.zeros(n)
@@ -233,7 +233,7 @@ def test_values_a_rounding_apart_are_told_apart(gap):
     x = np.array([1.0, 1.0 + gap * np.finfo(float).eps])
     X = np.column_stack([x, x])
     aim = Aim(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), Votes())
-    rule, outputs = bind(Stump(), X).fit(aim, 0)
+    rule, outputs, _ = bind(Stump(), X).fit(aim, 0)
     np.testing.assert_array_equal(outputs, aim.targets)
     np.testing.assert_array_equal(rule.predict(X), aim.targets)
 
@@ -245,7 +245,7 @@ def test_values_a_rounding_apart_are_told_apart(gap):
 @pytest.mark.parametrize("seed", range(3))
 def test_line_is_weighted_least_squares(seed, shift):
     X, aim, _ = make_aim(LeastSquares(), seed)
-    rule, outputs = bind(Line(), X + shift).fit(aim, 0)
+    rule, outputs, _ = bind(Line(), X + shift).fit(aim, 0)
     _, plain = descent.best_line(X, aim.targets, aim.weights)[0]
     fits = []
     for x in X.T:
@@ -262,7 +262,7 @@ def test_line_is_weighted_least_squares(seed, shift):
 
 def test_lines_vote_by_their_sign():
     X, aim, _ = make_aim(Votes())
-    rule, outputs = bind(Line(), X).fit(aim, 0)
+    rule, outputs, _ = bind(Line(), X).fit(aim, 0)
     np.testing.assert_array_equal(
         outputs, np.where(rule.slope * X[:, rule.feature] + rule.intercept >= 0, 1.0, -1.0)
     )
@@ -276,7 +276,7 @@ def test_lines_vote_by_their_sign():
 def test_leaves_hold_weighted_means_or_their_signs(max_leaves, criterion):
     X, aim, _ = make_aim(criterion)
     bound = bind(Tree(max_leaves=max_leaves), X)
-    rule, outputs = bound.fit(aim, 0)
+    rule, outputs, _ = bound.fit(aim, 0)
     leaf = bound.ensemble([rule], np.array([0.5])).trees.leaves(X).ravel()
     assert 2 <= len(np.unique(leaf)) <= max_leaves
     for k in np.unique(leaf):
@@ -297,7 +297,7 @@ def test_a_tree_of_two_leaves_is_scikit_learns_stump(learner, seed):
         np.testing.assert_allclose(found, stump.predict(rows), rtol=1e-5)
     if isinstance(learner, Tree):
         X, aim, _ = make_aim(Votes(), seed)
-        _, outputs = bind(learner, X).fit(aim, 0)
+        _, outputs, _ = bind(learner, X).fit(aim, 0)
         gini = DecisionTreeClassifier(max_depth=1).fit(X, aim.targets, sample_weight=aim.weights)
         np.testing.assert_array_equal(outputs, gini.predict(X))
 
@@ -307,7 +307,7 @@ def test_log_ratios_of_a_tree_by_plain_loops(seed):
     criterion = LogRatio(3.0, 1.0, 1e-3)
     X, aim, _ = make_aim(criterion, seed)
     bound = bind(Tree(max_leaves=5), X)
-    rule, outputs = bound.fit(aim, 0)
+    rule, outputs, _ = bound.fit(aim, 0)
     leaf = bound.ensemble([rule], np.ones(1)).trees.leaves(X).ravel()
     cost = np.where(aim.targets > 0, 3.0, 1.0)
     means = {
@@ -329,7 +329,7 @@ def test_dropped_trees_leave_no_trace():
     bound = bind(Tree(max_leaves=4), X)
     rules, outputs = [], []
     for _ in range(4):
-        rule, out = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), 0)
+        rule, out, _ = bound.fit(aim._replace(weights=rng.dirichlet(np.ones(len(X)))), 0)
         rules.append(rule)
         outputs.append(out)
     kept = bound.ensemble([rules[0], rules[2]], np.array([1.0, 3.0]))
@@ -342,7 +342,7 @@ def test_categories_are_split_as_sets():
     codes = rng.integers(0, 6, 300).astype(float)
     targets = np.where(np.isin(codes, [0, 2, 4]), 1.0, -1.0)
     aim = Aim(targets, np.full(300, 1 / 300), Votes())
-    _, outputs = bind(Tree(max_leaves=2), codes[:, None], categorical=[0]).fit(aim, 0)
+    _, outputs, _ = bind(Tree(max_leaves=2), codes[:, None], categorical=[0]).fit(aim, 0)
     np.testing.assert_array_equal(outputs, targets)
 
 
@@ -356,7 +356,7 @@ def test_perceptron_separates_what_a_line_separates():
     side = standard[:, 0] + standard[:, 1]
     X, side = X[np.abs(side) > 0.5], side[np.abs(side) > 0.5]
     aim = Aim(np.sign(side), np.full(len(X), 1 / len(X)), Votes())
-    rule, outputs = bind(Perceptron(epochs=20), X).fit(aim, 0)
+    rule, outputs, _ = bind(Perceptron(epochs=20), X).fit(aim, 0)
     assert np.mean(outputs == aim.targets) > 0.97
     np.testing.assert_array_equal(rule.predict(X), outputs)
 
@@ -369,7 +369,7 @@ def test_perceptron_obeys_the_weights():
     for heavy in (slice(0, 200), slice(200, 400)):
         weights = np.full(400, 1e-6)
         weights[heavy] = 1.0
-        _, outputs = bind(Perceptron(), X).fit(Aim(targets, weights, Votes()), 0)
+        _, outputs, _ = bind(Perceptron(), X).fit(Aim(targets, weights, Votes()), 0)
         assert np.mean(outputs[heavy] == targets[heavy]) > 0.9
 
 
@@ -386,7 +386,7 @@ def test_who_only_votes_says_so(criterion):
 def test_adapter_sets_the_seed_and_the_weights():
     X, aim, _ = make_aim(Votes())
     learner = DecisionTreeClassifier(max_depth=3, splitter="random")
-    _, outputs = bind(SklearnLearner(learner), X).fit(aim, 5)
+    _, outputs, _ = bind(SklearnLearner(learner), X).fit(aim, 5)
     direct = DecisionTreeClassifier(max_depth=3, splitter="random", random_state=5)
     direct.fit(X, aim.targets, sample_weight=aim.weights * len(X))
     np.testing.assert_array_equal(outputs, direct.predict(X))
@@ -395,7 +395,7 @@ def test_adapter_sets_the_seed_and_the_weights():
 
 def test_adapter_reads_real_values_off_probabilities():
     X, aim, _ = make_aim(LogRatio(3.0, 1.0, 1e-3))
-    _, outputs = bind(SklearnLearner(DecisionTreeClassifier(max_depth=2)), X).fit(aim, 0)
+    _, outputs, _ = bind(SklearnLearner(DecisionTreeClassifier(max_depth=2)), X).fit(aim, 0)
     # The tree sees the cost-weighted rows; P(+|x) of the plain weights comes back from its odds.
     tree = DecisionTreeClassifier(max_depth=2, random_state=0)
     cost = np.where(aim.targets > 0, 3.0, 1.0)
@@ -429,7 +429,7 @@ def test_a_tree_asked_for_again_is_grown_once():
     found = [learner.fit(aim, 0) for aim in asked]
     np.testing.assert_array_equal(found[0].outputs, found[1].outputs)
     np.testing.assert_array_equal(found[0].outputs, -found[2].outputs)
-    ensemble = learner.ensemble([rule for rule, _ in found], np.array([0.5, 0.25, 0.125]))
+    ensemble = learner.ensemble([fitted.rule for fitted in found], np.array([0.5, 0.25, 0.125]))
     assert len(ensemble.trees.roots) == 2
     F = 0.625 * found[0].outputs
     np.testing.assert_allclose(ensemble.decision_function(X), F, atol=1e-12)

@@ -7,9 +7,15 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, roc_curve, zero_one_loss
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    TunedThresholdClassifierCV,
+    cross_validate,
+    learning_curve,
+)
 from sklearn.tree import DecisionTreeClassifier
 
 from costboost.costs import Costs, per_row
@@ -182,7 +188,7 @@ ERRORS = {
     ),
     "which is positive": (
         dict(y_true=["b", "a", "a", "b", "b"], y_pred=["b"] * 5, cost_matrix=SHORT),
-        "add 'positive': 'b' or 'positive': 'a'",
+        "Name it, 'a' or 'b'",
     ),
     "unnamed decisions": (dict(costs=np.ones((5, 2, 3))), "need names"),
 }
@@ -437,6 +443,47 @@ class TestScorer:
                 y[test], model.predict(X[test]), costs=rows[test], sample_weight=weight[test]
             )
             assert score == pytest.approx(-bill)
+
+    @pytest.mark.usefixtures("routing")
+    def test_thresholds_are_tuned_in_money(self):
+        X, y, amount = priced_data()
+        tuned = {}
+        for call in (1e-3, 1e3):
+            costs = per_row(fn=pd.Series(amount), fp=call)
+            routed = make_cost_scorer("mean_cost").set_score_request(costs=True)
+            bound = make_cost_scorer("mean_cost", costs=costs)
+            found = [
+                TunedThresholdClassifierCV(Cut(), scoring=scorer, cv=3).fit(X, labels, **params)
+                for scorer, labels, params in (
+                    (routed, y, {"costs": costs}),
+                    (bound, pd.Series(y), {}),
+                )
+            ]
+            assert found[0].best_threshold_ == found[1].best_threshold_
+            tuned[call] = found[0].best_threshold_
+        assert tuned[1e-3] < tuned[1e3]
+
+    @pytest.mark.parametrize("form", [pd.DataFrame, per_row])
+    def test_costs_are_bound_to_the_scorer(self, form):
+        X, y, amount = priced_data()
+        frame = pd.DataFrame(X).set_axis([f"row {i}" for i in range(len(y))])
+        prices = {"fn": pd.Series(amount, frame.index), "fp": 7.0}
+        costs = form(prices)[::-1] if form is pd.DataFrame else form(**prices)
+        scorer = make_cost_scorer("total_cost", costs=costs)
+        tree = DecisionTreeClassifier(max_depth=2).fit(X, y)
+        bill = -total_cost(y, tree.predict(X), costs=per_row(fn=amount, fp=7))
+        assert scorer(tree, frame, y) == pytest.approx(bill)
+        some = np.arange(0, len(y), 3)
+        bill = -total_cost(y[some], tree.predict(X[some]), costs=per_row(fn=amount[some], fp=7))
+        assert scorer(tree, frame.iloc[some], y[some]) == pytest.approx(bill)
+        importance = permutation_importance(tree, frame, y, scoring=scorer, n_repeats=2)
+        assert importance.importances_mean.max() > 0
+        _, _, scores = learning_curve(tree, frame, y, scoring=scorer, cv=3, error_score="raise")
+        assert (scores < 0).all()
+        with pytest.raises(ValueError, match="need a pandas index"):
+            scorer(tree, X[some], y[some])
+        with pytest.raises(ValueError, match="no costs for 2 of the rows"):
+            scorer(tree, frame.iloc[:2].set_axis(["a", "b"]), y[:2])
 
     def test_labels(self):
         scorer = make_cost_scorer(cost_matrix=1 - np.eye(3), labels=["a", "b", "c"])

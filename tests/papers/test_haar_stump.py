@@ -67,7 +67,7 @@ def test_search_equals_brute_force(windows, criterion):
     learner = bound(X)
     for seed in range(2):
         aim = Aim(y, weights(seed), criterion)
-        rule, outputs = learner.fit(aim, 0)
+        rule, outputs, _ = learner.fit(aim, 0)
         _, feature, edge, high = brute_force(learner, X, aim)
         assert (rule.feature, rule.edge, rule.high) == (feature, edge, high)
         np.testing.assert_array_equal(rule.predict(X), outputs)

@@ -8,8 +8,9 @@ docstring is completed with the parameters and attributes of its bases.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar, Self, dataclass_transform
 
 import numpy as np
@@ -23,6 +24,8 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._threads import n_threads
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import (
+    BOOLEAN,
+    COLUMNS,
     N_JOBS,
     VERBOSE,
     Constraint,
@@ -34,15 +37,17 @@ from costboost._utils import (
     integer,
     one_of,
     round_progress,
+    share,
 )
 from costboost.boosting import BinaryProblem, VoteRule, VoteScheme
-from costboost.boosting.loop import PERFECT_VOTE, History, Scheme, boost
+from costboost.boosting.loop import PERFECT_VOTE, History, Scheme, Watched, boost
 from costboost.boosting.multiclass import MulticlassProblem, PairVotes
+from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.boosting.votes import Init, half_log_ratio
 from costboost.costs import Costs
 from costboost.costs.table import same_labels
 from costboost.errors import CollapseWarning
-from costboost.estimator import CostSensitiveClassifier
+from costboost.estimator import CostSensitiveClassifier, read_eval_set
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
 from costboost.learners.adapter import ClassLearner, ClassRule
 from costboost.learners.base import ConstantRule, one_hot
@@ -78,6 +83,14 @@ class BoostingClassifier(CostSensitiveClassifier):
         ``sample_weight``. None is the paper's choice.
     max_leaves : int, default=8
         Largest number of leaves of a tree, for the ``"tree"`` learner.
+    early_stopping : bool, default=False
+        Whether rows are held out, and the round is kept after which the decisions on them cost
+        least. The papers fix the number of rounds.
+    validation_fraction : float, default=0.1
+        Share of the rows of each class that early stopping holds out. They are not trained on.
+        With ``eval_set`` in `fit` none are.
+    n_iter_no_change : int, default=10
+        Rounds without a lower cost before early stopping ends boosting.
     random_state : int, RandomState or None, default=None
         Seed of everything random.
     n_jobs : int or None, default=None
@@ -85,6 +98,10 @@ class BoostingClassifier(CostSensitiveClassifier):
         process may use, and no more than ``OMP_NUM_THREADS``. -1 uses all cores.
     verbose : int, default=0
         1 shows a progress bar (plain lines where there is no terminal), 2 prints every round.
+    columns : mapping of name to kind, optional
+        What columns of a table are, where it is not what they look like: ``"number"``,
+        ``"boolean"``, ``"category"``, ``"date"`` (or how dates are written: ``"%d/%m/%Y"``),
+        ``"ignore"``.
 
     Attributes
     ----------
@@ -104,12 +121,18 @@ class BoostingClassifier(CostSensitiveClassifier):
         Their votes, the α of the equations.
     n_iter_ : int
         Number of rounds kept.
+    evals_result_ : dict of str to list of dict
+        ``evals_result_["decision"][0]["held_out"]["cost"]`` is the mean cost of a held-out row
+        after each round, also after the best one; ``"eval_set"`` in place of ``"held_out"`` if that
+        was given. Absent without such rows.
     feature_importances_ : array of shape (n_features_in_,)
         How much each feature is used: for every rule the share of each feature in the gain of its
         splits (for a rule on one feature, 1), averaged with the votes as weights. Only for rules
         that know their features.
+    columns_ : costboost.columns.Columns
+        What each column holds and what became of it; ``print`` shows a table.
     n_features_in_ : int
-        Number of features.
+        Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, if X was a frame with text for column names.
     """
@@ -118,11 +141,17 @@ class BoostingClassifier(CostSensitiveClassifier):
     _recipe: ClassVar[Recipe]
     # False for algorithms on cost rows, whose columns may be decisions other than the classes.
     _needs_classes_as_decisions: ClassVar[bool] = True
+    # Whether one round follows from the last, so that one of them may be the best.
+    _has_rounds: ClassVar[bool] = True
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "n_estimators": integer(1),
         "max_leaves": integer(2),
+        "early_stopping": BOOLEAN,
+        "validation_fraction": share(),
+        "n_iter_no_change": integer(1),
         "n_jobs": N_JOBS,
         "verbose": VERBOSE,
+        "columns": COLUMNS,
     }
 
     cost_matrix: Any = None
@@ -130,9 +159,13 @@ class BoostingClassifier(CostSensitiveClassifier):
     n_estimators: int = 100
     estimator: Any = None
     max_leaves: int = 8
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 10
     random_state: Any = None
     n_jobs: int | None = None
     verbose: int = 0
+    columns: Mapping[str, str] | None = None
 
     def __init_subclass__(cls, **options: Any) -> None:
         # An algorithm only lists the parameters that it adds, or whose defaults differ.
@@ -151,6 +184,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         costs: ArrayLike | None = None,
+        eval_set: tuple[Any, ...] | None = None,
+        callbacks: Iterable[Callback] | Callback | None = None,
     ) -> Self:
         """Fit the boosted classifier.
 
@@ -166,16 +201,36 @@ class BoostingClassifier(CostSensitiveClassifier):
         costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
             Costs of the rows, in place of ``cost_matrix``: the row's own matrix, the price of each
             decision, or the price of an error on that row.
+        eval_set : (X, y) or (X, y, costs), optional
+            Rows of another table, such as a later month. What the decisions cost on them after
+            each round is in `evals_result_`; with ``early_stopping`` it chooses the round.
+        callbacks : callable or list of them, optional
+            Called after each round with a `costboost.boosting.Round`. Returning True, or raising
+            `costboost.boosting.StopBoosting`, ends boosting.
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        return fit_at_once(self, X, y, sample_weight, costs)
+        listeners = check_callbacks(callbacks, type(self).__name__)
+        return fit_at_once(self, X, y, sample_weight, costs, eval_set, listeners)
 
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
+    def _fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None,
+        costs: Any,
+        eval_set: Any,
+        callbacks: list[Callback],
+    ) -> None:
         check_parameters(self)
+        if not self._has_rounds and (self.early_stopping or eval_set is not None or callbacks):
+            raise ValueError(
+                f"{type(self).__name__} averages samples that are drawn alike, so it has no rounds "
+                "to choose from. Leave out early_stopping, eval_set and callbacks."
+            )
         owner, learner = type(self).__name__, self._learner()
         matrix, y = self._read_training(
             X,
@@ -200,18 +255,55 @@ class BoostingClassifier(CostSensitiveClassifier):
         if self.verbose:
             print(self.costs_)
         rng = check_random_state(self.random_state)
+        watched = None
+        if eval_set is not None:
+            other, prices = read_eval_set(
+                eval_set,
+                self._checked,
+                lambda given, table, truth: self._training_costs(given, truth, table, None)[0],
+                known,
+                owner,
+                has_costs=costs is not None,
+            )
+            watched = self._watched(other, prices, np.ones(len(prices.codes)))
+        elif self.early_stopping:
+            held = _held_out(codes, used, self.validation_fraction, rng, owner)
+            used[held] = False
+            watched = self._watched(matrix[held], known.take(held), weights[held])
         rows = matrix if used.all() else matrix[used]
-        self._fit_costs(known.in_range(used), weights, used, rows, rng)
+        name = "held_out" if eval_set is None else "eval_set"
+        listener = partial(_tell, callbacks, name, self.n_estimators) if callbacks else None
+        loop = partial(boost, n_rounds=self.n_estimators, watched=watched, listener=listener)
+        self._fit_costs(known.in_range(used), weights, used, rows, rng, loop)
+        if watched is not None:
+            self.evals_result_ = {"decision": [{name: {"cost": np.array(watched.costs)}}]}
+
+    def _watched(self, X: AnyArray, costs: Costs, weights: Floats) -> Watched:
+        """Rows whose decisions are priced after each round."""
+
+        def cost(F: Floats) -> float:
+            by_costs = self._decides_by_costs()
+            codes = costs.decide(self._class_proba(F)) if by_costs else self._decide(F)
+            return float(np.average(costs.paid(codes), weights=weights))
+
+        patience = self.n_iter_no_change if self.early_stopping else None
+        return Watched(X, cost, patience)
 
     def _fit_costs(
-        self, costs: Costs, weights: Floats, used: Bools, X: AnyArray, rng: np.random.RandomState
+        self,
+        costs: Costs,
+        weights: Floats,
+        used: Bools,
+        X: AnyArray,
+        rng: np.random.RandomState,
+        loop: partial[History],
     ) -> None:
         """Boost on the rows with weight and `_keep` what came out."""
         # ``costs``, ``weights`` and the mask ``used`` are of all rows, ``X`` of the used ones.
         problem = MulticlassProblem(costs.labels[used], costs.reduced[used], weights[used])
         # Decisions, the cheapest one for all rows first.
         self._by_cost = np.argsort(problem.sample_weight @ problem.C, kind="stable")
-        F = self._train(problem, X, rng)
+        F = self._train(problem, X, rng, loop)
         if self.n_iter_:
             self._warn_if_collapsed(self._decide(F), stacklevel=6)
             return
@@ -222,11 +314,19 @@ class BoostingClassifier(CostSensitiveClassifier):
             stacklevel=5,
         )
 
-    def _train(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
+    def _train(
+        self,
+        problem: MulticlassProblem,
+        X: AnyArray,
+        rng: np.random.RandomState,
+        loop: partial[History],
+    ) -> Floats:
         """Run the algorithm, `_keep` it, and return the training scores, (n, k)."""
-        learner = self._bind(self._bound_rows(X, problem.sample_weight, rng), problem.C.shape[1])
+        learner = self._bind(
+            self._bound_rows(X, problem.sample_weight, rng, loop), problem.C.shape[1]
+        )
         scheme = self._scheme(problem, learner, rng)
-        history, ensemble = self._run(scheme, learner, rng)
+        history, ensemble = self._run(scheme, learner, rng, loop)
         self._keep(ensemble, history.losses)
         return scheme.F
 
@@ -234,13 +334,21 @@ class BoostingClassifier(CostSensitiveClassifier):
         estimator = self._default_estimator if self.estimator is None else self.estimator
         return resolve(estimator, self.max_leaves, type(self).__name__)
 
-    def _bound_rows(self, X: AnyArray, sample_weight: Floats, rng: np.random.RandomState) -> Rows:
+    def _bound_rows(
+        self,
+        X: AnyArray,
+        sample_weight: Floats,
+        rng: np.random.RandomState,
+        loop: partial[History],
+    ) -> Rows:
+        watched = loop.keywords["watched"]
         return Rows(
             X,
             sample_weight,
-            self._frame.categorical if self._frame else [],
+            self.columns_.categorical,
             n_threads(self.n_jobs, X.shape[0]),
             int(rng.randint(np.iinfo(np.int32).max)),
+            None if watched is None else watched.X,
         )
 
     def _bind(self, rows: Rows, k: int) -> Learner:
@@ -257,11 +365,15 @@ class BoostingClassifier(CostSensitiveClassifier):
         raise NotImplementedError
 
     def _run(
-        self, scheme: Scheme, learner: Learner, rng: np.random.RandomState
+        self,
+        scheme: Scheme,
+        learner: Learner,
+        rng: np.random.RandomState,
+        loop: partial[History],
     ) -> tuple[History, Ensemble]:
         """Run the boosting loop, and put the rules together."""
         with round_progress(type(self).__name__, self.n_estimators, int(self.verbose)) as progress:
-            history = boost(scheme, learner, n_rounds=self.n_estimators, rng=rng, progress=progress)
+            history = loop(scheme, learner, rng=rng, progress=progress)
         return history, scheme.ensemble(learner, history.rules, np.array(history.votes))
 
     def _keep(self, ensemble: Ensemble, losses: list[float] | None = None) -> None:
@@ -420,7 +532,8 @@ class BoostingClassifier(CostSensitiveClassifier):
         """
         check_is_fitted(self)
         try:
-            return self._ensemble.importances(self.n_features_in_)
+            columns = self.columns_
+            return columns.by_column(self._ensemble.importances(columns.n_inputs))
         except AttributeError as error:
             raise AttributeError(
                 f"feature_importances_ exists only if the weak rules of {type(self).__name__} know "
@@ -481,7 +594,13 @@ class BinaryBoostingClassifier(BoostingClassifier):
             )
 
     def _fit_costs(
-        self, costs: Costs, weights: Floats, used: Bools, X: AnyArray, rng: np.random.RandomState
+        self,
+        costs: Costs,
+        weights: Floats,
+        used: Bools,
+        X: AnyArray,
+        rng: np.random.RandomState,
+        loop: partial[History],
     ) -> None:
         problem = BinaryProblem.from_costs(costs, weights)
         if not used.all():
@@ -491,9 +610,9 @@ class BinaryBoostingClassifier(BoostingClassifier):
             # Every row is best decided alike, whatever its truth.
             self._fall_back(problem, "one decision is the cheapest for every row")
             return
-        bound = self._learner().bind(self._bound_rows(X, problem.sample_weight, rng))
+        bound = self._learner().bind(self._bound_rows(X, problem.sample_weight, rng, loop))
         scheme = self._binary_scheme(problem, self.init or self._default_init)
-        history, ensemble = self._run(scheme, bound, rng)
+        history, ensemble = self._run(scheme, bound, rng, loop)
         if not history.rules:
             self._fall_back(problem, history.stop, self._remedy(problem))
             return
@@ -543,7 +662,7 @@ class BinaryBoostingClassifier(BoostingClassifier):
             raise AttributeError(
                 f"booster_ exists only if the weak learner of {type(self).__name__} is a tree."
             )
-        return trees.to_lightgbm(self.n_features_in_)
+        return trees.to_lightgbm(self.columns_.n_inputs)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -592,6 +711,7 @@ class SampledClassifier(BoostingClassifier):
     """
 
     _needs_classes_as_decisions: ClassVar[bool] = False
+    _has_rounds: ClassVar[bool] = False
 
     @staticmethod
     def _draw(problem: MulticlassProblem, rng: np.random.RandomState) -> tuple[Ints, Ints]:
@@ -607,7 +727,13 @@ class SampledClassifier(BoostingClassifier):
             )
         return ClassLearner(model)
 
-    def _train(self, problem: MulticlassProblem, X: AnyArray, rng: np.random.RandomState) -> Floats:
+    def _train(
+        self,
+        problem: MulticlassProblem,
+        X: AnyArray,
+        rng: np.random.RandomState,
+        loop: partial[History],
+    ) -> Floats:
         k = problem.C.shape[1]
         model = self._learner().estimator  # type: ignore[attr-defined]
         seeds = rng.randint(np.iinfo(np.int32).max, size=self.n_estimators)
@@ -619,6 +745,38 @@ class SampledClassifier(BoostingClassifier):
         self._keep(Mixture(average, 1.0 / np.arange(1.0, len(rules) + 1.0), k))
         self.estimator_weights_ = average.votes
         return self._ensemble.decision_function(X)
+
+
+def _held_out(
+    codes: Ints, used: Bools, fraction: float, rng: np.random.RandomState, owner: str
+) -> Ints:
+    """Rows to choose the round by: a share of each class, drawn at random."""
+    held = np.concatenate([
+        rng.permutation(rows)[: int(fraction * len(rows))]
+        for rows in (np.flatnonzero(used & (codes == code)) for code in np.unique(codes))
+    ])  # fmt: skip
+    if not len(held):
+        raise ValueError(
+            f"The 'validation_fraction' parameter of {owner}, {fraction:g}, holds out none of "
+            f"{np.count_nonzero(used)} rows. Make it larger, pass eval_set, or set "
+            "early_stopping=False."
+        )
+    return np.sort(held)
+
+
+def _tell(
+    callbacks: list[Callback],
+    name: str,
+    n_rounds: int,
+    number: int,
+    loss: float | None,
+    cost: float | None,
+) -> bool:
+    """Tell callbacks of a round; whether one of them ends boosting."""
+    place = ("decision", 1, 1, number, n_rounds)
+    if name == "held_out":
+        return tell(callbacks, Round(*place, train_loss=loss, held_out_cost=cost))
+    return tell(callbacks, Round(*place, train_loss=loss, eval_cost=cost))
 
 
 def _fit_sample(model: Any, X: AnyArray, problem: MulticlassProblem, draw: Any, seed: int) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from costboost._utils import Constraint, Recipe, integer
+from costboost._utils import COLUMNS, Constraint, Recipe, integer
 from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 from costboost.wrappers.min_cost import Calibration, MinCostClassifier
 
@@ -64,6 +64,8 @@ class AdaMECClassifier(MinCostClassifier):
     n_jobs : int or None, default=None
         Number of folds fitted in parallel; without calibration, number of threads. With None, folds
         are fitted one after another, with one thread below 10,000 rows and all threads above.
+    columns : mapping of name to kind, optional
+        What columns of a table are, as in `AdaBoostCClassifier`.
 
     Attributes
     ----------
@@ -113,6 +115,7 @@ class AdaMECClassifier(MinCostClassifier):
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "n_estimators": integer(1),
         "max_leaves": integer(2),
+        "columns": COLUMNS,
     }
 
     def __init__(
@@ -126,6 +129,7 @@ class AdaMECClassifier(MinCostClassifier):
         ensemble: bool = True,
         random_state: Any = None,
         n_jobs: int | None = None,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(
             estimator=estimator,
@@ -138,6 +142,7 @@ class AdaMECClassifier(MinCostClassifier):
         self.n_estimators = n_estimators
         self.max_leaves = max_leaves
         self.random_state = random_state
+        self.columns = columns
 
     def _model(self, n_samples: int = 0) -> Any:
         """AdaBoost."""
@@ -148,4 +153,5 @@ class AdaMECClassifier(MinCostClassifier):
             init="uniform",
             random_state=self.random_state,
             n_jobs=self._threads(),
+            columns=self.columns,
         )

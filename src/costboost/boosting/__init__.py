@@ -2,6 +2,7 @@
 
 from costboost.boosting.descent import ExponentialDescent, NewtonDescent
 from costboost.boosting.loop import History, Scheme, Step, boost
+from costboost.boosting.rounds import Round, StopBoosting
 from costboost.boosting.votes import BinaryProblem, SidedVoteScheme, VoteRule, VoteScheme
 
 __all__ = [
@@ -9,9 +10,11 @@ __all__ = [
     "ExponentialDescent",
     "History",
     "NewtonDescent",
+    "Round",
     "Scheme",
     "SidedVoteScheme",
     "Step",
+    "StopBoosting",
     "VoteRule",
     "VoteScheme",
     "boost",

@@ -194,7 +194,7 @@ class ExponentialDescent(Scheme):
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Multiply by e^{-α(a f + b)} and normalise."""
-        self.F += alpha * outputs
+        self.add(self.F, outputs, alpha)
         # Kept finite: the line search cannot see rows whose weight has become 0.
         if self._kinds is None:
             self._w *= exp(-alpha * (self._a * outputs + self._b))
@@ -322,7 +322,7 @@ class NewtonDescent(Scheme):
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Add the step to the scores."""
-        self.F += alpha * outputs
+        self.add(self.F, outputs, alpha)
 
     @property
     def loss(self) -> float:

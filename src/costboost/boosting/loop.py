@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from costboost._typing import Floats
-from costboost.learners.base import Aim, Ensemble, Fitted, Learner
+from costboost._typing import AnyArray, Floats
+from costboost.learners.base import Aim, Ensemble, Fitted, Learner, voted
 
 # -- A scheme: how an algorithm aims its weak learner, sizes its step and moves its weights ------
 
@@ -65,6 +65,10 @@ class Scheme(ABC):
     def move(self, outputs: Floats, alpha: Any) -> None:
         """Take the step: update the scores and the weights of the rows."""
 
+    def add(self, F: Floats, outputs: Floats, alpha: Any) -> None:
+        """Add a rule with its vote to the scores of some rows, in place."""
+        F += voted(alpha, outputs)
+
     def ensemble(self, learner: Learner, rules: list[Any], votes: Floats) -> Ensemble:
         """How the rules are put together; a weighted sum unless the scheme says otherwise."""
         return learner.ensemble(rules, votes)
@@ -75,11 +79,49 @@ class Scheme(ABC):
         return None
 
 
+# -- Rows that are watched: what the decisions cost on them, round by round -----------------------
+
+
+class Watched:
+    """Rows that no rule is fitted to: what the decisions cost on them, round by round."""
+
+    def __init__(self, X: AnyArray, cost: Callable[[Floats], float], patience: int | None) -> None:
+        self.X = X
+        self._cost = cost  # of the decisions by these scores
+        self._patience = patience  # None: all rounds are run and kept
+        self.costs: list[float] = []  # after each round
+        self._kept: list[int] = []  # rules after each round
+
+    def start(self, F: Floats) -> None:
+        """Begin with the scores that all rows begin with."""
+        self._F = np.repeat(F[:1], self.X.shape[0], axis=0)
+
+    def add(self, scheme: Scheme, fitted: Fitted, alpha: Any) -> None:
+        """Add a rule to the scores."""
+        scheme.add(self._F, fitted.on(self.X), alpha)
+
+    def end_round(self, n_rules: int) -> bool:
+        """What the decisions cost now; whether they have not become cheaper for too long."""
+        self.costs.append(self._cost(self._F))
+        self._kept.append(n_rules)
+        waited = len(self.costs) - 1 - int(np.argmin(self.costs))
+        return self._patience is not None and waited >= self._patience
+
+    @property
+    def n_best(self) -> int | None:
+        """The rules of the best round, the first of several; None if all are kept."""
+        if self._patience is None or not self.costs:
+            return None
+        return self._kept[int(np.argmin(self.costs))]
+
+
 # -- The loop: aim, fit, step, move. Every algorithm of the library runs through it --------------
 
 
 # Called after every rule that is kept: (round, rounds asked for, vote, loss or None).
 Progress = Callable[[int, int, Any, "float | None"], None]
+# Called after every round: (round, loss, cost of the watched rows) -> whether to end.
+Listener = Callable[[int, "float | None", "float | None"], bool]
 
 
 @dataclass
@@ -99,14 +141,20 @@ def boost(
     n_rounds: int,
     rng: np.random.RandomState,
     progress: Progress | None = None,
+    watched: Watched | None = None,
+    listener: Listener | None = None,
 ) -> History:
     """Run ``scheme`` for at most ``n_rounds`` rounds.
 
     It ends early when nothing is left to fit, when a rule is no better than chance (the rule is
-    dropped), or after a rule without mistakes (the rule is kept).
+    dropped), after a rule without mistakes (the rule is kept), or when the decisions on watched
+    rows no longer become cheaper (the rules after the best round are dropped).
     """
     history = History()
     steps = scheme.steps_per_round
+    if watched is not None:
+        watched.start(scheme.F)
+    n_before = 0  # rules before this round
     for t in range(n_rounds * steps):
         number = t // steps + 1
         aim = scheme.aim()
@@ -116,16 +164,43 @@ def boost(
         fitted = learner.fit(aim, int(rng.randint(np.iinfo(np.int32).max)))
         before = len(history.rules)
         goes_on = advance(scheme, fitted, history, number)
-        if progress is not None and len(history.rules) > before:
-            progress(number, n_rounds, history.votes[-1], scheme.loss)
+        if len(history.rules) > before:
+            if watched is not None:
+                watched.add(scheme, fitted, history.votes[-1])
+            if progress is not None:
+                progress(number, n_rounds, history.votes[-1], scheme.loss)
+        is_end = not goes_on or (t + 1) % steps == 0
+        if is_end and len(history.rules) > n_before:
+            n_before = len(history.rules)
+            goes_on = _end_round(scheme, history, number, watched, listener) and goes_on
         if not goes_on:
             break
+    if watched is not None and watched.n_best is not None:
+        for values in (history.rules, history.votes, history.losses):
+            del values[watched.n_best :]
     return history
+
+
+def _end_round(
+    scheme: Scheme,
+    history: History,
+    number: int,
+    watched: Watched | None,
+    listener: Listener | None,
+) -> bool:
+    """Look at the watched rows and tell who listens; return whether boosting goes on."""
+    is_over = watched is not None and watched.end_round(len(history.rules))
+    if is_over:
+        history.stop = f"boosting stopped at round {number}: held-out costs no longer fell"
+    if listener is not None:
+        cost = watched.costs[-1] if watched is not None else None
+        is_over |= listener(number, scheme.loss, cost)
+    return not is_over
 
 
 def advance(scheme: Scheme, fitted: Fitted, history: History, number: int) -> bool:
     """Take the step along a rule, if it is useful; return whether boosting goes on."""
-    rule, outputs = fitted
+    rule, outputs = fitted.rule, fitted.outputs
     step = scheme.step(outputs)
     if step.is_skipped:
         return True

@@ -122,8 +122,12 @@ class PNormAveraging(Scheme):
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Mix the rule in."""
-        self.F *= 1.0 - alpha
-        self.F += alpha * self._hypothesis(outputs)
+        self.add(self.F, outputs, alpha)
+
+    def add(self, F: Floats, outputs: Floats, alpha: float) -> None:
+        """H_t = (1 - α_t) H_{t-1} + α_t h_t."""
+        F *= 1.0 - alpha
+        F += alpha * self._hypothesis(outputs)
 
     @property
     def loss(self) -> float:
@@ -263,11 +267,15 @@ class CoordinateDescent(Scheme):
 
     def move(self, outputs: Floats, alpha: float) -> None:
         """Add the step to the scores."""
+        self.add(self.F, outputs, alpha)
+        self._next = None
+
+    def add(self, F: Floats, outputs: Floats, alpha: float) -> None:
+        """What a step along the present coordinate adds to every class."""
         moved = alpha * outputs
         directions = self._directions[self._coordinate]
         for j in np.flatnonzero(directions):
-            self.F[:, j] += moved * directions[j]
-        self._next = None
+            F[:, j] += moved * directions[j]
 
     def _along(self, coordinate: int) -> Coordinate:
         """The loss at the scores now, along a coordinate; computed once."""

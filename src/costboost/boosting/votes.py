@@ -14,7 +14,7 @@ from costboost._typing import Bools, Floats
 from costboost._utils import dot
 from costboost.boosting.loop import PERFECT_VOTE, Scheme, SidedVote, Step
 from costboost.costs import Costs
-from costboost.learners.base import Aim, Votes, voted
+from costboost.learners.base import Aim, Votes
 from costboost.losses.base import class_mean, cost_pair
 
 # -- A binary cost-sensitive problem, as every algorithm of the family sees it -------------------
@@ -160,7 +160,7 @@ class VoteScheme(Scheme):
 
     def move(self, outputs: Floats, alpha: Any) -> None:
         """Reweight and normalise."""
-        self.F += voted(alpha, outputs)
+        self.add(self.F, outputs, alpha)
         self._D *= self._factor(outputs, alpha)
         self._D /= self._D.sum()
 

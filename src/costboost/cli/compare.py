@@ -173,12 +173,12 @@ class Fold(NamedTuple):
 
     def numbers(self) -> tuple[Floats, Floats]:
         """Features of training and test rows as float matrices; categories as codes."""
-        from costboost.columns.frames import FrameEncoder, categorical_columns
+        from costboost.columns import Columns
 
         if not hasattr(self.train.X, "columns"):
             return self.train.X, self.test.X
-        encoder = FrameEncoder(self.train.X, categorical_columns(self.train.X))
-        return encoder.transform(self.train.X), encoder.transform(self.test.X)
+        columns = Columns.learn(self.train.X)
+        return columns.encode(self.train.X), columns.encode(self.test.X)
 
 
 class Contender(NamedTuple):

@@ -30,7 +30,7 @@ from costboost.columns import (
 from costboost.columns.files import reading
 from costboost.costs import Costs
 from costboost.costs.expressions import Expression
-from costboost.costs.forms import expressions_in
+from costboost.costs.forms import expressions_in, is_decision_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -270,6 +270,11 @@ def _costs_of_file(path: str | os.PathLike[str]) -> Entries:
             f"decision, at least two; its columns are {', '.join(frame.columns)}."
         )
     first, *decisions = frame.columns
+    if is_decision_name(first):
+        raise TableError(
+            f"{os.fspath(path)} looks transposed: its first column is called {first!r}. It must "
+            "hold the truth, and the other columns the decisions: swap rows and columns."
+        )
     found: dict[tuple[str, ...], Any] = {}
     for row in frame.iter_rows(named=True):
         for decision in decisions:
@@ -360,6 +365,12 @@ def _pairs(entries: Entries, recipe: TableRecipe, classes: Sequence[Any]) -> dic
     truths, decisions = (list(dict.fromkeys(one)) for one in zip(*entries, strict=True))
     known = [recipe.label(truth) for truth in truths]
     lacking = next((label for label in classes if label not in known), None)
+    if lacking is not None and set(classes) <= {recipe.label(decision) for decision in decisions}:
+        raise TableError(
+            f"The costs look transposed: the classes of the target {recipe.target!r} are among the "
+            f"decisions, {', '.join(decisions)}, and not among the truths, {', '.join(truths)}. "
+            "Rows are the truth and columns the decision (--cost truth:decision=...): swap them."
+        )
     if lacking is not None:
         raise TableError(
             f"The costs say nothing about the class {lacking!r} of the target "

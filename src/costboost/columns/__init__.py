@@ -3,11 +3,12 @@
 Two ideas. *Reading*: `open_source` finds files (CSV, TSV, Parquet, Arrow, JSON lines) and how they
 are written, `infer_columns` what each column holds. *Encoding*: a `TableRecipe` builds the table
 that a model sees, the same way each time; frames that are given to estimators are turned into
-numbers by `costboost.columns.frames`.
+numbers by `costboost.columns.raw`.
 """
 
 from __future__ import annotations
 
+from costboost.columns.columns import ColumnError, Columns, TypedRows
 from costboost.columns.files import (
     Source,
     TableError,
@@ -30,7 +31,8 @@ from costboost.columns.recipe import (
 )
 
 __all__ = [
-    "Column", "Source", "TableError", "TableRecipe", "Writer", "check_output", "infer_column",
+    "Column", "ColumnError", "Columns", "Source", "TableError", "TableRecipe", "TypedRows",
+    "Writer", "check_output", "infer_column",
     "infer_columns", "label_kind", "labels", "need", "open_source", "tells_target",
     "unknown_column", "without_label", "writer",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs.expressions import Expression
 from costboost.costs.labels import (
     arranged,
+    label_array,
     listed,
     matched,
     nearest,
@@ -47,7 +48,7 @@ LARGEST = 1e300
 _TRUTH_WORDS = ("truth", "true", "actual", "y_true", "true class", "true label", "true_label")
 _DECISION_WORDS = (
     *("decision", "decisions", "decide", "decided", "predicted", "prediction", "pred", "y_pred"),
-    "action",
+    *("action", "actions"),
 )
 
 
@@ -63,23 +64,28 @@ class Uncertain:
 
 
 class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
-    """The (n, 2, 2) array of `per_row`, index 1 the positive class, which it remembers.
+    """Costs of single rows, shape (n, k, d), that remember what they are of; see `per_row`.
 
-    Where it is used as ``costs``, it is put into the order of the classes. Slices and joined arrays
-    remember it too, so the array may be cut into folds. ``numpy.asarray`` forgets it.
+    Where they are used as ``costs``, they are put into the order of the classes. Slices and joined
+    arrays remember it too, so the array may be cut into folds. ``numpy.asarray`` forgets it.
 
     Attributes
     ----------
     positive : label or None
-        The positive class; None is the second of {0, 1}, {False, True} or {-1, 1}.
+        The positive class of costs of two classes, whose index is 1; None is the second of {0, 1},
+        {False, True} or {-1, 1}.
+    labels : tuple of two lists, or None
+        The classes and the decisions, if pairs of them were named.
     """
 
     positive: Any
+    labels: tuple[list[Any], list[Any]] | None
     # Index of the prices that `per_row` was given. Parts of the array have none.
     index: Any
 
     def __array_finalize__(self, obj: Any) -> None:
         self.positive = getattr(obj, "positive", None)
+        self.labels = getattr(obj, "labels", None)
         self.index = None
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -88,28 +94,31 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
             return result
         # Functions that join arrays return plain ones.
         parts = [x for y in args for x in (y if isinstance(y, list | tuple) else [y])]
-        named = {part.positive for part in parts if isinstance(part, RowCosts)}
-        if len(named) > 1:
-            raise ValueError(
-                f"Costs of rows with the positive classes {sorted(map(repr, named))} cannot be "
-                "joined. Build them with the same per_row(..., positive=...)."
-            )
+        for part in parts:
+            if isinstance(part, RowCosts) and (part.positive, part.labels) != (
+                self.positive,
+                self.labels,
+            ):
+                raise ValueError(
+                    "Costs of rows with different positive classes or labels cannot be joined. "
+                    "Build them with the same per_row(...)."
+                )
         joined = result.view(RowCosts)
-        joined.positive = named.pop() if named else self.positive
+        joined.positive, joined.labels = self.positive, self.labels
         return joined
 
     def __reduce__(self) -> Any:
         rebuilt: Any = super().__reduce__()
-        return rebuilt[0], rebuilt[1], (rebuilt[2], self.positive)
+        return rebuilt[0], rebuilt[1], (rebuilt[2], self.positive, self.labels)
 
     def __setstate__(self, state: Any) -> None:
-        inner, self.positive = state
+        inner, self.positive, self.labels = state
         super().__setstate__(inner)
 
 
 def per_row(
-    fn: ArrayLike,
-    fp: ArrayLike,
+    fn: ArrayLike | Mapping[tuple[Any, Any], Any],
+    fp: ArrayLike | None = None,
     tp: ArrayLike = 0.0,
     tn: ArrayLike = 0.0,
     *,
@@ -117,14 +126,17 @@ def per_row(
     n: int | None = None,
     X: Any = None,
 ) -> Any:
-    """Build the costs of single rows for two classes.
+    """Build the costs of single rows, which scikit-learn can cut into folds and route.
 
     Parameters
     ----------
-    fn, fp, tp, tn : float, array of shape (n,) or str
-        Price of a miss, a false alarm, a detection and a correct rejection, for all rows or for
-        each. A text is the name of a column of X or arithmetic over columns, ``"amount + 15"``; see
-        `costboost.costs.expressions`.
+    fn : float, array of shape (n,), str, or mapping
+        Price of a miss, for all rows or for each. A text is the name of a column of X or arithmetic
+        over columns, ``"amount + 15"``; see `costboost.costs.expressions`. For any classes and
+        decisions, a mapping ``{(truth, decision): price}`` of such prices in place of all four
+        (right decisions may be left out: 0).
+    fp, tp, tn : float, array of shape (n,) or str
+        Price of a false alarm, of a detection and of a correct rejection.
     positive : label, optional
         The positive class, such as ``"fraud"``. It may be left out only for the labels {0, 1},
         {False, True} and {-1, 1}, whose second is positive.
@@ -136,9 +148,9 @@ def per_row(
 
     Returns
     -------
-    RowCosts of shape (n, 2, 2), or dict
-        Cost of each row, truth by decision, index 1 the positive class. A dict, the short form of
-        ``cost_matrix``, if columns are named and X is not given.
+    RowCosts of shape (n, k, d), or dict
+        Cost of each row, truth by decision; for two classes index 1 is the positive one. A dict, a
+        form of ``cost_matrix``, if columns are named and X is not given.
 
     Examples
     --------
@@ -151,62 +163,48 @@ def per_row(
                [  3.,   5.]]])
     >>> per_row(fn="amount", fp=5, positive="fraud")
     {'fn': 'amount', 'fp': 5, 'positive': 'fraud'}
+
+    Any classes and decisions:
+
+    >>> prices = {("ok", "accept"): 0, ("ok", "review"): 4,
+    ...           ("fraud", "accept"): [120.0, 3.0, 9.0], ("fraud", "review"): 4}
+    >>> per_row(prices)[:2].labels
+    (['ok', 'fraud'], ['accept', 'review'])
     """
-    parts: dict[str, Any] = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}
-    named = [key for key, value in parts.items() if isinstance(value, str)]
-    if named and X is None:
-        arrays = [key for key, value in parts.items() if key not in named and np.ndim(value)]
-        if arrays:
+    form: dict[Any, Any]
+    if isinstance(fn, Mapping):
+        form, classes = dict(fn), label_array(named_labels(fn)[0])
+    else:
+        if fp is None:
+            raise ValueError("per_row needs fp, the price of a false alarm. Pass fp=.")
+        form, classes = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}, np.array([0, 1])
+    if X is None and any(isinstance(x, str) for x in form.values()):
+        if any(np.ndim(x) for x in form.values()):
             raise ValueError(
-                f"{parameter(named[0], 'per_row')} names a column and {arrays[0]!r} is an array: "
-                "they cannot be joined without X. Pass X=, the frame with the column."
+                "per_row got the name of a column and an array, which cannot be joined without X. "
+                "Pass X=, the frame with the column."
             )
-        short = {key: x for key, x in parts.items() if key in ("fn", "fp") or x != 0.0}
-        return short if positive is None else {**short, "positive": positive}
-    known = [x for x in (X, *parts.values()) if hasattr(getattr(x, "index", None), "get_indexer")]
-    prices = {
-        key: Expression(x)(X)
-        if key in named
-        else as_floats(
-            aligned(x, known[0], parameter(key, "per_row")) if known else x, key, "per_row"
-        )
-        for key, x in parts.items()
-    }
-    size = _size(prices, n if X is None else len(X))
-    costs = np.empty((size, 2, 2)).view(RowCosts)
-    costs[:, 1, 0], costs[:, 0, 1] = prices["fn"], prices["fp"]
-    costs[:, 1, 1], costs[:, 0, 0] = prices["tp"], prices["tn"]
+        if not isinstance(fn, Mapping):
+            form = {key: x for key, x in form.items() if key in ("fn", "fp") or x != 0.0}
+        return form if positive is None else {**form, "positive": positive}
+    known = [x for x in (X, *form.values()) if hasattr(getattr(x, "index", None), "get_indexer")]
+    size = n if X is None else len(X)
+    reader = Reader(
+        classes, "costs", "per_row", n_samples=size, X=X if X is not None else next(iter(known), X)
+    )
+    matrix, decisions, _ = reader.matrix(form)
+    if matrix.ndim == 2:
+        if size is None:
+            raise ValueError(
+                "per_row got only single numbers, so the number of rows is unknown. Pass n=, or "
+                "the same costs for all rows as cost_matrix=."
+            )
+        matrix = np.repeat(matrix[None], size, axis=0)
+    costs = matrix.view(RowCosts)
     costs.positive = positive
-    costs.index = known[0].index if known and len(known[0]) == size else None
+    costs.labels = (classes.tolist(), decisions.tolist()) if isinstance(fn, Mapping) else None
+    costs.index = known[0].index if known and len(known[0]) == len(costs) else None
     return costs
-
-
-def _size(prices: Mapping[str, Floats], n: int | None) -> int:
-    """Number of rows, after checking that all prices agree on it."""
-    for key, array in prices.items():
-        start = parameter(key, "per_row")
-        if array.ndim > 1:
-            raise ValueError(
-                f"{start} must be one number or an array of shape (n,), got shape {array.shape}. "
-                "Flatten it."
-            )
-        if not np.isfinite(array).all():
-            wrong = array[~np.isfinite(array)].flat[0]
-            raise ValueError(f"{start} must be finite, got {wrong}. Replace it by a number.")
-    lengths = {key: len(array) for key, array in prices.items() if array.ndim == 1}
-    sizes = set(lengths.values()) | ({n} if n is not None else set())
-    if len(sizes) > 1:
-        stated = "" if n is None else f", n={n}"
-        raise ValueError(
-            f"per_row needs one price per row, got arrays of different lengths: {lengths}{stated}. "
-            "Take all of them from the same rows."
-        )
-    if not sizes:
-        raise ValueError(
-            "per_row got only single numbers, so the number of rows is unknown. Pass n=, or use "
-            'cost_matrix={"fn": ..., "fp": ...}, the same costs for all rows.'
-        )
-    return sizes.pop()
 
 
 # -- what a form says without being read -------------------------------------------------------
@@ -229,15 +227,15 @@ def row_costs(
     # Anything else is returned as it is, also a frame whose columns are known decisions.
     if not is_frame(costs) or set(costs.columns) <= {*labels}:
         return costs
-    found: dict[Any, str] = {}
-    for column in costs.columns:
-        for key, name in _SHORT_NAMES.items():
-            if name.fullmatch(str(column).strip()):
-                found[column] = key
+    found = {
+        column: key
+        for column in costs.columns
+        for key, name in _SHORT_NAMES.items()
+        if name.fullmatch(str(column).strip())
+    }
     if not found:
         return costs
-    strange = [column for column in costs.columns if column not in found]
-    if strange or len(set(found.values())) < len(found):
+    if len(found) < len(costs.columns) or len(set(found.values())) < len(found):
         raise ValueError(
             f"{start} must have the columns 'fn' and 'fp', and 'tp' and 'tn' if needed, each once, "
             f"or a column per decision; got {listed(costs.columns)}. Drop the other columns, or "
@@ -269,10 +267,8 @@ def cells_in(form: Any) -> list[Any]:
     if isinstance(form, Mapping):
         return [value for key, value in form.items() if key != "positive"]
     if is_frame(form):
-        labels, columns = _row_labels(form), list(form.columns)
-        if labels and labels != list(getattr(form, "index", ())) and labels != columns:
-            form = form[columns[1:]]  # the first column holds the classes: not expressions
-        form = form.to_numpy()
+        is_first = _row_labels(form)[1]  # the first column holds the classes: not expressions
+        form = (form[list(form.columns)[1:]] if is_first else form).to_numpy()
     if isinstance(form, list | tuple):
         form = object_array(form)
     if isinstance(form, np.ndarray) and form.dtype.kind in "OUT":
@@ -309,6 +305,8 @@ def decisions_of(
 
 def named_labels(form: Any) -> tuple[list[Any], list[Any]]:
     """Truths and decisions that a labelled form names by itself; empty for an unlabelled one."""
+    if isinstance(form, RowCosts):
+        return form.labels or ([] if form.positive is None else [form.positive], [])
     if is_short(form):
         return ([form["positive"]] if "positive" in form else [], [])
     if isinstance(form, Mapping):
@@ -329,6 +327,15 @@ def positive_of(form: Any) -> Any:
     return form.get("positive") if is_short(form) else getattr(form, "positive", None)
 
 
+def is_decision_name(name: Any) -> bool:
+    """Whether the corner cell of a table says that its rows are decisions."""
+    return _says(name, _DECISION_WORDS)
+
+
+def _says(name: Any, words: Sequence[str]) -> bool:
+    return isinstance(name, str) and name.strip().lower() in words
+
+
 # -- numbers -----------------------------------------------------------------------------------
 
 
@@ -342,17 +349,24 @@ def as_floats(value: Any, name: str, owner: str) -> Floats:
             f"{rule} in a rectangular array, got {type(value).__name__} with rows of different "
             "lengths. Give every row the same number of entries."
         ) from None
-    if array.dtype.kind == "O":
-        for entry in array.flat:
-            refuse_uncertain(entry, name, owner)
     if array.dtype.kind not in "fiubO":
         raise TypeError(f"{rule}, got an array of dtype {array.dtype}. Convert it to float.")
     try:
         return np.asarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{rule}, got {type(value).__name__}: {error}. Pass an array of floats."
-        ) from None
+    except (TypeError, ValueError, OverflowError):
+        for place, entry in np.ndenumerate(array):
+            refuse_uncertain(entry, name, owner)
+            try:
+                float(entry)
+            except OverflowError:
+                raise ValueError(
+                    f"{rule} of at most {LARGEST:g} in size, got one of {len(str(entry))} digits. "
+                    "Pass costs in another unit."
+                ) from None
+            except (TypeError, ValueError):
+                at = f" at {place if len(place) > 1 else place[0]}" if place else ""
+                raise ValueError(f"{rule}, got {entry!r}{at}. Replace it by a number.") from None
+        raise
 
 
 def refuse_uncertain(entry: object, name: str, owner: str) -> None:
@@ -409,34 +423,32 @@ def _is_number_text(cell: str) -> bool:
 # -- frames ------------------------------------------------------------------------------------
 
 
-def _row_labels(frame: Any) -> list[Any]:
-    """Labels of the rows: a first column that holds the truth, else the index."""
+def _row_labels(frame: Any) -> tuple[list[Any], bool]:
+    """Labels of the rows, and whether the first column holds them, and not the index."""
     # A first column holds the truth if there is no index, or the index only counts and the column
-    # holds text, or has a name that says so.
+    # holds text, or has a name that says so. One that is named after decisions is refused later.
     columns, index = list(frame.columns), getattr(frame, "index", None)
     if not columns:
-        return []
+        return [], False
     if index is not None and list(index) == columns:
-        return columns
+        return columns, False
     first = frame[columns[0]].to_numpy()
     is_counted = index is None or list(index) == list(range(len(frame)))
     is_text = all(isinstance(label, str) for label in first.tolist())
-    has_name = _says(columns[0], (*_TRUTH_WORDS, "index", "class", "label"))
+    has_name = _says(columns[0], (*_TRUTH_WORDS, *_DECISION_WORDS, "index", "class", "label"))
     if is_counted and (is_text or has_name or (index is None and len(columns) == len(frame) + 1)):
-        return list(first.tolist())
-    return [] if index is None else list(index)
+        return first.tolist(), True
+    return [] if index is None else list(index), False
 
 
 def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]:
     """Row labels, column labels and cells of a labelled pandas or polars frame."""
-    columns, truths = list(frame.columns), _row_labels(frame)
-    index = getattr(frame, "index", None)
-    if index is not None and truths == list(index):
-        truth_name = index.name
-    elif truths:
-        truth_name, columns = columns[0], columns[1:]
+    columns, (truths, is_first) = list(frame.columns), _row_labels(frame)
+    truth_name = columns[0] if is_first else getattr(getattr(frame, "index", None), "name", None)
+    if is_first:
+        columns = columns[1:]
         frame = frame[columns]
-    else:
+    if not truths:
         raise ValueError(
             f"{start} is a frame without an index, so its first column must hold the true class "
             f"and each other column the decision it is named after; got {len(frame)} rows and the "
@@ -445,21 +457,16 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
     if columns == list(range(len(columns))) and any(isinstance(x, str) for x in truths):
         raise ValueError(
             f"{start} is a frame whose rows are named {listed(truths)}, but whose columns have no "
-            "names, "
-            f"only the numbers {listed(columns)}. Name the columns after the decisions."
+            f"names, only the numbers {listed(columns)}. Name the columns after the decisions."
         )
     column_name = getattr(getattr(frame, "columns", None), "name", None)
-    if _says(truth_name, _DECISION_WORDS) or _says(column_name, _TRUTH_WORDS):
+    if is_decision_name(truth_name) or _says(column_name, _TRUTH_WORDS):
         raise ValueError(
             f"{start} is a frame whose rows are named {truth_name!r} and whose columns are named "
             f"{column_name!r}: it has the decision in its rows. Rows are the truth and columns the "
             "decision: pass its transpose, .T."
         )
     return truths, columns, np.asarray(frame.to_numpy(), dtype=object)
-
-
-def _says(name: Any, words: Sequence[str]) -> bool:
-    return isinstance(name, str) and name.strip().lower() in words
 
 
 # -- all forms ---------------------------------------------------------------------------------
@@ -504,12 +511,9 @@ class Reader:
                 f"{self.start} must be a matrix or a mapping, got the text {form!r}. Name the "
                 f'entry it stands for, as in {{"fn": {form!r}, "fp": 1}}.'
             )
-        if isinstance(form, RowCosts) and form.ndim == 3 and len(self.classes) == 2:
-            remedy = "call per_row(..., positive=...) with the label of the positive class"
-            code = positive_code(form.positive, self.classes, "costs", self.owner, remedy=remedy)
-            if form.index is not None:
-                form = aligned(form, self.X, self.start)
-            form = np.asarray(form) if code == 1 else np.asarray(form)[:, ::-1, ::-1]
+        names = self.columns
+        if isinstance(form, RowCosts) and form.ndim == 3:
+            form, names = self._rows(form)
         if isinstance(form, np.ndarray) and form.dtype.kind in "fiub":
             matrix = np.asarray(form, dtype=np.float64)
         else:
@@ -522,7 +526,6 @@ class Reader:
                 f"{self.start} must be one matrix for all rows, got shape {matrix.shape}. "
                 "Matrices of single rows go into costs=, at fit, predict or score."
             )
-        names = self.classes if self.decisions is None else self.decisions
         is_sound = matrix.shape[-2:] == (len(self.classes), len(names)) and matrix.ndim in (2, 3)
         if not is_sound or (matrix.ndim == 3 and self.n_samples not in (None, len(matrix))):
             self._refuse_shape(matrix.shape)
@@ -541,22 +544,22 @@ class Reader:
                     "Pass it as costs= at fit, predict or score."
                 )
             truths, columns, cells = _open_frame(form, self.start)
-            return self._labelled(cells, truths, columns)
+            return self.labelled(cells, truths, columns)
         cells = object_array(form).astype(object)
         if cells.shape != (len(self.classes), len(self.columns)):
             self._refuse_shape(cells.shape)
         return cells, self.columns
 
-    def relabelled(
-        self, matrix: Floats | None, classes: AnyArray, decisions: AnyArray
-    ) -> tuple[AnyArray, AnyArray]:
-        """The matrix of a `Costs`, in the order of the classes, and the decisions."""
-        if matrix is None or matrix.ndim == 3:
-            raise ValueError(
-                f"{self.start} must be one matrix for all rows, got Costs of single rows. Pass "
-                "their .matrix as costs=."
-            )
-        return self._labelled(matrix, classes.tolist(), decisions.tolist())
+    def _rows(self, form: RowCosts) -> tuple[AnyArray, AnyArray]:
+        """Costs of `per_row` in the order of the rows and classes, and the decisions."""
+        rows = np.asarray(form if form.index is None else aligned(form, self.X, self.start))
+        if form.labels is not None:
+            return self.labelled(rows, *form.labels)
+        if len(self.classes) == 2 and not positive_code(
+            form.positive, self.classes, self.name, self.owner
+        ):
+            rows = rows[:, ::-1, ::-1]
+        return rows, self.columns
 
     def _called(self, form: Any) -> Any:
         """What a function of X returns."""
@@ -582,15 +585,15 @@ class Reader:
         stated = "" if decisions == known else f" and the decisions {listed(decisions)}"
         if len(shape) == 3 and shape[1:] == (k, d):
             remedy = f"X has {n} rows: take the costs from the same rows."
+        elif k != d and shape[-2:] == (d, k):
+            remedy = "It looks transposed: rows are the truth and columns the decision."
         elif len(shape) in (2, 3) and shape[-2] == k and self.decisions is None:
             remedy = (
                 "Columns that are not the classes need names: pass a labelled frame, or a mapping "
                 "{(truth, decision): cost} whose costs are numbers, arrays or expressions."
             )
-        elif len(shape) == 3 and k > 2:
-            remedy = "Pass a matrix per row, or a mapping {(truth, decision): prices of the rows}."
         elif len(shape) == 3:
-            remedy = "costboost.costs.per_row(fn=..., fp=...) builds it."
+            remedy = "costboost.costs.per_row({(truth, decision): prices, ...}) builds it."
         else:
             remedy = (
                 "Give one row per true class and one column per decision, in the order of the "
@@ -599,20 +602,19 @@ class Reader:
         wanted = f"({k}, {d})" if len(shape) != 3 else f"({'n' if n is None else n}, {k}, {d})"
         raise ValueError(
             f"{self.start} must have shape {wanted} for the classes {listed(known)}{stated}, got "
-            f"{shape}. "
-            f"{remedy}"
+            f"{shape}. {remedy}"
         )
 
     # -- labelled forms -------------------------------------------------------------------------
 
-    def _labelled(
+    def labelled(
         self, cells: AnyArray, truths: Sequence[Any], columns: Sequence[Any]
     ) -> tuple[AnyArray, AnyArray]:
         """The cells of a labelled matrix in the order of the classes, and the decisions."""
         decisions, rows, places = arranged(
             truths, columns, self.classes, self.start, self.as_classes
         )
-        return self._in_known_order(cells[np.ix_(rows, places)], decisions)
+        return self._in_known_order(cells[..., rows, :][..., places], decisions)
 
     def _in_known_order(self, cells: AnyArray, decisions: AnyArray) -> tuple[AnyArray, AnyArray]:
         """Columns in the order of decisions that are known from a fit."""
@@ -622,18 +624,17 @@ class Reader:
         if set(wanted) != set(given):
             raise ValueError(
                 f"{self.start} must price the decisions {listed(wanted)} that the model was fitted "
-                "with, "
-                f"got {listed(given)}. Give a column to each, or fit anew with other decisions."
+                f"with, got {listed(given)}. Give a column to each, or fit anew with other "
+                "decisions."
             )
-        return cells[:, [given.index(x) for x in wanted]], self.decisions
+        return cells[..., [given.index(x) for x in wanted]], self.decisions
 
     def _mapping(self, mapping: Mapping[Any, Any]) -> tuple[AnyArray, AnyArray]:
         others = [key for key in mapping if not (isinstance(key, tuple) and len(key) == 2)]
         strange = [key for key in others if key not in SHORT_KEYS] or others
         if strange:
-            word = strange[0]
-            hint = nearest(word.lower(), SHORT_KEYS) if isinstance(word, str) else ""
             what = "keys" if len(strange) > 1 else "key"
+            hint = nearest(str(strange[0]).lower(), SHORT_KEYS)
             raise ValueError(
                 f"{self.start} has the unknown {what} {listed(strange)[1:-1]}{hint} Write "
                 "{(truth, decision): cost}, or for two classes {'fn': ..., 'fp': ...} with 'tp', "
@@ -649,12 +650,16 @@ class Reader:
         decisions = list(dict.fromkeys(d for _, d in pairs))
         if set(decisions) < set(known):
             decisions = known  # a class that nobody decides for: a pair is missing, named below
-        truths = [*known, *dict.fromkeys(t for t, _ in pairs if t not in known)]
-        self._check_pairs(pairs, truths, decisions)
+        strangers = dict.fromkeys(t for t, _ in pairs if t not in known)
+        truths = [*known, *strangers]
+        if strangers and not {t for t, _ in pairs} & set(known):
+            truths = list(strangers)  # transposed, or of other labels: refused with the labels
+        else:
+            self._check_pairs(pairs, truths, decisions)
         cells = np.empty((len(truths), len(decisions)), dtype=object)
         for i, j in np.ndindex(*cells.shape):
             cells[i, j] = pairs.get((truths[i], decisions[j]), 0.0)
-        return self._labelled(cells, truths, decisions)
+        return self.labelled(cells, truths, decisions)
 
     def _check_pairs(
         self, pairs: Mapping[tuple[Any, Any], Any], truths: list[Any], decisions: list[Any]
@@ -664,22 +669,18 @@ class Reader:
         if not missing:
             return
         known = self.classes.tolist()
-        shown = ", ".join(map(str, missing[:5]))
-        shown += f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-        shown += " is" if len(missing) == 1 else " are"
+        shown = f"{listed(missing)[1:-1]} {'is' if len(missing) == 1 else 'are'} missing"
         strangers = [key for key in pairs if key[0] not in known or key[1] not in known]
         if strangers:
             label = next(x for x in strangers[0] if x not in known)
             raise ValueError(
                 f"{self.start} must map pairs (truth, decision), got the pairs {listed(strangers)} "
-                "with "
-                f"the unknown label {label!r}{nearest(label, known)} The classes are "
-                f"{listed(known)}. "
-                f"Correct the label, or give a cost to every pair: {shown} missing."
+                f"with the unknown label {label!r}{nearest(label, known)} The classes are "
+                f"{listed(known)}. Correct the label, or give a cost to every pair: {shown}."
             )
         raise ValueError(
             f"{self.start} must give a cost to every pair (truth, decision) of different labels; "
-            f"{shown} missing. Add the pairs (right decisions may be left out: they cost 0)."
+            f"{shown}. Add the pairs (right decisions may be left out: they cost 0)."
         )
 
     def _short(self, mapping: Mapping[str, Any]) -> tuple[AnyArray, AnyArray]:
@@ -697,8 +698,9 @@ class Reader:
             )
         p = positive_code(mapping.get("positive"), self.classes, self.name, self.owner)
         cells = np.empty((2, 2), dtype=object)
-        for key, place in short_cells(p).items():
+        for key, place in (("fn", (p, 1 - p)), ("fp", (1 - p, p)), ("tp", (p, p))):
             cells[place] = mapping.get(key, 0.0)
+        cells[1 - p, 1 - p] = mapping.get("tn", 0.0)
         return self._in_known_order(cells, self.classes)
 
     # -- cells ----------------------------------------------------------------------------------
@@ -714,8 +716,7 @@ class Reader:
             raise ValueError(
                 f"{self.start} must give one price per row, {self.n_samples or 'n'} of them, got "
                 f"arrays of length {listed(sorted(sizes))}. Take the prices from the same rows as "
-                "X; an "
-                'expression over columns, such as "amount + 15", fits any rows.'
+                'X; an expression over columns, such as "amount + 15", fits any rows.'
             )
         matrix = np.empty((*sizes, *cells.shape))
         for place, value in values.items():
@@ -725,7 +726,6 @@ class Reader:
 
     def _value(self, cell: Any, truth: Any, decision: Any) -> Any:
         """A number, or the numbers of all rows."""
-        refuse_uncertain(cell, self.name, self.owner)
         place = f"for deciding {decision!r} when the truth is {truth!r}"
         if isinstance(cell, str):
             if _is_number_text(cell):
@@ -775,15 +775,14 @@ class Reader:
             if not is_table and len(shape) < 3 and shape != (k, d):
                 raise ValueError(
                     f"{self.start} must have shape (n, {k}, {d}), truth by decision, or "
-                    f"({k}, {d}), because the truth is unknown here; got {shape}."
-                    + " For two classes costboost.costs.per_row(fn=..., fp=...) builds it."
-                    * (k == d == 2)
+                    f"({k}, {d}), because the truth is unknown here; got {shape}. "
+                    "costboost.costs.per_row builds the first."
                 )
             return False
         if len(shape) != 2:
             return len(shape) == 1
         if is_table:
-            labels = _row_labels(costs)
+            labels, _ = _row_labels(costs)
             is_matrix = len(labels) == k and -1 not in matched(labels, self.classes)
         else:
             is_matrix = shape == (k, d)
@@ -800,27 +799,22 @@ class Reader:
         n, classes, decisions = len(codes), self.classes, self.columns
         costs = aligned(costs, self.X, self.start)
         array = as_floats(costs.to_numpy() if is_frame(costs) else costs, self.name, self.owner)
+        labels = list(costs.columns) if is_frame(costs) else []
         if array.shape == (n,):
             if self.decisions is not None and not np.array_equal(self.decisions, classes):
                 raise ValueError(
                     f"{self.start} of shape (n,) is the price of an error, but the decisions "
                     f"{listed(self.decisions.tolist())} are not the classes, so none of them is "
-                    "the error. "
-                    "Pass shape (n, d), the price of each decision."
+                    "the error. Pass shape (n, d), the price of each decision."
                 )
             check_finite(array, self.name, self.owner, classes, decisions)
-            prices = np.repeat(array[:, None], len(classes), axis=1)
-            prices[np.arange(n), codes] = 0.0
-            return prices, classes
-        labels = list(costs.columns) if is_frame(costs) else []
+            array = np.repeat(array[:, None], len(classes), axis=1)
+            array[np.arange(n), codes] = 0.0
+            return array, classes
         if array.ndim == 2 and len(array) == n and labels not in ([], [*range(len(decisions))]):
-            found = matched(labels, classes)
-            if -1 not in found and len(found) == len(classes) == len(set(found)):
-                decisions, places = classes, np.argsort(found).tolist()
-            else:
-                decisions, _, places = arranged(
-                    classes.tolist(), labels, classes, self.start, self.as_classes
-                )
+            decisions, _, places = arranged(
+                classes.tolist(), labels, classes, self.start, self.as_classes
+            )
             array, decisions = self._in_known_order(array[:, places], decisions)
         elif array.shape != (n, len(decisions)):
             k, d = len(classes), len(decisions)
@@ -836,12 +830,6 @@ class Reader:
             )
         check_finite(array, self.name, self.owner, classes, decisions)
         return array, decisions
-
-
-def short_cells(positive: int) -> dict[str, tuple[int, int]]:
-    """Truth and decision of the short names, by the code of the positive class."""
-    p, n = positive, 1 - positive
-    return {"fn": (p, n), "fp": (n, p), "tp": (p, p), "tn": (n, n)}
 
 
 def _holds_text(form: Any) -> bool:

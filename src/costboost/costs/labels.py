@@ -32,10 +32,10 @@ def listed(labels: Iterable[Any], most: int = 5) -> str:
 
 
 def nearest(word: object, known: Iterable[object]) -> str:
-    """``"; did you mean 'fraud'?"`` if a known word is near, else nothing."""
+    """The end of a sentence: ``"; did you mean 'fraud'?"`` if a known word is near."""
     words = {str(other): other for other in known}
     near = get_close_matches(str(word), words, n=1, cutoff=0.6)
-    return f"; did you mean {words[near[0]]!r}?" if near else ""
+    return f"; did you mean {words[near[0]]!r}?" if near else "."
 
 
 def label_array(labels: Sequence[Any]) -> AnyArray:
@@ -71,19 +71,16 @@ def arranged(
     if missing and set(range(len(known))) <= set(column_codes):
         raise ValueError(
             f"{start} must have a row for every class {listed(known)} and a column for every "
-            "decision, but "
-            f"its rows are {listed(truths)} and its columns {listed(columns)}. It looks "
-            "transposed: "
-            "rows are the truth, columns the decision. Pass its transpose, .T."
+            f"decision, but its rows are {listed(truths)} and its columns {listed(columns)}. It "
+            "looks transposed: rows are the truth, columns the decision. Pass its transpose, .T, "
+            "or {(truth, decision): cost}."
         )
     if missing:
         also = f" and name the unknown {listed(absent)}" if absent else ""
         raise ValueError(
             f"{start} must name the classes {listed(known)} in its rows (the truth), in any order: "
-            "they "
-            f"lack {listed(missing)}{also}{nearest(missing[0], absent)}. Relabel it: rows = truth, "
-            "columns "
-            "= decision."
+            f"they lack {listed(missing)}{also}{nearest(missing[0], absent)} Relabel it: rows = "
+            "truth, columns = decision."
         )
     for what, codes, labels in (("rows", truth_codes, truths), ("columns", column_codes, columns)):
         found = [x if i < 0 else known[i] for x, i in zip(labels, codes, strict=True)]
@@ -110,22 +107,19 @@ def _decisions(
     extra = [x for x, i in zip(columns, codes, strict=True) if i < 0]
     lacking = [label for i, label in enumerate(known) if i not in codes]
     for label in extra:
-        near = nearest(label, lacking) if label not in absent else ""
-        if near:
+        near = nearest(label, lacking)
+        if near != "." and label not in absent:
             raise ValueError(
                 f"{start} names the decision {label!r} in its columns and lacks "
-                f"{listed(lacking)}{near} If "
-                f"{label!r} is meant as a decision of its own, rename it so that it is not taken "
-                "for a misspelt class."
+                f"{listed(lacking)}{near} If {label!r} is meant as a decision of its own, rename "
+                "it so that it is not taken for a misspelt class."
             )
     are_classes = len(lacking) < len(known) and all(x in absent for x in extra)
     if lacking and are_classes:
         raise ValueError(
             f"{start} must name exactly the classes {listed(known)} in its columns (the decision), "
-            "in any "
-            f"order: they lack {listed(lacking)}. Add those columns, or give the decisions names "
-            "of their "
-            "own."
+            f"in any order: they lack {listed(lacking)}. Add those columns, or give the decisions "
+            "names of their own."
         )
     if are_classes and (as_classes or not extra):
         return classes, [codes.index(i) for i in range(len(known))]
@@ -133,10 +127,8 @@ def _decisions(
     if as_classes:
         raise ValueError(
             f"{start} has the decisions {listed(labels)}, and this algorithm decides only for the "
-            "classes "
-            f"{listed(known)}. Use CostBoostClassifier, MinCostClassifier or LpCSBClassifier, "
-            "which take "
-            "any decisions."
+            f"classes {listed(known)}. Use CostBoostClassifier, MinCostClassifier or "
+            "LpCSBClassifier, which take any decisions."
         )
     if len(labels) < 2:
         raise ValueError(
@@ -149,9 +141,7 @@ def _decisions(
     return label_array([labels[j] for j in places]), places
 
 
-def positive_code(
-    positive: Any, classes: AnyArray, name: str, owner: str, *, remedy: str = ""
-) -> int:
+def positive_code(positive: Any, classes: AnyArray, name: str, owner: str) -> int:
     """Index of the positive class: the one that is named, or the second of a usual pair."""
     # Labels {0, 1}, {False, True} and {-1, 1} need no name. For all others guessing would be wrong
     # half of the time.
@@ -166,8 +156,8 @@ def positive_code(
         return code
     if not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS:
         return 1
-    how = remedy or f"add 'positive': {known[-1]!r} or 'positive': {known[0]!r}"
     raise ValueError(
         f"{parameter(name, owner)} must say which class is the positive one: it cannot be guessed "
-        f"from the labels {known[0]!r} and {known[-1]!r}. To name it, {how}."
+        f"from the labels. Name it, {known[0]!r} or {known[-1]!r}: by 'positive' in a mapping of "
+        "costs, by positive= in per_row(fn=..., fp=..., positive=...) and elsewhere."
     )

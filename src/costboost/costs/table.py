@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
-from costboost.costs.labels import label_array, listed, positive_code
+from costboost.costs.labels import label_array, listed
 from costboost.costs.uncertain import cheapest, scenarios
 from costboost.costs.words import CostSummary, in_words
 from costboost.errors import CostWarning
@@ -202,21 +202,18 @@ class Costs:
         )
         if is_frame(costs):
             given = row_costs(costs, reader.labels, positive_of(cost_matrix), reader.start)
-            if given is not costs and "positive" not in given and len(reader.classes) == 2:
-                positive_code(
-                    None,
-                    reader.classes,
-                    "costs",
-                    owner,
-                    remedy="pass costboost.costs.per_row(fn=..., fp=..., positive=...), or name it "
-                    "in "
-                    "cost_matrix, {'fn': ..., 'fp': ..., 'positive': ...}",
-                )
         is_numbers = isinstance(given, np.ndarray) and given.dtype.kind in "fiub"
         if means and not is_numbers:
             given = scenarios(given).expected
         if isinstance(given, Costs):
-            matrix, names = reader.relabelled(given.matrix, given.classes, given.decisions)
+            if given.is_per_row:
+                raise ValueError(
+                    f"{reader.start} must be one matrix for all rows, got Costs of single rows. "
+                    "Pass their .matrix as costs=."
+                )
+            matrix, names = reader.labelled(
+                given.matrix, given.classes.tolist(), given.decisions.tolist()
+            )
             return Costs(reader.classes, matrix, names, codes=truth)
         is_matrices = is_numbers and given.ndim == 3
         if (
@@ -237,7 +234,7 @@ class Costs:
             return Costs(reader.classes, None, names, codes=truth, prices=prices)
         matrix, names, texts = reader.matrix(given)
         found = Costs(reader.classes, matrix, names, codes=truth, texts=texts)
-        if matrix.ndim == 2 and found.decides_classes:
+        if (matrix.ndim == 2 or truth is not None) and found.decides_classes:
             _warn_if_swapped(matrix, reader)
         return found
 
@@ -777,21 +774,30 @@ def frozen(array: ArrayT) -> ArrayT:
 
 
 def _warn_if_swapped(matrix: Floats, reader: Reader) -> None:
-    """Warn if a right decision costs more than every mistake on the same truth."""
+    """Warn if a right decision costs more than every mistake on the same truth, on all rows."""
     known = reader.classes.tolist()
-    right = matrix.diagonal()
-    mistakes = np.where(np.eye(len(known), dtype=bool), -np.inf, matrix).max(axis=1)
-    swapped = np.flatnonzero(right > mistakes)
-    if len(swapped) and len(known) > 1:
-        j = swapped[0]
-        warnings.warn(
-            f"{reader.start} makes the right decision the most costly one: deciding {known[j]!r} "
-            f"when the truth is {known[j]!r} costs {right[j]:.6g}, a mistake at most "
-            f"{mistakes[j]:.6g}. Rows are the truth and columns the decision: is the matrix "
-            f"transposed, or its columns in another order than the classes {listed(known)}?",
-            CostWarning,
-            stacklevel=3,
+    right = matrix.diagonal(axis1=-2, axis2=-1)
+    mistakes = np.where(np.eye(len(known), dtype=bool), -np.inf, matrix).max(axis=-1)
+    swapped = np.flatnonzero((right > mistakes).reshape(-1, len(known)).all(axis=0))
+    if not len(swapped) or len(known) < 2 or not matrix.size:
+        return
+    j = swapped[0]
+    costs, most = (float(table[..., j].max()) for table in (right, mistakes))
+    remedy = (
+        "Rows are the truth and columns the decision: is the matrix transposed, or its columns in "
+        f"another order than the classes {listed(known)}?"
+    )
+    if most < 0 <= costs:
+        remedy = (
+            "A negative cost is a profit, so the mistake would be the best decision. Write costs "
+            "without the minus sign; a right decision that earns is a negative tp or tn."
         )
+    warnings.warn(
+        f"{reader.start} makes the right decision the most costly one: deciding {known[j]!r} "
+        f"when the truth is {known[j]!r} costs {costs:.6g}, a mistake at most {most:.6g}. {remedy}",
+        CostWarning,
+        stacklevel=3,
+    )
 
 
 def _cheapest(prices: Floats, own: Ints) -> Ints:

@@ -31,7 +31,8 @@ class CostSummary:
     decisions : array of shape (d,)
         The decisions.
     low, mean, high : arrays of shape (k, d)
-        Smallest, mean and largest cost, truth by decision; NaN for a truth without rows.
+        Smallest, mean and largest cost, truth by decision, over the rows of that truth where it
+        is known; NaN for a truth without rows.
     n_rows : int or None
         Number of rows whose costs differ; None if one matrix serves all.
     texts : mapping
@@ -49,18 +50,17 @@ class CostSummary:
     @classmethod
     def of(cls, costs: Costs) -> CostSummary:
         """The summary of costs."""
-        matrix = costs.matrix
         n: int | None = None
-        if matrix is None:
-            truths = range(len(costs.classes))
-            spans = [np.stack(_spans(costs.prices[costs.codes == j])) for j in truths]
-            low, mean, high = np.stack(spans, axis=1)
-            n = len(costs.codes)
-        elif matrix.ndim == 3:
-            low, mean, high = _spans(matrix)
-            n = len(matrix)
+        if not costs.is_per_row:
+            low = mean = high = costs.matrix
         else:
-            low = mean = high = matrix
+            n = len(costs)
+            if costs.codes is None:
+                low, mean, high = _spans(costs.matrix)
+            else:  # only rows of a truth can pay its costs
+                truths = range(len(costs.classes))
+                spans = [np.stack(_spans(costs.prices[costs.codes == j])) for j in truths]
+                low, mean, high = np.stack(spans, axis=1)
         return cls(costs.classes, costs.decisions, low, mean, high, n, costs.texts)
 
     def __repr__(self) -> str:

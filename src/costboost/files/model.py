@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")  # the same model must give the same bytes
 PACKAGES = ("costboost", "lightgbm", "numpy", "scikit-learn", "xgboost")
-# Columns of a frame that is made to try a model; making it takes time for each.
-_FRAME_COLUMNS = 10_000
 # Columns, categories and entries of arrays that a manifest lists.
 _MOST_LISTED = 10_000
 _ESTIMATES = (
@@ -157,15 +155,13 @@ def _check_answer(model: Any) -> None:
         raise ModelFileError(
             f"The model must have two classes or more, and costs of shape {shape}."
         )
-    if not hasattr(model, "_frame"):
+    columns = getattr(model, "columns_", None)
+    if columns is None:
         return  # wrappers hand the row to an estimator, which may want any kind of table
-    row = _row(model)
-    if row is None:
-        return
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            codes, proba = model._scored(row, codes=True, proba=True)
+            codes, proba = model._scored(columns.example(), codes=True, proba=True)
         for answer, expected in ((codes, (1,)), (proba, (1, len(classes)))):
             if answer is not None and np.shape(answer) != expected:
                 raise ValueError(f"its answer has the shape {np.shape(answer)}, not {expected}")
@@ -173,25 +169,6 @@ def _check_answer(model: Any) -> None:
         raise ModelFileError(
             f"The model cannot decide on a row of zeros: {error!r:.300}"
         ) from error
-
-
-def _row(model: Any) -> Any:
-    """A row of zeros, in a frame if the model knows categories; None if that is too much."""
-    frame, n = model._frame, model.n_features_in_
-    row = np.zeros((1, n))
-    if frame is None:
-        return row
-    if n > _FRAME_COLUMNS:
-        return None
-    try:
-        import pandas as pd
-    except ImportError:
-        return None
-    names = getattr(model, "feature_names_in_", range(n))
-    columns: dict[Any, Any] = {name: row[:, j] for j, name in enumerate(names)}
-    for place, values in zip(frame.categorical, frame.categories, strict=True):
-        columns[list(columns)[place]] = np.array(values[:1], dtype=object)
-    return pd.DataFrame(columns)
 
 
 # -- what people want to know of a model --------------------------------------------------------
@@ -222,16 +199,15 @@ def _summary(model: Any) -> dict[str, Any]:
 def describe_features(model: Any) -> dict[str, Any]:
     """What the columns of a table must be."""
     n = getattr(model, "n_features_in_", None)
-    frame = getattr(model, "_frame", None)
+    columns = getattr(model, "columns_", None)
     categories: dict[str, Any] = {}
     # Of very wide tables there is nothing to say that a person would read.
     kinds = None if n is None or n > _MOST_LISTED else ["number"] * int(n)
-    if kinds is not None and frame is not None:
-        for column, values in zip(frame.categorical, frame.categories, strict=True):
-            kinds[column] = "category"
-            categories[str(column)] = [_readable(value) for value in values[:_MOST_LISTED]]
-        for column in frame.ignored:
-            kinds[column] = "ignored"
+    if kinds is not None and columns is not None:
+        kinds = [column.kind if column.is_used else "ignored" for column in columns]
+        for j, column in enumerate(columns):
+            if column.categories:
+                categories[str(j)] = list(column.categories[:_MOST_LISTED])
     return {
         "number": _readable(n),
         "names": _readable(getattr(model, "feature_names_in_", None)),

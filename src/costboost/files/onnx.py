@@ -77,7 +77,7 @@ def to_onnx(
     """
     check_is_fitted(model)
     _check_costs(model, costs)
-    graph = _Graph(model.n_features_in_, exact)
+    graph = _Graph(_n_inputs(model), exact)
     if isinstance(model, BinaryBoostingClassifier):
         outputs = _of_two(graph, model, costs)
     elif isinstance(model, BoostingClassifier):
@@ -93,6 +93,19 @@ def to_onnx(
     if path is not None:
         write_bytes(Path(path), made.SerializeToString(deterministic=True))
     return made
+
+
+def _n_inputs(model: Any) -> int:
+    """Number of inputs of a graph: one per column, so columns that have several are refused."""
+    columns = getattr(model, "columns_", None)
+    dates = [column.name for column in columns or () if column.parts]
+    if dates:
+        raise ValueError(
+            f"A graph cannot take dates, and {type(model).__name__} was fitted on the dates "
+            f"{dates[:5]}. Put their parts (month, weekday, hour) into columns of numbers and fit "
+            "it on these."
+        )
+    return int(model.n_features_in_) if columns is None else columns.n_inputs
 
 
 def _check_costs(model: Any, costs: bool) -> None:
@@ -222,14 +235,13 @@ def _metadata(model: Any) -> dict[str, Any]:
         "class": type(model).__name__,
         "classes": [str(label) for label in model.classes_],
     }
-    names = getattr(model, "feature_names_in_", None)
-    if names is not None:
-        found["features"] = [str(name) for name in names]
-    frame = getattr(model, "_frame", None)
-    if frame is not None:
+    columns = model.columns_
+    if columns.columns:
+        found["features"] = columns.inputs
+    if columns.categorical:
         found["categories"] = {
-            str(place): [str(value) for value in values]
-            for place, values in zip(frame.categorical, frame.categories, strict=True)
+            str(j): list(columns.columns[columns.sources[j]].categories)
+            for j in columns.categorical
         }
     return found
 

@@ -12,6 +12,7 @@ reading takes as many bytes as the file has.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 import re
 import warnings
@@ -21,10 +22,12 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.tree import BaseDecisionTree
 
 from costboost._typing import AnyArray
 from costboost.errors import ModelFileError
+from costboost.estimator import CostSensitiveClassifier
 from costboost.files import estimators as others
 from costboost.files.container import LIMITS, Limits, parse_json
 
@@ -51,7 +54,7 @@ _FAULTS = (ValueError, TypeError, LookupError, AttributeError)
 _PLACES = {
     "costboost.gbm.classifier": "CostBoostClassifier",
     "costboost.wrappers": "MinCostClassifier TargetRateClassifier",
-    "costboost.columns.frames": "FrameEncoder",
+    "costboost.columns.columns": "Column Columns",
     "costboost.costs.table": "Costs",
     "costboost.costs.words": "CostSummary",
     "costboost.costs.uncertain": "Interval Samples",
@@ -410,6 +413,8 @@ class Decoder:
                     raise ValueError("it has another number of fields")
                 return tuple.__new__(cls, items)
             fields = self._dict(content)
+            if issubclass(cls, CostSensitiveClassifier):
+                fields = _defaults(cls) | fields  # a parameter may be newer than the file
             _check_names(name, frozenset(fields))
             if hasattr(cls, "get_params"):
                 _check_estimator(cls, fields)
@@ -440,6 +445,12 @@ def _count(shape: Any) -> int:
     return math.prod(shape)
 
 
+def _defaults(cls: Any) -> dict[str, Any]:
+    """The parameters of a classifier that have defaults."""
+    found = inspect.signature(cls).parameters.values()
+    return {one.name: one.default for one in found if one.default is not one.empty}
+
+
 @lru_cache(1024)
 def _check_names(of: str, names: frozenset[str]) -> None:
     """Attributes hide no methods, and are complete where a class says which it has."""
@@ -450,10 +461,12 @@ def _check_names(of: str, names: frozenset[str]) -> None:
         hides = callable(hidden) or isinstance(hidden, kinds)
         if not name.isidentifier() or name.startswith("__") or hides:
             raise ValueError(f"it can have no attribute {name!r:.60}")
-    if dataclasses.is_dataclass(cls):
+    if issubclass(cls, BaseEstimator):
+        odd = sorted(set(cls._get_param_names()) - names)
+    elif dataclasses.is_dataclass(cls):
         odd = sorted({field.name for field in dataclasses.fields(cls)} ^ names)
     else:
-        odd = sorted(set(getattr(cls, "_get_param_names", list)()) - names)
+        odd = []
     if odd:
         raise ValueError(f"it lacks, or cannot have, {odd[0]!r:.60}")
 
@@ -463,6 +476,8 @@ def _check_estimator(cls: type, fields: dict[str, Any]) -> None:
     n = fields.get("n_features_in_", 1)
     if not isinstance(n, (int, np.integer)) or not 0 < n <= _MAX_FEATURES:
         raise ValueError(f"the number of features must be 1 to {_MAX_FEATURES}, got {n!r:.40}")
+    if "columns_" in fields:
+        _need(len(fields["columns_"]) == n, "the number of features is not that of the columns")
     if issubclass(cls, BaseDecisionTree) and "tree_" in fields:
         fields["tree_"] = others.load_tree(fields["tree_"], int(fields["n_features_in_"]))
     for part in fields.get("estimators_", ()):  # forests hand rows on without a look at them
@@ -488,6 +503,8 @@ def _work_of(name: str, part: Any) -> int | None:
             _need(part.trees_.width <= part.n_features_in_, "its trees ask for columns beyond")
         case "TreeRule":
             return _RULE
+        case "Columns":
+            part.check()
         case "JointRule":
             asked = np.flatnonzero(part.feature >= 0)
             for side in (part.left, part.right):  # children later: no way leads round in a circle

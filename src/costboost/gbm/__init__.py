@@ -16,7 +16,7 @@ array([0, 0, 0])
 
 from __future__ import annotations
 
-from costboost.gbm.members import Round, StopBoosting
+from costboost.boosting.rounds import Round, StopBoosting
 from costboost.gbm.objectives import (
     CostMetric,
     Objective,

@@ -10,7 +10,7 @@ import catboost
 import numpy as np
 
 from costboost._typing import AnyArray, Ints
-from costboost.columns.frames import is_sparse
+from costboost.columns.raw import is_sparse
 from costboost.gbm import lightgbm
 from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import TreeModel

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.columns.frames import is_sparse
+from costboost.columns.raw import is_sparse
 from costboost.costs import Costs
 from costboost.costs.labels import listed
 from costboost.errors import CostWarning
@@ -28,7 +28,7 @@ _REPEATED, _FEWEST_REPEATED, _MANY_VALUES, _DRAWN = 0.05, 300, 50, 2000
 
 
 def warn_of_target(
-    X: Any, codes: Ints, categorical: Sequence[int], names: AnyArray | None, owner: str
+    X: Any, codes: Ints, categorical: Sequence[int], names: Sequence[str] | None, owner: str
 ) -> None:
     """Warn if a column alone tells the class of every row."""
     found = telling_columns(X, codes, categorical)

@@ -20,22 +20,21 @@ from costboost._utils import (
     is_real,
     unfitted,
 )
-from costboost.columns.frames import EncodedRows, is_sparse
+from costboost.boosting.rounds import Callback, check_callbacks
+from costboost.columns.columns import TypedRows
+from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
-from costboost.costs.forms import columns_of
 from costboost.decisions import Explanation, explain
-from costboost.estimator import CostSensitiveClassifier
+from costboost.estimator import CostSensitiveClassifier, read_eval_set
 from costboost.gbm.checks import warn_of_repeated_rows, warn_of_target
-from costboost.gbm.members import Callback, Evals, Members, check_callbacks
+from costboost.gbm.members import Evals, Members
 from costboost.gbm.models import Head
 from costboost.gbm.parameters import RULES, hint, with_hints
 from costboost.gbm.rows import (
-    Columns,
     MemoryRows,
     PricedRows,
     Pricing,
     check_classes,
-    eval_rows,
     make_folds,
 )
 from costboost.gbm.train import Estimate, of_future_rows, train
@@ -108,7 +107,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
         costs, or whose expected cost is smallest under the costs that are worst for it.
     cost_columns : {"features", "exclude"}, default="features"
         Whether columns that expressions in ``cost_matrix`` name are features too. Exclude an amount
-        that is known only after the decision, or that must not influence the probability.
+        that is known only after the decision, or that must not influence the probability. Such a
+        column must be there when deciding.
+    columns : mapping of name to kind, optional
+        What columns of a table are, where it is not what they look like: ``"number"``,
+        ``"boolean"``, ``"category"``, ``"date"`` (or how dates are written: ``"%d/%m/%Y"``),
+        ``"ignore"``. `columns_` says what became of each.
     n_estimators : int, default=1000
         Number of boosting rounds of a booster, at most.
     learning_rate : float or "auto", default="auto"
@@ -166,8 +170,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
         The classes.
     n_classes_ : int
         Their number.
+    columns_ : costboost.columns.Columns
+        What each column holds and what became of it; ``print`` shows a table.
     n_features_in_ : int
-        Number of features.
+        Number of columns.
     feature_names_in_ : array of shape (n_features_in_,)
         Their names, if X was a frame with text for column names.
     decisions_ : array of shape (d,)
@@ -270,6 +276,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         decision: Literal["auto", "bayes", "learned"] = "auto",
         risk: Literal["expected", "worst"] = "expected",
         cost_columns: Literal["features", "exclude"] = "features",
+        columns: Mapping[str, str] | None = None,
         n_estimators: int = 1000,
         learning_rate: float | Literal["auto"] = "auto",
         max_leaves: int | Literal["auto"] = "auto",
@@ -298,6 +305,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self.decision = decision
         self.risk = risk
         self.cost_columns = cost_columns
+        self.columns = columns
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_leaves = max_leaves
@@ -425,24 +433,31 @@ class CostBoostClassifier(CostSensitiveClassifier):
     ) -> MemoryRows:
         """A table in memory as training rows, in folds."""
         owner, has_loss = type(self).__name__, self.loss != "auto"
-        table = X if self.cost_columns == "features" else self._without_cost_columns(X)
-        matrix, y = self._read_training(table, y, categories=True, missing=True, sparse_rows=True)
-        names = getattr(self, "feature_names_in_", None)
-        columns = Columns(self.n_features_in_, names, self._frame)
+        matrix, y = self._read_training(X, y, categories=True, missing=True, sparse_rows=True)
+        columns = self.columns_
+        names = columns.inputs if columns.columns else None
         classes, codes = np.unique(y, return_inverse=True)
         check_classes(classes, owner)
         weights = check_weights(sample_weight, len(codes), owner)
         pricing = Pricing(self.cost_matrix, classes, owner, has_loss)
-        known = pricing.resolve(costs, X, codes)
+        known = pricing.resolve(costs, self._typed(X, self.cost_matrix), codes)
         if has_loss and known.matrix is not None and known.reduced.any():
             named_loss(self.loss, owner).check_costs(known.matrix, owner)
         rows = PricedRows(matrix, known, weights).weighted()
         del matrix  # lets go of rows without weight
         other = None
         if eval_set is not None:
-            other = eval_rows(
-                eval_set, self._read_features, pricing, known, has_costs=costs is not None
+            found = read_eval_set(
+                eval_set,
+                self._read_features,
+                lambda given, table, truth: pricing.resolve(
+                    given, self._typed(table, self.cost_matrix), truth
+                ),
+                known,
+                owner,
+                has_costs=costs is not None,
             )
+            other = PricedRows(*found, np.ones(found[0].shape[0]))
         folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
         warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
         apart = [(train, held) for train, held in folds if train is not None and held is not None]
@@ -669,18 +684,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
         """The costs that a head decides by; None if it has learned them."""
         return self._decision_costs(None, n_samples, X) if head.decides_by_cost else None
 
-    def _without_cost_columns(self, X: Any) -> Any:
-        """The features: X without columns that only say what decisions cost."""
-        if self.cost_columns == "features" or not hasattr(X, "columns"):
-            return X
-        return X[[name for name in X.columns if name not in columns_of(self.cost_matrix)]]
-
     def _read_features(self, X: Any) -> AnyArray:
-        """The features as a matrix, of the columns that `fit` has seen."""
-        if isinstance(X, EncodedRows):
-            return X.matrix()
-        if self.cost_columns == "exclude":
-            X = self._without_cost_columns(X)
+        """The inputs of the model."""
         rows: AnyArray = self._read(X, missing=True, sparse_rows=True)
         return rows
 
@@ -788,7 +793,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
             whose softmax is the probability; the last column is the base. With boosters that
             learned the costs alone, they sum to the output of `decision_function`.
         """
-        return self._first_head.contributions(self._read_features(X))
+        return self._contributions(self._read_features(X))
+
+    def _contributions(self, rows: AnyArray) -> Floats:
+        """SHAP values of the columns: those of their inputs added up, and the base."""
+        found = self._first_head.contributions(rows)
+        return np.concatenate([self.columns_.by_column(found[..., :-1]), found[..., -1:]], axis=-1)
 
     def explain(self, X: Any, *, costs: Any = None, codes: ArrayLike | None = None) -> Explanation:
         """Explain decisions in money: what each feature adds to what a decision saves.
@@ -822,17 +832,18 @@ class CostBoostClassifier(CostSensitiveClassifier):
         """
         answer, proba, _ = self._weighed_answer(X, costs, "explain")
         known = answer.costs
-        features = self._without_cost_columns(X)
-        rows, head = self._read_features(X), self._first_head
-        names = getattr(self, "feature_names_in_", None)
+        columns = self.columns_
+        shown = X.toarray() if is_sparse(X) else X
+        if columns.columns and has_columns(X):
+            shown = (X if isinstance(X, TypedRows) else columns.read(self._by_name(X))).values()
         return explain(
-            [head.contributions(rows)],
+            [self._contributions(self._read_features(X))],
             known.matrix,
             proba=proba,
             decisions=known.decisions,
             codes=known.decide(proba) if codes is None else codes,
-            feature_names=None if names is None else [str(name) for name in names],
-            X=features.toarray() if is_sparse(features) else features,
+            feature_names=[str(column.name) for column in columns],
+            X=shown,
         )
 
     @property
@@ -843,7 +854,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     @property
     def feature_importances_(self) -> Floats:
         """Share of each feature in the gain of all splits."""
-        return self._first_head.importances(self.n_features_in_)
+        return self.columns_.by_column(self._first_head.importances(self.columns_.n_inputs))
 
     @property
     def boosters_(self) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,6 +14,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 from costboost._utils import RoundLine, progress_bar
+from costboost.boosting.rounds import Callback, Round, tell
 from costboost.gbm.models import Model
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import Target
@@ -28,52 +29,6 @@ if TYPE_CHECKING:
 # Values by round: set of rows -> "loss" or "cost" -> array; one mapping per booster.
 Evals: TypeAlias = "dict[str, dict[str, Floats]]"
 
-
-class StopBoosting(Exception):  # noqa: N818 - like StopIteration, it is no error
-    """Raised by a callback to end the booster that is being trained; the next one goes on."""
-
-
-@dataclass(frozen=True)
-class Round:
-    """A finished round of one booster, as callbacks see it.
-
-    Losses are what the boosters are trained for. Costs are the mean costs of a row when this
-    booster alone decides, before calibration. They are None for rows that are not watched.
-
-    Attributes
-    ----------
-    head : str
-        ``"probability"`` or ``"decision"``: the set of boosters.
-    booster, n_boosters : int
-        Number of the booster among those of its kind, from 1, and how many there are.
-    round, n_rounds : int
-        Number of the round, from 1, and how many were asked for.
-    held_out_loss, held_out_cost : float or None
-        On the rows that this booster holds out.
-    eval_loss, eval_cost : float or None
-        On the rows of ``eval_set``.
-    train_loss, train_cost : float or None
-        On its training rows, with ``eval_train=True``.
-    member : str
-        The kind of booster, such as "15 leaves".
-    """
-
-    head: str
-    booster: int
-    n_boosters: int
-    round: int
-    n_rounds: int
-    held_out_loss: float | None = None
-    held_out_cost: float | None = None
-    eval_loss: float | None = None
-    eval_cost: float | None = None
-    train_loss: float | None = None
-    train_cost: float | None = None
-    member: str = ""
-
-
-# Hears of each round. Returning True, or raising StopBoosting, ends the booster.
-Callback: TypeAlias = Callable[[Round], Any]
 
 # Sets of rows -> what `Round` calls them, and what progress does.
 _SETS = {
@@ -147,13 +102,7 @@ class Rounds:
                 self._values.setdefault(name, {}).setdefault(measure, []).append(value)
                 known[f"{_SETS[name][0]}_{measure}"] = value
         told = Round(**self.place, round=self.round, n_rounds=self.n_rounds, **known)
-        is_ended = False
-        for callback in self.callbacks:  # all hear of the round, also if the first one ends it
-            try:
-                is_ended |= callback(told) is True
-            except StopBoosting:
-                is_ended = True
-        return is_ended
+        return tell(self.callbacks, told)
 
     @property
     def evals(self) -> Evals:
@@ -171,20 +120,6 @@ def to_scores(proba: AnyArray) -> Floats:
     if p.ndim == 1:
         logs -= np.log1p(-p)
     return logs
-
-
-def check_callbacks(callbacks: Iterable[Callback] | Callback | None, owner: str) -> list[Callback]:
-    """The callbacks as a list; a single one will do."""
-    if callbacks is None:
-        return []
-    found = [callbacks] if callable(callbacks) else list(callbacks)
-    for callback in found:
-        if not callable(callback):
-            raise TypeError(
-                f"The 'callbacks' argument of {owner}.fit must be callables of one argument, a "
-                f"costboost.gbm.Round; got {callback!r}."
-            )
-    return found
 
 
 _NAMES = {"probability": "probabilities", "decision": "decisions"}

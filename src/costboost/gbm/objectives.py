@@ -18,13 +18,13 @@ from costboost.losses.kernels import store
 Derivatives: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
 EngineName: TypeAlias = Literal["lightgbm", "xgboost"]
 API: TypeAlias = Literal["native", "sklearn"]
-Measure: TypeAlias = Literal["cost", "savings", "avoidable_cost"]
+Measure: TypeAlias = Literal["mean_cost", "savings", "avoidable_cost"]
 
 # Largest cost whose gradients are numbers of single precision.
 _MOST_COST = 1e25
 # Smallest of the largest weights of a table; the inverse is the largest.
 _LEAST_WEIGHT = 1e-25
-_MEASURES = ("cost", "savings", "avoidable_cost")
+_MEASURES = ("mean_cost", "savings", "avoidable_cost")
 
 
 def objective(
@@ -253,7 +253,7 @@ def cost_metric(
     costs: Any = None,
     *,
     cost_matrix: Any = None,
-    measure: Measure = "cost",
+    measure: Measure = "mean_cost",
     engine: EngineName = "lightgbm",
     api: API = "native",
 ) -> CostMetric:
@@ -270,7 +270,7 @@ def cost_metric(
         A metric with costs of rows is for one evaluation set.
     cost_matrix : array, frame, mapping or None
         One matrix for all rows, as in `objective`.
-    measure : {"cost", "savings", "avoidable_cost"}, default="cost"
+    measure : {"mean_cost", "savings", "avoidable_cost"}, default="mean_cost"
         The mean cost of a row; `costboost.metrics.savings_score`, which needs a best constant
         decision that costs something; or `costboost.metrics.avoidable_cost_score`.
         XGBoost minimises every metric unless told otherwise: to stop early on a share, pass
@@ -317,7 +317,7 @@ class CostMetric:
         loss: Loss,
         costs: Any = None,
         cost_matrix: Any = None,
-        measure: Measure = "cost",
+        measure: Measure = "mean_cost",
     ) -> None:
         self.loss = loss
         self.costs = costs
@@ -372,7 +372,7 @@ class LightGBMMetric(CostMetric):
 
     def __call__(self, preds: AnyArray, eval_data: Any) -> tuple[str, float, bool]:
         value = self.value(eval_data.get_label(), preds, eval_data.get_weight())
-        return self.measure, value, self.measure != "cost"
+        return self.measure, value, self.measure != "mean_cost"
 
 
 class LGBMModelMetric(CostMetric):
@@ -381,7 +381,7 @@ class LGBMModelMetric(CostMetric):
     def __call__(
         self, y_true: AnyArray, y_pred: AnyArray, weight: AnyArray | None
     ) -> tuple[str, float, bool]:
-        return self.measure, self.value(y_true, y_pred, weight), self.measure != "cost"
+        return self.measure, self.value(y_true, y_pred, weight), self.measure != "mean_cost"
 
 
 class XGBoostMetric(CostMetric):

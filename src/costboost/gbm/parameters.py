@@ -12,6 +12,7 @@ import numpy as np
 
 from costboost._utils import (
     BOOLEAN,
+    COLUMNS,
     FRACTION,
     LEARNING_RATE,
     N_JOBS,
@@ -58,6 +59,7 @@ RULES: dict[str, Constraint] = {
     "decision": one_of("auto", "bayes", "learned"),
     "risk": one_of("expected", "worst"),
     "cost_columns": one_of("features", "exclude"),
+    "columns": COLUMNS,
     "min_samples_leaf": _integer_or_auto(1),
     "reg_lambda": number(0),
     "subsample": FRACTION,
@@ -120,9 +122,10 @@ _ENGINE_ONLY = frozenset(
     {
         *("max_depth", "gamma", "min_child_weight", "reg_alpha", "lambda_l1", "max_bin"),
         *("min_split_gain", "min_gain_to_split", "monotone_constraints", "tree_method"),
-        *("boosting_type", "scale_pos_weight", "is_unbalance", "max_delta_step"),
+        *("boosting_type", "max_delta_step"),
     }
 )
+_WEIGHTS_OF_CLASSES = ("class_weight", "class_weights", "scale_pos_weight", "is_unbalance")
 
 
 def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
@@ -132,6 +135,8 @@ def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
 
 def hint(name: str, known: list[str]) -> str:
     """What to write instead of an unknown parameter."""
+    if name in _WEIGHTS_OF_CLASSES:
+        return "Say what errors cost: cost_matrix={'fn': ..., 'fp': ...}."
     if name in _ENGINE_ONLY:
         return f"It belongs to the engine: pass engine_params={{{name!r}: ...}}."
     lightgbm = ALIASES["lightgbm"].get(name, name)

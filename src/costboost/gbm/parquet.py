@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._utils import is_integer
+from costboost.columns.columns import Column, Columns
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
 from costboost.costs.labels import parameter
@@ -32,7 +33,6 @@ from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import Model, TreeModel
 from costboost.gbm.rows import (
     LARGEST_SEED,
-    Columns,
     PricedRows,
     Pricing,
     Totals,
@@ -298,7 +298,15 @@ class ParquetSource(TrainingRows):
         self.classes, self.categories = self._scan()
         check_classes(self.classes, self.owner)
         self.pricing = Pricing(model.cost_matrix, self.classes, self.owner)
-        self.columns = Columns.known(self.names, self.categories)
+        self.columns = Columns(
+            tuple(
+                Column(name, "category", categories=tuple(self.categories[name].tolist()))
+                if name in self.categories
+                else Column(name, "number")
+                for name in self.names
+            ),
+            len(self.names),
+        )
         rng = check_random_state(model.random_state)
         self.hold_out = hold_out_rule(model, files.n_rows, len(self.classes), rng)
         self.seeds = [int(rng.randint(LARGEST_SEED))]
@@ -441,7 +449,7 @@ class ParquetSource(TrainingRows):
         """Train on matrices in a temporary folder."""
         from costboost.gbm.xgboost import boost, feature_types
 
-        types = feature_types(self.columns.n_features, self.columns.categorical)
+        types = feature_types(self.columns.n_inputs, self.columns.categorical)
         names = [rounds.stop_by] if rounds.stop_by else []
         # Bytes on disk that quantised features may take; measured, and rounded up.
         wide = int(kind.parameters.get("max_bin") or 256) > 256
@@ -454,7 +462,7 @@ class ParquetSource(TrainingRows):
             # The booster lets go of the rows, so that their files can be removed.
             booster.reset()
             del rows, watched
-        trees, n = from_xgboost(booster), self.columns.n_features
+        trees, n = from_xgboost(booster), self.columns.n_inputs
         model = TreeModel(trees, n, "xgboost", target.is_log_loss, threads)
         if names or self._held_out is None:
             return model, rounds.best_scores

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_array
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost._utils import checked_labels
-from costboost.columns.frames import FrameEncoder, is_sparse
+from costboost.columns import Columns
+from costboost.columns.raw import is_sparse
 from costboost.costs import Costs, CostSummary
 from costboost.costs.forms import decisions_of, varies
-from costboost.costs.table import mean_prices, same_labels
+from costboost.costs.table import mean_prices
 
 if TYPE_CHECKING:
     from costboost.gbm.members import Candidate, Rounds
@@ -29,43 +28,6 @@ _USUAL_FOLDS = 5
 # Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
 _HELD_OUT_ROWS = 2**20
 _HELD_OUT_NUMBERS = 2**24
-
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """The feature columns of a table, and how they become numbers."""
-
-    n_features: int
-    names: AnyArray | None = None
-    encoder: FrameEncoder | None = None
-
-    @classmethod
-    def known(cls, names: Sequence[Any], categories: Mapping[Any, Any]) -> Columns:
-        """Columns by their names, and the categories of some, before any row is read."""
-        import pandas as pd
-
-        has_names = all(isinstance(name, str) for name in names)
-        found = cls(len(names), np.asarray(names, dtype=object) if has_names else None)
-        if not categories:
-            return found
-        # Columns of different lengths, filled up with missing values, which are no category; one
-        # at least, for columns of text that are missing everywhere.
-        held = {n: pd.Series([*categories.get(n, ()), None], dtype=object) for n in names}
-        categorical = [j for j, name in enumerate(names) if name in categories]
-        return replace(found, encoder=FrameEncoder(pd.DataFrame(held), categorical))
-
-    @property
-    def categorical(self) -> list[int]:
-        """Positions of the columns that hold category codes."""
-        return self.encoder.categorical if self.encoder else []
-
-    def read(self, X: Any) -> AnyArray:
-        """Part of a table whose columns have been checked, as a float matrix."""
-        table = X if self.encoder is None else self.encoder.transform(X)
-        matrix = check_array(
-            table, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", input_name="X"
-        )
-        return np.asarray(matrix)
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,54 +112,6 @@ class PricedRows:
         return PricedRows(None, costs, np.concatenate([part.weights for part in parts]))
 
 
-def eval_rows(
-    eval_set: Any,
-    read: Callable[[Any], AnyArray],
-    pricing: Pricing,
-    training: Costs,
-    *,
-    has_costs: bool,
-) -> PricedRows:
-    """The rows of another table that a training watches."""
-    owner = f"The 'eval_set' argument of {pricing.owner}.fit"
-    if not isinstance(eval_set, (tuple, list)) or len(eval_set) not in (2, 3):
-        size = f" of length {len(eval_set)}" if hasattr(eval_set, "__len__") else ""
-        raise ValueError(
-            f"{owner} must be (X, y) or (X, y, costs), got {type(eval_set).__name__}{size}. Pass "
-            "one pair."
-        )
-    X, y = eval_set[:2]
-    costs = eval_set[2] if len(eval_set) == 3 else None
-    try:
-        matrix = read(X)
-    except ValueError as error:
-        raise ValueError(f"{owner} must have the columns of the training rows. {error}") from error
-    labels = np.asarray(checked_labels(y, pricing.owner))
-    if labels.shape != (matrix.shape[0],):
-        raise ValueError(
-            f"{owner} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}. Give one "
-            "label per row."
-        )
-    unknown = sorted(set(labels.tolist()) - set(pricing.classes.tolist()), key=str)
-    if unknown:
-        raise ValueError(
-            f"{owner} has labels that the training rows lack: {unknown[:5]}; the classes are "
-            f"{pricing.classes.tolist()}. Leave these rows out."
-        )
-    if costs is None and has_costs:
-        raise ValueError(
-            f"{owner} must have costs, because the training rows were given some. Pass "
-            "(X, y, costs)."
-        )
-    known = pricing.resolve(costs, X, np.searchsorted(pricing.classes, labels))
-    if not same_labels(known.decisions, training.decisions):
-        raise ValueError(
-            f"{owner} has costs of the decisions {known.decisions.tolist()}, and the training rows "
-            f"those of {training.decisions.tolist()}. Name the same decisions."
-        )
-    return PricedRows(matrix, known, np.ones(len(labels)))
-
-
 def check_classes(classes: AnyArray, owner: str) -> None:
     """Raise a ValueError if there are fewer than two classes."""
     if len(classes) < 2:
@@ -237,6 +151,7 @@ class Totals:
     label_weight: Floats
     label_gain: Floats
     worst_cost: float
+    price_sums: Floats  # of the prices under each row's own truth
     cost_sums: Floats
     cost_weights: Floats
     cost_low: Floats
@@ -261,13 +176,15 @@ class Totals:
         def by(groups: Ints, values: Floats, n: int) -> Floats:
             return np.asarray(np.bincount(groups, values, minlength=n), dtype=np.float64)
 
+        def by_truth(prices: Floats) -> Floats:
+            return np.stack([by(codes, w * column, k) for column in prices.T], axis=1)
+
         weight = by(codes, w, k)
         spans = costs.summary
         if costs.matrix is not None and costs.matrix.ndim == 3:
             sums, counted = np.tensordot(w, costs.matrix, 1), np.full(k, w.sum())
         else:
-            sums = np.stack([by(codes, w * column, k) for column in costs.reduced.T], axis=1)
-            counted = weight
+            sums, counted = by_truth(costs.reduced), weight
         return cls(
             n - held_out_rows,
             held_out_rows,
@@ -275,6 +192,7 @@ class Totals:
             by(costs.labels, w, d),
             by(costs.labels, w * gains(costs).sum(axis=1), d),
             float(w @ costs.reduced.max(axis=1)) if len(w) else 0.0,
+            by_truth(costs.prices),
             sums,
             counted,
             spans.low,
@@ -315,12 +233,13 @@ class Totals:
 
     @property
     def summary(self) -> CostSummary:
-        """Smallest, mean and largest costs, which print themselves in words."""
+        """Smallest, mean and largest costs over the rows of each truth, which print in words."""
+        weight = np.where(self.weight > 0, self.weight, np.nan)[:, None]
         return CostSummary(
             self.classes,
             self.decisions,
             self.cost_low,
-            self.mean_costs,
+            self.price_sums / weight if self.matrix is None else self.matrix,
             self.cost_high,
             self.rows if self.matrix is None else None,
             self.texts,
@@ -550,7 +469,7 @@ class MemoryRows(TrainingRows):
         self.row_costs = (rows.costs, rows.weights) if has_row_costs else None
         if eval_set is not None or folds[0][1] is not None:
             codes = columns.categorical
-            self.n_inputs = columns.n_features - len(codes)
+            self.n_inputs = columns.n_inputs - len(codes)
             if len(codes) and not self.is_sparse:
                 largest = np.nan_to_num(rows.X[:, codes]).max(axis=0, initial=0.0)
                 self.n_inputs += int(largest.sum()) + len(codes)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from costboost._threads import limit_forked
 from costboost._typing import AnyArray
-from costboost.columns.frames import is_sparse
+from costboost.columns.raw import is_sparse
 from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import TreeModel
 from costboost.gbm.parameters import ONE_HOT, canonical
@@ -28,7 +28,7 @@ def fit(
 ) -> TreeModel:
     """Train one booster, grown leaf by leaf on histograms."""
     limit_forked()
-    types = feature_types(table.columns.n_features, table.columns.categorical)
+    types = feature_types(table.columns.n_inputs, table.columns.categorical)
 
     def data(X: Any, known: Target, reference: xgb.DMatrix | None = None) -> xgb.QuantileDMatrix:
         options = {**matrix_options(kind, types), "ref": reference, "nthread": threads}

@@ -209,6 +209,7 @@ class Rows(NamedTuple):
     categorical: Sequence[int]  # columns that hold category codes
     n_threads: int
     seed: int
+    watched: AnyArray | None = None  # further rows that no rule is fitted to, but applied to
 
 
 class Rule(Protocol):
@@ -238,6 +239,14 @@ class Fitted(NamedTuple):
 
     rule: Any  # a Rule, or a draft of one that `Learner.ensemble` finishes
     outputs: Floats
+    watched: Floats | None = None  # its outputs on watched rows, where the learner has them
+
+    def on(self, watched: AnyArray) -> Floats:
+        """The outputs on the watched rows."""
+        if self.watched is not None:
+            return self.watched
+        found: Floats = self.rule.predict(watched)
+        return found
 
 
 def constant(aim: Aim) -> Fitted:

@@ -25,6 +25,7 @@ class Siblings(Learner):
 
     def prepare(self, rows: Rows) -> None:
         """Bind the first learner; the others share its rows."""
+        self._watched = rows.watched
         first = self._learner.bind(rows)
         self._learners = [first] + [first.sibling() for _ in range(self._n_scores - 1)]
 
@@ -62,16 +63,19 @@ class Pairs(Siblings):
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """A rule for every class, with the relation on all pairs."""
-        rules, outputs = [], np.empty_like(aim.targets)
+        fits = []
         for y, learner in enumerate(self._learners):
             w = np.ascontiguousarray(aim.weights[:, y])
             if w.any():
                 part = Aim(np.ascontiguousarray(aim.targets[:, y]), w, aim.criterion)
-                rule, outputs[:, y] = learner.fit(part, seed)
+                fits.append(learner.fit(part, seed))
             else:  # no pair has weight: the class is not claimed
-                rule, outputs[:, y] = ConstantRule(-1.0), -1.0
-            rules.append(rule)
-        return Fitted(RelationalRule(rules), claims(outputs))
+                fits.append(Fitted(ConstantRule(-1.0), np.full(len(w), -1.0)))
+        watched = None
+        if self._watched is not None:
+            watched = claims(np.column_stack([fitted.on(self._watched) for fitted in fits]))
+        outputs = claims(np.column_stack([fitted.outputs for fitted in fits]))
+        return Fitted(RelationalRule(fitted.rule for fitted in fits), outputs, watched)
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> PairEnsemble:
         """The finished predictor of (n, k) scores."""
@@ -111,8 +115,9 @@ class Coordinates(Siblings):
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """The rule for the current coordinate, with its coordinate and round."""
-        rule, outputs = self._learners[self.coordinate].fit(aim, seed)
-        return Fitted((self.coordinate, self.round, rule), outputs)
+        fitted = self._learners[self.coordinate].fit(aim, seed)
+        watched = None if self._watched is None else fitted.on(self._watched)
+        return Fitted((self.coordinate, self.round, fitted.rule), fitted.outputs, watched)
 
     def projected(
         self, rules: Sequence[Any], votes: Floats, directions: Floats

@@ -97,14 +97,19 @@ class Tree(Learner):
             categorical_feature=list(rows.categorical),
             params=params,
         )
+        self._valid = None
+        if rows.watched is not None:
+            self._valid = self._data.create_valid(rows.watched, params=params)
         self._start()
 
     def _start(self) -> None:
         self._booster = lgb.Booster(self._params, self._data)
+        if self._valid is not None:
+            self._booster.add_valid(self._valid, "watched")
         # LightGBM fails to train when every feature is constant.
         features = range(self._data.num_feature())
         self._has_features = any(self._data.feature_num_bin(j) > 1 for j in features)
-        self._scores = np.zeros(self._data.num_data())
+        self._sums: dict[bool, Any] = {True: 0.0, False: 0.0}  # scores of training rows, of others
         self._last: tuple[AnyArray, AnyArray, Criterion, Fitted] | None = None
 
     def sibling(self) -> Tree:
@@ -139,9 +144,14 @@ class Tree(Learner):
 
         self._booster.eval_train(feval=self._take_scores)
         means = self._means
+        watched = None
+        if self._valid is not None:
+            self._booster.eval_valid(feval=self._take_scores)
+            watched = self._means
         index = self._booster.num_trees() - 1
         if not aim.criterion.needs_masses:
-            fitted = Fitted((index, aim.criterion, None), aim.criterion.of_mean(means))
+            seen = None if watched is None else aim.criterion.of_mean(watched)
+            fitted = Fitted((index, aim.criterion, None), aim.criterion.of_mean(means), seen)
             self._last = gradient, hessian, aim.criterion, fitted
             return fitted
 
@@ -153,17 +163,21 @@ class Tree(Learner):
         is_border = np.diff(ranked) > 1e-9
         of_leaf = np.empty(len(leaves), dtype=np.intp)
         of_leaf[order] = np.concatenate([[0], np.cumsum(is_border)])
-        cell = np.searchsorted(0.5 * (ranked[1:] + ranked[:-1])[is_border], means)
+        borders = 0.5 * (ranked[1:] + ranked[:-1])[is_border]
+        cell = np.searchsorted(borders, means)
         first, second = (
             np.bincount(cell, channel, minlength=of_leaf.max() + 1).astype(np.float64, copy=False)
             for channel in aim.criterion.channels(aim.targets, aim.weights)
         )
         outputs = aim.criterion.values(first, second)
-        return Fitted((index, aim.criterion, outputs[of_leaf]), outputs[cell])
+        seen = None if watched is None else outputs[np.searchsorted(borders, watched)]
+        return Fitted((index, aim.criterion, outputs[of_leaf]), outputs[cell], seen)
 
     def _take_scores(self, scores: Floats, data: Any) -> tuple[str, float, bool]:
-        self._means = scores - self._scores  # what the last tree added
-        np.copyto(self._scores, scores)  # LightGBM hands out one buffer for all rounds
+        # LightGBM hands out one buffer for all rounds, hence the copy.
+        is_train = data is self._data
+        self._means = scores - self._sums[is_train]  # what the last tree added
+        self._sums[is_train] = scores.copy()
         return "scores", 0.0, True
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:

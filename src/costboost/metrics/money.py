@@ -127,8 +127,6 @@ def _class_labels(
         truths = named if set(truth.tolist()) <= set(named) else []
     else:
         truths, named = named_labels(form)
-        if isinstance(form, RowCosts) and form.positive is not None:
-            truths = [form.positive]
     if decisions is not None or (named and not set(named) <= set(truths)):
         return truths  # decisions have names of their own
     return [*truths, *decided.tolist()]
@@ -234,9 +232,7 @@ def positive_index(classes: AnyArray, positive: Any, owner: str) -> int:
     """Index of the positive class, which only the usual pairs of labels leave out."""
     if len(classes) == 1 and positive is None:
         return 0
-    return positive_code(
-        positive, classes, "positive", owner, remedy=f"pass positive={classes.tolist()[-1]!r}"
-    )
+    return positive_code(positive, classes, "positive", owner)
 
 
 # -- Figures of merit of the papers that count decisions instead of pricing them -----------------

@@ -36,9 +36,11 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         labels: ArrayLike | None = None,
         decisions: ArrayLike | None = None,
         positive: Any = None,
+        costs: Any = None,
     ) -> None:
         self.metric = metric
         self.cost_matrix = cost_matrix
+        self.costs = costs
         self.labels = labels
         self.decisions = decisions
         self.positive = positive
@@ -57,31 +59,77 @@ class CostScorer(BaseEstimator):  # type: ignore[misc]
         costs: Any = None,
     ) -> float:
         """Score a fitted classifier; greater is better."""
-        owner = f"make_cost_scorer({self.metric!r})"
-        if costs is None and self.cost_matrix is None and needs_costs(estimator):
+        given = (costs, self.costs, self.cost_matrix)
+        if all(form is None for form in given) and needs_costs(estimator):
             raise ValueError(
-                f"{owner} was given no costs, but the model was fitted with costs, and unit costs "
-                "would mislead. Pass cost_matrix= to make_cost_scorer. Costs of single rows are "
-                "expressions over columns, cost_matrix={'fn': 'amount', 'fp': 5}, or come through "
-                "scorer.set_score_request(costs=True) and scikit-learn's metadata routing."
+                f"{self._owner} was given no costs, but the model was fitted with costs, and unit "
+                "costs would mislead. Pass cost_matrix= to make_cost_scorer. Costs of single rows "
+                "are expressions over columns, cost_matrix={'fn': 'amount', 'fp': 5}, or costs= "
+                "with the index of the rows, or come through scorer.set_score_request(costs=True) "
+                "and scikit-learn's metadata routing."
             )
+        classes: Any = getattr(estimator, "classes_", None)
+        known: Any = getattr(estimator, "decisions_", classes)
+        other = {} if np.array_equal(known, classes) else {"decisions": known}
         decided = estimator.predict(X)
-        decisions, known = self.decisions, getattr(estimator, "decisions_", None)
-        classes = getattr(estimator, "classes_", ())
-        if decisions is None and known is not None and not np.array_equal(known, classes):
-            decisions = known
-        function, sign = METRICS[self.metric]
-        return sign * function(
-            y,
-            decided,
+        return self._sign * self._score_func(y, decided, sample_weight, costs=costs, X=X, **other)
+
+    # -- what TunedThresholdClassifierCV asks of a scorer ----------------------------------------
+
+    _kwargs: ClassVar[dict[str, Any]] = {}
+
+    @property
+    def _sign(self) -> float:
+        return METRICS[self.metric][1]
+
+    def _score_func(
+        self,
+        y_true: ArrayLike,
+        y_pred: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+        X: Any = None,
+        decisions: Any = None,
+    ) -> float:
+        """The metric of these decisions."""
+        if costs is None and self.costs is not None:
+            costs = self._costs_of(y_true, X)
+        return METRICS[self.metric][0](
+            y_true,
+            y_pred,
             cost_matrix=self.cost_matrix,
             costs=costs,
             labels=self.labels,
-            decisions=decisions,
+            decisions=decisions if self.decisions is None else self.decisions,
             positive=self.positive,
             sample_weight=sample_weight,
             X=X,
         )
+
+    @property
+    def _owner(self) -> str:
+        return f"make_cost_scorer({self.metric!r})"
+
+    def _costs_of(self, y: Any, X: Any) -> Any:
+        """The costs that were bound, of the rows to score: found by their index."""
+        rows = y if hasattr(getattr(y, "index", None), "get_indexer") else X
+        wanted: Any = getattr(rows, "index", None)
+        known: Any = getattr(self.costs, "index", None)
+        if hasattr(wanted, "get_indexer") and hasattr(known, "get_indexer"):
+            places = known.get_indexer(wanted)
+            if (places < 0).any():
+                raise ValueError(
+                    f"{self._owner} has no costs for {int((places < 0).sum())} of the rows to "
+                    "score, by their index. Pass costs= with the index of all rows."
+                )
+            return self.costs.iloc[places] if hasattr(self.costs, "iloc") else self.costs[places]
+        if len(self.costs) != len(y):
+            raise ValueError(
+                f"{self._owner} has costs of {len(self.costs)} rows and is asked for the score of "
+                f"{len(y)}. To find the costs of some rows, costs= and X or y need a pandas index."
+            )
+        return self.costs
 
 
 def make_cost_scorer(
@@ -91,13 +139,15 @@ def make_cost_scorer(
     labels: ArrayLike | None = None,
     decisions: ArrayLike | None = None,
     positive: Any = None,
+    costs: Any = None,
 ) -> Any:
     """Make a scikit-learn scorer in money, for ``GridSearchCV`` and similar tools.
 
-    Costs are negated, so that greater is always better. Costs of single rows reach it in one of two
-    ways: as expressions over columns in ``cost_matrix``, or by metadata routing: ask for them with
-    ``set_score_request(costs=True)`` and pass ``costs=`` to ``fit`` of the search, which then cuts
-    them into folds.
+    Costs are negated, so that greater is always better. Costs of single rows reach it in one of
+    three ways: as expressions over columns in ``cost_matrix``; bound to the scorer, ``costs=``, for
+    tools that pass nothing on (``permutation_importance``, ``learning_curve``); or by metadata
+    routing: ask for them with ``set_score_request(costs=True)`` and pass ``costs=`` to ``fit`` of
+    the search, which then cuts them into folds.
 
     Parameters
     ----------
@@ -114,6 +164,9 @@ def make_cost_scorer(
         The decisions, in the order of the columns of unlabelled costs.
     positive : label, optional
         The positive class of costs that do not name it.
+    costs : Series, frame, `costboost.costs.per_row` or array, optional
+        Costs of single rows. Those of the rows that are scored are found by the pandas index of y
+        or X; without an index, exactly these rows must be scored.
 
     Returns
     -------
@@ -144,7 +197,7 @@ def make_cost_scorer(
             f"The 'metric' parameter of make_cost_scorer must be one of {sorted(METRICS)}, got "
             f"{metric!r}."
         )
-    return CostScorer(metric, cost_matrix, labels, decisions, positive)
+    return CostScorer(metric, cost_matrix, labels, decisions, positive, costs)
 
 
 def needs_costs(estimator: Any) -> bool:

@@ -471,7 +471,9 @@ def _model_parts(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray
         found = model.explain(some, costs=own, codes=codes[rows])
         table = np.zeros((len(rows), len(X.columns)))
         names = [str(name) for name in X.columns]
-        table[:, [names.index(name) for name in found.feature_names]] = found.parts
+        for j, name in enumerate(found.feature_names):
+            if name in names:  # columns that fit left out may be absent
+                table[:, names.index(name)] = found.parts[:, j]
         return table
 
     return parts

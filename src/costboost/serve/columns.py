@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa  # type: ignore[import-untyped]
 
 from costboost._typing import AnyArray, Floats
-from costboost.columns.frames import EncodedRows
+from costboost.columns import TypedRows
 from costboost.costs.forms import columns_of
 from costboost.serve.unpacking import RequestError
 
@@ -103,16 +103,17 @@ class Schema:
         self.has_names = named is not None
         names = [f"x{j}" for j in range(model.n_features_in_)] if named is None else map(str, named)
         # An estimator inside a wrapper reads a frame itself, whatever is in it.
-        encodes = named is None or hasattr(model, "_frame")
+        self.known = getattr(model, "columns_", None)
+        encodes = named is None or self.known is not None
         columns = [number(name) if encodes else scalar(name) for name in names]
-        encoder = getattr(model, "_frame", None)
-        if encoder is not None:
-            for j in encoder.ignored:
-                columns[j] = scalar(columns[j].name, is_required=False)
-            for j, found in zip(encoder.categorical, encoder.categories, strict=True):
-                is_text = all(isinstance(value, str) for value in found.tolist())
-                allowed = _TEXTS if is_text else _NUMBERS | _TEXTS
-                columns[j] = Field(columns[j].name, allowed, tuple(found.tolist()))
+        for j, found in enumerate(self.known.columns if self.known is not None else ()):
+            name = columns[j].name
+            if not found.is_used:
+                columns[j] = scalar(name, is_required=found.note == "only for the costs")
+            elif found.kind == "category":
+                columns[j] = Field(name, _TEXTS | _NUMBERS, found.categories)
+            elif found.kind == "date":
+                columns[j] = scalar(name)
         self.features = tuple(columns)
         known = {column.name for column in columns}
         priced = [name for name in columns_of(model.cost_matrix) if name not in known]
@@ -174,7 +175,7 @@ class Schema:
 
 
 @dataclass(frozen=True, eq=False)
-class Table(EncodedRows):
+class Table:
     """The rows of a request: a value per column and row, no more of a frame than needed."""
 
     schema: Schema
@@ -192,21 +193,18 @@ class Table(EncodedRows):
     def __getitem__(self, name: str) -> AnyArray:
         return self.values[name]
 
+    def rows(self) -> TypedRows | Floats:
+        """The rows as the model reads them, without building a frame."""
+        known = self.schema.known
+        if known is None or not known.columns:
+            return np.column_stack([self.values[column.name] for column in self.schema.features])
+        rows: TypedRows = known.read(self.values, "The request")
+        return rows
+
     def part(self, rows: slice) -> Table:
         """Some of the rows."""
         values = {name: values[rows] for name, values in self.values.items()}
         return Table(self.schema, values, len(range(self.n)[rows]))
-
-    def matrix(self) -> Floats:
-        """The features as the model's own encoder codes them, (n, f)."""
-        encoded = np.zeros((self.n, len(self.schema.features)))
-        for j, column in enumerate(self.schema.features):
-            values = self.values[column.name]
-            if column.categories is not None:
-                encoded[:, j] = [column.codes.get(value, np.nan) for value in values]
-            elif column.is_required:
-                encoded[:, j] = values
-        return encoded
 
     def frame(self) -> pd.DataFrame | Floats:
         """The columns as a data frame; without names, an array."""

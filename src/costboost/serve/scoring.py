@@ -131,7 +131,7 @@ class Service:
         found = []
         for part in query.split(_ROWS):
             _check_time(end)
-            X: Any = part.table if self.is_direct else part.table.frame()
+            X: Any = part.table.rows() if self.is_direct else part.table.frame()
             costs = self._costs(part, X)
             found.append((*self.model._answer(X, costs), costs))
         codes = np.concatenate([one[0] for one in found])

@@ -31,7 +31,7 @@ from costboost._utils import (
     fit_at_once,
     one_of,
 )
-from costboost.columns.frames import as_csr, categorical_columns, check_table, is_sparse, numbers
+from costboost.columns.raw import as_csr, check_table, is_sparse, not_numbers, open_column
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier
 
@@ -358,9 +358,10 @@ def for_lightgbm(X: Any, owner: str) -> Any:
     is_pandas = hasattr(X, "iloc")
     names = list(X.columns)
     kinds = [str(dtype) for dtype in X.dtypes]
-    strange = [
-        names[j] for j in categorical_columns(X) if not (is_pandas and kinds[j] == "category")
-    ]
+    known = {
+        name for name, kind in zip(names, kinds, strict=True) if is_pandas * kind == "category"
+    }
+    strange = [name for name in not_numbers(X) if name not in known]
     if strange:
         raise ValueError(
             f"X of {owner} has columns that LightGBM, its default estimator, cannot take: "
@@ -369,14 +370,14 @@ def for_lightgbm(X: Any, owner: str) -> Any:
             "them as they are."
         )
     if not is_pandas:
-        return np.column_stack([numbers(X[name]) for name in names])
+        return np.column_stack([open_column(X[name]).values for name in names])
     plain = {j for j, dtype in enumerate(X.dtypes) if isinstance(dtype, np.dtype)}
     changed = [j for j in range(len(names)) if j not in plain and kinds[j] != "category"]
     if not changed:
         return X
     X = X.copy(deep=False)
     for j in changed:
-        X[names[j]] = numbers(X[names[j]])
+        X[names[j]] = open_column(X[names[j]]).values
     return X
 
 

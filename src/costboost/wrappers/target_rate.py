@@ -277,8 +277,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         classes = self.classes_
         if self.positive is None and classes.dtype.kind in "biuf":
             return 1
-        remedy = f"set positive={classes.tolist()[-1]!r} or positive={classes.tolist()[0]!r}"
-        return positive_code(self.positive, classes, "positive", type(self).__name__, remedy=remedy)
+        return positive_code(self.positive, classes, "positive", type(self).__name__)
 
     def _cost_parameter(self, model: Any) -> str | None:
         """Name of the estimator's parameter that takes the costs; None if it takes none."""

@@ -1,0 +1,885 @@
+"""What each column of a table holds, and what becomes of it: learned in `fit`, part of the model.
+
+Two steps. *Reading*: whatever a table is written in, a column holds numbers, booleans, dates or
+categories. *Encoding*: numbers stay, categories become codes, dates become parts that repeat
+(month, weekday, hour), and what says nothing about new rows is left out: ids, constants, free text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from datetime import datetime
+from difflib import get_close_matches
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost.columns.files import TableError
+from costboost.columns.raw import RawColumn, RawTable, as_texts
+
+# A part of a date is an input if the dates span this many days, so that its values repeat.
+PART_DAYS = {"month": 730, "day": 61, "weekday": 14, "hour": 2}
+# Text with more different values than this, and than half of the rows, is an id.
+ID_VALUES = 50
+# Text that is longer on average, and differs so often, is free text.
+LONG_TEXT = 60
+# What stands for a missing value in a column that holds something else in all other rows.
+MARKS = ("?", "-", ".", "*", "unknown")
+KINDS = ("number", "boolean", "category", "date")
+_ID_NAME = re.compile(
+    r"(^|_|\b)(id|uuid|guid|key|index|rownum|row_number)$|^id(_|$)|^unnamed|(?-i:[a-z]I[dD]$)", re.I
+)
+_YEAR, _PAIR = r"(?P<y>\d{4})", r"\d{1,2}"
+_DAY, _MONTH = rf"(?P<d>{_PAIR})", rf"(?P<m>{_PAIR})"
+_TIME = (
+    r"(?:[T ](?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?:\.(?P<f>\d{1,9}))?)?"
+    r"(?P<z>Z|[+-]\d\d:?\d\d)?)?"
+)
+# How the day is written; the time may follow. The last two cannot be told apart by a day up to 12.
+DATES = {
+    "%Y-%m-%d": re.compile(f"{_YEAR}-{_MONTH}-{_DAY}{_TIME}"),
+    "%Y/%m/%d": re.compile(f"{_YEAR}/{_MONTH}/{_DAY}{_TIME}"),
+    "%d.%m.%Y": re.compile(rf"{_DAY}\.{_MONTH}\.{_YEAR}{_TIME}"),
+    "%d/%m/%Y": re.compile(f"{_DAY}/{_MONTH}/{_YEAR}{_TIME}"),
+    "%m/%d/%Y": re.compile(f"{_MONTH}/{_DAY}/{_YEAR}{_TIME}"),
+}
+_UNCLEAR = ("%d/%m/%Y", "%m/%d/%Y")
+_COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
+_BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+
+
+class ColumnError(TableError):
+    """A column lacks, or holds a value that cannot be read as in `fit`.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    row : int or None
+        The first row with such a value, counted from 0.
+    """
+
+    def __init__(self, message: str, column: Any, row: int | None = None) -> None:
+        super().__init__(message)
+        self.column = column
+        self.row = row
+
+
+# --- texts as what they mean -------------------------------------------------------------------
+
+
+def number_of(text: str, decimal: str = ".") -> float | None:
+    """The number that a text writes; None if it is none."""
+    if decimal == ",":
+        if not _COMMA.fullmatch(text):
+            return None
+        text = text.replace(",", ".")
+    try:
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def moment_of(text: str, pattern: re.Pattern[str]) -> np.datetime64 | None:
+    """The time that a text writes, in UTC if it says how far from it; None if it is none."""
+    found = pattern.fullmatch(text)
+    if found is None:
+        return None
+    y, m, d, H, M, S, f, z = found.group("y", "m", "d", "H", "M", "S", "f", "z")
+    try:
+        moment = datetime(int(y), int(m), int(d), int(H or 0), int(M or 0), int(S or 0))
+    except ValueError:
+        return None
+    value = np.datetime64(moment, "us") + np.timedelta64(int((f or "0").ljust(6, "0")[:6]), "us")
+    if z and z != "Z":
+        minutes = 60 * int(z[1:3]) + int(z[-2:])
+        value += np.timedelta64(minutes if z[0] == "-" else -minutes, "m")
+    return value
+
+
+def _parts(moments: AnyArray) -> dict[str, Floats]:
+    """Month, day, weekday (Monday is 1) and hour of times; NaN where there is none."""
+    days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
+    missing = np.isnat(moments)
+
+    def part(values: AnyArray) -> Floats:
+        return np.where(missing, np.nan, values.astype(np.int64))
+
+    return {
+        "month": part(months.astype(np.int64) % 12 + 1),
+        "day": part((days - months) / np.timedelta64(1, "D") + 1 if len(days) else days),
+        "weekday": part((days.astype(np.int64) + 3) % 7 + 1),
+        "hour": part((moments - days) // np.timedelta64(1, "h")),
+    }
+
+
+# --- one column --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table of `fit`.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : str
+        What it holds: ``"number"``, ``"boolean"``, ``"category"``, ``"date"``; or ``"text"``,
+        ``"empty"`` or ``"other"``, which are not used.
+    is_used : bool
+        Whether the model has inputs of it.
+    note : str
+        Why it is left out, or how it is read.
+    missing : int
+        In how many rows of `fit` it has no value.
+    categories : tuple of str
+        Its categories, as texts.
+    parts : tuple of str
+        The parts of a date that are inputs.
+    decimal, mark, format : str
+        How its texts are written: the decimal mark of numbers, a mark for missing values beyond
+        the usual ones, the order of day, month and year of dates.
+    """
+
+    name: Any
+    kind: str
+    is_used: bool = True
+    note: str = ""
+    missing: int = 0
+    categories: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    decimal: str = "."
+    mark: str = ""
+    format: str = ""
+
+    @property
+    def inputs(self) -> list[str]:
+        """Names of the model's inputs that are made of it."""
+        if not self.is_used:
+            return []
+        return [f"{self.name}_{part}" for part in self.parts] or [str(self.name)]
+
+    @cached_property
+    def _codes(self) -> dict[str, float]:
+        return {text: float(code) for code, text in enumerate(self.categories)}
+
+    def values(self, raw: RawColumn, where: str = "X", first: int = 0) -> AnyArray:
+        """What the rows hold: floats (codes of categories), or times."""
+        if self.kind == "category":
+            if raw.kind == "other":
+                raise self._error(raw, np.ones(1, dtype=bool), where, first)
+            places, texts = as_texts(raw)
+            codes: Mapping[Any, float] = self._codes
+            return _taken([codes.get(text, np.nan) for text in texts], places)
+        if raw.kind == self.kind or (raw.kind == "boolean" and self.kind == "number"):
+            return raw.values
+        if raw.kind == "number" and self.kind == "boolean":
+            bad = ~(np.isnan(raw.values) | np.isin(raw.values, (0.0, 1.0)))
+            if bad.any():
+                raise self._error(raw, bad, where, first)
+            return raw.values
+        if raw.kind not in ("text", "category"):
+            bad = np.ones(len(raw.values), dtype=bool)
+            if raw.kind in ("number", "boolean"):
+                bad = ~np.isnan(raw.values)
+            elif raw.kind == "date":
+                bad = ~np.isnat(raw.values)
+            if raw.kind == "other" or bad.any():
+                raise self._error(raw, bad, where, first)
+            nothing: Any = np.datetime64("NaT", "us") if self.kind == "date" else np.nan
+            return np.full(len(raw.values), nothing)
+        read = [self._read(text) for text in raw.texts]
+        strange = [
+            place
+            for place, (text, value) in enumerate(zip(raw.texts, read, strict=True))
+            if value is None and text is not None and text != self.mark
+        ]
+        if strange:
+            bad = np.isin(raw.values, strange)
+            if bad.any():
+                raise self._error(raw, bad, where, first)
+        return _taken(read, raw.values, is_date=self.kind == "date")
+
+    def _read(self, text: str | None) -> Any:
+        """A text as what the column holds; None if it is missing or unreadable."""
+        if text is None or text == self.mark:
+            return None
+        if self.kind == "number":
+            return number_of(text, self.decimal)
+        if self.kind == "boolean":
+            return _BOOLEANS.get(text.lower())
+        for form in (self.format, "%Y-%m-%d"):  # a year in front can be read in one way only
+            value = moment_of(text, DATES[form]) if form else None
+            if value is not None:
+                return value
+        return None
+
+    def _error(self, raw: RawColumn, bad: Bools, where: str, first: int) -> ColumnError:
+        """The error for values that cannot be read."""
+        rows = np.flatnonzero(bad)
+        row = int(rows[0]) if len(rows) else 0
+        wanted = {
+            "number": "numbers" + (" with a decimal comma" if self.decimal == "," else ""),
+            "boolean": "true or false",
+            "category": "texts or numbers",
+            "date": f"dates like {datetime(2026, 12, 31).strftime(self.format or '%Y-%m-%d')}",
+        }[self.kind]
+        given = f"values of the type {raw.type or raw.kind}"
+        if raw.kind in ("text", "category"):
+            given = f"{raw.texts[int(raw.values[row])]!r}"
+        elif raw.kind in ("number", "date"):
+            given = f"{raw.values[row]}"
+        count = f", {len(rows):,} such rows" if len(rows) > 1 else ""
+        return ColumnError(
+            f"{where}: the column {self.name!r} must hold {wanted}, as in fit, got {given} (row "
+            f"{first + row}{count}). Correct the values, or leave them empty.",
+            self.name,
+            row,
+        )
+
+    def encode(self, raw: RawColumn, where: str = "X", first: int = 0) -> list[Floats]:
+        """The inputs of the model, a float per row."""
+        values = self.values(raw, where, first)
+        if self.kind != "date":
+            return [values]
+        found = _parts(values)
+        return [found[part] for part in self.parts]
+
+
+def _taken(values: Sequence[Any], places: Ints, is_date: bool = False) -> AnyArray:
+    """The value of each row; missing where there is none."""
+    if is_date:
+        nothing = np.datetime64("NaT", "us")
+        known = np.array([nothing if v is None else v for v in [*values, None]], "datetime64[us]")
+    else:
+        known = np.array([*values, None], dtype=np.float64)
+    return known[places]
+
+
+class Seen:
+    """What was seen of a column so far: enough to say what it holds, however rows arrive."""
+
+    def __init__(self, name: Any) -> None:
+        self.name = name
+        self.rows = self.known = 0
+        self.kinds: set[str] = set()
+        self.types: set[str] = set()
+        self.texts: Counter[str] = Counter()
+        self.low: Any = None
+        self.high: Any = None
+        self.parts: dict[str, set[float]] = {part: set() for part in PART_DAYS}
+        # Different whole numbers, if the name says that they are ids; None if some are not whole.
+        self.numbers: Any = np.empty(0) if _ID_NAME.search(str(name)) else None
+
+    def add(self, raw: RawColumn, n: int) -> Seen:
+        """Look at some more rows."""
+        self.rows += n
+        self.types.add(raw.type)
+        if raw.kind in ("text", "category"):
+            counts = np.bincount(raw.values[raw.values >= 0], minlength=len(raw.texts))
+            for text, count in zip(raw.texts, counts.tolist(), strict=True):
+                if text is not None and count:
+                    self.texts[text] += count
+                    self.known += count
+            if raw.type == "null" or (raw.kind == "text" and not self.texts):
+                return self
+        elif raw.kind == "other":
+            self.known += n
+        else:
+            known = raw.values[~(np.isnat if raw.kind == "date" else np.isnan)(raw.values)]
+            self.known += len(known)
+            if not len(known):
+                return self
+            self._span(known.min(), known.max())
+            if raw.kind == "date":
+                for part, found in _parts(known).items():
+                    self.parts[part] |= set(np.unique(found).tolist())
+            elif self.numbers is not None:
+                self._count(known)
+        self.kinds.add(raw.kind)
+        return self
+
+    def _span(self, low: Any, high: Any) -> None:
+        self.low = low if self.low is None else min(self.low, low)
+        self.high = high if self.high is None else max(self.high, high)
+
+    def _count(self, values: Floats) -> None:
+        if (values != np.floor(values)).any():
+            self.numbers = None
+        else:
+            self.numbers = np.unique(np.concatenate([self.numbers, values]))
+
+    def merge(self, other: Seen) -> Seen:
+        """With what was seen of other rows."""
+        self.rows, self.known = self.rows + other.rows, self.known + other.known
+        self.kinds |= other.kinds
+        self.types |= other.types
+        self.texts += other.texts
+        if other.low is not None:
+            self._span(other.low, other.high)
+        for part, values in other.parts.items():
+            self.parts[part] |= values
+        if self.numbers is not None and other.numbers is not None:
+            self._count(other.numbers)
+        else:
+            self.numbers = None
+        return self
+
+    def column(self, asked: str | None = None, keep: bool = False) -> Column:
+        """What the column holds, and what becomes of it."""
+        name, missing = self.name, self.rows - self.known
+        if asked == "ignore":
+            return replace(self.column(keep=True), is_used=False, note="as you asked")
+        if not self.known:
+            return Column(name, "empty", False, "empty: no row has a value", missing)
+        if "other" in self.kinds:
+            what = ", ".join(sorted(self.types))
+            if asked is not None:
+                raise self._refuse(asked, f"it holds {what}")
+            return Column(name, "other", False, f"holds {what}, which is not used", missing)
+        if "date" in self.kinds and self.kinds & {"number", "boolean"}:
+            raise self._mixed()
+        found = self._as_asked(asked) if asked else self._inferred()
+        found = replace(found, missing=missing)
+        if found.kind == "date" and found.is_used:
+            found = self._with_parts(found, is_asked=asked is not None)
+        return found if asked or not found.is_used else self._without_use(found, keep)
+
+    def _kind(self) -> str:
+        return next(iter(self.kinds)) if len(self.kinds) == 1 else "other"
+
+    def _mixed(self) -> ColumnError:
+        return ColumnError(
+            f"The column {self.name!r} must hold values of one kind, got {sorted(self.types)}. "
+            "Convert it to one type.",
+            self.name,
+        )
+
+    def _refuse(self, asked: str, why: str) -> ColumnError:
+        return ColumnError(
+            f"The 'columns' parameter says that {self.name!r} is {asked!r}, and {why}. Correct "
+            "the values, or say what it is: 'number', 'boolean', 'category', 'date', 'ignore'.",
+            self.name,
+        )
+
+    def _inferred(self) -> Column:
+        """What it holds, by its type or its texts."""
+        if "category" in self.kinds:
+            return self._category()
+        if "text" not in self.kinds:
+            return Column(self.name, "number" if "number" in self.kinds else self._kind())
+        if self.kinds == {"text"}:
+            found = self._texts_as(KINDS)
+            return self._category() if found is None else found
+        found = self._texts_as(sorted(self.kinds - {"text"}))
+        if found is None:
+            raise self._mixed()
+        return found
+
+    def _texts_as(self, kinds: Collection[str]) -> Column | None:
+        """What the texts mean; None if they are texts."""
+        if "number" in kinds:
+            for decimal in (".", ","):
+                mark = self._mark(lambda text: number_of(text, decimal) is not None)  # noqa: B023
+                if mark is not None:
+                    note = "decimal comma" if decimal == "," else ""
+                    return self._marked(
+                        Column(self.name, "number", note=note, decimal=decimal), mark
+                    )
+        if "boolean" in kinds:
+            mark = self._mark(lambda text: text.lower() in _BOOLEANS)
+            if mark is not None:
+                return self._marked(Column(self.name, "boolean"), mark)
+        if "date" in kinds:
+            marks = {form: self._mark(self._is_date(form)) for form in DATES}
+            forms = [form for form, mark in marks.items() if mark is not None]
+            if forms:
+                found = self._marked(Column(self.name, "date", format=forms[0]), marks[forms[0]])
+                if len(forms) == 1:
+                    return found
+                example = next(text for text in self.texts if text not in MARKS)
+                note = (
+                    f"dates such as {example}: day or month first? Say columns={{{self.name!r}: "
+                    f"{forms[0]!r}}}, or write them as 2026-12-31"
+                )
+                return replace(found, is_used=False, note=note)
+        return None
+
+    @staticmethod
+    def _is_date(form: str) -> Any:
+        return lambda text: moment_of(text, DATES[form]) is not None
+
+    def _mark(self, fits: Any) -> str | None:
+        """The mark of missing values, or an empty text, if all other texts fit; else None."""
+        mark = ""
+        for text in self.texts:
+            if not fits(text):
+                if mark or text not in MARKS or len(self.texts) == 1:
+                    return None
+                mark = text
+        return mark
+
+    def _marked(self, column: Column, mark: str | None) -> Column:
+        if not mark:
+            return column
+        n = self.texts[mark]
+        note = f"{mark!r} read as missing, {n:,} row{'s' if n > 1 else ''}"
+        return replace(column, mark=mark, note=", ".join(filter(None, (column.note, note))))
+
+    def _category(self, note: str = "") -> Column:
+        texts = list(self.texts)
+        numbers = [number_of(text) for text in texts]
+        if None in numbers:
+            texts.sort()
+        else:
+            texts = [text for _, text in sorted(zip(numbers, texts, strict=True))]
+        return Column(self.name, "category", categories=tuple(texts), note=note)
+
+    def _as_asked(self, asked: str) -> Column:
+        """What the user says that it holds."""
+        if asked == "category":
+            return self._category("as you asked")
+        kind = "date" if "%" in asked else asked
+        if not self.kinds & {"text", "category"}:
+            if kind in self.kinds or (kind == "number" and self.kinds == {"boolean"}):
+                return Column(self.name, kind, note="as you asked")
+            if kind == "boolean" and self.low in (0.0, 1.0) and self.high in (0.0, 1.0):
+                return Column(self.name, kind, note="as you asked")
+            raise self._refuse(asked, f"it holds {', '.join(sorted(self.types))}")
+        if "%" in asked:
+            mark = self._mark(self._is_date(asked))
+            found = None if mark is None else Column(self.name, "date", format=asked)
+            found = None if found is None else self._marked(found, mark)
+        else:
+            found = self._texts_as([kind])
+        if found is None:
+            fits = Column(self.name, kind, format=asked if "%" in asked else "")._read
+            strange = next((t for t in self.texts if fits(t) is None), next(iter(self.texts)))
+            raise self._refuse(asked, f"it holds {strange!r}")
+        if not found.is_used:
+            raise self._refuse(asked, f"it holds {found.note}")
+        return found
+
+    def _with_parts(self, column: Column, is_asked: bool) -> Column:
+        """The parts of a date that differ from row to row, and repeat."""
+        if self.texts:
+            read = [column._read(text) for text in self.texts]
+            moments = np.array([m for m in read if m is not None], dtype="datetime64[us]")
+            self._span(moments.min(), moments.max())
+            for part, found in _parts(moments).items():
+                self.parts[part] |= set(np.unique(found).tolist())
+        span = (self.high - self.low) / np.timedelta64(1, "D")
+        parts = tuple(
+            part
+            for part, days in PART_DAYS.items()
+            if (is_asked or span >= days) and len(self.parts[part]) > 1
+        )
+        if parts:
+            note = ", ".join(filter(None, ("as " + ", ".join(parts), column.note)))
+            return replace(column, parts=parts, note=note)
+        note = f"dates of {int(span) + 1} days: too short a time for months or weekdays to repeat"
+        return replace(column, is_used=False, note=note)
+
+    def _without_use(self, column: Column, keep: bool) -> Column:
+        """The column, left out if its values say nothing about new rows."""
+        note = ""
+        if self.texts:
+            distinct = len(self.texts) - (column.mark in self.texts)
+            if distinct == 1:
+                note = f"constant: always {next(t for t in self.texts if t != column.mark)}"
+            elif column.kind == "category" and "category" not in self.kinds and not keep:
+                length = sum(len(text) * n for text, n in self.texts.items()) / self.known
+                if distinct > max(ID_VALUES, 0.5 * self.known):
+                    note = f"an id: {distinct:,} different texts on {self.known:,} rows"
+                elif distinct > ID_VALUES and length > LONG_TEXT:
+                    note = f"free text: {length:.0f} characters on average"
+            elif column.kind == "number" and self.numbers is not None and distinct == self.known:
+                self._count(np.array([v for t in self.texts if (v := column._read(t)) is not None]))
+        elif self.low == self.high and column.kind != "date":
+            note = f"constant: always {self.low:g}"
+        is_id = column.kind == "number" and self.numbers is not None and self.known >= 20
+        if not note and is_id and len(self.numbers) == self.known and not keep:
+            note = "an id: a different whole number on every row, and so its name says"
+        if note:
+            kind = "text" if note.startswith("free") else column.kind
+            return replace(column, kind=kind, is_used=False, note=note, parts=(), categories=())
+        return column
+
+
+# --- all columns -------------------------------------------------------------------------------
+
+
+def look(
+    X: Any, overrides: Mapping[Any, str] | None = None, seen: Mapping[Any, Seen] | None = None
+) -> dict[Any, Seen]:
+    """What the columns of a table hold, added to what was seen of other rows."""
+    table = X if isinstance(X, RawTable) else RawTable(X)
+    n, found = len(table), dict(seen or {})
+    for name in table.names:
+        raw = table[name]
+        if (overrides or {}).get(name) == "category" and raw.kind in ("number", "boolean", "date"):
+            places, texts = as_texts(raw)
+            raw = RawColumn("text", places, texts, raw.type)
+        found[name] = found.get(name, Seen(name)).add(raw, n)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What becomes of the columns of a table: learned in `fit`, used whenever rows are read.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+        The columns of `fit`, in their order; empty if it was given an array, whose columns are
+        numbers.
+    n_features : int
+        Their number.
+    target : str
+        Name of the target, if it has one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"kind": ["a", "b", "a"], "size": [1, 2, 3], "unit": ["kg"] * 3})
+    >>> print(Columns.learn(table))
+    column  kind      becomes        note
+    kind    category  2 categories
+    size    number    a number
+    unit    category  nothing        constant: always kg
+    """
+
+    columns: tuple[Column, ...]
+    n_features: int
+    target: str = ""
+
+    @classmethod
+    def learn(
+        cls,
+        X: Any,
+        overrides: Mapping[Any, str] | None = None,
+        *,
+        target: str = "",
+        left_out: Mapping[Any, str] | None = None,
+        keep: Collection[Any] = (),
+    ) -> Columns:
+        """Find out what the columns of a table hold.
+
+        Parameters
+        ----------
+        X : frame of pandas or polars, Arrow table, or mapping of name to values
+            The rows; numbers, booleans and dates may be written as text.
+        overrides : mapping of name to kind, optional
+            What columns are, whatever they look like: ``"number"``, ``"boolean"``,
+            ``"category"``, ``"date"`` (or how dates are written, such as ``"%d/%m/%Y"``),
+            ``"ignore"``.
+        target : str
+            Name of the target, which may be a column of tables.
+        left_out : mapping of name to reason, optional
+            Columns that are not used.
+        keep : collection of names
+            Columns that are used even if they look like ids or free text.
+
+        Returns
+        -------
+        Columns
+            What becomes of each.
+
+        Raises
+        ------
+        ColumnError
+            If a column does not hold what `overrides` say, or none is left to learn from.
+        """
+        return cls.of_seen(
+            look(X, overrides), overrides, target=target, left_out=left_out, keep=keep
+        )
+
+    @classmethod
+    def of_seen(
+        cls,
+        seen: Mapping[Any, Seen],
+        overrides: Mapping[Any, str] | None = None,
+        *,
+        target: str = "",
+        left_out: Mapping[Any, str] | None = None,
+        keep: Collection[Any] = (),
+    ) -> Columns:
+        """What becomes of columns of which all rows were seen."""
+        asked = dict(overrides or {})
+        check_overrides(asked, seen)
+        others = {target: "the target", **(left_out or {})}
+        found = []
+        for name, one in seen.items():
+            if name in others:
+                column = one.column(asked.get(name), keep=True)
+                found.append(replace(column, is_used=False, note=others[name]))
+            else:
+                found.append(one.column(asked.get(name), keep=name in keep))
+        if not any(column.is_used for column in found):
+            why = "; ".join(f"{c.name!r}: {c.note}" for c in found[:5])
+            raise TableError(
+                f"No column is left to learn from ({why}). Pass other columns, or say what they "
+                "are by the 'columns' parameter."
+            )
+        return cls(tuple(found), len(found), target)
+
+    @classmethod
+    def of_array(cls, n_features: int) -> Columns:
+        """The columns of an array: numbers without names."""
+        return cls((), n_features)
+
+    def __len__(self) -> int:
+        return self.n_features
+
+    def __iter__(self) -> Iterator[Column]:
+        return iter(self.columns or (Column(f"x{j}", "number") for j in range(self.n_features)))
+
+    def __getitem__(self, name: Any) -> Column:
+        for column in self:
+            if column.name == name:
+                return column
+        raise KeyError(name)
+
+    # -- the inputs of the model ----------------------------------------------------------------
+
+    @cached_property
+    def used(self) -> tuple[Column, ...]:
+        """The columns that rows must have."""
+        return tuple(column for column in self if column.is_used)
+
+    @cached_property
+    def inputs(self) -> list[str]:
+        """Names of the model's inputs: columns, and parts of dates."""
+        return [name for column in self for name in column.inputs]
+
+    @property
+    def n_inputs(self) -> int:
+        """Number of inputs."""
+        return len(self.sources)
+
+    @cached_property
+    def sources(self) -> Ints:
+        """For each input the position of its column."""
+        if not self.columns:
+            return np.arange(self.n_features)
+        counts = [len(column.inputs) for column in self.columns]
+        return np.repeat(np.arange(len(counts)), counts)
+
+    @cached_property
+    def categorical(self) -> list[int]:
+        """Positions of the inputs that are codes of categories."""
+        if not self.columns:
+            return []
+        return [j for j, at in enumerate(self.sources) if self.columns[at].kind == "category"]
+
+    @cached_property
+    def are_numbers(self) -> bool:
+        """Whether every column that is used is a number."""
+        return all(column.kind in ("number", "boolean") for column in self.used)
+
+    @cached_property
+    def optional(self) -> frozenset[Any]:
+        """Columns that tables may have or not: those that are left out, and the target."""
+        return frozenset([self.target, *(c.name for c in self.columns if not c.is_used)])
+
+    @property
+    def names_in(self) -> dict[str, AnyArray]:
+        """``feature_names_in_``, if all columns have names that are texts."""
+        names = [column.name for column in self.columns]
+        if not names or not all(isinstance(name, str) for name in names):
+            return {}
+        return {"feature_names_in_": np.array(names, dtype=object)}
+
+    @property
+    def surprising(self) -> list[Column]:
+        """Columns that are left out though they have values, and nobody asked for that."""
+        usual = ("constant", "empty", "as you asked", "only for the costs")
+        return [c for c in self.columns if not c.is_used and not c.note.startswith(usual)]
+
+    def by_column(self, values: Floats) -> Floats:
+        """Numbers of the inputs along the last axis, added up to those of the columns."""
+        if self.n_inputs == self.n_features and not self.optional - {self.target}:
+            return values
+        found = np.zeros((*values.shape[:-1], self.n_features))
+        for j, at in enumerate(self.sources):
+            found[..., at] += values[..., j]
+        return found
+
+    # -- rows -----------------------------------------------------------------------------------
+
+    def read(self, X: Any, where: str = "X", first: int = 0) -> TypedRows:
+        """Rows as the model reads them, found by the names of their columns.
+
+        Parameters
+        ----------
+        X : frame of pandas or polars, Arrow table, or mapping of name to values
+            The rows. Columns that the model does not use may be there or not.
+        where : str
+            What to call the rows in messages.
+        first : int
+            Number of the first row in messages.
+
+        Returns
+        -------
+        TypedRows
+            What `predict` and all other methods of the model take in place of a table.
+
+        Raises
+        ------
+        ColumnError
+            If a column is missing; by `TypedRows.matrix`, if it holds values that cannot be read
+            as in `fit`.
+        """
+        table = X if isinstance(X, RawTable) else RawTable(X)
+        for column in self.used:
+            if column.name not in table.names:
+                raise self.lacks(column.name, table.names, where)
+        return TypedRows(self, table, where, first)
+
+    def encode(self, X: Any, where: str = "X", first: int = 0) -> Floats:
+        """The inputs of the model, a row per row of a table; see `read`."""
+        return self.read(X, where, first).matrix()
+
+    def lacks(self, name: Any, given: Iterable[Any], where: str) -> ColumnError:
+        """The error for a column that rows lack, with the nearest name that nobody knows."""
+        names = list(given)
+        known = {column.name for column in self}
+        unknown = {str(n).lower(): n for n in names if n not in known and n != self.target}
+        near = get_close_matches(str(name).lower(), unknown, n=1, cutoff=0.5)
+        hint = f" Is it {unknown[near[0]]!r}?" if near else ""
+        shown = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
+        return ColumnError(
+            f"{where} lacks the column {name!r}, which the model needs.{hint} It has: {shown}. "
+            "Rename or add the column.",
+            name,
+        )
+
+    def example(self) -> Any:
+        """A row that the model can decide: zeros, first categories, some day."""
+        if not self.columns:
+            return np.zeros((1, self.n_features))
+        row: dict[Any, list[Any]] = {}
+        for column in self.used:
+            usual = {"category": column.categories[:1], "date": ("2026-01-01",)}
+            row[column.name] = list(usual.get(column.kind, (0.0,))) or [None]
+        return self.read(row)
+
+    def check(self) -> None:
+        """Raise a ValueError if a file has made up columns that no `fit` could learn."""
+        for column in self.columns:
+            fine = (
+                all(type(getattr(column, f.name)) is str for f in fields(column)[7:])
+                and column.format in ("", *DATES)
+                and type(column.name) in (str, int)
+                and set(column.parts) <= set(PART_DAYS)
+                and all(type(text) is str for text in column.categories)
+                and (column.kind in KINDS or not column.is_used)
+                and (bool(column.parts) == (column.kind == "date") or not column.is_used)
+            )
+            if not fine:
+                raise ValueError(f"the column {column.name!r:.40} is none that fit could learn")
+        if self.columns and len(self.columns) != self.n_features:
+            raise ValueError("the number of columns is not that of the names")
+
+    # -- for people -----------------------------------------------------------------------------
+
+    def __str__(self) -> str:
+        rows = [("column", "kind", "becomes", "note"), *self._rows()]
+        widths = [max(len(row[j]) for row in rows) for j in range(3)]
+        lines = ("  ".join([*map(str.ljust, row, widths), row[3]]).rstrip() for row in rows)
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
+        if not self.columns and self.n_features > 20:
+            yield f"x0 ... x{self.n_features - 1}", "number", "a number", ""
+            return
+        for column in self:
+            becomes = "nothing"
+            if column.is_used:
+                many = len(column.categories)
+                becomes = ", ".join(column.parts) or {
+                    "category": f"{many:,} categories",
+                    "boolean": "0 or 1",
+                }.get(column.kind, "a number")
+            gaps = f"{column.missing:,} missing" if column.missing else ""
+            note = column.note if column.note != "as " + becomes else ""
+            yield str(column.name), column.kind, becomes, ", ".join(filter(None, (note, gaps)))
+
+
+class TypedRows:
+    """Rows that `Columns.read` found, in place of a table: typed columns, inputs of the model."""
+
+    def __init__(self, known: Columns, table: RawTable, where: str, first: int) -> None:
+        self.known = known
+        self.table = table
+        self.where = where
+        self.first = first
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return len(self), len(self.table.names)
+
+    @property
+    def columns(self) -> list[Any]:
+        """Names of the columns, those that the model does not know among them."""
+        return self.table.names
+
+    def __getitem__(self, name: Any) -> Any:
+        """A column as expressions read it: numbers as floats, categories as texts."""
+        column = next((c for c in self.known.columns if c.name == name), None)
+        if column is None or column.kind not in ("number", "boolean", "category"):
+            return self.table.source(name)
+        raw = self.table[name]
+        if column.kind != "category":
+            return column.values(raw, self.where, self.first)
+        places, texts = as_texts(raw)
+        return np.array([*texts, None], dtype=object)[places]
+
+    def values(self) -> AnyArray:
+        """The columns of `fit` as they were given, (n, n_features); None where there is none."""
+        found = np.full((len(self), len(self.known)), None, dtype=object)
+        for j, column in enumerate(self.known):
+            if column.name in self.table.names:
+                found[:, j] = np.asarray(self.table.source(column.name), dtype=object)
+        return found
+
+    def matrix(self) -> Floats:
+        """The inputs of the model, (n, n_inputs)."""
+        found = np.empty((len(self), self.known.n_inputs), dtype=np.float64)
+        j = 0
+        for column in self.known.used:
+            for values in column.encode(self.table[column.name], self.where, self.first):
+                found[:, j] = values
+                j += 1
+        return found
+
+
+def check_overrides(asked: Mapping[Any, str], names: Iterable[Any]) -> None:
+    """Raise a ValueError if the 'columns' parameter names what is not there."""
+    known = [str(name) for name in names]
+    for name, kind in asked.items():
+        if name not in names:
+            near = get_close_matches(str(name), known, n=1)
+            hint = f" Did you mean {near[0]!r}?" if near else f" X has {', '.join(known[:10])}."
+            raise ColumnError(
+                f"The 'columns' parameter names the column {name!r}, which X does not have.{hint}",
+                name,
+            )
+        if kind not in (*KINDS, "ignore", *DATES):
+            raise ColumnError(
+                f"The 'columns' parameter must say of {name!r} one of {(*KINDS, 'ignore')}, or how "
+                f"its dates are written, one of {tuple(DATES)}; got {kind!r}.",
+                name,
+            )

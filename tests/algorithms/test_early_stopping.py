@@ -1,0 +1,110 @@
+"""Early stopping of the algorithms of the loop: the best round on rows that no rule has seen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from costboost.boosting import StopBoosting
+from helpers.algorithms import ALGORITHMS, CASES, DRAWS, OPTIONS, classes_of, make, matrix_of, rows
+
+pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+AVERAGES = ("AdaMECClassifier", "CostingClassifier", "DSEClassifier")
+LOOP = [case for case in CASES if CASES[case][0] not in AVERAGES]
+
+
+def noisy(case, n=150, seed=0):
+    """Rows with so much noise that later rounds fit it."""
+    X, y, _ = rows(classes_of(case), n=n, seed=seed, noise=1.5)
+    return X, y
+
+
+def prices(case):
+    """AdaCost finds no rule where costs are far apart."""
+    k = classes_of(case)
+    return 1.0 - np.eye(k) if case.startswith("AdaCost") else matrix_of(k)
+
+
+def mean_cost(case, y, decided):
+    return prices(case)[y, decided].mean()
+
+
+@pytest.mark.parametrize("case", LOOP)
+def test_the_cost_by_round_is_that_of_the_stages(case):
+    """With rows of another table all rounds are run, and the training is what it was."""
+    X, y = noisy(case)
+    new, truth = noisy(case, seed=1)
+    clf = make(case, prices(case), n_estimators=6)
+    clf.fit(X, y, eval_set=(new, truth))
+    told = clf.evals_result_["decision"][0]["eval_set"]["cost"]
+    assert len(told) == clf.n_iter_
+    if clf.get_params().get("decision") == "bayes":
+        assert told[-1] == pytest.approx(mean_cost(case, truth, clf.predict(new)))
+        return
+    stages = [mean_cost(case, truth, decided) for decided in clf.staged_predict(new)]
+    np.testing.assert_allclose(told, stages)
+
+
+@pytest.mark.parametrize("case", LOOP)
+def test_the_best_round_is_kept(case):
+    X, y = noisy(case)
+    new, truth = noisy(case, seed=1)
+    options = {"n_estimators": 30, "early_stopping": True, "n_iter_no_change": 5}
+    clf = make(case, prices(case), **options).fit(X, y, eval_set=(new, truth))
+    told = clf.evals_result_["decision"][0]["eval_set"]["cost"]
+    assert clf.n_iter_ == told.argmin() + 1
+    assert len(told) - clf.n_iter_ <= 5
+    assert mean_cost(case, truth, clf.predict(new)) == pytest.approx(told.min())
+
+
+@pytest.mark.parametrize("case", ["AdaC2Classifier", "CSLogitBoostClassifier", "MCBoost tree"])
+def test_held_out_rows_are_not_trained_on(case):
+    X, y = noisy(case)
+    options = {"early_stopping": True, "validation_fraction": 0.3, "n_iter_no_change": 3}
+    clf = make(case, n_estimators=20, **options).fit(X, y)
+    assert len(clf.evals_result_["decision"][0]["held_out"]["cost"]) >= clf.n_iter_
+    again = make(case, n_estimators=20, **options).fit(X, y)
+    np.testing.assert_array_equal(clf.predict_proba(X), again.predict_proba(X))
+    with pytest.raises(ValueError, match=r"validation_fraction.*holds out none of"):
+        make(case, early_stopping=True).fit(X[:8], y[:8])
+    if case == "AdaC2Classifier":
+        packed = make(case, n_estimators=20, **options).fit(sparse.csr_matrix(X), y)
+        np.testing.assert_allclose(packed.decision_function(X), clf.decision_function(X))
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_off_by_default(name):
+    assert ALGORITHMS[name]().get_params().get("early_stopping", False) is False
+
+
+def test_callbacks_hear_of_rounds_and_end_them():
+    X, y = noisy("AdaC2Classifier")
+    heard = []
+
+    def hear(told):
+        heard.append((told.round, told.n_rounds, told.eval_cost))
+        if told.round == 3:
+            raise StopBoosting
+
+    clf = make("AdaC2Classifier", n_estimators=9).fit(X, y, eval_set=(X, y), callbacks=hear)
+    costs = clf.evals_result_["decision"][0]["eval_set"]["cost"].tolist()
+    assert heard == [(i + 1, 9, cost) for i, cost in enumerate(costs)]
+    assert clf.n_iter_ == 3
+    assert make("AdaC2Classifier").fit(X, y, callbacks=lambda told: True).n_iter_ == 1
+
+
+@pytest.mark.parametrize("name", ["CostingClassifier", "DSEClassifier"])
+def test_averages_of_samples_have_no_rounds(name):
+    X, y = noisy(name)
+    for options, given in (({"early_stopping": True}, {}), ({}, {"eval_set": (X, y)})):
+        with pytest.raises(ValueError, match="no rounds"):
+            make(name, **options).fit(X, y, **given)
+
+
+@pytest.mark.parametrize("case", [case for case in OPTIONS if case not in DRAWS][:6])
+def test_watching_changes_nothing(case):
+    X, y = noisy(case)
+    plain = make(case).fit(X, y)
+    watched = make(case).fit(X, y, eval_set=(X[:20], y[:20]))
+    np.testing.assert_allclose(plain.decision_function(X), watched.decision_function(X), atol=1e-9)
