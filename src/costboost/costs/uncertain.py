@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -237,14 +238,9 @@ class Scenarios:
         return f"<Scenarios of {kind} costs: {len(self._worst)}>"
 
 
-class _Expectation:
-    """A function of X whose uncertain result is replaced by its mean."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
-
-    def __call__(self, X: Any) -> Any:
-        return scenarios(self.function(X)).expected
+def _mean_of(function: Callable[[Any], Any], X: Any) -> Any:
+    """What a function of X returns, uncertain costs replaced by their means."""
+    return scenarios(function(X)).expected
 
 
 def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
@@ -280,7 +276,7 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
     """
     if callable(cost_matrix):
         if X is None:
-            return Scenarios(_Expectation(cost_matrix), None, is_uncertain=False)
+            return Scenarios(partial(_mean_of, cost_matrix), None, is_uncertain=False)
         return scenarios(cost_matrix(X))
     if isinstance(cost_matrix, Interval | Samples):
         if cost_matrix.ndim == 0:
