@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs.forms import Uncertain, as_floats, is_frame
+from costboost.costs.forms import Uncertain, as_floats, is_frame, object_array
 from costboost.costs.labels import listed, parameter
 
 if TYPE_CHECKING:
@@ -327,14 +327,9 @@ def _objects(form: Any) -> AnyArray:
     """The cells as an object array; empty if they are plain numbers, or if the form has none."""
     if is_frame(form):
         form = form.to_numpy()
-    if isinstance(form, list | tuple | np.ndarray):
-        try:
-            array = np.asarray(form)
-        except ValueError:  # not rectangular: Costs.resolve says so
-            return np.empty(0, dtype=object)
-        if array.dtype == object:
-            return array
-    return np.empty(0, dtype=object)
+    has_cells = isinstance(form, list | tuple | np.ndarray)
+    array = object_array(form) if has_cells else np.empty(0)
+    return array if array.dtype == object else np.empty(0, dtype=object)
 
 
 def _refilled(form: Any, cells: list[Any]) -> Any:
