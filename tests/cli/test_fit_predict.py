@@ -191,7 +191,7 @@ def test_more_decisions_than_classes(world: World, tmp_path: Path) -> None:
 def test_costs_of_an_excluded_column(world: World, tmp_path: Path) -> None:
     model, out = tmp_path / "m.costboost", tmp_path / "out.csv"
     fit(world, tmp_path, "--exclude", "amount,amount_ratio")
-    assert not {"amount", "amount_ratio"} & set(load(model).feature_names_in_)
+    assert not {"amount", "amount_ratio"} & set(load(model).columns_.inputs)
     run("predict", model, world.train, "-o", out)
     found = pd.read_csv(out)
     np.testing.assert_allclose(

@@ -182,7 +182,7 @@ def test_schema_accepts_what_the_service_accepts(name):
 
 def test_columns_that_only_costs_need():
     client = client_of("excluded")
-    assert "amount" not in model_of("excluded").feature_names_in_
+    assert "amount" not in model_of("excluded").columns_.inputs
     assert "amount" in client.get("/schema").json()["required"]
 
 
