@@ -502,7 +502,7 @@ class Seen:
                     note = f"free text: {length:.0f} characters on average"
             elif column.kind == "number" and self.numbers is not None and distinct == self.known:
                 self._count(np.array([v for t in self.texts if (v := column._read(t)) is not None]))
-        elif self.low == self.high and column.kind != "date":
+        elif column.kind != "date" and self.low == self.high and np.isfinite(self.low):
             note = f"constant: always {self.low:g}"
         is_id = column.kind == "number" and self.numbers is not None and self.known >= 20
         if not note and is_id and len(self.numbers) == self.known and not keep:

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._utils import is_integer
-from costboost.columns.columns import Columns, Seen, TypedRows, look
+from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
 from costboost.columns.raw import RawTable
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
@@ -257,7 +257,7 @@ def _batch_from(start: int) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if not start:
+        if not start or isinstance(error, ColumnError):  # which knows the row of the files
             raise
         raise ValueError(f"{error} Here row 0 is row {start} of the files.") from error
 
@@ -375,8 +375,8 @@ class ParquetSource(TrainingRows):
             labels = table[self.target]
             known = pa.array(self.classes, type=labels.type)
             codes = np.asarray(pc.index_in(labels, value_set=known).to_numpy(), dtype=np.intp)
+            given = self.files.batch_costs(self.costs, table, start, self.columns)
             with _batch_from(start):
-                given = self.files.batch_costs(self.costs, table, start, self.columns)
                 X = table.select(self.names).to_pandas() if self.shows_features else None
                 costs = self.pricing.resolve(given, X, codes)
             matrix = self._matrix_of(table, start) if features else None
@@ -626,8 +626,8 @@ def predict_parquet(
         for start, table in files.batches(columns, files.batch_rows(batch_rows, len(columns))):
             rows = model.columns_.read(table, owner, start)
             result = {name: table[name] for name in keep}
+            known = files.batch_costs(costs, table, start, model.columns_)
             with _batch_from(start):
-                known = files.batch_costs(costs, table, start, model.columns_)
                 answer = model._answer(rows, known, proba=proba)
             result["decision"] = pa.array(answer.costs.decisions[answer.codes])
             if proba and answer.proba is not None:
