@@ -208,7 +208,7 @@ ERRORS = {
     ),
     "which is positive, per_row": (
         dict(costs=per_row(5, 1, n=3)),
-        r"Name it, 'fraud' or 'ok': .* by positive= elsewhere",
+        r"Name it, 'fraud' or 'ok': .* by positive= in per_row",
     ),
     "transposed by its names": (
         dict(cost_matrix=pandas_frame(CLASSES, MATRIX).rename_axis(index="predicted")),

@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import binomtest
 
 from costboost.decisions import sensitivity
-from costboost.metrics import cost_by_threshold, cost_curve, total_cost
+from costboost.metrics import cost_by_threshold, total_cost
 from costboost.report import make_case, report_data
 from costboost.report.decisions import wilson
 from costboost.report.headline import headline
@@ -121,24 +121,6 @@ def test_curves_are_the_sliders_model(case):
 def test_price_of_one_more_unit_is_what_it_saves():
     (curve,) = report_data(two_classes(80)).capacities
     assert -np.diff(curve["expected"]) == pytest.approx(curve["prices"][:-1])
-
-
-def test_cost_curves_are_the_metric():
-    other = np.random.default_rng(3).dirichlet([1, 1], 300)
-    case = two_classes(rivals={"other": other})
-    found = report_data(case).cost_curve
-    for name, proba in {"The model": case.proba, "other": other}.items():
-        pc, cost = cost_curve(case.codes == 0, proba[:, 0], positive=True)
-        assert found["probability_cost"] == pytest.approx(pc)
-        assert found["costs"][name] == pytest.approx(cost)
-
-
-def test_stated_point_of_the_cost_curve():
-    """PC = p(+) C1 / (p(+) C1 + p(-) C2), from reduced costs: 25 missed, 5 for an alarm."""
-    case = two_classes(per_row=False)
-    share = (case.codes == 0).mean()
-    expected = 25 * share / (25 * share + 5 * (1 - share))
-    assert report_data(case).cost_curve["stated"] == pytest.approx(expected)
 
 
 def test_wilson_interval_is_scipys():
@@ -260,7 +242,7 @@ def test_groups_add_up():
     }
     case = two_classes(n, weights=True, segments=columns)
     report = report_data(case)
-    parts = {"amount": report.deciles, **report.segments}
+    parts = report.segments
     assert {name: len(parts[name]) for name in ("amount", "word", "number")} == {
         "amount": 10, "word": 12, "number": 5
     }  # fmt: skip

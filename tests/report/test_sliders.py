@@ -127,10 +127,7 @@ def test_packed_rows_keep_every_bit(case):
 
     def read(spec):
         """A column as the page reads it."""
-        if spec["kind"] == "constant":
-            return np.full(case.n, spec["value"])
-        values = array(spec["values"])
-        return values[array(spec["index"])] if spec["kind"] == "table" else values
+        return np.full(case.n, spec["constant"]) if "constant" in spec else array(spec)
 
     header = packed.header
     assert (array(header["truth"]) == case.codes).all()

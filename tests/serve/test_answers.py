@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import io
+import json
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from costboost.serve.requests import Query
-from costboost.serve.scoring import Service
+from costboost import CostBoostClassifier
+from costboost.serve import Settings
+from costboost.serve.app import create_app
+from costboost.serve.scoring import Service, load_service
 from serve.models import (
     ARROW,
     ARROW_FILE,
+    FRAUD,
     MODELS,
     PARQUET,
+    SMALL,
+    Client,
     client_of,
     model_of,
     records_of,
@@ -56,7 +63,8 @@ def test_json_answers_are_those_of_the_model(name, given):
 
 
 def query(service, X, explain):
-    return Query(service.columns.from_records(records_of(X)), None, None, explain)
+    body = json.dumps({"records": records_of(X), "explain": explain}).encode()
+    return service.requests.from_json(body, 1000)
 
 
 @pytest.mark.parametrize("name", ["expression", "review", "excluded", "learned", "array", "three"])
@@ -220,6 +228,66 @@ def test_costs_as_columns(kind):
     answer = client.decide(packed(table, kind), kind)
     assert answer.status_code == 422
     assert "of one form; both forms are there" in answer.json()["error"]["message"]
+
+
+def test_columns_that_the_model_does_not_use_come_back():
+    X = rows_of(model_of("review"), 3)
+    given = {"payment": ["a", "b", None], "n": [1, 2, 3]}
+    client = client_of("review")
+    plain = client.decide({"records": records_of(X)}).json()["rows"]
+    records = records_of(X.assign(**given))
+    rows = client.decide({"records": records}).json()["rows"]
+    assert [row.pop("given") for row in rows] == [
+        {"payment": one, "n": n} for one, n in zip(*given.values(), strict=True)
+    ]
+    assert rows == plain
+    again = client.decide(packed(X.assign(**given), PARQUET), PARQUET).json()["rows"]
+    assert [row["given"] for row in again] == [
+        {"payment": one, "n": n} for one, n in zip(*given.values(), strict=True)
+    ]
+    answer = client.decide(packed(X.assign(**given), ARROW), ARROW, headers={"accept": ARROW})
+    found = pa.ipc.open_stream(answer.content).read_all()
+    assert found["given.payment"].to_pylist() == given["payment"]
+
+
+@pytest.mark.filterwarnings("ignore::costboost.errors.ColumnWarning")
+def test_a_row_of_the_csv_that_the_model_was_fitted_on(tmp_path):
+    """Raw cells: dates, decimal commas, ids and marks of missing values, as they are written."""
+    rng = np.random.default_rng(0)
+    n = 400
+    days = pd.Timestamp("2026-01-05") + pd.to_timedelta(rng.integers(0, 24 * 90, n), "h")
+    amount = rng.lognormal(3, 1, n)
+    raw = pd.DataFrame(
+        {
+            "payment_id": np.arange(n) + 1000,
+            "when": days.strftime("%d.%m.%Y %H:%M"),
+            "amount": [f"{value:.2f}".replace(".", ",") for value in amount],
+            "country": rng.choice(["DE", "FR", "?"], n),
+            "abroad": rng.choice(["true", "false"], n),
+        }
+    ).astype(str)
+    y = np.where(rng.uniform(size=n) < 0.1 + 0.3 * (days.hour < 6), "fraud", "ok")
+    model = CostBoostClassifier({"fn": "amount + 15", **FRAUD}, **SMALL).fit(raw, y)
+    path = model.save(tmp_path / "m.costboost")
+    service = load_service(path)
+    client = Client(create_app(Settings(path), lambda: service))
+    new = raw[:7]
+    expected = model.predict_cost(new)
+    for body, kind in (
+        (new.to_csv(index=False).encode(), "text/csv"),
+        (new.to_csv(index=False, sep=";").encode(), "text/csv"),
+        (packed(new, PARQUET), PARQUET),
+        ({"records": new.to_dict("records")}, None),
+        ({"records": new[new.columns[::-1]].assign(other="x").to_dict("records")}, None),
+    ):
+        answer = client.decide(body, kind) if kind else client.decide(body)
+        assert answer.status_code == 200, answer.text
+        rows = answer.json()["rows"]
+        np.testing.assert_array_equal(column(rows, "expected_costs", model.decisions_), expected)
+        assert [row["given"]["payment_id"] for row in rows] == new["payment_id"].tolist()
+    schema = client.get("/schema").json()
+    assert schema["required"] == ["when", "amount", "country", "abroad"]
+    assert "payment_id" in schema["properties"]
 
 
 def test_unseen_categories_are_named():

@@ -22,7 +22,6 @@ from typer.testing import CliRunner
 
 from costboost import CostBoostClassifier
 from costboost.cli.serve import serve
-from costboost.serve.requests import Query
 from costboost.serve.scoring import load_service
 from serve.models import REVIEW, SMALL, fraud_frame, model_of, records_of, rows_of
 
@@ -124,7 +123,9 @@ def test_reload_and_drain_lose_nothing(tmp_path, workers):
     for model in (second, first):
         model.save(path)
         service = load_service(path)
-        found = service.answer(Query(service.columns.from_records(rows), None, None, False))
+        found = service.answer(
+            service.requests.from_json(json.dumps({"records": rows}).encode(), 100)
+        )
         right[service.fingerprint] = found.expected.tolist()
     old, new = list(right)[::-1]
     bodies = [json.dumps({"records": [row]}).encode() for row in rows]
@@ -227,7 +228,7 @@ def test_unfinished_connections(tmp_path):
             assert answer.startswith(b"HTTP/1.1 400") and answer.count(b"HTTP/1.1") == 1
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
-    assert 0 < len(log) < 50
+    assert 0 < len(log) < 50, log
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are found by /proc")

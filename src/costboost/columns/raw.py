@@ -274,7 +274,7 @@ def _float(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
-        return math.copysign(math.inf, value)
+        return math.inf if value > 0 else -math.inf
 
 
 def _of_distinct(codes: Any, distinct: Sequence[Any], name: str) -> RawColumn:

@@ -81,6 +81,10 @@ _FOLDED: dict[str, Callable[[Any, Any], Any]] = {
 class ExpressionError(ValueError):
     """The text cannot be read as an expression, or the table lacks a column that it names."""
 
+    # The cell that has no value where one is needed, counted in the rows that were given.
+    column: str | None = None
+    row: int | None = None
+
 
 class Expression:
     """A price as arithmetic over columns; see the module for the grammar.
@@ -138,11 +142,13 @@ class Expression:
             if missing[row]:
                 word = name if name.isidentifier() else f"`{name}`"
                 filler = "100" if column.dtype.kind == "f" else "'none'"
-                raise ExpressionError(
+                error = ExpressionError(
                     f"The expression {self.text!r} needs the column {name!r}, which is missing on "
                     f"{_rows(missing)} of {place}. Say what a missing value counts as, "
                     f"coalesce({word}, {filler}), or leave those rows out."
                 )
+                error.column, error.row = name, row
+                raise error
         given = ", ".join(f"{name} = {column[row]}" for (name, _), column in values.items())
         raise ExpressionError(
             f"The expression {self.text!r} is {prices[row]} on {_rows(wrong)} of {place}"

@@ -337,13 +337,19 @@ class Costs:
         return frozen(np.asarray(self.matrix - self.matrix.min(axis=1, keepdims=True)))
 
     @cached_property
+    def _priced(self) -> tuple[Floats, Ints]:
+        """Prices of the decisions, (k, d) by truth or (n, d) by row, and each row's place there."""
+        codes, given = self._truth, self._given_prices
+        if not self.is_per_row:
+            return self.matrix, codes
+        rows = np.arange(len(codes))
+        return frozen(self.matrix[rows, codes] if given is None else given), rows
+
+    @cached_property
     def prices(self) -> Floats:
         """Price of each decision on each row given its truth, (n, d)."""
-        if self._given_prices is not None:
-            return self._given_prices
-        codes = self._truth
-        rows = self.matrix[np.arange(len(codes)), codes] if self.is_per_row else self.matrix[codes]
-        return frozen(rows)
+        prices, rows = self._priced
+        return prices if self.is_per_row else frozen(prices[rows])
 
     @cached_property
     def reduced(self) -> Floats:
@@ -359,9 +365,8 @@ class Costs:
         if not self.decides_classes:
             places = {label: d for d, label in enumerate(self.decisions.tolist())}
             own = np.array([places.get(label, -1) for label in self.classes.tolist()])
-        if self.reduced_matrix is not None:
-            return frozen(_cheapest(self.reduced_matrix, own)[self._truth])
-        return frozen(_cheapest(self.prices, own[self._truth]))
+        prices, rows = self._priced
+        return frozen(_cheapest(prices, own[self._truth] if self.is_per_row else own)[rows])
 
     @cached_property
     def error_cost(self) -> Floats:
@@ -371,9 +376,8 @@ class Costs:
                 f"error_cost is defined for two decisions, and there are {len(self.decisions)}: "
                 f"{listed(self.decisions.tolist())}. Use reduced, the price of every decision."
             )
-        if self.reduced_matrix is not None:
-            return frozen(self.reduced_matrix.max(axis=1)[self._truth])
-        return frozen(np.abs(self.prices[:, 1] - self.prices[:, 0]))
+        prices, rows = self._priced
+        return frozen(np.abs(prices[:, 1] - prices[:, 0])[rows])
 
     def average(self, weights: Floats | None = None) -> Floats:
         """One (k, d) matrix for all rows: the matrix itself, or its weighted mean over the rows.
@@ -572,12 +576,8 @@ class Costs:
         array of shape (n,)
             What each row's decision costs, in the user's own (not reduced) prices.
         """
-        codes, taken = self._truth, np.asarray(decisions, dtype=np.intp)
-        if self.matrix is None:
-            return _taken(self.prices, taken)
-        if self.is_per_row:
-            return np.asarray(self.matrix[np.arange(len(codes)), codes, taken])
-        return np.asarray(self.matrix[codes, taken])
+        prices, rows = self._priced
+        return np.asarray(prices[rows, np.asarray(decisions, dtype=np.intp)])
 
     def regret(self, decisions: ArrayLike) -> Floats:
         """What the decision taken on each row costs beyond the cheapest one.

@@ -25,13 +25,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs.forms import Uncertain, as_floats, is_frame
+from costboost.costs.forms import Uncertain, as_floats, is_frame, object_array
 from costboost.costs.labels import listed, parameter
 
 if TYPE_CHECKING:
@@ -237,14 +238,9 @@ class Scenarios:
         return f"<Scenarios of {kind} costs: {len(self._worst)}>"
 
 
-class _Expectation:
-    """A function of X whose uncertain result is replaced by its mean."""
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
-
-    def __call__(self, X: Any) -> Any:
-        return scenarios(self.function(X)).expected
+def _mean_of(function: Callable[[Any], Any], X: Any) -> Any:
+    """What a function of X returns, uncertain costs replaced by their means."""
+    return scenarios(function(X)).expected
 
 
 def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
@@ -280,7 +276,7 @@ def scenarios(cost_matrix: Any, X: Any = None) -> Scenarios:
     """
     if callable(cost_matrix):
         if X is None:
-            return Scenarios(_Expectation(cost_matrix), None, is_uncertain=False)
+            return Scenarios(partial(_mean_of, cost_matrix), None, is_uncertain=False)
         return scenarios(cost_matrix(X))
     if isinstance(cost_matrix, Interval | Samples):
         if cost_matrix.ndim == 0:
@@ -331,14 +327,9 @@ def _objects(form: Any) -> AnyArray:
     """The cells as an object array; empty if they are plain numbers, or if the form has none."""
     if is_frame(form):
         form = form.to_numpy()
-    if isinstance(form, list | tuple | np.ndarray):
-        try:
-            array = np.asarray(form)
-        except ValueError:  # not rectangular: Costs.resolve says so
-            return np.empty(0, dtype=object)
-        if array.dtype == object:
-            return array
-    return np.empty(0, dtype=object)
+    has_cells = isinstance(form, list | tuple | np.ndarray)
+    array = object_array(form) if has_cells else np.empty(0)
+    return array if array.dtype == object else np.empty(0, dtype=object)
 
 
 def _refilled(form: Any, cells: list[Any]) -> Any:

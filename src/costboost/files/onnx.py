@@ -541,7 +541,7 @@ def _table(rule: Any, owner: str) -> Trees:
     tree = getattr(model, "tree_", None)
     if tree is not None and isinstance(rule, ClassRule) and is_regressor(model):
         return from_sklearn(tree, tree.value[:, :, 0].argmin(axis=1))
-    if tree is not None and isinstance(rule, ClassRule) and tree.n_outputs == 1:
+    if tree is not None and isinstance(rule, ClassRule) and getattr(tree, "n_outputs", 0) == 1:
         best = tree.value[:, 0, :].argmax(axis=1)
         return from_sklearn(tree, np.asarray(model.classes_, dtype=np.intp)[best])
     raise ValueError(

@@ -208,7 +208,7 @@ class Packed:
         pairs = [[self._column(case.cost_of(j, e)) for e in range(case.d)] for j in range(case.k)]
         self.header = {
             "rows": case.n,
-            "truth": self._codes(case.codes, case.k),
+            "truth": self._array(case.codes.astype(np.min_scalar_type(case.k - 1))),
             "weights": self._column(case.weights),
             "proba": [self._column(p) for p in case.proba.T],
             "costs": pairs,
@@ -225,19 +225,12 @@ class Packed:
         self.buffer.extend(values.astype(values.dtype.newbyteorder("<")).tobytes())
         return {"type": values.dtype.name, "at": place, "length": len(values)}
 
-    def _codes(self, values: Ints, k: int) -> dict[str, Any]:
-        return self._array(values.astype(np.min_scalar_type(k - 1)))
-
     def _column(self, values: Floats | float) -> dict[str, Any]:
-        """Append a column of numbers in the smallest form that keeps every bit."""
+        """Append a column of numbers, unless one number says it all."""
         column = np.atleast_1d(np.asarray(values, dtype=np.float64))
         if (column == column[0]).all():
-            return {"kind": "constant", "value": float(column[0])}
-        distinct, index = np.unique(column, return_inverse=True)
-        if len(distinct) <= min(65_536, len(column) // 2):
-            known, places = self._array(distinct), self._codes(index, len(distinct))
-            return {"kind": "table", "values": known, "index": places}
-        return {"kind": "raw", "values": self._array(column)}
+            return {"constant": float(column[0])}
+        return self._array(column)
 
     def compressed(self) -> bytes:
         """The buffer compressed by gzip, the same bytes on every run."""

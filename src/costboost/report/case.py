@@ -57,8 +57,8 @@ class Case:
         Maps row numbers to an array (rows, features): parts of the saving, in money.
     rounds : mapping of name to array
         Mean cost after each boosting round.
-    rivals : mapping of name to (decisions, probabilities or None)
-        Other ways to decide: codes (n,), and probabilities of the classes where there are some.
+    rivals : mapping of name to array of shape (n,)
+        Codes of the decisions of other ways to decide.
     ids : array of shape (n,) or None
         Names of the rows.
     title, unit : str
@@ -80,7 +80,7 @@ class Case:
     features: Mapping[str, AnyArray] = field(default_factory=dict)
     explain: Explain | None = None
     rounds: Mapping[str, Floats] = field(default_factory=dict)
-    rivals: Mapping[str, tuple[Ints, Floats | None]] = field(default_factory=dict)
+    rivals: Mapping[str, Ints] = field(default_factory=dict)
     ids: AnyArray | None = None
     title: str = ""
     unit: str = ""
@@ -300,12 +300,11 @@ def make_case(
         rule = "must not use the names of the report's own rules"
         raise _wrong("rivals", f"{rule}, got {taken}. Choose other names.")
 
-    def decide(given: Any, name: str) -> tuple[Ints, Floats | None]:
+    def decide(given: Any, name: str) -> Ints:
         """Labels of decisions as they are; probabilities by the smallest expected cost."""
         if np.ndim(given) != 2:
-            return _coded(_column(given, n, name), named, name), None
-        own = _table(given, (n, k), name)
-        return cheapest(expected_cost(own, matrix)), own
+            return _coded(_column(given, n, name), named, name)
+        return cheapest(expected_cost(_table(given, (n, k), name), matrix))
 
     idle = None
     if nothing is not None:
@@ -315,7 +314,7 @@ def make_case(
         matrix=matrix,
         proba=p,
         weights=weights,
-        decided=decide(p if decided is None else decided, "decided")[0],
+        decided=decide(p if decided is None else decided, "decided"),
         nothing=idle,
         idle=idle,
         time=None if time is None else _time(time, n),

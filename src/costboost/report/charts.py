@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost._words import amount, count
+from costboost._words import amount, count, money, number
 
 SERIES = ("@accent", "@amber", "@violet", "@rose", "@blue", "@green", "@brown", "@grey")
 Trace = dict[str, Any]
@@ -29,13 +29,16 @@ def short(text: str, most: int = 18) -> str:
 
 
 def amounts(values: Any, unit: str) -> list[Cell]:
-    """A column of money, to the cent."""
-    return [(amount(v, unit, 2), v) for v in np.asarray(values).tolist()]
+    """A column of money, to the cent; small amounts to two significant digits."""
+    cells = np.asarray(values).tolist()
+    largest = max(map(abs, cells), default=0.0)
+    form = money if largest < 0.1 else lambda v, unit, _: amount(v, unit, 2)
+    return [(form(v, unit, largest), v) for v in cells]
 
 
-def figures(values: Any, form: str, unit: str = "") -> list[Cell]:
-    """A column of numbers in the format `form`."""
-    return [(f"{unit}{v:{form}}", v) for v in np.asarray(values).tolist()]
+def figures(values: Any) -> list[Cell]:
+    """A column of numbers that are no money."""
+    return [(number(v), v) for v in np.asarray(values).tolist()]
 
 
 def counts(values: Any) -> list[Cell]:
@@ -84,18 +87,33 @@ class Figure:
     read: str
     data: list[Trace]
     layout: dict[str, Any]
-    table: str
+    table: str | None = None  # None: what is drawn
     wide: bool = False
+
+    def drawn_numbers(self) -> str:
+        """The lines as columns of a table, at about thirty of their points."""
+        x, axis = self.data[0]["x"], self.layout["xaxis"]
+        some = slice(None, None, max(1, len(x) // 30))
+        places = axis.get("ticktext", x)[some]
+        heading = axis.get("title", {"text": ""})["text"]
+        return table(
+            self.title,
+            (heading, [v if isinstance(v, str) else number(v) for v in places]),
+            *((one["name"], figures(one["y"][some])) for one in self.data if one["x"] == x),
+        )
 
     def html(self) -> str:
         """The element that the page's script draws into."""
         title, read = escape(self.title), escape(self.read)
         kind = "chart wide" if self.wide else "chart"
+        behind = self.drawn_numbers() if self.table is None else self.table
+        if behind:
+            behind = f"<details><summary>Numbers behind this chart</summary>{behind}</details>"
         return (
             f'<figure class="{kind}" id="figure-{self.name}">'
             f'<h3>{title}</h3><div class="plot" id="plot-{self.name}" data-figure="{self.name}" '
             f'role="img" aria-label="Chart: {title}. {read}"></div><figcaption>{read}</figcaption>'
-            f"<details><summary>Numbers behind this chart</summary>{self.table}</details></figure>"
+            f"{behind}</figure>"
         )
 
 
@@ -160,14 +178,6 @@ def line(name: str, x: Any, y: Any, color: str, dash: str | None = None, **more:
     style = {"color": color, "width": 2.5} | ({"dash": dash, "width": 1.5} if dash else {})
     values = {"x": numbers(x), "y": numbers(y)}
     return {"type": "scatter", "mode": "lines", "name": name, **values, "line": style, **more}
-
-
-def point(name: str, x: float, y: float, color: str) -> Trace:
-    """A point of plotly, ringed."""
-    ring = {"color": "@card", "width": 2}
-    marker = {"color": color, "size": 12, "symbol": "circle", "line": ring}
-    place = {"x": [float(x)], "y": [float(y)]}
-    return {"type": "scatter", "mode": "markers", "name": name, **place, "marker": marker}
 
 
 def bars(labels: list[str], values: Any, color: Any, hover: str, **more: Any) -> Trace:

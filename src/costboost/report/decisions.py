@@ -1,4 +1,4 @@
-"""How good are the decisions? Capacity, cost curve, calibration, boosting rounds."""
+"""How good are the decisions? Capacity, calibration, boosting rounds."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._words import count
-from costboost.metrics import cost_curve
 from costboost.report import charts
 from costboost.report.board import Board, by_saving
 from costboost.report.case import Case, sums
@@ -27,12 +26,11 @@ Z = 1.959964
 
 def decisions_section(report: ReportData) -> Section:
     """All curves about the decisions."""
-    case, curve = report.case, report.cost_curve
+    case = report.case
     wanted = [found for found in report.capacities if found["wanted"] > 0]
     limits = sorted(wanted, key=lambda found: -found["wanted"])[:2]
     charts = [
         *(_capacity_chart(case, found) for found in limits),
-        None if curve is None else _cost_curve_chart(curve),
         _calibration_chart(report.calibrations),
         _rounds_chart(case.rounds, case.unit) if case.rounds else None,
     ]
@@ -72,7 +70,6 @@ def capacity_curve(case: Case, board: Board, limited: int) -> dict[str, Any]:
 def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
     name, unit = case.decisions[curve["decision"]], case.unit
     x = curve["capacities"]
-    some = slice(None, None, max(1, len(x) // 25))
     return Figure(
         f"capacity-{curve['decision']}",
         f"If only a limited number of rows can get “{name}”",
@@ -90,71 +87,6 @@ def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
             "yaxis2": charts.axis("One more saves", unit, domain=[0, 0.34]),
             "height": 460,
         },
-        charts.table(
-            "Cost by capacity",
-            ("Capacity", charts.counts(x[some])),
-            ("Total cost", charts.amounts(curve["costs"][some], unit)),
-            ("One more saves", charts.amounts(curve["prices"][some], unit)),
-        ),
-    )
-
-
-# -- cost curve ---------------------------------------------------------------------------------
-
-
-def whole_cost_curve(case: Case) -> dict[str, Any] | None:
-    """Least cost over all thresholds, for every ratio of costs."""
-    # None if the idle decision is always, or never, right.
-    risky, weights = np.isin(case.codes, case.risky), case.weights
-    if not (weights[risky].any() and weights[~risky].any()):
-        return None
-    idle = case.idle or 0
-    known = {"The model": case.proba}
-    known |= {name: proba for name, (_, proba) in case.rivals.items() if proba is not None}
-    costs, pc = {}, np.linspace(0.0, 1.0, 101)
-    for name, proba in known.items():
-        risk = proba[:, case.risky].sum(axis=1)
-        pc, costs[name] = cost_curve(risky, risk, positive=True, sample_weight=weights)
-    # Share of missed cases in the cost of getting every row wrong (its cheapest wrong action).
-    gain = np.delete(case.prices, idle, axis=1).min(axis=1) - case.prices[:, idle]
-    missed = float((np.maximum(-gain, 0.0) * weights)[risky].sum())
-    alarmed = float((np.maximum(gain, 0.0) * weights)[~risky].sum())
-    stated = missed / (missed + alarmed) if missed + alarmed > 0 else None
-    return {"probability_cost": pc, "costs": costs, "stated": stated}
-
-
-def _cost_curve_chart(curve: dict[str, Any]) -> Figure:
-    weight, stated = curve["probability_cost"], curve["stated"]
-    never = np.minimum(weight, 1 - weight)
-    layout: dict[str, Any] = {
-        "xaxis": charts.axis("Weight of missed cases", range=[0, 1]),
-        "yaxis": charts.axis("Share of the largest cost", rangemode="tozero"),
-    }
-    if stated is not None:
-        upright = {"type": "line", "xref": "x", "yref": "paper", "y0": 0, "y1": 1}
-        dashed = {"color": "@ink", "width": 1.2, "dash": "dash"}
-        layout["shapes"] = [{**upright, "x0": stated, "x1": stated, "line": dashed}]
-        note = {"x": stated, "y": 1, "yref": "paper", "yanchor": "top", "showarrow": False}
-        side = "right" if stated > 0.7 else "left"
-        layout["annotations"] = [{**note, "text": " stated costs ", "xanchor": side}]
-    return Figure(
-        "cost-curve",
-        "If missed cases weighed more or less",
-        "Lower is better. To the right, missed cases make up more of the possible cost. Each point "
-        "uses the best threshold for its ratio of costs: the curve judges the ranking of the rows.",
-        [
-            charts.line("The same for every row", weight, never, "@grey", "dot"),
-            *(
-                charts.line(name, weight, cost, charts.color(place))
-                for place, (name, cost) in enumerate(curve["costs"].items())
-            ),
-        ],
-        layout,
-        charts.table(
-            "Normalised cost by weight of missed cases",
-            ("Weight", [f"{x:.2f}" for x in weight[::5]]),
-            *((name, [f"{c:.4f}" for c in cost[::5]]) for name, cost in curve["costs"].items()),
-        ),
     )
 
 
@@ -203,19 +135,17 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
         return np.concatenate([c[key] for c in found])
 
     traces = [charts.line("Perfect", [0, 1], [0, 1], "@grey", "dot")]
-    for place, c in enumerate(found):
-        trace = charts.line(
+    traces += [
+        charts.line(
             f"Class {c['label']}",
             c["predicted"],
             c["observed"],
             charts.color(place),
             mode="lines+markers",
-            marker={"size": 7},
             error_y=charts.whiskers(c["low"], c["observed"], c["high"], 1.2),
         )
-        trace["line"]["width"] = 2
-        traces.append(trace)
-    spans = zip(joined("low"), joined("high"), strict=True)
+        for place, c in enumerate(found)
+    ]
     return Figure(
         "calibration",
         "Do the probabilities mean what they say?",
@@ -229,9 +159,9 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
         charts.table(
             "Predicted and observed frequency by bin",
             ("Class", [c["label"] for c in found for _ in c["rows"]]),
-            ("Predicted", charts.figures(joined("predicted"), ".4f")),
-            ("Observed", charts.figures(joined("observed"), ".4f")),
-            ("95 % interval", [f"{low:.4f} to {high:.4f}" for low, high in spans]),
+            *((key.title(), charts.figures(joined(key))) for key in ("predicted", "observed")),
+            ("95 %, from", charts.figures(joined("low"))),
+            ("to", charts.figures(joined("high"))),
             ("Rows", charts.counts(joined("rows"))),
         ),
     )
@@ -241,26 +171,16 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
 
 
 def _rounds_chart(rounds: Mapping[str, Floats], unit: str) -> Figure:
-    best = [int(costs.argmin()) + 1 for costs in rounds.values()]
-    lowest = [float(costs.min()) for costs in rounds.values()]
-    traces = []
-    for place, (name, costs) in enumerate(rounds.items()):
-        color = charts.color(place)
-        traces += [
-            charts.line(name, np.arange(1, len(costs) + 1), costs, color),
-            charts.point(f"Lowest: round {best[place]}", best[place], lowest[place], color),
-        ]
+    lines = [
+        charts.line(name, np.arange(1, len(costs) + 1), costs, charts.color(place))
+        for place, (name, costs) in enumerate(rounds.items())
+    ]
+    best = ", ".join(f"{int(costs.argmin()) + 1} ({name})" for name, costs in rounds.items())
     return Figure(
         "rounds",
         "Cost after each boosting round",
         "The curve should flatten before it ends. If it still falls, more rounds would save more; "
-        "if it rises, fewer would.",
-        traces,
+        f"if it rises, fewer would. Lowest: round {best}.",
+        lines,
         {"xaxis": charts.axis("Round"), "yaxis": charts.axis("Mean cost of a row", unit)},
-        charts.table(
-            "Round of lowest mean cost",
-            ("Rows", list(rounds)),
-            ("Round", charts.figures(best, ",")),
-            ("Mean cost", charts.amounts(lowest, unit)),
-        ),
     )

@@ -107,7 +107,7 @@ def headline(case: Case) -> Headline:
     rules += [
         ("likeliest", usual, case.right[case.proba.argmax(axis=1)]),
         ("model", "The model", case.decided),
-        *(("rival", name, decided) for name, (decided, _) in case.rivals.items()),
+        *(("rival", name, decided) for name, decided in case.rivals.items()),
     ]
     paid = np.column_stack([case.spent(decided) for _, _, decided in rules])
     units, unit, days, daily = paid, "row", None, {}
@@ -207,14 +207,7 @@ def _costs_chart(head: Headline, unit: str) -> Figure:
             "yaxis": {"automargin": True, "autorange": "reversed"},
             "height": 120 + 48 * len(rules),
         },
-        charts.table(
-            "Total cost of each way to decide, and what the model saves against it",
-            ("Way to decide", [rule.name for rule in rules]),
-            ("Total cost", charts.amounts(value, unit)),
-            ("95 % interval", [span(r.cost.low, r.cost.high, unit) for r in rules]),
-            ("The model saves", charts.amounts([rule.saving.value for rule in rules], unit)),
-            ("95 % interval", [span(r.saving.low, r.saving.high, unit) for r in rules]),
-        ),
+        "",
         wide=True,
     )
 
@@ -223,7 +216,7 @@ def _costs_chart(head: Headline, unit: str) -> Figure:
 
 
 def comparison_section(report: ReportData) -> Section:
-    """A card for each alternative, and the savings by day."""
+    """All ways to decide in a table, and the savings by day."""
     case, head = report.case, report.headline
     unit = escape(case.unit)
     model, constant = head.rule("model").cost, head.rule("constant")
@@ -241,39 +234,34 @@ def comparison_section(report: ReportData) -> Section:
         f"(95 % interval {span(model.low, model.high, unit, model.value)}).{reached} "
         f"Intervals are Student's, of sums by {head.unit}."
     )
-    rivals = [rule for rule in head.rules if rule.key != "model"]
-    cards = "".join(_card(rule, unit) for rule in rivals)
+    rules = head.rules
+    table = charts.table(
+        "Total cost of each way to decide, and what the model saves against it",
+        ("Way to decide", [rule.name for rule in rules]),
+        ("Total cost", charts.amounts([rule.cost.value for rule in rules], case.unit)),
+        ("95 % interval", [span(r.cost.low, r.cost.high, case.unit) for r in rules]),
+        ("The model saves", charts.amounts([rule.saving.value for rule in rules], case.unit)),
+        ("95 % interval", [span(r.saving.low, r.saving.high, case.unit) for r in rules]),
+        ("Share", [_share(rule) for rule in rules]),
+    )
     return Section(
         "comparison",
         "Comparison",
         "Against other ways to decide",
-        [_daily_chart(head, rivals, case.unit)],
+        [_daily_chart(head, case.unit)],
         lead,
-        before=f'<div class="cards">{cards}</div>',
+        before=f'<div class="framed">{table}</div>',
     )
 
 
-def _card(rule: RuleCost, unit: str) -> str:
-    saving = rule.saving
-    kind, note, value = "good", "saved", saving.value
-    if saving.high <= 0:
-        kind, note, value = "bad", "lost", abs(saving.value)
-    elif saving.low <= 0:
-        kind, note = "even", "saved, but this may be chance"
-    share = ""
-    if rule.cost.value > 0:
-        part = percent(saving.value / rule.cost.value)
-        share = f"<p>{part} of {money(rule.cost.value, unit)}</p>"
-    return (
-        f'<div class="card {kind}"><h3>Against: {escape(rule.name)}</h3>'
-        f'<p class="big">{money(value, unit, *saving)}</p><p class="note">{note}</p>'
-        f"<p>95 % interval {span(saving.low, saving.high, unit, value)}</p>{share}</div>"
-    )
+def _share(rule: RuleCost) -> str:
+    return percent(rule.saving.value / rule.cost.value) if rule.cost.value > 0 else ""
 
 
-def _daily_chart(head: Headline, rules: Sequence[RuleCost], unit: str) -> Figure | None:
+def _daily_chart(head: Headline, unit: str) -> Figure | None:
     if head.days is None:
         return None
+    rules = [rule for rule in head.rules if rule.key != "model"]
     days = [str(day) for day in head.days]
     saved = {rule.name: head.daily[rule.name] - head.daily["The model"] for rule in rules}
     return Figure(
@@ -286,10 +274,5 @@ def _daily_chart(head: Headline, rules: Sequence[RuleCost], unit: str) -> Figure
             for (name, gain), color in zip(saved.items(), _colors(rules), strict=True)
         ],
         {"xaxis": {"type": "date"}, "yaxis": charts.axis("Saved so far", unit)},
-        charts.table(
-            "Saving of each day",
-            ("Day", days[:400]),
-            *((name, charts.amounts(gain[:400], unit)) for name, gain in saved.items()),
-        ),
         wide=True,
     )

@@ -66,21 +66,12 @@ def outcomes(case: Case) -> dict[str, Floats]:
 # -- groups of rows -----------------------------------------------------------------------------
 
 
-def deciles(case: Case) -> list[dict[str, Any]]:
-    """Costs by decile of the amount; empty without an amount."""
-    return [] if case.amount is None else _groups(case, *parts_of(case.amount[1], 10))
-
-
 def segments(case: Case) -> dict[str, list[dict[str, Any]]]:
-    """Costs by the values of each segment column, the costliest first; numbers by fifths."""
+    """Costs by tenths of the amount, and by the values of each segment column."""
     spent = case.spent(case.decided)
-
-    def groups(values: AnyArray) -> tuple[list[str], Ints]:
-        if values.dtype.kind in "iuf" and len(np.unique(values)) > MOST_GROUPS:
-            return parts_of(values.astype(np.float64), 5)
-        return ranked_words(values, spent, MOST_GROUPS, "{} others")
-
-    return {name: _groups(case, *groups(values)) for name, values in case.segments.items()}
+    found = {} if case.amount is None else {case.amount[0]: groups_of(case.amount[1], 10, spent)}
+    found |= {name: groups_of(values, 5, spent) for name, values in case.segments.items()}
+    return {name: _groups(case, *groups) for name, groups in found.items()}
 
 
 def _groups(case: Case, labels: list[str], place: Ints) -> list[dict[str, Any]]:
@@ -101,44 +92,35 @@ def shown(value: Any) -> str:
     return number(float(value)) if is_number else str(value)
 
 
-def ranked_words(
-    values: AnyArray, weight: Floats, most: int, others: str
-) -> tuple[list[str], Ints]:
-    """Values as words, those of the largest weight first, the last ones joined."""
-    words = values.astype(str)
+def groups_of(values: AnyArray, parts: int, weight: Floats) -> tuple[list[str], Ints]:
+    """Names of groups, and the group of each value: parts of equal size of numbers, else words."""
+    if values.dtype.kind in "iuf" and len(np.unique(values)) > MOST_GROUPS:
+        return _parts_of(values.astype(np.float64), parts)
+    # Those of the largest weight first, the last ones joined.
+    words = np.array([shown(value) for value in values.tolist()])
     words = np.where(np.isin(words, ["nan", "None", "<NA>", "NaT"]), "missing", words)
     distinct, place = np.unique(words, return_inverse=True)
     order = np.argsort(-sums(place, weight), kind="stable")
     rank = np.argsort(order, kind="stable")
     labels = distinct[order].tolist()
-    if len(labels) > most:
-        labels = [*labels[: most - 1], others.format(len(labels) - most + 1)]
+    if len(labels) > MOST_GROUPS:
+        labels = [*labels[: MOST_GROUPS - 1], f"{len(labels) - MOST_GROUPS + 1} others"]
     return labels, np.minimum(rank[place], len(labels) - 1)
 
 
-def places_of(values: Floats, parts: int) -> Ints:
-    """Number of the part of each value: parts of equal size, those of equal values joined."""
-    # Missing values are a part of their own, the last one.
+def _parts_of(values: Floats, parts: int) -> tuple[list[str], Ints]:
+    """Parts of equal size by their spans; equal values stay together, missing ones are last."""
     missing = np.isnan(values)
-    if missing.all():
-        return np.zeros(len(values), dtype=np.intp)
     # Edges are values that occur: no arithmetic, so infinite ones do no harm.
     marks = np.linspace(0, 1, parts + 1)[1:-1]
     edges = np.unique(np.quantile(values[~missing], marks, method="lower"))
     place = np.searchsorted(edges, values, side="right")
-    return np.unique(np.where(missing, len(edges) + 1, place), return_inverse=True)[1]
-
-
-def parts_of(values: Floats, parts: int) -> tuple[list[str], Ints]:
-    """Parts of equal size by value, each with its span, and the part of each value."""
-    place = places_of(values, parts)
-    labels = []
-    for code in range(int(place.max()) + 1):
-        inside = values[place == code]
-        low, high = inside.min(), inside.max()
-        same = low == high or np.isnan(low)
-        labels.append(shown(low) if same else f"{shown(low)} to {shown(high)}")
-    return labels, place
+    place = np.unique(np.where(missing, len(edges) + 1, place), return_inverse=True)[1]
+    ends = [(x.min(), x.max()) for x in (values[place == c] for c in range(place.max() + 1))]
+    return [
+        shown(low) if low == high or np.isnan(low) else f"{shown(low)} to {shown(high)}"
+        for low, high in ends
+    ], place
 
 
 # -- the section --------------------------------------------------------------------------------
@@ -148,19 +130,8 @@ def money_section(report: ReportData) -> Section:
     """Heat map of outcomes, bars of groups, and the table of mistakes."""
     case = report.case
     charts = [_outcomes_chart(case, report.outcomes)]
-    if case.amount is not None:
-        title = f"Cost by {case.amount[0]}, tenths of the rows"
-        read = (
-            "Each group has about a tenth of the rows. The model saves most where its bar is "
-            "much shorter."
-        )
-        charts.append(_groups_chart("deciles", title, read, report.deciles, case.unit))
-    read = (
-        "Groups in which the model's bar is as long as the other one are where better data "
-        "would pay first."
-    )
     charts += [
-        _groups_chart(f"segment-{place}", f"Cost by {name}", read, groups, case.unit)
+        _groups_chart(f"segment-{place}", f"Cost by {name}", groups, case.unit)
         for place, (name, groups) in enumerate(report.segments.items())
     ]
     after = _mistakes_table(report.mistakes, case.unit)
@@ -231,9 +202,7 @@ def compact(value: float) -> str:
     return f"{value:.3g}"
 
 
-def _groups_chart(
-    name: str, title: str, read: str, groups: list[dict[str, Any]], unit: str
-) -> Figure:
+def _groups_chart(name: str, title: str, groups: list[dict[str, Any]], unit: str) -> Figure:
     labels = [group["label"] for group in groups]
     keys = ("rows", "constant", "model", "perfect")
     rows, constant, model, perfect = np.transpose([[one[key] for key in keys] for one in groups])
@@ -265,6 +234,10 @@ def _groups_chart(
         ("Still avoidable", charts.amounts(model - perfect, unit)),
         sortable=True,
     )
+    read = (
+        "The model saves most where its bar is much shorter. Where it is as long as the other one, "
+        "better data would pay first."
+    )
     return Figure(name, title, read, traces, layout, numbers_)
 
 
@@ -282,7 +255,7 @@ def _mistakes_table(worst: list[dict[str, Any]], unit: str) -> str:
         ("Cheapest", of("cheapest")),
         ("Cost", charts.amounts(of("paid"), unit)),
         ("Avoidable", charts.amounts(of("avoidable"), unit)),
-        ("Probability of the truth", charts.figures(of("probability"), ".4f")),
+        ("Probability of the truth", charts.figures(of("probability"))),
     ]
     note = ""
     if any(of("reasons")):
@@ -312,8 +285,7 @@ def _mistakes_table(worst: list[dict[str, Any]], unit: str) -> str:
 MOST_EXPLAINED = 2_000
 MOST_FEATURES = 15
 MOST_EFFECTS = 6
-STEPS = 12
-NUMBERS = "iufb"
+STEPS = 10
 
 
 def features(case: Case, seed: int = 0) -> dict[str, Any] | None:
@@ -348,24 +320,11 @@ def features(case: Case, seed: int = 0) -> dict[str, Any] | None:
 
 def _effect(name: str, values: AnyArray, parts: Floats) -> dict[str, Any]:
     """How much a feature speaks for a decision, by its value: mean and middle 80 %."""
-    labels, place = _steps(values)
+    labels, place = groups_of(values, STEPS, np.ones(len(values)))
     groups = [parts[place == code] for code in range(len(labels))]
-    spread = np.array([[group.mean(), *np.percentile(group, [10, 90])] for group in groups])
-    is_ordered = values.dtype.kind in NUMBERS
-    order = np.arange(len(labels)) if is_ordered else np.argsort(spread[:, 0], kind="stable")
-    mean, low, high = spread[order].T
-    about = {"name": name, "labels": [labels[code] for code in order], "is_ordered": is_ordered}
-    return {**about, "mean": mean, "low": low, "high": high}
-
-
-def _steps(values: AnyArray) -> tuple[list[str], Ints]:
-    """Values as a few steps: equally frequent ranges of numbers, the most frequent words."""
-    if values.dtype.kind not in NUMBERS:
-        return ranked_words(values, np.ones(len(values)), STEPS, "others")
-    reals = values.astype(np.float64)
-    place = places_of(reals, STEPS)
-    groups = [reals[place == code] for code in range(int(place.max()) + 1)]
-    return [shown(np.quantile(group, 0.5, method="lower")) for group in groups], place
+    spread = [[group.mean(), *np.percentile(group, [10, 90])] for group in groups]
+    mean, low, high = np.transpose(spread)
+    return {"name": name, "labels": labels, "mean": mean, "low": low, "high": high}
 
 
 # -- the section --------------------------------------------------------------------------------
@@ -401,41 +360,24 @@ def _money_chart(found: dict[str, Any], unit: str) -> Figure:
         charts.table(
             "Mean absolute part of each feature, per row",
             ("Feature", names),
-            ("Money", charts.figures(values, ",.4g", unit)),
+            ("Money", charts.amounts(values, unit)),
         ),
     )
 
 
 def _effect_chart(effect: dict[str, Any], name: str, unit: str, toward: str) -> Figure:
     mean, low, high = effect["mean"], effect["low"], effect["high"]
+    error = charts.whiskers(low, mean, high, 1.5, color="@accent")
     x = list(range(len(effect["labels"])))
-    if effect["is_ordered"]:
-        filled = {"fill": "toself", "fillcolor": "@band", "hoverinfo": "skip"}
-        band = charts.line("middle 80 %", [*x, *x[::-1]], [*high, *low[::-1]], "@band", **filled)
-        band["line"]["width"] = 0
-        style: dict[str, Any] = {"mode": "lines+markers", "marker": {"size": 6}}
-        traces, spread = [band], "band holds"
-    else:
-        error = charts.whiskers(low, mean, high, 1.5, color="@accent")
-        style = {"mode": "markers", "marker": {"size": 10, "color": "@accent"}, "error_y": error}
-        traces, spread = [], "thin lines hold"
     return Figure(
         name,
         effect["name"],
-        f"Values above 0 speak for deciding {toward}, those below 0 against it. The {spread} the "
-        "middle 80 % of the rows.",
-        [*traces, charts.line("mean part", x, mean, "@accent", **style)],
+        f"Values above 0 speak for deciding {toward}, those below 0 against it. The thin lines "
+        "hold the middle 80 % of the rows.",
+        [charts.line("Mean", x, mean, "@accent", mode="markers", error_y=error)],
         {
             "xaxis": charts.named_axis(effect["labels"], 14),
             "yaxis": charts.axis("Part of the saving", unit),
-            "showlegend": False,
-            "height": 280,
+            "height": 300,
         },
-        charts.table(
-            f"Part of the saving by {effect['name']}",
-            ("Value", effect["labels"]),
-            ("Mean", charts.figures(mean, ",.4g", unit)),
-            ("10 %", charts.figures(low, ",.4g", unit)),
-            ("90 %", charts.figures(high, ",.4g", unit)),
-        ),
     )

@@ -51,8 +51,6 @@ class ReportData:
         Total cost by threshold: ``thresholds``, ``costs``, ``best`` (threshold and cost, in
         hindsight) and ``stated`` (the threshold that the costs imply). None if rows are not told
         apart by one probability, as with many classes.
-    cost_curve : dict or None
-        Cost over all cost ratios: ``probability_cost``, ``costs`` of each rival, ``stated``.
     calibrations : list of dict
         For each class ``label``: ``predicted`` and ``observed`` frequencies, ``low``, ``high``
         and ``rows`` of each bin.
@@ -67,10 +65,9 @@ class ReportData:
         ``avoidable``, ``probability``, ``reasons``.
     outcomes : dict
         ``rows``, ``paid`` and ``avoidable`` by truth and decision (k, d).
-    deciles : list of dict
-        Costs by decile of the amount: ``label``, ``rows``, ``constant``, ``model``, ``perfect``.
     segments : dict of str to list of dict
-        Costs by segment, as in `deciles`.
+        Costs by tenths of the amount, and by segment: ``label``, ``rows``, ``constant``, ``model``,
+        ``perfect``.
     features : dict or None
         Features by money: ``names``, ``money``, ``rows``, and with two decisions ``effects``,
         what values speak for the decision ``toward``.
@@ -83,13 +80,11 @@ class ReportData:
     headline: headline.Headline
     sliders: what_if.Sliders
     thresholds: dict[str, Any] | None
-    cost_curve: dict[str, Any] | None
     calibrations: list[dict[str, Any]]
     capacities: list[dict[str, Any]]
     sensitivity: dict[str, Any] | None
     mistakes: list[dict[str, Any]]
     outcomes: dict[str, Floats]
-    deciles: list[dict[str, Any]]
     segments: dict[str, list[dict[str, Any]]]
     features: dict[str, Any] | None
     about: dict[str, Any]
@@ -170,7 +165,6 @@ def report_data(case: Case) -> ReportData:
         headline=headline.headline(case),
         sliders=what_if.sliders(case, board),
         thresholds=what_if.threshold_curve(case, board),
-        cost_curve=decisions.whole_cost_curve(case),
         calibrations=decisions.calibrations(case),
         capacities=[
             decisions.capacity_curve(case, board, code)
@@ -180,7 +174,6 @@ def report_data(case: Case) -> ReportData:
         sensitivity=what_if.wrong_costs(case, board),
         mistakes=money.mistakes(case),
         outcomes=money.outcomes(case),
-        deciles=money.deciles(case),
         segments=money.segments(case),
         features=money.features(case),
         about=about(case),

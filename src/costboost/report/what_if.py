@@ -78,14 +78,15 @@ def capacities(total: float) -> list[float]:
 
 def threshold_curve(case: Case, board: Board) -> dict[str, Any] | None:
     """Total cost at each threshold that the slider can take; None without a threshold."""
-    if case.idle is None or not len(case.risky):
+    # Prices of two rows could be taken for a matrix.
+    if case.idle is None or not len(case.risky) or case.n == 2:
         return None
     act = cheapest_but(board.expected(), case.idle)
     both = np.column_stack([case.prices[:, case.idle], case.prices[np.arange(case.n), act]])
     risks, totals = cost_by_threshold(
         np.isin(case.codes, case.risky),
         case.risk,
-        costs=np.stack([both, both], axis=1),  # the same, whatever the truth
+        costs=both,
         labels=[False, True],
         positive=True,
         sample_weight=case.weights,
@@ -222,7 +223,7 @@ def _threshold_chart(curve: dict[str, Any], case: Case) -> Figure:
         {"yaxis": charts.axis("Total cost", case.unit)},
         charts.table(
             "Total cost by threshold, at the stated costs",
-            ("Threshold", charts.figures(curve["thresholds"][some], "g")),
+            ("Threshold", charts.figures(curve["thresholds"][some])),
             ("Total cost", charts.amounts(curve["costs"][some], case.unit)),
         ),
         wide=True,
@@ -282,7 +283,6 @@ def wrong_costs_section(report: ReportData) -> Section | None:
         ("Cost", list(lines)),
         ("It pays while the true cost is", [_limits(*e) for e in found["break_even"].values()]),
     )
-    regrets = np.array(list(lines.values()))
     chart = Figure(
         "regret",
         "What a wrong cost would cost",
@@ -298,11 +298,6 @@ def wrong_costs_section(report: ReportData) -> Section | None:
             "yaxis": charts.axis("Regret", unit),
             "height": 320 + 24 * len(lines),
         },
-        charts.table(
-            "Regret by true multiple",
-            ("Cost", list(lines)),
-            *((name, charts.amounts(regrets[:, c], unit)) for c, name in enumerate(factors)),
-        ),
     )
     return Section(
         "wrong-costs",

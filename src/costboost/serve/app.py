@@ -35,7 +35,7 @@ from costboost.serve import Settings
 from costboost.serve.page import POLICY, docs_page, start_page
 from costboost.serve.requests import Query, inlined
 from costboost.serve.scoring import Reply, Service
-from costboost.serve.unpacking import ARROW, PARQUET, RequestError, Unpacker
+from costboost.serve.unpacking import ARROW, CSV, TABLES, RequestError, Unpacker
 
 log = logging.getLogger("costboost.serve")
 
@@ -59,9 +59,10 @@ _HEADERS = [
 
 
 _DECIDE = (
-    "Decide rows: JSON, an Arrow stream or file, or Parquet. A table in Arrow or Parquet may have "
-    "columns of costs: costs.fn and costs.fp, or costs.TRUTH.DECISION for every pair. The header "
-    "Accept: application/vnd.apache.arrow.stream asks for an answer in Arrow."
+    "Decide rows: JSON, an Arrow stream or file, Parquet, or CSV with a header. A table may have "
+    "columns of costs: costs.fn and costs.fp, or costs.TRUTH.DECISION for every pair. Columns that "
+    "the model does not use come back as given. The header Accept: "
+    "application/vnd.apache.arrow.stream asks for an answer in Arrow."
 )
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
 _OPTIONS = {
@@ -109,6 +110,7 @@ class DecidedRow(BaseModel):
     runner_up: Any = Field(None, description="The cheapest other decision.")
     saving: float = Field(0.0, description="Cost of the runner-up minus that of the decision.")
     explanation: Reasons | None = None
+    given: dict[str, Any] = Field({}, description="Columns that the model does not use.")
 
 
 class Decided(BaseModel):
@@ -170,7 +172,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         found = {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             "title": f"A row for {service.title}",
-            **service.columns.schema,
+            **service.requests.row_schema,
             "x-costboost": {**service.about(), **limits},
         }
         return _json(found, media_type="application/schema+json")
@@ -218,7 +220,7 @@ def _openapi(app: FastAPI, settings: Settings, service: Service) -> dict[str, An
         title=app.title, version=app.version, summary=app.summary, routes=app.routes
     )
     body = {_JSON: {"schema": service.requests.schema(settings.max_rows)}}
-    body |= dict.fromkeys((*ARROW, *PARQUET), _BINARY)
+    body |= dict.fromkeys(TABLES, _BINARY)
     found["paths"]["/decide"]["post"]["requestBody"] = {"required": True, "content": body}
     if settings.token is not None:
         scheme = {"type": "http", "scheme": "bearer"}
@@ -316,6 +318,9 @@ class Decider:
         def read() -> Query:
             if kind == _JSON:
                 return service.requests.from_json(body, self.settings.max_rows)
+            if kind in CSV and not hasattr(service.model, "columns_"):
+                message = "This model does not know how its columns are written: send no CSV."
+                raise RequestError(415, message, "Content-Type")
             table = self._unpacker()(body, kind, end - time.monotonic())
             return service.requests.from_table(table, dict(request.query_params))
 
@@ -335,14 +340,15 @@ class Decider:
     def _finish(self, service: Service, query: Query, wants_arrow: bool, end: float) -> Response:
         """Decide, count and write; in whatever thread this is."""
         try:
+            passed = service.passed_on(query, self.settings.max_bytes)
             answer = service.answer(query, end)
         except (ValueError, TypeError) as error:  # rules of the model, of costs and of limits
             field = "capacity" if "'capacity'" in str(error) else None
             raise RequestError(422, str(error)[:1000], field) from None
         self.metrics.answer(answer, service)
         if wants_arrow:
-            return Response(service.as_arrow(answer), media_type=ARROW[0])
-        return Response(service.as_json(answer, query.table), media_type=_JSON)
+            return Response(service.as_arrow(answer, passed), media_type=ARROW[0])
+        return Response(service.as_json(answer, query, passed), media_type=_JSON)
 
     async def _in_thread(self, work: Callable[[], Response]) -> Response:
         if not self._free.acquire(blocking=False):
@@ -357,7 +363,7 @@ def _content_type(headers: dict[bytes, bytes]) -> str:
     """The type of the body, one of those that are known."""
     given = headers.get(b"content-type", b"").decode("latin-1")
     kind = given.partition(";")[0].strip().lower()
-    known = (_JSON, *ARROW, *PARQUET)
+    known = (_JSON, *TABLES)
     if kind not in known:
         raise RequestError(415, f"The body must be one of {', '.join(known)}.", "Content-Type")
     if headers.get(b"content-encoding", b"identity") != b"identity":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, NotRequired, Union
@@ -22,10 +22,13 @@ from pydantic import (
 from typing_extensions import TypedDict
 
 from costboost._typing import AnyArray, Bools, Floats
+from costboost.columns import ColumnError, Columns
+from costboost.columns.columns import Column
+from costboost.columns.raw import as_texts, open_column
 from costboost.costs import Costs
+from costboost.costs.forms import columns_of
 from costboost.errors import ModelFileError
 from costboost.files.container import Limits, parse_json
-from costboost.serve.columns import Schema, Table, decoded, floats, number, read_table, scalar
 from costboost.serve.unpacking import RequestError, too_many
 
 # Sums of costs of a whole batch stay finite.
@@ -40,32 +43,61 @@ Share = Annotated[float, Field(ge=0, le=1, description="a share of the rows")]
 Limit = Rows | Share | Annotated[list[Rows | Share | None], Field(min_length=2, max_length=2)]
 
 
+# Cells of a request, and those of columns that are only passed on to the answer.
+_CELLS, PASSED = 20_000_000, 2_000_000
+_SCALARS = frozenset({int, float, bool, str, type(None)})
+_ALL = ["string", "number", "boolean", "null"]
+
+
 @dataclass(frozen=True, eq=False)
 class Query:
     """A checked request."""
 
-    table: Table
-    costs: tuple[Floats, Bools] | None  # a matrix per row (n, k, d), and which rows have one
-    capacity: Mapping[Any, Any] | None
-    explain: bool
+    rows: Mapping[Any, Any]  # the raw columns: lists, or arrays of Arrow
+    n: int
+    costs: tuple[Floats, Bools] | None = None  # a matrix per row (n, k, d), and who has one
+    capacity: Mapping[Any, Any] | None = None
+    explain: bool = False
     groups: AnyArray | None = None  # names, in each of which limits hold
+    form: str = "records"
+    first: int = 0
 
     def split(self, size: int) -> Iterator[Query]:
         """The rows and their costs, so many at a time."""
-        n = len(self.table)
-        if n <= size:
+        if self.n <= size:
             yield self
             return
-        for rows in (slice(start, start + size) for start in range(0, n, size)):
+        for start in range(0, self.n, size):
+            rows = slice(start, start + size)
+            columns = {name: values[rows] for name, values in self.rows.items()}
             costs = self.costs and (self.costs[0][rows], self.costs[1][rows])
-            yield Query(self.table.part(rows), costs, self.capacity, self.explain)
+            n = min(size, self.n - start)
+            yield Query(columns, n, costs, form=self.form, first=start)
+
+    def place(self, row: int, column: Any) -> str:
+        """Where a cell is in the request."""
+        return f"{self.form}[{self.first + row}].{str(column)[:100]}"
+
+
+def columns_of_model(model: Any) -> Columns:
+    """What the model knows of its columns; of those of a wrapped estimator, the names."""
+    known: Columns | None = getattr(model, "columns_", None)
+    if known is None:
+        names = getattr(model, "feature_names_in_", None)
+        if names is None:
+            return Columns.of_array(model.n_features_in_)
+        return Columns(tuple(Column(name, "other") for name in names), len(names))
+    return known
 
 
 class Requests:
     """Reads the requests for one model."""
 
-    def __init__(self, model: Any, columns: Schema) -> None:
-        self.columns = columns
+    def __init__(self, model: Any) -> None:
+        self.columns = columns_of_model(model)
+        self.names = {str(column.name): column.name for column in self.columns}
+        priced = {str(name): name for name in columns_of(model.cost_matrix)}
+        self.required = {str(column.name): column.name for column in self.columns.used} | priced
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.truths = {str(label): j for j, label in enumerate(self.classes.tolist())}
@@ -152,28 +184,43 @@ class Requests:
         each = Annotated[list[entry], Field(fail_fast=True), Tag("rows")]
         return Annotated[Union[(*forms, each)], Discriminator(whole)]
 
+    @property
+    def row_schema(self) -> dict[str, Any]:
+        """The JSON Schema of one row; columns that the model does not use are passed on."""
+        known = {str(column.name): _schema_of(column) for column in self.columns}
+        priced = {name: {"type": _ALL} for name in self.required if name not in known}
+        return {
+            "type": "object",
+            "properties": {**known, **priced},
+            "required": list(self.required),
+            "additionalProperties": {"type": _ALL},
+        }
+
     def schema(self, max_rows: int) -> dict[str, Any]:
         """The JSON Schema of a body."""
         written = self._body.model_json_schema()
         found = inlined(written, written.pop("$defs", {}))
-        parts = found["properties"]
+        parts, row = found["properties"], self.row_schema
         as_list = {
             "type": "array",
-            "prefixItems": [column.schema for column in self.columns.columns],
-            "minItems": len(self.columns.names),
-            "maxItems": len(self.columns.names),
+            "prefixItems": [row["properties"][name] for name in self.required],
+            "minItems": len(self.required),
+            "maxItems": len(self.required),
         }
         rows = {"type": "array", "minItems": 1, "maxItems": max_rows}
-        shared = {name: parts[name] for name in ("costs", "capacity", "per", "explain")}
+        shared = {name: parts[name] for name in ("costs", "capacity", "explain")}
         shared["per"] = {
             "description": parts["per"]["description"],
-            "anyOf": [{"enum": self.columns.names}, {"type": "array", "items": {"type": "string"}}],
+            "anyOf": [
+                {"enum": list(self.required)},
+                {"type": "array", "items": {"type": "string", "maxLength": LONGEST_NAME}},
+            ],
         }
         return {
             "anyOf": [
                 {**found, "properties": {name: {**rows, "items": item}, **shared},
                  "required": [name]}
-                for name, item in (("records", self.columns.schema), ("rows", as_list))
+                for name, item in (("records", row), ("rows", as_list))
             ]
         }  # fmt: skip
 
@@ -210,23 +257,65 @@ class Requests:
             raise RequestError(422, message, form)
         if len(rows) > max_rows:
             raise too_many(max_rows, form)
-        if form == "rows":
-            table = self.columns.from_rows(rows, found.columns)
-        else:
-            table = self.columns.from_records(rows)
+        columns = self._from_rows(rows, found.columns) if form == "rows" else self._records(rows)
+        for name, values in columns.items():
+            if not set(map(type, values)) <= _SCALARS:
+                row = next(i for i, value in enumerate(values) if type(value) not in _SCALARS)
+                message = f"{name[:100]!r} must be a text, a number, true, false or null."
+                raise RequestError(422, message, f"{form}[{row}].{name[:100]}")
+        costs = self._costs(found.costs, len(rows))
+        return self._query(columns, len(rows), costs, found, form)
+
+    def _records(self, records: list[Any]) -> dict[str, list[Any]]:
+        """Columns of rows that are objects; a column that a row does not use may be absent."""
+        names: dict[str, None] = {}
+        usual: Any = None
+        for row, record in enumerate(records):
+            if type(record) is not dict:
+                raise RequestError(422, "A record must be an object.", f"records[{row}]")
+            if record.keys() != usual:
+                usual = record.keys()
+                self._check_names(usual, f"records[{row}]")
+                names |= dict.fromkeys(usual)
+        self._check_cells(len(names), len(records))
+        return {name: [record.get(name) for record in records] for name in names}
+
+    def _from_rows(self, rows: list[Any], names: list[str] | None) -> dict[str, Any]:
+        """Columns of rows that are lists, in the order of `required` or of the names given."""
+        order = list(self.required) if names is None else names
+        if len(set(order)) < len(order):
+            raise RequestError(422, "No column may be named twice.", "columns")
+        self._check_names(order, "columns")
+        for row, values in enumerate(rows):
+            if type(values) is not list or len(values) != len(order):
+                given = len(values) if type(values) is list else type(values).__name__
+                message = f"A row must be a list of {len(order)} values; got {given}."
+                raise RequestError(422, message, f"rows[{row}]")
+        return dict(zip(order, map(list, zip(*rows, strict=True)), strict=True))
+
+    def _check_names(self, given: Collection[str], place: str) -> None:
+        for name, real in self.required.items():
+            if name not in given:
+                shown = [each[:100] for each in given]
+                message = f"{self.columns.lacks(real, shown, 'The request')}"
+                raise RequestError(422, f"{message} Use null for an unknown value.",
+                                   f"{place}.{name}")  # fmt: skip
+
+    @staticmethod
+    def _check_cells(n_columns: int, n: int) -> None:
+        if n_columns * n > _CELLS:
+            message = f"A request may have at most {_CELLS} cells. Send several requests."
+            raise RequestError(413, message, "rows")
+
+    def _query(self, columns: dict[str, Any], n: int, costs: Any, found: Any, form: str) -> Query:
         groups = found.per
         if type(groups) is str:
-            if groups not in table.columns:
-                raise RequestError(422, f"The model has no column {groups[:100]!r}.", "per")
-            groups = table[groups].tolist()
-        if groups is not None and len(groups) != len(table):
-            message = f"per must be a column or a list of {len(table)} groups."
-            raise RequestError(422, message, "per")
-        return self._query(table, self._costs(found.costs, len(table)), groups, found)
-
-    def _query(
-        self, table: Table, costs: tuple[Floats, Bools] | None, groups: Any, found: Any
-    ) -> Query:
+            if groups not in columns:
+                raise RequestError(422, f"The rows have no column {groups[:100]!r}.", "per")
+            places, texts = as_texts(open_column(columns[groups]))
+            groups = np.array([*texts, None], dtype=object)[places]
+        if groups is not None:
+            groups = _names(groups, n)
         limits = found.capacity
         for name, limit in (limits or {}).items():
             if type(limit) is dict and groups is None:
@@ -235,9 +324,8 @@ class Requests:
         if limits is not None:
             labels = self.decisions.tolist()
             limits = {labels[self.choices[name]]: limit for name, limit in limits.items()}
-        if groups is not None:
-            groups = _names(groups)
-        return Query(table, costs, limits, bool(found.explain), groups)
+        rows = {self.names.get(name, name): values for name, values in columns.items()}
+        return Query(rows, n, costs, limits, bool(found.explain), groups, form)
 
     # -- tables ---------------------------------------------------------------------------------
 
@@ -250,18 +338,29 @@ class Requests:
             flags = {"true": True, "1": True, "false": False, "0": False}
             document["explain"] = flags.get(options["explain"].lower(), options["explain"])
         found = self._check(document)
+        n, columns = table.num_rows, dict(zip(table.column_names, table.columns, strict=True))
+        if len(columns) < table.num_columns:
+            raise RequestError(422, "No column may appear twice.", "columns")
+        self._check_names(columns, "columns")
+        self._check_cells(len(columns), n)
+        for name, values in columns.items():
+            if open_column(values[:0]).kind == "other":
+                message = f"{name[:100]!r} must hold texts, numbers or dates; got {values.type}."
+                raise RequestError(422, message, f"columns.{name[:100]}")
         prices = [*self._pairs, *(f"costs.{name}" for name in SHORT if self._has_short)]
-        others = {name: number(name) for name in prices if name not in self.columns.names}
-        if found.per is not None:
-            others[found.per] = scalar(found.per)
-        rows, more = read_table(table, self.columns, others)
-        groups = None
-        if found.per is not None:
-            if found.per not in more:
-                raise RequestError(422, f"The table has no column {found.per[:100]!r}.", "per")
-            groups = more.pop(found.per)
-        costs = {name: floats(values) for name, values in more.items()}
-        return self._query(rows, self._column_costs(costs, len(rows)), groups, found)
+        costs = {
+            name: self._price_column(name, columns.pop(name))
+            for name in prices
+            if name in columns and name not in self.names
+        }
+        return self._query(columns, n, self._column_costs(costs, n), found, "rows")
+
+    @staticmethod
+    def _price_column(name: str, values: Any) -> Floats:
+        try:
+            return np.asarray(Column(name, "number").values(open_column(values), "The request"))
+        except ColumnError as error:
+            raise RequestError(422, str(error), f"rows[{error.row}].{name}") from None
 
     # -- costs ----------------------------------------------------------------------------------
 
@@ -349,15 +448,37 @@ def _typed(name: str, fields: dict[str, Any]) -> Any:
     return found
 
 
-def _names(groups: Any) -> AnyArray:
+def _schema_of(column: Column) -> dict[str, Any]:
+    """The JSON Schema of a cell."""
+    if not column.is_used:
+        return {"type": _ALL, "description": f"Not used: {column.note}."}
+    if column.kind == "date":
+        form = column.format or "%Y-%m-%d"
+        return {"type": ["string", "null"], "description": f"A date, written as {form}."}
+    if column.kind != "category":
+        what = f"A {column.kind}, or a text that is one." if column.kind != "other" else ""
+        return {"type": _ALL, **({"description": what} if what else {})}
+    found: dict[str, Any] = {"type": _ALL}
+    found["description"] = "A value that training has not seen counts as missing."
+    if len(column.categories) <= 200:
+        found["examples"] = list(column.categories)
+    return found
+
+
+def _names(groups: Sequence[Any], n: int) -> AnyArray:
     """Names of groups: objects, because one long text would lengthen all in an array of texts."""
-    values = decoded(groups) if isinstance(groups, pa.ChunkedArray) else groups
-    names = np.empty(len(values), dtype=object)
-    names[:] = [str(value) for value in values]
-    longest = max(map(len, names))
-    if longest > LONGEST_NAME:
-        message = f"The name of a group may have at most {LONGEST_NAME} characters; got {longest}."
-        raise RequestError(422, message, "per")
+    if len(groups) != n:
+        raise RequestError(422, f"per must be a column or a list of {n} groups.", "per")
+    names = np.empty(n, dtype=object)
+    names[:] = [None if value is None else str(value) for value in groups]
+    for row, name in enumerate(names):
+        if name is None or len(name) > LONGEST_NAME:
+            what = "is missing" if name is None else f"has {len(name)}"
+            message = (
+                f"The name of a group must have 1 to {LONGEST_NAME} characters; that of row {row} "
+                f"{what}."
+            )
+            raise RequestError(422, message, "per")
     return names
 
 

@@ -16,13 +16,14 @@ import pyarrow as pa  # type: ignore[import-untyped]
 from pydantic_core import to_json
 
 from costboost._typing import AnyArray, Floats, Ints
+from costboost.columns import ColumnError
+from costboost.columns.raw import RawTable, as_texts
 from costboost.costs import Expression, scenarios
+from costboost.costs.expressions import ExpressionError
 from costboost.costs.forms import Reader, columns_of, varies
 from costboost.decisions import allocate
 from costboost.decisions.explain import cheapest_other
-from costboost.gbm.classifier import CostBoostClassifier
-from costboost.serve.columns import Schema, Table
-from costboost.serve.requests import LARGEST, Query, Requests
+from costboost.serve.requests import LARGEST, PASSED, Query, Requests
 from costboost.serve.unpacking import RequestError
 
 # Rows that are decided between two looks at the clock.
@@ -65,8 +66,8 @@ class Service:
         self.model = model
         self.fingerprint = fingerprint
         self.title = title
-        self.columns = Schema(model)
-        self.requests = Requests(model, self.columns)
+        self.requests = Requests(model)
+        self.columns = self.requests.columns
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.loaded_at = time.time()
@@ -75,9 +76,10 @@ class Service:
         self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
         self.has_probabilities = hasattr(model, "predict_proba")
         self.can_explain = hasattr(model, "explain") and len(self.decisions) > 1
-        # Encoded rows save building and checking a data frame, which takes longer than the trees of
-        # a single row. A function in cost_matrix wants the frame.
-        self.is_direct = isinstance(model, CostBoostClassifier) and (
+        # Rows as the model's columns read them save building and checking a data frame, which takes
+        # longer than the trees of a single row. A function in cost_matrix, and an estimator inside
+        # a wrapper, want the frame or the array.
+        self.is_direct = hasattr(model, "columns_") and (
             not varies(model.cost_matrix) or bool(columns_of(model.cost_matrix))
         )
         # Expressions over columns are read once, instead of at every request.
@@ -91,9 +93,12 @@ class Service:
             )(cells)
         # One row, so that the first request finds everything loaded. It is made up and may break
         # a rule of the costs.
-        row = {c.name: c.categories[0] if c.categories else 1.0 for c in self.columns.columns}
+        row: dict[Any, Any] = {name: [1.0] for name in self.requests.required.values()}
+        for column in self.columns.used:
+            usual = {"category": list(column.categories[:1]), "date": ["2026-01-01"]}
+            row[column.name] = usual.get(column.kind, [1.0])
         with suppress(ValueError, RequestError):
-            self.answer(Query(self.columns.from_records([row]), None, None, False))
+            self.answer(Query(row, 1))
 
     def about(self) -> dict[str, Any]:
         """What people and programs may know of the model."""
@@ -124,16 +129,26 @@ class Service:
                 )  # fmt: skip
         if query.explain and not self.can_explain:
             raise RequestError(422, "This model cannot explain its decisions.", "explain")
-        if query.explain and len(query.table) * len(self.columns.features) > _PARTS:
-            most = _PARTS // len(self.columns.features)
+        if query.explain and query.n * len(self.columns) > _PARTS:
+            most = _PARTS // len(self.columns)
             message = f"At most {most} rows can be explained at once. Send several requests."
             raise RequestError(413, message, "explain")
         found = []
         for part in query.split(_ROWS):
             _check_time(end)
-            X: Any = part.table.rows() if self.is_direct else part.table.frame()
-            costs = self._costs(part, X)
-            found.append((*self.model._answer(X, costs), costs))
+            try:
+                X = self._read(part)
+                costs = self._costs(part, X)
+                found.append((*self.model._answer(X, costs), costs))
+            except (ColumnError, ExpressionError) as error:
+                if error.row is None:
+                    self._refuse_infinite(part)
+                    raise
+                cell = part.place(error.row, error.column)
+                raise RequestError(422, str(error)[:1000], cell) from None
+            except ValueError:
+                self._refuse_infinite(part)
+                raise
         codes = np.concatenate([one[0] for one in found])
         if found[0][3] is None:
             return Reply(codes)
@@ -152,11 +167,67 @@ class Service:
             reasons = self._explained(query, codes, [one[-1] for one in found], end)
         return Reply(codes, proba, expected, *others, *reasons, limits)
 
+    def _read(self, query: Query) -> Any:
+        """The rows as the model takes them."""
+        known = self.columns
+        if not hasattr(self.model, "columns_") and known.columns:
+            import pandas as pd
+
+            raw = {column.name: query.rows[column.name] for column in known}
+            listed = {
+                name: values if isinstance(values, list) else values.to_pylist()
+                for name, values in raw.items()
+            }
+            return pd.DataFrame(listed)
+        rows = known.read(query.rows, "The request", query.first)
+        if not known.columns:
+            return rows.matrix()
+        if self.is_direct:
+            return rows
+        import pandas as pd
+
+        names = [column.name for column in known if column.name in query.rows]
+        return pd.DataFrame({name: rows[name] for name in names})
+
+    def _refuse_infinite(self, query: Query) -> None:
+        """Say which cell is infinite, if that is why the model has refused the rows."""
+        rows = RawTable(query.rows)
+        for column in self.columns.used:
+            if column.kind in ("number", "boolean"):
+                infinite = np.isinf(column.values(rows[column.name]))
+                if infinite.any():
+                    place = query.place(int(infinite.argmax()), column.name)
+                    raise RequestError(422, f"{column.name!r} must be finite or null.", place)
+
+    def _unseen(self, query: Query) -> dict[str, list[str]]:
+        """Categories that training has not seen, by column."""
+        found, rows = {}, RawTable(query.rows)
+        for column in self.columns.used:
+            if column.kind == "category":
+                texts = as_texts(rows[column.name])[1]
+                new = {text for text in texts if text is not None} - set(column.categories)
+                if new:
+                    found[str(column.name)] = sorted(text[:100] for text in new)[:20]
+        return found
+
+    def passed_on(self, query: Query, max_bytes: int) -> dict[str, Any]:
+        """The columns that the model does not use: they come back beside the decisions."""
+        used = set(self.requests.required.values())
+        found = {name: values for name, values in query.rows.items() if name not in used}
+        size = sum(_text_bytes(values) for values in found.values())
+        if query.n * len(found) > PASSED or size > max_bytes:
+            message = (
+                f"Columns that the model does not use come back in the answer: at most {PASSED} "
+                f"cells and {max_bytes} bytes. Leave some out, or send fewer rows."
+            )
+            raise RequestError(413, message, "columns")
+        return {str(name): values for name, values in found.items()}
+
     def _within_limits(
         self, query: Query, expected: Floats, end: float
     ) -> tuple[Ints, list[dict[str, Any]]]:
         """Decisions within the limits, some groups at a time, and the prices of the limits."""
-        n = len(expected)
+        n = query.n
         blocks = np.zeros(n, dtype=np.intp)
         if query.groups is not None:
             _, group, sizes = np.unique(query.groups, return_inverse=True, return_counts=True)
@@ -184,9 +255,10 @@ class Service:
         for part, own, start in zip(query.split(_ROWS), costs, itertools.count(0, _ROWS)):
             _check_time(end)
             taken = codes[start : start + _ROWS]
-            found.append(self.model.explain(part.table.frame(), costs=own, codes=taken))
+            found.append(self.model.explain(self._read(part), costs=own, codes=taken))
         base = np.concatenate([one.base for one in found])
-        return base, np.concatenate([one.parts for one in found])
+        used = [place for place, column in enumerate(self.columns) if column.is_used]
+        return base, np.concatenate([one.parts[:, used] for one in found])
 
     def _costs(self, query: Query, X: Any) -> Floats | None:
         """A matrix per row: given, or of the columns. None: the model decides by its own."""
@@ -225,13 +297,15 @@ class Service:
         if answer.runner_up is not None:
             found |= {"runner_up": labels[answer.runner_up], "saving": answer.saving}
         if answer.parts is not None:
-            names = [column.name for column in self.columns.features]
+            names = [column.name for column in self.columns.used]
             found |= {"base": answer.base, "parts": (names, answer.parts)}
         return found
 
-    def as_json(self, answer: Reply, table: Table) -> bytes:
+    def as_json(self, answer: Reply, query: Query, passed: dict[str, Any]) -> bytes:
         """The answer as JSON: an object per row, then what concerns all rows."""
-        columns, n = self._columns(answer), len(answer.codes)
+        columns, n = self._columns(answer), query.n
+        if passed:
+            columns["given"] = passed
         # Some rows at a time: as objects of Python they take much more memory than as text.
         rows = [
             to_json(_records(columns, slice(start, start + _ROWS)), inf_nan_mode="null")[1:-1]
@@ -241,12 +315,12 @@ class Service:
         content: dict[str, Any] = {"model": self.fingerprint, "expected_cost": total}
         if answer.limits is not None:
             content["limits"] = answer.limits
-        unseen = table.unseen()
+        unseen = self._unseen(query)
         if unseen:
             content["unseen_categories"] = unseen
         return b'{"rows":[' + b",".join(rows) + b"]," + to_json(content, inf_nan_mode="null")[1:]
 
-    def as_arrow(self, answer: Reply) -> bytes:
+    def as_arrow(self, answer: Reply, passed: dict[str, Any]) -> bytes:
         """The answer as an Arrow stream, a column per number."""
         singular = {"probabilities": "probability", "expected_costs": "expected_cost"}
         columns: dict[str, Any] = {}
@@ -256,7 +330,13 @@ class Service:
                 columns |= {f"{prefix}.{name}": values[1][:, j] for j, name in enumerate(values[0])}
             else:
                 columns[key] = values
-        table = pa.table({name: pa.array(values) for name, values in columns.items()})
+        columns |= {f"given.{name}": values for name, values in passed.items()}
+        table = pa.table(
+            {
+                name: values if isinstance(values, pa.ChunkedArray) else pa.array(values)
+                for name, values in columns.items()
+            }
+        )
         table = table.replace_schema_metadata({"costboost.model": self.fingerprint})
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, table.schema) as writer:
@@ -268,7 +348,10 @@ def _records(columns: dict[str, Any], rows: slice) -> list[dict[str, Any]]:
     """Some rows of an answer as objects."""
     found: list[dict[str, Any]] = [{} for _ in columns["decision"][rows]]
     for key, values in columns.items():
-        if isinstance(values, tuple):
+        if isinstance(values, dict):
+            given = [_listed(each[rows]) for each in values.values()]
+            cells = [dict(zip(values, row, strict=True)) for row in zip(*given, strict=True)]
+        elif isinstance(values, tuple):
             names = [str(name) for name in values[0]]
             cells = [dict(zip(names, row, strict=True)) for row in values[1][rows].tolist()]
         else:
@@ -277,6 +360,21 @@ def _records(columns: dict[str, Any], rows: slice) -> list[dict[str, Any]]:
             inside = row.setdefault("explanation", {}) if key in ("base", "parts") else row
             inside[key] = cell
     return found
+
+
+def _listed(values: Any) -> list[Any]:
+    return values if isinstance(values, list) else list(values.to_pylist())
+
+
+def _text_bytes(values: Any) -> int:
+    """Bytes of the texts of a column, each row counted; a text in a dictionary may stand often."""
+    if not isinstance(values, pa.ChunkedArray) or not pa.types.is_dictionary(values.type):
+        return 0  # JSON holds the text of every row itself
+    total = 0
+    for chunk in values.chunks:
+        sizes = [len(str(value).encode()) for value in chunk.dictionary.to_pylist()]
+        total += int(np.array([*sizes, 0])[chunk.indices.fill_null(len(sizes)).to_numpy()].sum())
+    return total
 
 
 def load_service(path: Path, trusted: tuple[str, ...] = (), title: str | None = None) -> Service:

@@ -1,4 +1,4 @@
-"""Arrow and Parquet bodies are unpacked in a process of their own, with bounds on memory and time.
+"""Tables (Arrow, Parquet, CSV) are unpacked in a process apart, with bounds on memory and time.
 
 A few bytes of a compressed table may unfold to gigabytes, and say nothing of it before. The process
 that unpacks them may take so much memory and no more; if it ends, another one takes its place.
@@ -18,6 +18,8 @@ import pyarrow as pa  # type: ignore[import-untyped]
 
 ARROW = ("application/vnd.apache.arrow.stream", "application/vnd.apache.arrow.file")
 PARQUET = ("application/vnd.apache.parquet", "application/x-parquet")
+CSV = ("text/csv",)
+TABLES = (*ARROW, *PARQUET, *CSV)
 
 # Memory for unpacking a table: a multiple of the limit on bodies, and at least so many bytes.
 _UNFOLDING, _LEAST = 20, 64 * 2**20
@@ -127,7 +129,7 @@ def _answer(body: bytes, kind: str, max_rows: int, max_bytes: int) -> bytes:
     too_large = RequestError(413, f"A table may expand to at most {max_bytes} bytes. Send several.")
     try:
         batches, n = [], 0
-        for batch in _parquet(body, max_bytes) if kind in PARQUET else _arrow(body, kind):
+        for batch in _batches(body, kind, max_bytes):
             n += batch.num_rows
             if n > max_rows:
                 raise too_many(max_rows)
@@ -152,6 +154,25 @@ def _answer(body: bytes, kind: str, max_rows: int, max_bytes: int) -> bytes:
         message = f"The body cannot be read as a table ({type(error).__name__})."
         found = RequestError(400, message)
     return _REFUSED + f"{found.status} {found}".encode()
+
+
+def _batches(body: bytes, kind: str, max_bytes: int) -> Iterator[pa.RecordBatch]:
+    if kind in PARQUET:
+        return _parquet(body, max_bytes)
+    return _csv(body) if kind in CSV else _arrow(body, kind)
+
+
+def _csv(body: bytes) -> Iterator[pa.RecordBatch]:
+    """Cells as they are written: what they mean is known to the columns of the model."""
+    from pyarrow import csv
+
+    head = body.partition(b"\n")[0]
+    delimiter = max(",;\t|", key=lambda sign: head.count(sign.encode()))
+    form = csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    plain = csv.ReadOptions(use_threads=False)
+    names = csv.open_csv(io.BytesIO(body), plain, form).schema.names
+    texts = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), null_values=[])
+    yield from csv.read_csv(io.BytesIO(body), plain, form, texts).to_batches()
 
 
 def _arrow(body: bytes, kind: str) -> Iterator[pa.RecordBatch]:

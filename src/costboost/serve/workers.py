@@ -37,7 +37,9 @@ log = logging.getLogger("costboost.serve")
 _HANGUP = getattr(signal, "SIGHUP", None)
 _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 _HEAD_SECONDS = 10.0
-_BACKLOG = 128  # connections that may wait to be accepted; so many may be accepted at once
+# Connections that may wait to be accepted, and that are accepted in one turn of the loop; a few
+# turns pass until one that is too many is closed.
+_BACKLOG, _AT_ONCE = 1024, 32
 _LINES = 10  # of one kind, each minute
 
 
@@ -48,7 +50,7 @@ def _most_connections() -> int:
     except ImportError:
         return 500
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return 1000 if files < 0 else max(8, min(1000, files - _BACKLOG - 64))
+    return 1000 if files < 0 else max(8, min(1000, files - 4 * _AT_ONCE - 64))
 
 
 class BoundedProtocol(H11Protocol):
@@ -152,6 +154,8 @@ class DrainingServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, and listen to SIGHUP."""
         await super().startup(sockets)
+        for listener in sockets or ():
+            listener.listen(_BACKLOG)  # asyncio has set it to what it accepts at once
         if _HANGUP is not None:
             asyncio.get_running_loop().add_signal_handler(_HANGUP, self._reload)
         if self._missed:
@@ -222,7 +226,7 @@ def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
         app,
         http=BoundedProtocol,
         ws="none",
-        backlog=_BACKLOG,
+        backlog=_AT_ONCE,
         access_log=False,
         log_config=None,
         log_level="warning",

@@ -212,15 +212,12 @@ class MinCostClassifier(CostSensitiveClassifier):
                 raise
             except Exception as error:
                 raise of_estimator(error, self._model(), owner) from error
-        decisions = self._answer(X, known.matrix).codes
-        if decisions.min() == decisions.max():
-            warnings.warn(
-                f"{owner} decides {self.decisions_.tolist()[decisions[0]]!r} for every training "
-                "row. Print costs_ to see whether the costs are as you meant them, and check that "
-                "the estimator had enough rows to learn from.",
-                CollapseWarning,
-                stacklevel=4,
-            )
+        self._warn_if_collapsed(
+            self._answer(X, known.matrix).codes,
+            "print costs_ to see whether the costs are as you meant them, and check that the "
+            "estimator had enough rows to learn from",
+            stacklevel=5,
+        )
 
     def _model(self, n_samples: int = 0) -> Any:
         """The classifier that gives the probabilities, unfitted."""

@@ -4,23 +4,12 @@
 
 // -- the sliders' model: the same definition as report/board.py --------------------------------
 
-function decodeColumn(spec, arrays, rows) {
-  if (spec.kind === "constant") return new Float64Array(rows).fill(spec.value);
-  const values = arrays(spec.values);
-  if (spec.kind === "raw") return values instanceof Float64Array ? values : Float64Array.from(values);
-  const index = arrays(spec.index), column = new Float64Array(rows);
-  for (let i = 0; i < rows; i++) column[i] = values[index[i]];
-  return column;
-}
-
-const ARRAYS = {
-  float64: Float64Array, float32: Float32Array, uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array,
-};
+const ARRAYS = { float64: Float64Array, uint8: Uint8Array, uint16: Uint16Array };
 
 function readBoard(model, buffer) {
   const header = model.rows, n = header.rows, k = model.classes.length, d = model.decisions.length;
   const arrays = (place) => new ARRAYS[place.type](buffer, place.at, place.length);
-  const column = (spec) => decodeColumn(spec, arrays, n);
+  const column = (spec) => ("constant" in spec ? new Float64Array(n).fill(spec.constant) : arrays(spec));
   const proba = header.proba.map(column), costs = header.costs.map((row) => row.map(column));
   const board = {
     n, k, d, idle: model.idle, truth: arrays(header.truth), weights: column(header.weights),
@@ -29,7 +18,7 @@ function readBoard(model, buffer) {
   for (const j of model.risky) for (let i = 0; i < n; i++) board.risk[i] += proba[j][i];
   for (let j = 0; j < k; j++) {
     for (let e = 0; e < d; e++) {
-      if (header.costs[j][e].kind === "constant" && header.costs[j][e].value === 0) continue;
+      if (header.costs[j][e].constant === 0) continue;
       const values = new Float64Array(n), p = proba[j], c = costs[j][e];
       for (let i = 0; i < n; i++) values[i] = p[i] * c[i];
       board.products.push({ truth: j, decision: e, values });

@@ -55,7 +55,7 @@
     complain("");
     about = schema["x-costboost"];
     columns = Object.entries(schema.properties).map(([name, rule]) => ({
-      name, isText: !rule.type.includes("number"), isNumber: !rule.type.includes("string"),
+      name, isNumber: /^A number/.test(rule.description || ""), hint: rule.description || "",
       values: rule.examples || [], isRequired: schema.required.includes(name),
     }));
     $("model-name").textContent = "· " + about.title;
@@ -80,7 +80,7 @@
         input.after(list);
         document.body.append(list);
       } else {
-        input = make("input", { id, inputmode: column.isNumber ? "decimal" : null, autocomplete: "off" });
+        input = make("input", { id, inputmode: column.isNumber ? "decimal" : null, title: column.hint, autocomplete: "off" });
       }
       column.input = input;
       return make("div", {}, make("label", { for: id, text: column.name }), input);
@@ -109,18 +109,11 @@
     const value = Number(text);
     return text.trim() !== "" && Number.isFinite(value) ? value : null;
   };
-  const MISSING = new Set(["", "na", "nan", "null", "none"]);
-  function asValue(text, column) {
-    const trimmed = text.trim();
-    if (MISSING.has(trimmed.toLowerCase())) return null;
-    if (column.isText) return text;
-    if (/^(true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === "true";
-    const value = asNumber(trimmed);
-    return value === null ? text : value;
-  }
+  // The service reads texts as training did: numbers, dates, missing values.
+  const asValue = (text) => (text.trim() === "" ? null : text);
   function valueOf(column) {
     const { input } = column;
-    if (input.tagName !== "SELECT") return asValue(input.value, column);
+    if (input.tagName !== "SELECT") return asValue(input.value);
     return input.value === "" ? null : column.values[Number(input.value)];
   }
   function ownCosts() {
@@ -289,7 +282,7 @@
       let limits = null;
       for (let begin = 0; begin < rows.lines.length; begin += step) {
         $("file-name").textContent = `Deciding row ${(begin + 1).toLocaleString("en")} of ${rows.lines.length.toLocaleString("en")} …`;
-        const part = rows.lines.slice(begin, begin + step).map((line) => rows.places.map((place, j) => asValue(line[place], rows.used[j])));
+        const part = rows.lines.slice(begin, begin + step).map((line) => rows.places.map((place) => asValue(line[place])));
         try {
           const answer = await call("/decide", { rows: part, columns: rows.used.map((c) => c.name), ...(isLimited ? { capacity } : {}) });
           answers.push(...answer.rows);
