@@ -170,7 +170,7 @@ ERRORS = {
     "no date": (changed("when", 9, "soon"), r"'when' must hold dates like .*'soon' \(row 9"),
     "no boolean": (changed("flag", 3, "maybe"), r"'flag' must hold true or false.*'maybe' \(row 3"),
     "no column": (
-        lambda frame: frame.rename(columns={"country": "contry"}), "country.*Is it 'contry'"
+        lambda frame: frame.rename(columns={"country": "countries"}), "country.*Is it 'countries'"
     ),
 }  # fmt: skip
 
