@@ -159,7 +159,6 @@ CASES = {
             "decisions": {"cost_matrix": CHOICES},
             "expressions": {"cost_matrix": PRICES},
             "columns for costs": {"cost_matrix": PRICES, "cost_columns": "exclude"},
-            "learned": {"decision": "learned", "cost_matrix": PRICES},
         }.items()
     },
     **{

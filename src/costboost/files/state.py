@@ -69,7 +69,7 @@ _PLACES = {
     "stochastic",
     "costboost.losses": "PNorm",
     "costboost.gbm.members": "Member Members",
-    "costboost.gbm.models": "DecisionHead Design LossHead NetworkModel ProbabilityHead TreeModel",
+    "costboost.gbm.models": "Design LossHead NetworkModel PriceHead ProbabilityHead TreeModel",
     "costboost.trees": "Trees",
     "costboost.gbm.train": "Estimate",
     "costboost.files.estimators": "TreeClassifier",
