@@ -78,7 +78,7 @@ def main() -> None:
     )
     model = CostBoostClassifier(
         data.cost_matrix,
-        decision="bayes",
+        costs_known=True,
         n_estimators=arguments.rounds,
         ensemble=3,
         random_state=0,

@@ -17,7 +17,8 @@ PACKAGES = (
 )
 # What users meet but never build: rules of a fitted model, and what the loop tells a learner.
 MADE_INSIDE = {
-    *("Aim", "Ensemble", "EstimatorRule", "Fitted", "JointRule", "JointVotes"),
+    *("Aim", "C45Rule", "C45Tree", "Ensemble", "EstimatorRule", "Fitted", "JointC45Rule"),
+    *("JointRule", "JointVotes"),
     *("LineRule", "LinearRule", "LogRatio", "RowCosts", "Rows", "StepRule"),
     *("TreeEnsemble", "TreeRule"),
 }

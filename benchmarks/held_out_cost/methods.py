@@ -261,7 +261,7 @@ METHODS: dict[str, Method] = {
                "matrix", most_classes=SOME_CLASSES),
         Method("CostBoost, loss=gll", family("CostBoost", loss="gll"), plainly,
                groups=("multi-class",), most_classes=SOME_CLASSES),
-        Method("CostBoost, decision=bayes", family("CostBoost", decision="bayes"), by_told_costs,
+        Method("CostBoost, costs_known", family("CostBoost", costs_known=True), by_told_costs,
                groups=("hidden",)),
         Method("LightGBM", defaults("lightgbm"), plainly, "always"),
         Method("LightGBM + Bayes", defaults("lightgbm"), by_bayes, "always", "LightGBM"),

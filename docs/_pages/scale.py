@@ -28,8 +28,8 @@ With n rows, d features, k classes, T trees of a booster and L leaves:
 again when it splits |
 | time, k > 2 | times k | a tree per class and round |
 | time | times `ensemble` | a booster per fold; a fold less of the rows each |
-| time | times 2, in memory a little more, with costs of single rows and `decision="auto"` | the \
-second set of boosters, and those that guess the costs; `decision="bayes"` saves them |
+| time | up to 30 % more with costs of single rows | boosters that learn them; `costs_known=True` \
+saves them |
 | memory of `fit` | n · d, 4 or 8 bytes for the table and 1 (LightGBM) or 2.5 for its bins | the \
 rows stay |
 | memory of `fit`, costs of single rows | n · k², 8 bytes | the matrix of each row |

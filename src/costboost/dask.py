@@ -87,7 +87,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Parameters
     ----------
-    cost_matrix, loss, decision, risk, n_estimators, learning_rate, max_leaves
+    cost_matrix, loss, costs_known, risk, n_estimators, learning_rate, max_leaves
         As in `costboost.CostBoostClassifier`. A loss other than ``"auto"`` takes one cost matrix
         for all rows. A callable ``cost_matrix`` is called with one partition at a time.
     min_samples_leaf, reg_lambda, colsample, early_stopping, patience
@@ -121,7 +121,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     classes_, decisions_, cost_matrix_, heads_, n_iter_, estimated_score_, temperature_
         These and all others as in `costboost.CostBoostClassifier`.
     booster_ : lightgbm.Booster
-        The booster, made from XGBoost's trees; of the probabilities if there are two heads.
+        The booster of the first head, made from XGBoost's trees.
     boosters_ : list of lightgbm.Booster
         The boosters of the first head: a list of one.
 
@@ -155,7 +155,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         cost_matrix: Any = None,
         *,
         loss: Any = "auto",
-        decision: Literal["auto", "bayes", "learned"] = "auto",
+        costs_known: bool | Literal["auto"] = "auto",
         risk: Literal["expected", "worst"] = "expected",
         n_estimators: int = 1000,
         learning_rate: float | Literal["auto"] = "auto",
@@ -177,7 +177,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     ) -> None:
         self.cost_matrix = cost_matrix
         self.loss = loss
-        self.decision = decision
+        self.costs_known = costs_known
         self.risk = risk
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
@@ -277,8 +277,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         if not hasattr(self._local, "predict_proba"):
             raise AttributeError(
-                f"{type(self).__name__}(decision='learned') knows no probabilities. Use "
-                "decision='auto'."
+                f"{type(self).__name__}(loss={self.loss!r}) knows no probabilities. Use "
+                "loss='auto'."
             )
         return self._lazy(X, None, proba=True)
 
@@ -312,7 +312,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             Their true classes, all of them among ``classes_``.
         costs : dask array of shape (n, k, k), (n, k) or (n,), optional
             Costs of the rows. Of shape (n, k, k) they are known at decision time, so the
-            decisions use them too, unless they were learned; the other forms only price them.
+            decisions use them too; the other forms only price them.
         sample_weight : dask array or Series of shape (n,), optional
             Weights of the rows.
 
@@ -533,15 +533,14 @@ def _split(
     held = rule.mask(strata(block.costs), before)
     totals = Totals.of(block, int(held.sum())) if len(block) else None
     held_out = block.take(held)
-    return block.take(~held).with_prices(), held_out, held_out.without_features(), totals
+    return block.take(~held), held_out, held_out.without_features(), totals
 
 
 def _columns(shard: Any, held_out: bool, target: Target) -> tuple[AnyArray, ...]:
-    """Features, labels (or gains) and weights of some rows, as XGBoost carries them."""
+    """Features, labels and weights of some rows, as XGBoost carries them."""
     rows = shard[held_out]
     known = target.on(rows.costs, rows.weights)
-    labels = known.values if target.learns_gains else known.labels
-    return rows.X, labels.astype(np.float32), known.weights.astype(np.float32)
+    return rows.X, known.labels.astype(np.float32), known.weights.astype(np.float32)
 
 
 def _scores(shard: Any, model: Model) -> Floats:
@@ -562,10 +561,8 @@ class WorkerTarget:
 
     def _part(self, data: xgb.DMatrix) -> Target:
         if id(data) not in self._parts:
-            labels = data.get_label()
-            if self.target.learns_gains:
-                labels = labels.reshape(data.num_row(), self.target.n_scores)
-            self._parts[id(data)] = data, self.target.carried(labels, data.get_weight())
+            known = self.target.carried(data.get_label(), data.get_weight())
+            self._parts[id(data)] = data, known
         return self._parts[id(data)][1]
 
     def derivatives(self, scores: AnyArray, data: xgb.DMatrix) -> tuple[AnyArray, AnyArray]:
@@ -709,10 +706,6 @@ class DaskSource(TrainingRows):
         if not target.is_log_loss:
             options["obj"] = WorkerTarget(target).derivatives
         parameters = parameters_for(kind, target, rounds.seed, None)
-        if target.learns_gains:
-            # Labels of d columns make d scores, and XGBoost wants no classes beside them.
-            parameters.pop("num_class")
-            parameters.setdefault("objective", "reg:squarederror")
         result = await xgb_dask.train(
             self.cluster.client,
             parameters,
@@ -748,7 +741,7 @@ class DaskSource(TrainingRows):
         return await xgb_dask.DaskQuantileDMatrix(
             self.cluster.client,
             column(0, self.columns.n_inputs),
-            column(1, *((target.n_scores,) if target.learns_gains else ())),
+            column(1),
             weight=column(2),
             ref=ref,
             **matrix_options(kind, types),

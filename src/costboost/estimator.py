@@ -452,6 +452,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             The rows.
         costs : array, frame or mapping, optional
             The costs to decide by, as in `predict`; by default those of the columns or of the fit.
+            `CostBoostClassifier` expects costs of single rows that it is not told.
 
         Returns
         -------
@@ -702,7 +703,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     # -- reports and files ----------------------------------------------------------------------
 
-    def judged(self, X: Any, y: ArrayLike, *, costs: Any = None) -> tuple[Floats, Costs, AnyArray]:
+    def judged(
+        self, X: Any, y: ArrayLike, *, costs: Any = None
+    ) -> tuple[Floats, Costs, Costs, AnyArray]:
         """What a report is about: probabilities, costs of rows whose truth is known, decisions.
 
         Parameters
@@ -716,6 +719,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             Probabilities of the classes.
         known : Costs
             What each decision costs on each row, given its truth.
+        weighed : Costs
+            The costs that the decisions go by.
         decided : array of shape (n,)
             Labels of the decisions.
         """
@@ -734,7 +739,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         known = self._resolved(form, costs, X, codes=codes)
         usable = costs if known.matrix is not None else None
         answer, proba, _ = self._weighed_answer(X, usable, "report")
-        return proba, known, answer.costs.decisions[answer.codes]
+        return proba, known, answer.costs, answer.costs.decisions[answer.codes]
 
     def report_data(
         self,

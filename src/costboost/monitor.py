@@ -39,6 +39,7 @@ from costboost.decisions.arrays import (
     positions,
     probabilities_and_matrix,
 )
+from costboost.estimator import CostSensitiveClassifier
 from costboost.metrics import holm
 
 if TYPE_CHECKING:
@@ -156,8 +157,8 @@ def snapshot_of(
     costs : array of shape (n, k, d), optional
         Costs of single rows.
     cost_matrix : any form of costs, optional
-        One matrix for all rows, or a function of X; by default the model's own ``cost_matrix``.
-        Uncertain costs count by their means.
+        One matrix for all rows, or a function of X; by default the costs that the model itself
+        goes by, which may be learned. Uncertain costs count by their means.
 
     Returns
     -------
@@ -165,17 +166,18 @@ def snapshot_of(
         The snapshot, with the cheapest decisions.
     """
     proba = np.asarray(model.predict_proba(X), dtype=np.float64)
-    if cost_matrix is None:
-        cost_matrix = getattr(model, "cost_matrix", None)
-    resolved = Costs.resolve(
-        cost_matrix,
-        costs,
-        classes=model.classes_,
-        n_samples=len(proba),
-        X=X,
-        owner="snapshot_of",
-        means=True,
-    )
+    if cost_matrix is None and isinstance(model, CostSensitiveClassifier):
+        resolved = model._decision_costs(costs, len(proba), X)
+    else:
+        resolved = Costs.resolve(
+            cost_matrix,
+            costs,
+            classes=model.classes_,
+            n_samples=len(proba),
+            X=X,
+            owner="snapshot_of",
+            means=True,
+        )
     return snapshot(
         X,
         proba,

@@ -5,13 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 
-from costboost.cli.problem import columns_in, read_costs, typed_costs
-from costboost.columns import TableError, TableRecipe
+from costboost.cli.problem import columns_in, has_label, label_names, read_costs, truth, typed_costs
+from costboost.columns import TableError
 from costboost.costs import Costs
-
-TEXT, NUMBERS = TableRecipe((), "y", "text"), TableRecipe((), "y", "int")
 
 
 def matrix(form: object, classes: list[object]) -> list[list[float]]:
@@ -20,11 +19,11 @@ def matrix(form: object, classes: list[object]) -> list[list[float]]:
 
 def test_short_form() -> None:
     entries = typed_costs(["fn=5", "fp=1", "tp=-2"], None)
-    form, positive = read_costs(entries, TEXT, ["bad", "good"], "bad")
+    form, positive = read_costs(entries, ["bad", "good"], "bad", "y")
     assert positive == "bad"
     assert matrix(form, ["bad", "good"]) == [[-2, 5], [1, 0]]
     for labels in ([0, 1], [-1, 1]):  # usual labels need no positive class
-        form, positive = read_costs(typed_costs(["fn=5", "fp=1"], None), NUMBERS, labels, None)
+        form, positive = read_costs(typed_costs(["fn=5", "fp=1"], None), labels, None, "y")
         assert (positive, matrix(form, labels)) == (1, [[0, 1], [5, 0]])
     entries = typed_costs(["fn=where(country == 'CH', 1, 2)", "fp=1"], None)
     assert entries["fn",] == "where(country == 'CH', 1, 2)"
@@ -34,14 +33,14 @@ def test_pairs_and_tables_are_the_same(tmp_path: Path) -> None:
     pairs = ["1:2=3", "2:1=4", "1:1=0", "2:2=0"]
     (tmp_path / "costs.csv").write_text("truth,1,2\n1,0,3\n2,4,0\n")
     for entries in (typed_costs(pairs, None), typed_costs([], tmp_path / "costs.csv")):
-        form, _ = read_costs(entries, NUMBERS, [1, 2], None)
+        form, _ = read_costs(entries, [1, 2], None, "y")
         assert matrix(form, [1, 2]) == [[0, 3], [4, 0]]
 
 
 def test_decisions_that_are_no_classes(tmp_path: Path) -> None:
     (tmp_path / "costs.tsv").write_text("truth\taccept\treview\n0\t0\t4\n1\tamount\t4\n2\t9\t9\n")
     entries = typed_costs([], tmp_path / "costs.tsv")
-    form, _ = read_costs(entries, NUMBERS, [0, 1], None)
+    form, _ = read_costs(entries, [0, 1], None, "y")
     assert form == {
         (0, "accept"): 0.0, (0, "review"): 4.0, (1, "accept"): "amount", (1, "review"): 4.0,
     }  # fmt: skip
@@ -61,3 +60,22 @@ def test_what_cannot_be(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(TableError, match=message):
             typed_costs([], path)
+
+
+@pytest.mark.parametrize(
+    ("values", "classes"),
+    [
+        (["0", "1.0"], [0, 1]),
+        (["001", "002"], ["001", "002"]),
+        (["True", "False"], [False, True]),
+        (["yes", " no "], ["no", "yes"]),
+        (["1.5", "2"], ["1.5", "2"]),
+    ],
+)
+def test_labels(values: list[str], classes: list[object]) -> None:
+    series = pl.Series("y", [*values, None])
+    assert sorted(label_names(series).values()) == classes
+    assert has_label(series).tolist() == [True, True, False]
+    assert truth(series[:2], classes, "file").tolist() == list(label_names(series).values())
+    with pytest.raises(TableError, match="must hold the classes"):
+        truth(pl.Series("y", ["other"]), classes, "file")

@@ -30,7 +30,7 @@ def test_quick_demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def test_costs_and_savings_are_those_of_the_metrics() -> None:
     problem = compare._fraud(600, 0)
-    rows, costs = problem.rows, problem.cost_matrix(problem.rows.X)
+    rows, costs = problem.rows, problem.costs("test").unknown.matrix
     np.testing.assert_array_equal(costs[0], [[0, 5], [rows.X["amount"][0], 5]])
     decided = np.arange(300) % 2
     careless = compare.Contender("careless", "usual", lambda fold: decided)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from cli.conftest import COSTS, SMALL, World, run
+from costboost import AdaC2Classifier
 from costboost.cli import app
 from costboost.cli.failure import FOUND
 from costboost.columns import TableError, files
@@ -33,8 +35,11 @@ FIT_ERRORS = {
     ),
     f"{FRAUD} --cost fn=high --cost fp=5": "no column 'high' (the cost 'fn=high' names it)",
     f"{FRAUD} --cost fn=country*2 --cost fp=5": (
-        "calculates with the column 'country', which holds text"
+        "'country' of the expression 'country*2' must hold numbers"
     ),
+    f"{GOOD} --column shop": "must be NAME=KIND",
+    f"{GOOD} --column shops=category": "'shops' (--column). The nearest names: 'shop'",
+    f"{GOOD} --column country=number": "says that 'country' is 'number', and it holds",
     f"{FRAUD} --cost fn=amount+ --cost fp=5": "must be a number or arithmetic over columns",
     f'{FRAUD} --cost "fn=__import__(1)" --cost fp=5': "must be a number or arithmetic",
     f"{FRAUD} --cost miss=5": "must be fn, fp, tp or tn, or truth:decision",
@@ -97,6 +102,8 @@ def test_what_is_odd_is_said(world: World, tmp_path: Path) -> None:
     frame.to_csv(tmp_path / "rows.csv", index=False)
     said = run("fit", tmp_path / "rows.csv", *COSTS, *SMALL, "-o", tmp_path / "m.costboost").stdout
     assert "10 rows without a value for fraud are left out" in said
+    assert "'refund' of X tells the class of every row" in " ".join(said.split())
+    said = run("data", "check", tmp_path / "rows.csv", *COSTS, code=FOUND).stdout
     assert "--exclude refund" in " ".join(said.split())
 
 
@@ -134,9 +141,11 @@ def test_predict(world: World, tmp_path: Path) -> None:
     late = frame.astype({"hour": object})
     late.loc[650, "hour"] = "noon"
     for rows, message in (
-        (frame.drop(columns=["hour"]), "no column 'hour' (the model needs it)"),
-        (frame.drop(columns=["hour", "amount"]), "lacks 2 columns"),
-        (late, "'hour' must hold numbers, as in training, got 'noon' on row 1 (1 such rows)"),
+        (
+            frame.rename(columns={"hour": "hours"}),
+            "lacks the column 'hour', which the model needs. Is it 'hours'?",
+        ),
+        (late, "'hour' must hold numbers, as in fit, got 'noon' (row 652)"),
         (frame.assign(decision="mine"), "has a column 'decision' already"),
     ):
         rows.to_csv(file, index=False)
@@ -165,7 +174,11 @@ def test_model_files(world: World, tmp_path: Path) -> None:
     for command in (("predict", broken, world.train), ("inspect", broken)):
         assert "broken.costboost" in fails(*command)
     path = save(load(world.model), tmp_path / "python.costboost")
-    assert "was saved from Python" in fails("predict", path, world.train)
+    run("predict", path, world.train, "-o", tmp_path / "out.csv")
+    rng = np.random.default_rng(0)
+    array = AdaC2Classifier(n_estimators=2).fit(rng.normal(size=(40, 2)), np.arange(40) % 2)
+    path = save(array, tmp_path / "array.costboost")
+    assert "was trained on an array" in fails("predict", path, world.train)
     run("inspect", path)
 
 

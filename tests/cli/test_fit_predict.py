@@ -16,19 +16,11 @@ from cli.conftest import COSTS, SMALL, World, payments, run
 from costboost import CostBoostClassifier
 from costboost.cli import fit as fitting
 from costboost.columns import open_source
+from costboost.errors import ColumnWarning
 from costboost.files import load
 from costboost.metrics import total_cost
 
 FORM = {"fn": "amount+15", "fp": 5, "positive": "yes"}
-
-
-def python_features(path: Path, model: Any) -> pd.DataFrame:
-    """The features as a Python user would make them."""
-    frame = pd.read_csv(path)
-    when = pd.to_datetime(frame["when"])
-    frame["when_weekday"] = when.dt.day_of_week + 1
-    frame["when_hour"] = when.dt.hour
-    return frame[list(model.feature_names_in_)]
 
 
 def fit(world: World, folder: Path, *more: object, costs: tuple[str, ...] = COSTS) -> Any:
@@ -41,7 +33,7 @@ def test_decisions_are_those_of_python(world: World, tmp_path: Path) -> None:
     out = tmp_path / "out.parquet"
     run("predict", world.model, world.train, "-o", out, "--explain", 2)
     found, model = pd.read_parquet(out), load(world.model)
-    X = python_features(world.train, model)
+    X = pd.read_csv(world.train)  # the raw rows, the target and an id among them
     proba, costs = model.predict_proba(X), model.predict_cost(X)
     assert found["decision"].tolist() == model.predict(X).tolist()
     np.testing.assert_array_equal(found[["probability_no", "probability_yes"]], proba)
@@ -56,11 +48,14 @@ def test_decisions_are_those_of_python(world: World, tmp_path: Path) -> None:
 
 def test_the_model_is_the_one_that_python_fits(world: World) -> None:
     saved = load(world.model)
-    X, y = python_features(world.train, saved), pd.read_csv(world.train)["fraud"].to_numpy(str)
+    X = pd.read_csv(world.train)
+    y = X.pop("fraud")
     train, _ = train_test_split(np.arange(len(y)), test_size=0.2, random_state=0, stratify=y)
     train = np.sort(train)
     model = CostBoostClassifier(FORM, n_estimators=12, ensemble=2, n_jobs=1, random_state=0)
-    model.fit(X.loc[train].reset_index(drop=True), y[train])
+    with pytest.warns(ColumnWarning, match="payment_id"):
+        model.fit(X.loc[train].reset_index(drop=True), y[train])
+    assert str(model.columns_) == str(saved.columns_)
     np.testing.assert_array_equal(model.predict_proba(X), saved.predict_proba(X))
 
 
@@ -95,7 +90,7 @@ def test_limits_are_those_of_decide(world: World, tmp_path: Path) -> None:
     )  # fmt: skip
     found, model = pd.read_csv(out), load(world.model)
     day = pd.to_datetime(found["when"]).dt.strftime("%Y-%m-%d").to_numpy(str)
-    limited = model.decide(python_features(world.train, model), capacity={"yes": 2}, per=day)
+    limited = model.decide(pd.read_csv(world.train), capacity={"yes": 2}, per=day)
     assert found["decision"].tolist() == limited.labels.tolist()
     assert found.groupby(day)["decision"].apply(lambda one: (one == "yes").sum()).max() <= 2
     prices = json.loads(result.stdout)["prices"]
@@ -114,7 +109,7 @@ def test_what_fit_says(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyP
     words = " ".join(text.split()).replace("│ ", "")
     for said in (
         "700 rows (CSV, delimiter comma, UTF-8)", "an id: a different whole number",
-        "constant: always CHF", "as weekday, hour", "3 values",
+        "constant: always CHF", "weekday, hour", "3 categories", "missing", "in the costs",
         "deciding 'yes' when the truth is 'no' costs 5", "(amount+15)",
         "Best constant decision", "Threshold 0.5", "the model saves", "costboost predict",
         "per 1,000 rows",
@@ -126,7 +121,7 @@ def test_held_out_costs_are_those_of_the_metrics(world: World, tmp_path: Path) -
     found = fit(world, tmp_path)["held_out"]
     held, model = pd.read_csv(world.held_out), load(world.model)
     assert found["rows"] == len(held) == 140
-    X, y = python_features(world.held_out, model), held["fraud"].to_numpy(str)
+    X, y = held, held["fraud"].to_numpy(str)
     costs = {rule["key"]: rule["cost"]["value"] for rule in found["ways_to_decide"]}
 
     def paid(decided: Any) -> float:
@@ -155,7 +150,7 @@ def test_groups_stay_together(world: World, tmp_path: Path) -> None:
     rest = everything[~everything["payment_id"].isin(out["payment_id"])]
     assert 0 < len(out) < len(everything)
     assert not set(rest["shop"]) & set(out["shop"])
-    assert "shop" not in load(tmp_path / "m.costboost").feature_names_in_
+    assert not load(tmp_path / "m.costboost").columns_["shop"].is_used
 
 
 def test_another_file_measures(world: World, tmp_path: Path) -> None:
@@ -191,7 +186,8 @@ def test_more_decisions_than_classes(world: World, tmp_path: Path) -> None:
 def test_costs_of_an_excluded_column(world: World, tmp_path: Path) -> None:
     model, out = tmp_path / "m.costboost", tmp_path / "out.csv"
     fit(world, tmp_path, "--exclude", "amount,amount_ratio")
-    assert not {"amount", "amount_ratio"} & set(load(model).feature_names_in_)
+    columns = load(model).columns_
+    assert not (columns["amount"].is_used or columns["amount_ratio"].is_used)
     run("predict", model, world.train, "-o", out)
     found = pd.read_csv(out)
     np.testing.assert_allclose(
@@ -209,7 +205,7 @@ def test_another_algorithm_weights_and_refit(world: World, tmp_path: Path) -> No
         "-o", model)  # fmt: skip
     assert type(load(model)).__name__ == "AdaC2Classifier"
     run("predict", model, file, "-o", tmp_path / "out.csv")
-    assert "w" not in load(model).feature_names_in_
+    assert not load(model).columns_["w"].is_used
 
 
 def test_a_file_larger_than_memory(
@@ -242,5 +238,5 @@ def test_a_file_larger_than_memory(
     fitted = load(model)
     assert fitted.engine == "xgboost"
     run("predict", model, world.train, "-o", out)
-    X = python_features(world.train, fitted)
+    X = fitted.columns_.read(pd.read_csv(world.train))
     assert pd.read_csv(out)["decision"].tolist() == fitted.predict(X).tolist()

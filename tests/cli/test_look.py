@@ -65,7 +65,7 @@ def test_monitor(world: World, tmp_path: Path) -> None:
 def test_the_model_file_is_an_ordinary_one(world: World) -> None:
     found = as_json("inspect", world.model)
     assert (found["class"], found["classes"]) == ("CostBoostClassifier", ["no", "yes"])
-    assert found["table"]["target"] == "fraud"
+    assert load(world.model).columns_.target == "fraud"
     assert "constant: always CHF" in " ".join(run("inspect", world.model).stdout.split())
     assert load(world.model).cost_matrix == {"fn": "amount+15", "fp": 5.0, "positive": "yes"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +11,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from costboost.columns import (
-    TableError,
-    TableRecipe,
-    infer_columns,
-    label_kind,
-    labels,
-    open_source,
-    writer,
-)
+from costboost.columns import Columns, TableError, open_source, writer
 from costboost.columns.files import delimiter_of, encoding_of
 
 N = 120
@@ -33,8 +24,7 @@ FRAME = pl.DataFrame(
         "y": [i % 2 for i in range(N)],
     }
 )
-COLUMNS = infer_columns(pl.read_csv(FRAME.write_csv().encode(), infer_schema=False))
-RECIPE = TableRecipe(tuple(c for c in COLUMNS if c.name != "y"), "y", "int", 1)
+COLUMNS = Columns.learn(pl.read_csv(FRAME.write_csv().encode(), infer_schema=False).drop("y"))
 
 
 def parquet() -> bytes:
@@ -59,15 +49,14 @@ WRITE = {
 def test_every_format_gives_the_same_features(tmp_path: Path, ending: str) -> None:
     WRITE[ending](tmp_path / f"rows.{ending}")
     frame = open_source(tmp_path / f"rows.{ending}").read()
-    found = RECIPE.features(frame)
+    found = dict(zip(COLUMNS.inputs, COLUMNS.encode(frame).T, strict=True))
     parts = ["when_day", "when_weekday", "when_hour"]  # less than two years: no months
-    assert list(found.columns) == RECIPE.feature_names == ["n", "word", *parts, "flag"]
+    assert list(found) == ["n", "word", *parts, "flag"]
     np.testing.assert_array_equal(found["n"], FRAME["n"].to_numpy())
-    assert found["word"].isna().sum() == N // 3
+    assert np.isnan(found["word"]).sum() == N // 3
     np.testing.assert_array_equal(found["flag"], FRAME["flag"].cast(float).to_numpy())
     moments = pd.to_datetime(FRAME["when"].to_pandas())
     np.testing.assert_array_equal(found["when_hour"], moments.dt.hour)
-    np.testing.assert_array_equal(RECIPE.truth(frame), FRAME["y"].to_numpy())
 
 
 def test_patterns_folders_streams_and_batches(tmp_path: Path) -> None:
@@ -161,48 +150,6 @@ def test_wrong_delimiters_and_encodings_are_named(tmp_path: Path) -> None:
         open_source(path, encoding="utf-9")
     with pytest.raises(TableError, match="not written in utf-16"):
         open_source(path, encoding="utf-16").read()
-
-
-# --- the recipe --------------------------------------------------------------------------------
-
-
-def test_columns_and_values_that_lack_are_named() -> None:
-    text = FRAME.cast({"n": pl.String}).with_columns(
-        n=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("12 EUR")).otherwise(pl.col("n"))
-    )
-    for frame, message in (
-        (FRAME.rename({"word": "words"}), r"no column 'word'.*nearest names: 'words'"),
-        (FRAME.drop("n", "word"), "lacks 2 columns that the model needs: 'n', 'word'"),
-        (text, r"'n' must hold numbers.*'12 EUR' on row 4 \(1 such"),
-    ):
-        with pytest.raises(TableError, match=message):
-            RECIPE.features(frame)
-
-
-def test_the_recipe_survives_json() -> None:
-    assert TableRecipe.from_json(json.loads(json.dumps(RECIPE.to_json()))) == RECIPE
-    with pytest.raises(TableError, match="damaged"):
-        TableRecipe.from_json({"version": 1})
-    with pytest.raises(TableError, match="Update costboost"):
-        TableRecipe.from_json({**RECIPE.to_json(), "version": 99})
-
-
-@pytest.mark.parametrize(
-    ("values", "kind", "first"),
-    [
-        (["0", "1"], "int", 0),
-        (["1.0", "2.0"], "int", 1),
-        (["001", "002"], "text", "001"),
-        (["True", "False"], "bool", True),
-        (["yes", "no"], "text", "yes"),
-        (["1.5", "2"], "text", "1.5"),
-    ],
-)
-def test_labels(values: list[str], kind: str, first: object) -> None:
-    series = pl.Series("y", values)
-    assert label_kind(series) == kind
-    assert labels(series, kind).tolist()[0] == first
-    assert TableRecipe((), "y", kind).label(values[0]) == first
 
 
 # --- writing -----------------------------------------------------------------------------------

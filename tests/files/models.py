@@ -18,6 +18,7 @@ import costboost
 from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
 from costboost.costs import interval, samples
 from costboost.files.state import estimators
+from costboost.learners import C45Classifier, JointC45
 from costboost.losses import LOSSES, MC
 
 ESTIMATORS = sorted(estimators())
@@ -158,7 +159,6 @@ CASES = {
             "decisions": {"cost_matrix": CHOICES},
             "expressions": {"cost_matrix": PRICES},
             "columns for costs": {"cost_matrix": PRICES, "cost_columns": "exclude"},
-            "learned": {"decision": "learned", "cost_matrix": PRICES},
         }.items()
     },
     **{
@@ -214,6 +214,10 @@ CASES = {
         cost_matrix=pd.DataFrame([[0.0, 1.0], [7.5, 0.0]], index=[0, 1], columns=[0, 1]),
     ),
     "a loss object": _with("CostBoostClassifier", 3, loss=MC()),
+    "C4.5": _on_odd_frame("AdaC2Classifier", estimator="c45"),
+    "C4.5, pairs": _with("LpCSBClassifier", 3, estimator=JointC45()),
+    "C4.5, classes": _with("SAMMEC2Classifier", 3, estimator="c45"),
+    "C4.5, alone": _with("MinCostClassifier", estimator=C45Classifier()),
     "perceptrons": _with("AdaC2Classifier", estimator="perceptron"),
     "histograms": _with("CSRealBoostClassifier", estimator="histogram"),
     "scikit-learn trees": _with("AdaC2Classifier", estimator=DecisionTreeClassifier(max_depth=2)),

@@ -40,9 +40,7 @@ def check(name, engine, data_dir=None):
     chosen = order[:3000]
     k = len(data.classes)
     costs = data.cost_matrix if data.cost_matrix is not None else 1.0 - np.eye(k)
-    model = CostBoostClassifier(
-        costs, engine=engine, n_estimators=30, ensemble=2, random_state=0, decision="bayes"
-    )
+    model = CostBoostClassifier(costs, engine=engine, n_estimators=30, ensemble=2, random_state=0)
     kept = np.isin(data.y, np.unique(data.y[chosen]))
     known = np.isin(data.classes, np.unique(data.y[chosen]))
     model.cost_matrix = costs[np.ix_(known, known)]

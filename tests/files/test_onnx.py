@@ -160,12 +160,16 @@ def test_the_graph_decides_as_predict(case, k, tmp_path):
     np.testing.assert_allclose(found["expected_costs"], expected, rtol=1e-9)
 
 
-def test_boosters_that_learned_the_costs_decide_alone():
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
+def test_learned_costs_decide_where_none_are_told(engine):
     y = Y.astype(bool)
     costs = np.random.RandomState(2).exponential(size=(len(TABLE), 2, 2))
-    model = CostBoostClassifier(n_estimators=30, ensemble=2, random_state=0)
+    model = CostBoostClassifier(engine=engine, n_estimators=30, ensemble=2, random_state=0)
     model.fit(TABLE, y, costs=costs)
-    assert np.array_equal(run(to_onnx(model), TABLE)["decision"], model.predict(TABLE))
+    assert len(model.heads_) == 5  # none of the four entries follows from another
+    found = run(to_onnx(model), TABLE)
+    assert np.array_equal(found["decision"], model.predict(TABLE))
+    np.testing.assert_allclose(found["expected_costs"], model.predict_cost(TABLE), rtol=1e-6)
     found = run(to_onnx(model, costs=True), TABLE, costs=costs)
     assert np.array_equal(found["decision"], model.predict(TABLE, costs=costs))
 
@@ -253,11 +257,9 @@ def test_ties_go_to_the_decision_that_was_cheapest():
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("parameters", [{}, {"decision": "learned"}], ids=["told", "learned"])
-def test_three_decisions_for_two_classes(engine, parameters):
+def test_three_decisions_for_two_classes(engine):
     y = np.array(["no", "yes"])[Y]
     model = make("CostBoostClassifier", n_estimators=30, cost_matrix=CHOICES, engine=engine)
-    model.set_params(**parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model.fit(TABLE, y)
@@ -265,11 +267,10 @@ def test_three_decisions_for_two_classes(engine, parameters):
     found = run(to_onnx(model), X)
     assert np.array_equal(found["decision"], model.predict(X))
     assert len(set(found["decision"])) > 1
-    if not parameters:
-        np.testing.assert_allclose(found["expected_costs"], model.predict_cost(X), rtol=1e-9)
-        costs = np.random.RandomState(1).exponential(size=(len(X), 2, 3))
-        found = run(to_onnx(model, costs=True), X, costs=costs)
-        assert np.array_equal(found["decision"], model.predict(X, costs=costs))
+    np.testing.assert_allclose(found["expected_costs"], model.predict_cost(X), rtol=1e-9)
+    costs = np.random.RandomState(1).exponential(size=(len(X), 2, 3))
+    found = run(to_onnx(model, costs=True), X, costs=costs)
+    assert np.array_equal(found["decision"], model.predict(X, costs=costs))
 
 
 @pytest.mark.parametrize("loss", ["cost_logistic", "gll"])

@@ -26,7 +26,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from costboost import CollapseWarning, CostBoostClassifier
 from costboost.costs import interval, per_row, samples
 from costboost.gbm import LOSSES
-from costboost.gbm.targets import DecisionTarget
+from costboost.gbm.targets import PriceTarget
 from costboost.losses import BinaryLoss
 from costboost.metrics import avoidable_cost_score
 from data import row_costs, rows
@@ -134,15 +134,15 @@ class TestInScikitLearn:
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("decision", ["bayes", "learned"])
-def test_other_names_of_classes_rename_the_decisions(engine, decision):
+@pytest.mark.parametrize("loss", ["auto", "gll"])
+def test_other_names_of_classes_rename_the_decisions(engine, loss):
     X, y = rows(3)
     new = np.array([2, 0, 1])  # class j is called new[j]
     matrix = np.empty((3, 3))
     matrix[np.ix_(new, new)] = COSTLY3
     # Leaves of any size: XGBoost knows none by rows, so their size is a guess from the classes.
     own = {"min_child_weight": 0} if engine == "xgboost" else {}
-    options = {"engine": engine, "decision": decision, "engine_params": own, **PLAIN}
+    options = {"engine": engine, "loss": loss, "engine_params": own, **PLAIN}
     one = make(COSTLY3, **options).fit(X, y)
     other = make(matrix, **options).fit(X, new[y])
     np.testing.assert_array_equal(other.predict(X), new[one.predict(X)])
@@ -169,7 +169,7 @@ class TestBayesRule:
         matrix = COSTLY2 if k == 2 else COSTLY3
         each = np.tile(matrix, (len(X), 1, 1))
         one = make(matrix, engine=engine).fit(X, y)
-        other = make(engine=engine, decision="bayes").fit(X, y, costs=each)
+        other = make(engine=engine).fit(X, y, costs=each)
         np.testing.assert_allclose(other.cost_matrix_, matrix)
         for predicted in (
             other.predict(X),
@@ -193,47 +193,25 @@ class TestBayesRule:
 
 @pytest.mark.parametrize("engine", ENGINES)
 class TestCostsOfRows:
-    def test_untold_the_learned_boosters_decide(self, engine):
-        X, y = rows()
-        costs = row_costs()
-        model = make(engine=engine).fit(X, y, costs=costs)
-        assert set(model.heads_) == {"probability", "decision"}
-        learned = make(engine=engine, decision="learned").fit(X, y, costs=costs)
-        bayes = make(engine=engine, decision="bayes").fit(X, y, costs=costs)
-        np.testing.assert_array_equal(model.predict(X, costs=costs), bayes.predict(X, costs=costs))
-        np.testing.assert_array_equal(
-            bayes.predict(X), brute_force(bayes.predict_proba(X), costs.mean(axis=0))
-        )
-        assert model.estimated_score_ == bayes.estimated_score_
-        assert not hasattr(bayes, "estimated_score_without_costs_")
-        # Where the costs under other truths are not known, the boosters that learned decide alone.
-        prices = costs[np.arange(len(y)), y]
-        model = make(engine=engine).fit(X, y, costs=prices)
-        np.testing.assert_array_equal(model.predict(X), learned.predict(X))
-        assert model.estimated_score_without_costs_ == learned.estimated_score_
-
     def test_prices_of_decisions_and_of_errors(self, engine):
         """Costs that only the truth tells apart: they can be learned, not used to decide."""
         X, y = rows()
-        costs = row_costs()
-        prices = costs[np.arange(len(y)), y]
-        models = [
-            make(engine=engine, decision="learned").fit(X, y, costs=form)
-            for form in (costs, prices, prices.max(axis=1))
-        ]
-        for model in models[1:]:
-            np.testing.assert_array_equal(model.predict(X), models[0].predict(X))
+        prices = row_costs()[np.arange(len(y)), y]
+        one, two = (
+            make(engine=engine).fit(X, y, costs=form) for form in (prices, prices.max(axis=1))
+        )
+        np.testing.assert_allclose(one.predict_cost(X), two.predict_cost(X))
         with pytest.raises(ValueError, match=r"costs.*\(n, 2, 2\)"):
-            make(engine=engine).fit(X, y).predict(X, costs=prices)
+            one.predict(X, costs=prices)
 
-    def test_learned_decisions_have_no_probabilities(self, engine):
+    def test_some_losses_have_no_probabilities(self, engine):
         X, y = rows()
-        model = make(engine=engine, decision="learned").fit(X, y, costs=row_costs())
+        model = make(COSTLY2, engine=engine, loss="gll").fit(X, y)
         assert not hasattr(model, "predict_proba")
-        with pytest.raises(ValueError, match=r"decision='learned'.*decision='auto' or 'bayes'"):
+        with pytest.raises(ValueError, match=r"loss='gll'.*loss='auto'"):
             model.predict(X, costs=row_costs())
-        assert model.score(X, y, costs=row_costs()) == pytest.approx(
-            avoidable_cost_score(y, model.predict(X), costs=row_costs())
+        assert model.score(X, y) == pytest.approx(
+            avoidable_cost_score(y, model.predict(X), cost_matrix=COSTLY2)
         )
 
     def test_a_function_gives_the_costs_of_rows(self, engine):
@@ -243,12 +221,10 @@ class TestCostsOfRows:
             return per_row(fn=1 + 5 * np.abs(X[:, 1]), fp=2.0)
 
         model = make(by_size, engine=engine).fit(X, y)
-        given = make(engine=engine, decision="bayes").fit(X, y, costs=by_size(X))
+        given = make(engine=engine, costs_known=True).fit(X, y, costs=by_size(X))
         np.testing.assert_array_equal(model.predict(X), given.predict(X, costs=by_size(X)))
         assert model.score(X, y) == given.score(X, y, costs=by_size(X))
         assert model.estimated_score_ == given.estimated_score_
-        learned = make(by_size, engine=engine, decision="learned").fit(X, y)
-        assert set(learned.predict(X)) == {0, 1}
 
 
 # --- uncertain costs --------------------------------------------------------------------------
@@ -343,15 +319,14 @@ def test_unknown_loss():
 
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("k", [2, 3])
-@pytest.mark.parametrize("decision", ["bayes", "learned"])
-def test_weights_are_copies(engine, k, decision):
+def test_weights_are_copies(engine, k):
     """Up to rounding, if leaves may have any size: LightGBM counts rows of a leaf, not weights."""
     X, y = rows(k)
     X = X.round(1)  # as many values as bins
     weights = np.random.default_rng(0).integers(1, 4, len(y))
     own = {"min_data_in_bin": 1, "min_data_in_leaf": 0} if engine == "lightgbm" else {}
     options = {**PLAIN, "max_leaves": 4, "min_samples_leaf": 1}
-    options |= {"engine_params": own, "decision": decision}
+    options |= {"engine_params": own}
     matrix = COSTLY2 if k == 2 else COSTLY3
     one = make(matrix, engine=engine, **options).fit(X, y, sample_weight=weights)
     copies = np.repeat(np.arange(len(y)), weights)
@@ -478,7 +453,7 @@ def test_contributions(engine, k):
     else:
         proba = np.exp(total) / np.exp(total).sum(axis=1, keepdims=True)
         np.testing.assert_allclose(one.predict_proba(X), proba, atol=1e-5)
-    learned = make(COSTLY2 if k == 2 else COSTLY3, engine=engine, decision="learned").fit(X, y)
+    learned = make(COSTLY2 if k == 2 else COSTLY3, engine=engine, loss="gll").fit(X, y)
     np.testing.assert_allclose(
         learned.contributions(X).sum(axis=-1), learned.decision_function(X), atol=1e-5
     )
@@ -561,14 +536,14 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(stop, how, monkeypatch
     told = None if how == "first fit" else (model.predict(X), model.decision_function(X))
     calls = []
 
-    class Failing(DecisionTarget):
+    class Failing(PriceTarget):
         def on(self, costs, weights):
             calls.append(len(weights))
             if len(calls) > 3:
                 raise stop("in the middle")
             return super().on(costs, weights)
 
-    monkeypatch.setattr("costboost.gbm.train.DecisionTarget", Failing)
+    monkeypatch.setattr("costboost.gbm.train.PriceTarget", Failing)
     # Another table, with other classes.
     X, y = pd.DataFrame(X[:, :2], columns=["a", "b"]), np.where(y, 1, -1)
     with pytest.raises(stop):
@@ -614,7 +589,7 @@ def test_few_rows_have_a_price(engine, k, n_priced):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-@pytest.mark.parametrize("options", [{}, {"loss": "gll"}, {"decision": "learned"}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"loss": "gll"}], ids=str)
 class TestOddData:
     @pytest.mark.parametrize("n", [2, 9])
     def test_few_rows(self, engine, options, n):
@@ -672,7 +647,7 @@ def test_collapse_is_said_once():
 
 BAD = [
     ("engine", "sklearn", "one of 'lightgbm', 'xgboost', 'catboost'"),
-    ("decision", "argmax", "one of 'auto', 'bayes', 'learned'"),
+    ("costs_known", "maybe", "a boolean or 'auto'"),
     ("risk", "none", "one of 'expected', 'worst'"),
     ("n_estimators", 0, "an integer >= 1"),
     ("n_estimators", 2.5, "an integer >= 1"),

@@ -281,7 +281,7 @@ def test_predictions_are_lazy_and_serving_is_the_same(fraud, model):
 
 
 def test_attributes_are_those_of_the_classifier_in_memory(model):
-    assert set(model.heads_) == {"probability", "decision"}
+    assert next(iter(model.heads_)) == "probability"
     assert model.boosters_ == [model.booster_]
     assert model.feature_importances_.sum() == pytest.approx(1.0)
     assert model.estimated_score_.low < model.estimated_score_.value
@@ -291,8 +291,8 @@ def test_attributes_are_those_of_the_classifier_in_memory(model):
 
 def test_learned_decisions_know_no_probabilities(client, fraud):
     X, y, costs = map(rows, fraud)
-    learned = DaskCostBoostClassifier(decision="learned", **ALL_ROWS, client=client)
-    learned.fit(X, y, costs=costs)
+    learned = DaskCostBoostClassifier([[0, 1], [5, 0]], loss="gll", **ALL_ROWS, client=client)
+    learned.fit(X, y)
     with pytest.raises(AttributeError, match="knows no probabilities"):
         learned.predict_proba(X)
     assert learned.score(X, y, costs=costs) == learned.to_local().score(*fraud[:2], costs=fraud[2])

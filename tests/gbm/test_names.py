@@ -104,5 +104,5 @@ def test_attributes_of_both():
     linear = MinCostClassifier(LogisticRegression()).fit(ROWS, LABELS)
     with pytest.raises(AttributeError, match="LogisticRegression does not"):
         _ = linear.feature_importances_
-    learned = CostBoostClassifier(decision="learned")
+    learned = CostBoostClassifier(loss="gll")
     assert not hasattr(learned, "predict_log_proba")

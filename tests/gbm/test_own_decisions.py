@@ -118,25 +118,24 @@ class TestMemory:
             )
         )  # fmt: skip
 
-    def test_both_heads(self, frame, engine):
+    def test_costs_of_rows(self, frame, engine):
         X, y = frame[["a", "b"]], frame["label"]
         model = self.make(None, engine).fit(X, y, costs=labelled(frame))
-        assert list(model.heads_) == ["probability", "decision"]
+        assert list(model.heads_) == ["probability", "price 0/0"]
         assert model.decisions_.tolist() == DECISIONS
-        # Told the costs, the probabilities decide; else the boosters that learned the prices.
         np.testing.assert_array_equal(
             model.predict(X, costs=matrices(frame)),
             brute_force(model.predict_proba(X), matrices(frame)),
         )
-        scores = model.heads_["decision"].scores(X.to_numpy())
-        assert scores.shape == (N, 3)
-        np.testing.assert_array_equal(model.predict(X), np.array(DECISIONS)[scores.argmax(axis=1)])
-        assert set(model.predict(X)) <= set(DECISIONS)
+        expected = model.predict_cost(X)
+        np.testing.assert_array_equal(
+            model.predict(X), np.array(DECISIONS)[expected.argmin(axis=1)]
+        )
+        np.testing.assert_allclose(
+            expected[:, 1:], model.predict_cost(X, costs=matrices(frame))[:, 1:]
+        )
         assert model.estimated_score_.value > model.estimated_score_without_costs_.value > 0
         assert model.score(X, y, costs=labelled(frame)) > 0
-        alone = self.make(None, engine, decision="learned")
-        alone.fit(X, y, costs=labelled(frame))
-        np.testing.assert_array_equal(alone.predict(X), model.predict(X))
 
 
 # --- sources ------------------------------------------------------------------------------------
@@ -184,7 +183,7 @@ def test_sources_decide_alike(frame, tmp_path, client, costs, early_stopping):
     np.testing.assert_array_equal(pd.read_parquet(written)["decision"], one.predict(X))
 
 
-def test_prices_of_rows_train_the_second_head_alike(frame, tmp_path, client):
+def test_prices_of_rows_are_learned_alike(frame, tmp_path, client):
     """Costs of rows given to fit: matrices that name their decisions."""
     options = {**OPTIONS, "n_estimators": 8}
     frame.to_parquet(tmp_path / "all.parquet", row_group_size=100)
@@ -198,7 +197,7 @@ def test_prices_of_rows_train_the_second_head_alike(frame, tmp_path, client):
         heard = [r.held_out_cost for r in told if r.head == head]
         np.testing.assert_allclose(heard, found["held_out"]["cost"])
     for model in (memory, files):
-        assert list(model.heads_) == ["probability", "decision"]
+        assert list(model.heads_) == ["probability", "price 0/0"]
         assert model.decisions_.tolist() == DECISIONS
     np.testing.assert_array_equal(files.predict(frame[NAMES]), memory.predict(frame[NAMES]))
     np.testing.assert_allclose(files.estimated_score_, memory.estimated_score_, atol=1e-6)
@@ -219,7 +218,7 @@ def test_dask_learns_prices_of_three_decisions(frame, client):
     many = DaskCostBoostClassifier(STATIC, client=client, **OPTIONS).fit(X, y, costs=costs)
     one = CostBoostClassifier(STATIC, engine="xgboost", ensemble=1, n_jobs=1, **OPTIONS)
     one.fit(frame[NAMES].to_numpy(), frame["label"], costs=matrices(frame))
-    assert list(many.heads_) == list(one.heads_) == ["probability", "decision"]
+    assert list(many.heads_) == list(one.heads_) == ["probability", "price 0/0"]
     assert many.decisions_.tolist() == one.decisions_.tolist()
     rows = frame[NAMES].to_numpy()
     np.testing.assert_array_equal(many.predict(X).compute(), one.predict(rows))

@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from scipy.special import expit, softmax
 from sklearn.metrics import log_loss
 
@@ -15,9 +14,9 @@ from costboost import CostBoostClassifier
 from costboost.costs import Costs
 from costboost.gbm import LOSSES
 from costboost.gbm.members import Rounds, to_scores
-from costboost.gbm.models import DecisionHead, temperature, to_proba
+from costboost.gbm.models import Head, temperature, to_proba
 from costboost.gbm.rows import HoldOut, PricedRows, Totals, hold_out_rule, make_folds
-from costboost.gbm.targets import DecisionTarget, LossTarget, PriceTarget, ProbabilityTarget
+from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget
 from costboost.gbm.train import Estimate, estimate_share
 from costboost.losses import BinaryLoss
 
@@ -172,26 +171,18 @@ def test_totals_are_plain_sums_and_add_up(form):
     w = np.random.default_rng(1).uniform(0.5, 2, 60)
     rows = PricedRows(None, costs, w)
     totals = Totals.of(rows, 12)
-    expected = np.zeros((3, 4))
+    expected = np.zeros((3, 2))
     for i in range(60):
         prices = costs.prices[i]
         expected[costs.codes[i], 0] += w[i]
-        expected[costs.labels[i], 1:3] += w[i], w[i] * (prices.max() - prices).sum()
-        expected[0, 3] += w[i] * (prices.max() - prices.min())
-    for name, column in (("weight", 0), ("label_weight", 1), ("label_gain", 2)):
-        np.testing.assert_allclose(getattr(totals, name), expected[:, column])
-    assert totals.mean_worst_cost == pytest.approx(expected[0, 3] / w.sum())
+        expected[0, 1] += w[i] * (prices.max() - prices.min())
+    np.testing.assert_allclose(totals.weight, expected[:, 0])
+    assert totals.mean_worst_cost == pytest.approx(expected[0, 1] / w.sum())
     np.testing.assert_allclose(totals.mean_costs, costs.average(w))
     parts = [rows.take(some) for some in np.array_split(np.arange(60), 3)]
     first, second, third = (Totals.of(part, 4) for part in parts)
     added = first + second + third
-    for name in (
-        "weight",
-        "label_weight",
-        "label_gain",
-        "mean_worst_cost",
-        "mean_costs",
-    ):
+    for name in ("weight", "mean_worst_cost", "mean_costs"):
         np.testing.assert_allclose(getattr(added, name), getattr(totals, name))
     assert (added.train_rows, added.held_out_rows, added.rows) == (48, 12, 60)
     whole = PricedRows.joined(parts)
@@ -307,37 +298,22 @@ def test_gradients_of_losses(name, k):
     )
 
 
-def test_gradients_of_gains():
-    rng = np.random.default_rng(0)
-    costs, weights = costs_of(np.arange(9) % 3, 3), rng.uniform(0.5, 2, 9)
-    target = DecisionTarget(totals_of(costs, weights))
-    assert not target.is_log_loss
-    scores, on_rows = rng.normal(size=(9, 3)), target.on(costs, weights)
-    check_derivatives(on_rows, scores, exact_hessian=True)
-    some = np.array([1, 4, 8])
-    for part in (on_rows.take(some), target.on(costs.take(some), weights[some])):
-        for found, whole in zip(
-            part.derivatives(scores[some]), on_rows.derivatives(scores), strict=True
-        ):
-            np.testing.assert_allclose(found, whole[some])
-
-
-def test_gradients_of_prices_of_errors():
+@pytest.mark.parametrize(("sign", "shift"), [(1, 0), (-1, 0), (1, -2)], ids=str)
+def test_gradients_of_prices(sign, shift):
+    """Costs, profits, and entries of both signs."""
     rng = np.random.default_rng(0)
     matrix = np.zeros((20, 2, 2))
-    matrix[:, 1, 0], matrix[:, 0, 1] = rng.exponential(1.0, 20), 1.0
-    matrix[3, 1] = 1.0, 4.0  # there the other decision saves
+    matrix[:, 1, 0] = sign * (rng.exponential(5.0, 20) + shift)
     costs, weights = Costs([0, 1], matrix, codes=np.arange(20) % 2), rng.uniform(0.5, 2.0, 20)
-    target = PriceTarget(1, 1, costs, weights)
-    target.unit = 1.0
-    prices = np.maximum(matrix[:, 1, 0] - matrix[:, 1, 1], 0.0)
-    np.testing.assert_array_equal(target.prices(costs), prices)
+    target = PriceTarget(1, 0, totals_of(costs, weights))
     on_rows, scores = target.on(costs, weights), rng.normal(size=20)
+    assert on_rows.labels.min() >= 0
+    assert np.average(on_rows.labels, weights=weights) == pytest.approx(1.0)
+    np.testing.assert_allclose(target.least + target.unit * on_rows.labels, matrix[:, 1, 0])
     check_derivatives(on_rows, scores, exact_hessian=False)
     gradient, hessian = on_rows.derivatives(scores)
     assert (np.abs(gradient) <= hessian).all()  # no step of a leaf above 1
-    best = np.full(20, np.log(np.average(prices, weights=weights)))
-    assert on_rows.loss(best) < min(on_rows.loss(best + 0.01), on_rows.loss(best - 0.01))
+    assert on_rows.loss(np.zeros(20)) < min(on_rows.loss(s + np.zeros(20)) for s in (-0.01, 0.01))
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -351,43 +327,6 @@ def test_probability_target_is_log_loss(k):
     assert target.loss(scores) == pytest.approx(expected)
     with pytest.raises(TypeError, match="own log loss"):
         target.derivatives(scores)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_minimiser_of_gains_orders_decisions_by_expected_cost(seed):
-    """On a few cells of x, with every price random, negative ones included."""
-    rng = np.random.default_rng(seed)
-    cells, k, n = 4, 3, 200
-    x, weights = np.arange(n) % cells, rng.uniform(0.5, 2, n)
-    prices = rng.gamma(1.0, 5.0, (n, k)) - 2.0
-    costs = Costs(np.arange(k), None, codes=rng.integers(k, size=n), prices=prices)
-    target = DecisionTarget(totals_of(costs, weights)).on(costs, weights)
-
-    def loss(flat):
-        return target.loss(flat.reshape(cells, k)[x])
-
-    best = minimize(loss, np.zeros(cells * k), options={"gtol": 1e-9}).x.reshape(cells, k)
-    gain = prices.max(axis=1, keepdims=True) - prices
-    for cell in range(cells):
-        inside = x == cell
-        expected = np.average(prices[inside], axis=0, weights=weights[inside])
-        np.testing.assert_array_equal(np.argsort(-best[cell]), np.argsort(expected))
-        share = weights[inside] @ gain[inside]
-        np.testing.assert_allclose(softmax(best[cell]), share / share.sum(), atol=1e-4)
-
-
-def test_gains_of_two_decisions_are_weights_of_log_loss():
-    rng = np.random.default_rng(0)
-    prices, weights = rng.gamma(1.0, 5.0, (30, 2)), rng.uniform(0.5, 2, 30)
-    costs = Costs([0, 1], None, codes=rng.integers(2, size=30), prices=prices)
-    target = DecisionTarget(totals_of(costs, weights)).on(costs, weights)
-    assert target.is_log_loss and target.n_scores == 1
-    np.testing.assert_array_equal(target.labels, prices.argmin(axis=1))
-    gap = np.abs(prices[:, 1] - prices[:, 0])
-    np.testing.assert_allclose(target.weights, weights * gap / np.average(gap, weights=weights))
-    scores = rng.normal(size=30)
-    expected = log_loss(target.labels, expit(scores), sample_weight=weights * gap)
-    assert target.loss(scores) == pytest.approx(expected)
 
 
 # --- rounds and heads -------------------------------------------------------------------------
@@ -426,6 +365,6 @@ def test_scores_are_averaged_by_weight(k):
     rng = np.random.default_rng(0)
     scores = list(rng.normal(size=(3, 20) if k == 2 else (3, 20, 3)))
     models = [SimpleNamespace(scores=lambda X, s=s: s) for s in scores]
-    expected = 0.5 * (0.5 * scores[0] + 0.2 * scores[1] + 0.3 * scores[2]) + 2.0
-    head = DecisionHead(models, (0.5, 0.2, 0.3), 0.5, 2.0)
+    expected = 0.5 * (0.5 * scores[0] + 0.2 * scores[1] + 0.3 * scores[2])
+    head = Head(models, (0.5, 0.2, 0.3), 0.5)
     np.testing.assert_allclose(head.scores(None), expected)

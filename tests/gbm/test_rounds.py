@@ -61,18 +61,16 @@ def test_values_are_those_of_the_stages(engine, k, costs):
 
 
 @pytest.mark.parametrize("engine", ENGINES)
-def test_a_list_per_head_with_an_entry_per_booster(engine):
+def test_an_entry_per_booster(engine):
     X, y = rows()
     model = make(engine=engine, ensemble=3).fit(X, y, costs=row_costs())
-    assert list(model.evals_result_) == ["probability", "decision"]
-    for head, found in model.evals_result_.items():
-        assert len(found) == 3
-        # Beside those of the decision are others that guess costs, of which nobody hears.
-        for booster, measures in zip(model.heads_[head].models, found, strict=False):
-            assert list(measures) == ["held_out"]  # training rows cost time, so only if asked for
-            loss, cost = measures["held_out"]["loss"], measures["held_out"]["cost"]
-            assert len(loss) == len(cost) >= booster.n_rounds
-            assert loss.argmin() + 1 == booster.n_rounds
+    ((name, found),) = model.evals_result_.items()  # of boosters of costs nobody hears
+    assert name == "probability"
+    for booster, measures in zip(model.heads_[name].models, found, strict=True):
+        assert list(measures) == ["held_out"]  # training rows cost time, so only if asked for
+        loss, cost = measures["held_out"]["loss"], measures["held_out"]["cost"]
+        assert len(loss) == len(cost) >= booster.n_rounds
+        assert loss.argmin() + 1 == booster.n_rounds
 
 
 def test_training_rows_change_no_booster():
@@ -90,7 +88,7 @@ def test_callbacks_hear_of_every_round(engine):
     told: list[Round] = []
     model = make(engine=engine).fit(X, y, costs=row_costs(), callbacks=told.append)
     boosters = list(dict.fromkeys((r.head, r.booster, r.n_boosters) for r in told))
-    assert boosters == [(h, i, 2) for h in ("probability", "decision") for i in (1, 2)]
+    assert boosters == [("probability", i, 2) for i in (1, 2)]
     for head, booster, _ in boosters:
         mine = [r for r in told if (r.head, r.booster) == (head, booster)]
         values = model.evals_result_[head][booster - 1]["held_out"]
@@ -181,7 +179,7 @@ def test_eval_set_takes_costs_frames_and_sparse_rows(engine):
     X, y = rows()
     Z, z = rows(seed=5)
     model = make(engine=engine).fit(X, y, costs=row_costs(), eval_set=(Z, z, row_costs(seed=9)))
-    assert set(model.evals_result_["decision"][0]) == {"eval_set", "held_out"}
+    assert set(model.evals_result_["probability"][0]) == {"eval_set", "held_out"}
     thin = make(engine=engine).fit(
         sparse.csr_matrix(X),
         y,
@@ -241,12 +239,10 @@ def test_bars_fit_a_terminal(terminal):
     model = make(verbose=1, n_estimators=1000, patience=3, learning_rate=0.9, ensemble=11)
     model.fit(X, y, costs=costs)
     assert max(len(line.rstrip()) for line in terminal()) <= 80
-    last = terminal()[-22:]
-    for line, (name, n) in zip(
-        last, [(h, i) for h in ("probabilities", "decisions") for i in range(1, 12)], strict=True
-    ):
+    for n, line in enumerate(terminal()[-11:], start=1):
         done, total = re.fullmatch(
-            rf"{name} {n}/11 +━+ +(\d+)/(\d+) +\d\d:\d\d held-out cost [\d.e+]+(, kept \d+)? *",
+            rf"probabilities {n}/11 +━+ +(\d+)/(\d+) +\d\d:\d\d held-out cost [\d.e+]+"
+            r"(, kept \d+)? *",
             line,
         ).group(1, 2)
         assert done == total  # 100 %, though 1000 rounds were asked for
@@ -259,12 +255,12 @@ def test_plain_lines_without_a_terminal(capsys):
     out = capsys.readouterr().out
     assert out.count("costs of 300 rows") == 1  # in words, once
     lines = [line for line in out.splitlines() if " round " in line]
-    assert len(lines) == 2 * 2 * 10
+    assert len(lines) == 2 * 10
     assert "━" not in out
     assert re.fullmatch(
         r"CostBoostClassifier probabilities 1/2 round 2/20: held-out cost [\d.]+", lines[0]
     )
-    assert lines[-1].startswith("CostBoostClassifier decisions 2/2 round 20/20")
+    assert lines[-1].startswith("CostBoostClassifier probabilities 2/2 round 20/20")
 
 
 def test_an_early_stop_is_said(capsys):

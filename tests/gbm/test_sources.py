@@ -96,19 +96,19 @@ def test_sources_agree(tmp_path, client, k, form):
         np.testing.assert_allclose(other.costs_.high, one.costs_.high)
         assert list(other.heads_) == list(one.heads_)
         for name, head in one.heads_.items():
-            if head.base == 0:  # from memory alone, others beside them guess costs
-                assert_same_trees(other.heads_[name].boosters, head.boosters, X)
-            assert other.heads_[name].temperature == pytest.approx(head.temperature, rel=1e-3)
-            losses = [m.evals_result_[name][0]["held_out"]["loss"] for m in (other, one)]
-            np.testing.assert_allclose(*losses, rtol=1e-4)
+            assert_same_trees(other.heads_[name].boosters, head.boosters, X)
+        assert other.temperature_ == pytest.approx(one.temperature_, rel=1e-3)
+        losses = [m.evals_result_["probability"][0]["held_out"]["loss"] for m in (other, one)]
+        np.testing.assert_allclose(*losses, rtol=1e-4)
+        local = other.to_local() if hasattr(other, "to_local") else other
+        np.testing.assert_allclose(local.predict_cost(X), one.predict_cost(X), rtol=1e-4)
         np.testing.assert_allclose(other.estimated_score_, one.estimated_score_, atol=1e-6)
         assert other.estimated_cost_ == pytest.approx(one.estimated_cost_)
 
 
 def assert_same_trees(ours, theirs, X):
     """As many trees, and every training row falls into the same leaf of each, of the same value."""
-    # Between thresholds that have no training row between them, rounding errors decide. A table in
-    # memory may have boosters of prices after the first one.
+    # Between thresholds that have no training row between them, rounding errors decide.
     assert len(ours) == 1
     both = ours[0], theirs[0]
     np.testing.assert_array_equal(*(booster.predict(X, pred_leaf=True) for booster in both))

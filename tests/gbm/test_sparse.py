@@ -99,7 +99,7 @@ def test_row_costs_weights_and_own_folds(engine):
         make(2, engine, cv=folds).fit(rows, y, **arguments) for rows in (X, sparse.csr_matrix(X))
     ]
     np.testing.assert_array_equal(*(model.decision_function(X) for model in fitted))
-    assert set(fitted[1].heads_) == {"probability", "decision"}
+    assert set(fitted[1].heads_) == {"probability", "price 1/0"}
 
 
 @pytest.mark.parametrize("engine", ENGINES)

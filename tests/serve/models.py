@@ -96,9 +96,9 @@ MODELS = {
         {"fn": "amount", **FRAUD}, cost_columns="exclude", **SMALL
     ).fit(*fraud_frame()),
     "learned": _learned,
-    "decided": lambda: CostBoostClassifier(
-        {"fn": "amount", **FRAUD}, decision="learned", **SMALL
-    ).fit(*fraud_frame()),
+    "decided": lambda: CostBoostClassifier({"fn": 100, **FRAUD}, loss="gll", **SMALL).fit(
+        *fraud_frame()
+    ),
     "array": lambda: _on_arrays(CostBoostClassifier(COSTS, engine="xgboost", **SMALL)),
     "three": _three,
     "votes": _votes,

@@ -51,6 +51,7 @@ from costboost.estimator import CostSensitiveClassifier, read_eval_set
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
 from costboost.learners.adapter import ClassLearner, ClassRule
 from costboost.learners.base import ConstantRule, one_hot
+from costboost.learners.c45 import JointC45
 from costboost.learners.ensembles import Mixture, Pairs
 from costboost.learners.joint import JointTree
 from costboost.losses import BinaryLoss, WeightedExponential
@@ -78,9 +79,9 @@ class BoostingClassifier(CostSensitiveClassifier):
     n_estimators : int, default=100
         Number of boosting rounds. Boosting may stop earlier.
     estimator : str, Learner, scikit-learn estimator or None, default=None
-        The weak learner: ``"tree"``, ``"stump"``, ``"histogram"``, ``"line"``, ``"perceptron"``, a
-        learner object of `costboost.learners`, or any scikit-learn estimator whose ``fit`` takes
-        ``sample_weight``. None is the paper's choice.
+        The weak learner: ``"tree"``, ``"c45"``, ``"stump"``, ``"histogram"``, ``"line"``,
+        ``"perceptron"``, a learner object of `costboost.learners`, or any scikit-learn estimator
+        whose ``fit`` takes ``sample_weight``. None is the paper's choice.
     max_leaves : int, default=8
         Largest number of leaves of a tree, for the ``"tree"`` learner.
     early_stopping : bool, default=False
@@ -354,7 +355,7 @@ class BoostingClassifier(CostSensitiveClassifier):
     def _bind(self, rows: Rows, k: int) -> Learner:
         """The weak learner on these rows: a relation over k classes, by default a rule for each."""
         learner = self._learner()
-        if isinstance(learner, JointTree):
+        if isinstance(learner, JointTree | JointC45):
             return learner.bind_pairs(rows, k)
         return Pairs(learner, k).bind(rows)
 

@@ -73,6 +73,8 @@ class AdaMECClassifier(MinCostClassifier):
         The classes; the second one is the positive class of the equations.
     n_classes_ : int
         Their number.
+    columns_ : costboost.columns.Columns
+        What each column holds and what became of it.
     decisions_ : array of shape (d,)
         The decisions that `predict` chooses from: the classes, unless the costs name others.
     costs_ : CostSummary

@@ -21,7 +21,7 @@ class Round:
     Attributes
     ----------
     head : str
-        ``"probability"`` or ``"decision"``: the set of boosters.
+        ``"probability"``, or ``"decision"`` with a loss of the library.
     booster, n_boosters : int
         Number of the booster among those of its kind, from 1, and how many there are.
     round, n_rounds : int

@@ -28,11 +28,12 @@ from costboost.cli.models import (
     fingerprint,
     make_model,
     read_settings,
+    typed_frame,
 )
 from costboost.cli.options import ProblemOptions, check_output, command, option
 from costboost.cli.problem import CostProblem, LabelledRows, folds
 from costboost.cli.show import escape, grid, note, print_json, progress, wrote
-from costboost.columns import TableError, need
+from costboost.columns import Columns, TableError, need
 from costboost.metrics import Verdict
 
 GROUPS = "Ways with the same group number are not distinguishable from its cheapest."
@@ -170,15 +171,11 @@ class Fold(NamedTuple):
     known: Any
     tested: Any
     seed: int
+    columns: Columns
 
     def numbers(self) -> tuple[Floats, Floats]:
         """Features of training and test rows as float matrices; categories as codes."""
-        from costboost.columns import Columns
-
-        if not hasattr(self.train.X, "columns"):
-            return self.train.X, self.test.X
-        columns = Columns.learn(self.train.X)
-        return columns.encode(self.train.X), columns.encode(self.test.X)
+        return self.columns.encode(self.train.X), self.columns.encode(self.test.X)
 
 
 class Contender(NamedTuple):
@@ -196,8 +193,7 @@ def _ours(
     """Classes of the library, each with the settings that it knows."""
 
     def decide(fold: Fold, name: str, own: dict[str, Any]) -> Ints:
-        model = make_model(name, problem, own, seed=seed)
-        model.fit(fold.train.X, fold.train.y, fold.train.weights)
+        model = problem.fit(make_model(name, problem, own, seed=seed), fold.train)
         return np.asarray(codes_of(fold.known.decisions, model.predict(fold.test.X)))
 
     found = []
@@ -372,7 +368,7 @@ def _measured(
                     if name not in kept.folds:
                         fold = Fold(
                             rows.take(train), rows.take(test), known.take(train),
-                            known.take(test), seed,
+                            known.take(test), seed, problem.columns,
                         )  # fmt: skip
                         kept.folds[name] = np.asarray(contender.decide(fold)).tolist()
                         kept.put([name, kept.folds[name]])
@@ -505,23 +501,17 @@ LEGEND = (
 
 
 def _fraud(n: int, seed: int) -> CostProblem:
-    """Synthetic payments; without pandas, features have no names."""
+    """Synthetic payments."""
+    import polars as pl
+
     from costboost.datasets import make_fraud
 
+    need("polars", "cli", "costboost demo")
     data = make_fraud(n, random_state=seed)
-    X: Any = data.X
-    if find_spec("pandas") is not None:
-        import pandas as pd
-
-        X = pd.DataFrame(X, columns=list(data.feature_names))
-    amount = list(data.feature_names).index("amount")
-
-    def costs(X: Any) -> Floats:
-        missed = np.asarray(X)[:, amount]
-        flat = [np.zeros(len(missed)), np.full(len(missed), 5.0)]
-        return np.stack([*flat, missed, flat[1]], axis=1).reshape(-1, 2, 2)
-
-    return CostProblem(LabelledRows(X, data.y), costs)
+    X = pl.DataFrame(data.X, schema=list(data.feature_names))
+    costs = {"fn": "amount", "fp": 5, "tp": 5}
+    columns = Columns.learn(X, target="fraud", keep=["amount"])
+    return CostProblem(LabelledRows(X, data.y), costs, columns, "fraud", {})
 
 
 def _write_demo_report(
@@ -537,9 +527,9 @@ def _write_demo_report(
     model = CostBoostClassifier(
         problem.cost_matrix, n_estimators=rounds, ensemble=2, random_state=seed, n_jobs=1
     )
-    model.fit(train.X, train.y)
+    problem.fit(model, train)
     page = model.report(
-        test.X, test.y, path=path, amount="amount" if hasattr(test.X, "columns") else None,
+        typed_frame(model, test.X), test.y, path=path, amount="amount",
         title="costboost demo: which payments to stop",
     )  # fmt: skip
     wrote(console, page, ": open it in a browser.")

@@ -21,7 +21,7 @@ from costboost.cli.options import (
     command,
     option,
 )
-from costboost.cli.show import columns_table, escape, grid, note, print_json, wrote
+from costboost.cli.show import columns_json, columns_table, escape, grid, note, print_json, wrote
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +96,7 @@ def payments(rows: int, seed: int, start: datetime) -> pl.DataFrame:
     home = rng.choice(["Basel", "Bern", "Zurich"], rows)
     return pl.DataFrame(
         {
-            "payment": np.arange(1, rows + 1) + 10_000 * seed,
+            "payment_id": np.arange(1, rows + 1) + 10_000 * seed,
             "when": [f"{moment:%Y-%m-%d %H:%M}" for moment in when],
             "amount": np.round(features.pop("amount"), 2),
             **{name: np.round(column, 3) for name, column in features.items()},
@@ -118,7 +118,9 @@ def describe(
     as_json: bool = AS_JSON,
 ) -> None:
     """Say what a benchmark set or the columns of a file hold."""
-    from costboost.columns import infer_columns, open_source
+    from costboost.columns import open_source
+    from costboost.columns.columns import look
+    from costboost.columns.raw import as_texts, open_column
 
     if not Path(name).exists() and name in _sets()[0]:
         _describe_set(name, as_json)
@@ -126,17 +128,19 @@ def describe(
     source = open_source(name, delimiter=delimiter, encoding=encoding)
     frame = source.read()
     rows: list[dict[str, Any]] = []
-    for column in infer_columns(frame):
-        values = frame[column.name]
-        known = values.filter(~column.is_missing(values))
+    for seen in look(frame).values():
+        column = seen.column()
+        distinct = [
+            text for text in as_texts(open_column(frame[column.name]))[1] if text is not None
+        ]
         rows.append(
             {
                 "column": column.name,
                 "holds": column.kind,
-                "missing": values.len() - known.len(),
-                "distinct": known.n_unique(),
-                "examples": [str(one) for one in known.unique(maintain_order=True)[:3].to_list()],
-                "remark": f"skipped: {column.reason}" if column.role == "skipped" else "",
+                "missing": column.missing,
+                "distinct": len(distinct),
+                "examples": distinct[:3],
+                "remark": "" if column.is_used else f"left out: {column.note}",
             }
         )
     if as_json:
@@ -191,7 +195,11 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
     # The exit code is 3 if there are notes.
     import numpy as np
 
+    from costboost.cli.problem import leaks
+    from costboost.costs.forms import columns_of
+
     problem = asked.read()
+    notes = [*problem.notes, *leaks(problem)]
     n, costs = len(problem.rows), str(problem.costs("costboost data check").summary)
     labels, counts = np.unique(problem.rows.y, return_counts=True)
     classes = dict(zip(map(str, labels), counts.tolist(), strict=True))
@@ -200,20 +208,20 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
             {
                 "rows": n,
                 "classes": classes,
-                "columns": problem.recipe.columns,
+                "columns": columns_json(problem.columns),
                 "costs": costs,
-                "notes": list(problem.notes),
+                "notes": notes,
             }
         )
     else:
         console = Console()
         console.print(f"{escape(asked.table)}: {n:,} rows ({problem.source.in_words()})")
-        console.print(columns_table(problem.recipe))
+        console.print(columns_table(problem.columns, columns_of(problem.cost_matrix)))
         shares = ", ".join(f"{k} {count:,} ({count / n:.1%})" for k, count in classes.items())
         console.print(f"\nClasses: {escape(shares)}", highlight=False)
         console.print(escape(costs), highlight=False)
-        note(console, *problem.notes)
-        if not problem.notes:
+        note(console, *notes)
+        if not notes:
             console.print("[green]Ready for `costboost fit`.[/green]")
-    if problem.notes:
+    if notes:
         raise typer.Exit(FOUND)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 
 import typer
 
+from costboost.errors import ColumnWarning
+
 FOUND = 3
 """Exit code of a command that ran and found something: an alarm, a faulty file."""
 WRONG = 2
@@ -53,7 +55,8 @@ def collected_warnings() -> Iterator[list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield found
-    kinds = (DeprecationWarning, PendingDeprecationWarning, ResourceWarning)
+    # What becomes of columns is shown anyway.
+    kinds = (DeprecationWarning, PendingDeprecationWarning, ResourceWarning, ColumnWarning)
     found += dict.fromkeys(
         str(one.message) for one in caught if not issubclass(one.category, kinds)
     )

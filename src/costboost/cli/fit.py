@@ -5,26 +5,36 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rich.console import Console
 
 from costboost.cli import options
 from costboost.cli.failure import collected_warnings
 from costboost.cli.options import LearnerOptions, ProblemOptions, check_output, command, option
-from costboost.cli.show import columns_table, escape, money_table, note, print_json, warn, wrote
+from costboost.cli.show import (
+    columns_json,
+    columns_table,
+    escape,
+    money_table,
+    note,
+    print_json,
+    warn,
+    wrote,
+)
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from costboost.cli.problem import CostProblem, LabelledRows
-    from costboost.columns import Source, TableRecipe
+    from costboost.columns import Column, Source
 
 SAMPLE = 200_000
 """Number of first rows from which the types of the columns are inferred, if not all are read."""
 MOST_TEST_ROWS = 500_000
 """Largest number of held-out rows on disk that are measured."""
-_WEIGHT, _TARGET = "__weight__", "__target__"
 
 
 @command
@@ -74,6 +84,7 @@ def fit(
     # fp=5
     from costboost.cli.models import measure, save_model
     from costboost.columns import writer
+    from costboost.costs.forms import columns_of
     from costboost.report.headline import verdict
 
     console = Console(stderr=as_json, quiet=as_json)
@@ -82,40 +93,59 @@ def fit(
     model_file = path or Path(f"{asked.target}.costboost")
     check_output(model_file, *reads, force=force, model=path is not None)
     check_output(save_test, *reads, force=force, table=True)
-    path = model_file
     from_disk = out_of_core
     if from_disk is None:
         from_disk = asked.table != "-" and is_too_large(asked.open())
     if from_disk:
         _check_disk(asked, learner, {"--refit": refit, "--save-test": save_test})
     problem = asked.read(SAMPLE if from_disk else None)
-    recipe, notes = replace(problem.recipe, nothing=nothing or ""), list(problem.notes)
+    notes = list(problem.notes)
+    if from_disk:
+        notes.append(f"Columns are those of the first {SAMPLE:,} rows; all rows are checked.")
+        dates = [column.name for column in problem.columns.used if column.kind == "date"]
+        if dates:
+            notes.append(f"Dates are not used when training from disk: {', '.join(dates)}.")
+    facts = {**(problem.facts or {}), "nothing": nothing}
     size = f"{problem.source.size:,} bytes" if from_disk else f"{len(problem.rows):,} rows"
     place = ", from disk" if from_disk else ""
     talk.print(f"{escape(asked.table)}: {size} ({problem.source.in_words()}){place}")
-    talk.print(columns_table(recipe))
-    said = f"Types are those of the first {SAMPLE:,} rows; all rows are checked."
-    note(talk, *notes, *([said] if from_disk else []))
-    train = _train_from_disk if from_disk else _train_in_memory
-    model, rows, frame, n, held_out = train(asked, learner, problem, test, test_size, talk)
+    talk.print(columns_table(problem.columns, columns_of(problem.cost_matrix)))
+    note(talk, *notes)
+    with tempfile.TemporaryDirectory(prefix="costboost-") as folder:
+        if from_disk:
+            task = _on_disk(asked, learner, problem, test, test_size, Path(folder), talk)
+        else:
+            task = _in_memory(asked, learner, problem, test, test_size)
+        talk.print(
+            f"\nTraining {type(task.model).__name__} on {task.n_train:,} rows; held out: "
+            f"{task.n_test:,} rows ({escape(task.how)}).",
+            highlight=False,
+        )
+        remarks = _trained(task, talk)
+        held_out = task.held_out()
+    model = task.model
+    if len(held_out) < task.n_test:
+        talk.print(f"Costs are measured on {len(held_out):,} of the {task.n_test:,} held-out rows.")
     rules: Any = []
-    if len(rows) < 2:
+    if len(held_out) < 2:
         note(console, "No rows are held out, so nothing was measured.")
     else:
-        case, rules, unit = measure(model, rows, recipe)
+        case, rules, unit = measure(model, held_out, facts)
         console.print()
-        console.print(money_table(rules, len(rows), unit))
+        console.print(money_table(rules, len(held_out), unit))
         console.print(verdict(rules, float(case.weights.sum())), highlight=False)
+    n = task.n_train + (task.n_test if test is None else 0)
     if refit:
-        _fit(model, problem.rows, Console(quiet=True), has_bar(model, talk))
+        with collected_warnings():
+            problem.fit(model)
         note(talk, f"The saved model was trained once more, on all {n:,} rows.")
-    save_model(model, recipe, path)
-    if save_test is not None and len(rows):
+    save_model(model, facts, model_file)
+    if save_test is not None and len(held_out):
         with writer(save_test, problem.source) as out:
-            out.write(frame)
+            out.write(held_out.X)
     console.print()
-    wrote(console, path)
-    name, measured = escape(str(path)), escape(str(save_test or test))
+    wrote(console, model_file)
+    name, measured = escape(model_file), escape(save_test or test)
     talk.print(f"Next:\n  costboost predict {name} new.csv -o decisions.csv", highlight=False)
     if save_test is None and test is None:
         talk.print("  --save-test held_out.csv keeps the held-out rows for report and monitor")
@@ -124,80 +154,77 @@ def fit(
     if as_json:
         print_json(
             {
-                "model": str(path),
+                "model": str(model_file),
                 "class": type(model).__name__,
                 "rows": n,
-                "columns": recipe.columns,
+                "columns": columns_json(model.columns_),
                 "classes": model.classes_.tolist(),
                 "decisions": model.decisions_.tolist(),
                 "costs": str(model.costs_),
-                "notes": [*notes, *held_out.pop("remarks")],
-                "held_out": {**held_out, "ways_to_decide": rules},
+                "notes": [*notes, *remarks],
+                "held_out": {
+                    "rows": task.n_test,
+                    "measured_rows": len(held_out),
+                    "how": task.how,
+                    "ways_to_decide": rules,
+                },
             }
         )
 
 
-def _announce(talk: Console, model: Any, n_train: int, n_test: int, words: str) -> None:
-    talk.print(
-        f"\nTraining {type(model).__name__} on {n_train:,} rows; held out: {n_test:,} rows "
-        f"({escape(words)}).",
-        highlight=False,
-    )
+class Task(NamedTuple):
+    """What is trained on which rows; rows in memory and on disk differ in nothing else."""
+
+    model: Any
+    train: Callable[[], Any]
+    held_out: Callable[[], LabelledRows]
+    n_train: int
+    n_test: int
+    how: str
 
 
-def _conclude(talk: Console, model: Any, remarks: list[str], costs: bool = True) -> None:
-    warn(talk, *remarks)
-    if costs:
-        talk.print(
-            f"\n[bold]What decisions cost[/bold]\n{escape(str(model.costs_))}", highlight=False
-        )
-
-
-# --- in memory ---------------------------------------------------------------------------------
-
-
-def has_bar(model: Any, talk: Console) -> bool:
-    """Whether a fit shows its progress, and with it what decisions cost."""
-    in_terminal = not talk.quiet and sys.stdout.isatty()
-    return in_terminal and "verbose" in model.get_params(deep=False)
-
-
-def _fit(model: Any, rows: LabelledRows, talk: Console, bar: bool) -> list[str]:
-    """Fit a model; returns its warnings."""
+def _trained(task: Task, talk: Console) -> list[str]:
+    """Train the model; returns its warnings."""
+    # In a terminal the model shows its progress, and with it what decisions cost.
+    bar = not talk.quiet and sys.stdout.isatty() and "verbose" in task.model.get_params(deep=False)
     with collected_warnings() as remarks:
         if bar:
-            model.set_params(verbose=1)
+            task.model.set_params(verbose=1)
         try:
-            model.fit(rows.X, rows.y, rows.weights)
+            task.train()
         finally:
             if bar:
-                model.set_params(verbose=0)
-    _conclude(talk, model, remarks, costs=not bar)
+                task.model.set_params(verbose=0)
+    warn(talk, *remarks)
+    if not bar:
+        costs = escape(task.model.costs_)
+        talk.print(f"\n[bold]What decisions cost[/bold]\n{costs}", highlight=False)
     return remarks
 
 
-def _train_in_memory(
+def _in_memory(
     asked: ProblemOptions, learner: LearnerOptions, problem: CostProblem, test: str | None,
-    test_size: float, talk: Console,
-) -> tuple[Any, LabelledRows, Any, int, dict[str, Any]]:  # fmt: skip
-    """The model, held-out rows and their raw frame, the number of all rows, what was held out."""
+    test_size: float,
+) -> Task:  # fmt: skip
     import numpy as np
 
     from costboost.cli.problem import read_rows, split
 
     model, rows = learner.build(problem), problem.rows
     if test is None:
-        train, index, words = split(rows, test_size, learner.seed)
-        held_out, frame = rows.take(index), problem.frame[index]
+        train, index, how = split(rows, test_size, learner.seed)
+        held_out = rows.take(index)
     else:
         other = asked.open(test)
-        frame = other.read()
-        held_out = read_rows(frame, problem.recipe, other.name)
-        train, words = np.arange(len(rows)), test
-    _announce(talk, model, len(train), len(held_out), words)
-    remarks = _fit(model, rows.take(train), talk, has_bar(model, talk))
-    found = {"rows": len(held_out), "how": words, "remarks": remarks}
-    return model, held_out, frame, len(rows), found
+        classes = np.unique(rows.y).tolist()
+        held_out = read_rows(
+            other.read(), problem.columns, classes, problem.facts or {}, other.name
+        )
+        train, how = np.arange(len(rows)), test
+    return Task(
+        model, lambda: problem.fit(model, rows.take(train)), lambda: held_out, len(train),
+        len(held_out), how,
+    )  # fmt: skip
 
 
 # --- from disk: files that do not fit into memory ----------------------------------------------
@@ -244,77 +271,77 @@ def _check_disk(asked: ProblemOptions, learner: LearnerOptions, given: dict[str,
         )
 
 
-def _train_from_disk(
+def _on_disk(
     asked: ProblemOptions, learner: LearnerOptions, problem: CostProblem, test: str | None,
-    test_size: float, talk: Console,
-) -> tuple[Any, LabelledRows, Any, int, dict[str, Any]]:  # fmt: skip
-    """As `_train_in_memory`; XGBoost trains from Parquet files in the folder of temporary files."""
-    import polars as pl
-
-    model = learner.build(problem, engine="xgboost", ensemble=1)
-    recipe, weight = problem.recipe, asked.weight_column
-    words = test or "at random"
-    with tempfile.TemporaryDirectory(prefix="costboost-") as name:
-        files = [Path(name, part) for part in ("train.parquet", "test.parquet", "all.parquet")]
-        with talk.status("Converting the rows"):
-            rows = _typed_rows(problem.source, recipe, weight)
-            if test is None:
-                # Held-out rows are drawn by their number: the same rows for a seed, in one pass.
-                rows.with_row_index("__row__").sink_parquet(files[2])
-                drawn = pl.col("__row__").hash(learner.seed) % 10_000 < round(test_size * 10_000)
-                for file, chosen in zip(files, (~drawn, drawn), strict=False):
-                    part = pl.scan_parquet(files[2]).filter(chosen)
-                    part.drop("__row__").sink_parquet(file)
-                files[2].unlink()
-            else:
-                rows.sink_parquet(files[0])
-                _typed_rows(asked.open(test), recipe, weight).sink_parquet(files[1])
-        n_train, n_test = (
-            int(pl.scan_parquet(file).select(pl.len()).collect().item()) for file in files[:2]
-        )
-        _announce(talk, model, n_train, n_test, words)
-        with collected_warnings() as remarks, talk.status("Training"):
-            model.fit_parquet(
-                files[0], _TARGET, sample_weight=_WEIGHT if weight else None,
-                features=recipe.feature_names,
-            )  # fmt: skip
-        _conclude(talk, model, remarks)
-        held_out = _test_rows(files[1], n_test, recipe, bool(weight))
-    found = {"rows": n_test, "measured_rows": len(held_out), "how": words, "remarks": remarks}
-    if len(held_out) < n_test:
-        talk.print(f"Costs are measured on {len(held_out):,} of the {n_test:,} held-out rows.")
-    return model, held_out, None, n_train + n_test, found
-
-
-def _typed_rows(source: Source, recipe: TableRecipe, weight: str | None) -> Any:
-    """Features, target and weight as a lazy frame, after a check of all values."""
-    import polars as pl
-
-    lazy = source.scan()
-    schema = lazy.collect_schema()
-    recipe.check_columns(schema.names(), source.name)
-    for batch in source.batches(SAMPLE) if source.is_text else ():
-        recipe.features(batch, source.name)
-    label: Any = pl.col(recipe.target).cast(pl.String).str.strip_chars()
-    if recipe.label_kind == "int":
-        label = label.cast(pl.Float64).cast(pl.Int64)
-    elif recipe.label_kind == "bool":
-        label = label.str.to_lowercase() == "true"
-    columns = [*recipe.expressions(schema), label.alias(_TARGET)]
-    if weight:
-        columns.append(pl.col(weight).cast(pl.Float64).alias(_WEIGHT))
-    return lazy.select(columns).filter(pl.col(_TARGET).is_not_null())
-
-
-def _test_rows(path: Path, n: int, recipe: TableRecipe, has_weights: bool) -> LabelledRows:
+    test_size: float, folder: Path, talk: Console,
+) -> Task:  # fmt: skip
+    """Rows as Parquet files in a folder of temporary files; XGBoost trains from them."""
+    import numpy as np
     import polars as pl
 
     from costboost.cli.problem import LabelledRows
+    from costboost.columns import writer
 
-    # Evenly spread: the first rows of a file may be its oldest.
-    frame = pl.scan_parquet(path).gather_every(max(-(-n // MOST_TEST_ROWS), 1)).collect()
-    texts = [column.name for column in recipe.used if column.kind == "category"]
-    X = frame.select(recipe.feature_names).with_columns(pl.col(texts).cast(pl.Categorical))
-    y = frame[_TARGET].to_numpy()
-    weights = frame[_WEIGHT].to_numpy() if has_weights else None
-    return LabelledRows(X.to_pandas(), y.astype(str) if recipe.label_kind == "text" else y, weights)
+    model = learner.build(problem, engine="xgboost", ensemble=1)
+    files = folder / "train.parquet", folder / "test.parquet"
+    rng, counts = np.random.default_rng(learner.seed), [0, 0]
+    with talk.status("Converting the rows"), writer(files[0]) as train, writer(files[1]) as tests:
+        out = train, tests
+        for frame in _typed_rows(problem.source, problem):
+            drawn = rng.random(frame.height) < (test_size if test is None else 0.0)
+            for place, part in enumerate((frame.filter(~drawn), frame.filter(drawn))):
+                out[place].write(part)
+                counts[place] += part.height
+        for frame in _typed_rows(asked.open(test), problem) if test is not None else ():
+            tests.write(frame)
+            counts[1] += frame.height
+
+    def fit() -> None:
+        with talk.status("Training"):
+            features = [column.name for column in _features(problem)]
+            model.fit_parquet(
+                files[0], problem.target, sample_weight=asked.weight_column, features=features
+            )
+
+    def held_out() -> LabelledRows:
+        # Evenly spread: the first rows of a file may be its oldest.
+        step = max(-(-counts[1] // MOST_TEST_ROWS), 1)
+        frame = pl.scan_parquet(files[1]).gather_every(step).collect()
+        weights = None if asked.weight_column is None else frame[asked.weight_column].to_numpy()
+        return LabelledRows(frame, frame[problem.target].to_numpy(), weights)
+
+    return Task(model, fit, held_out, counts[0], counts[1], test or "at random")
+
+
+def _features(problem: CostProblem) -> list[Column]:
+    return [column for column in problem.columns.used if column.kind != "date"]
+
+
+def _typed_rows(source: Source, problem: CostProblem) -> Iterator[pl.DataFrame]:
+    """Columns as what they hold, batch by batch: features, what the costs name, target, weight."""
+    import numpy as np
+    import polars as pl
+
+    from costboost.cli.problem import has_label, read_rows
+    from costboost.costs.forms import columns_of
+
+    columns, done = problem.columns, int(source.is_text) + 1
+    classes, facts = np.unique(problem.rows.y).tolist(), problem.facts or {}
+    priced = columns_of(problem.cost_matrix)
+    wanted = [*_features(problem), *(c for c in columns if c.name in priced and not c.is_used)]
+    for frame in source.batches(SAMPLE):
+        raw = columns.read(frame, source.name, done)
+        values = {
+            one.name: pl.Series(raw[one.name].tolist(), dtype=pl.String)
+            if one.kind == "category"
+            else raw[one.name]
+            for one in wanted
+        }
+        known = frame.filter(has_label(frame[columns.target]))
+        rows = read_rows(known, columns, classes, facts, source.name)
+        found = pl.DataFrame(values).filter(has_label(frame[columns.target]))
+        found = found.with_columns(pl.Series(columns.target, rows.y))
+        if rows.weights is not None:
+            found = found.with_columns(pl.Series(facts["weight"], rows.weights))
+        done += frame.height
+        yield found

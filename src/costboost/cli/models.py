@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from costboost.columns import TableError, TableRecipe
+from costboost.columns import TableError
+from costboost.costs.forms import columns_of
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
     from costboost.cli.problem import CostProblem, LabelledRows
     from costboost.report.headline import RuleCost
 
@@ -67,7 +71,7 @@ def make_model(name: str, problem: CostProblem, settings: dict[str, Any], *, see
     kind = algorithm_class(name)
     known = kind().get_params(deep=False)
     for key in settings:
-        if key in ("cost_matrix", "verbose"):
+        if key in ("cost_matrix", "columns", "verbose"):
             raise TableError(f"--set {key} cannot be used: other options of the command set it.")
         if key not in known:
             near = get_close_matches(key, known, n=1)
@@ -76,6 +80,8 @@ def make_model(name: str, problem: CostProblem, settings: dict[str, Any], *, see
                 f"{kind.__name__} has no parameter {key!r}.{hint} It has: {', '.join(known)}."
             )
     own: dict[str, Any] = {"random_state": seed} if "random_state" in known else {}
+    if problem.kinds:
+        own["columns"] = dict(problem.kinds)
     if problem.excludes_cost_columns:
         if "cost_columns" not in known:
             raise TableError(
@@ -95,8 +101,26 @@ def codes_of(decisions: Any, labels: Any) -> Any:
     return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
 
 
+def typed_frame(model: Any, frame: pl.DataFrame, where: str = "The file") -> pd.DataFrame:
+    """The columns that the model and its costs use, as what they hold."""
+    import pandas as pd
+
+    rows = model.columns_.read(frame, where, 1)
+    priced = columns_of(model.cost_matrix)
+    found: dict[str, Any] = {}
+    for column in model.columns_:
+        if column.is_used or column.name in priced:
+            if column.kind == "date":
+                found[column.name] = column.values(rows.table[column.name], where, 1)
+            elif column.kind == "category":
+                found[column.name] = pd.Categorical(rows[column.name])
+            else:
+                found[column.name] = rows[column.name]
+    return pd.DataFrame(found)
+
+
 def measure(
-    model: Any, rows: LabelledRows, recipe: TableRecipe, **more: Any
+    model: Any, rows: LabelledRows, facts: Mapping[str, Any], **more: Any
 ) -> tuple[Any, Any, str]:
     """The rows as `costboost.report` takes them, what rules cost there, and what is drawn."""
     # The rules: the best constant decision, doing nothing if named, the threshold 0.5, the model.
@@ -104,24 +128,26 @@ def measure(
     from costboost.report.case import case_of
     from costboost.report.headline import headline
 
-    nothing, names = recipe.nothing, {str(label): label for label in model.decisions_.tolist()}
+    nothing = facts.get("nothing") or ""
+    names = {str(label): label for label in model.decisions_.tolist()}
     if nothing and nothing not in names:
         raise TableError(f"--nothing must be a decision, {', '.join(names)}, got {nothing!r}.")
     has_dates = rows.time is not None and rows.time.dtype.kind == "M"
     more = {
-        "time": rows.time if has_dates else None, "positive": recipe.positive,
+        "time": rows.time if has_dates else None, "positive": facts.get("positive"),
         "nothing": names.get(nothing), **more,
     }  # fmt: skip
+    X = typed_frame(model, rows.X)
     if not model._lack_of_probabilities():
-        case = case_of(model, rows.X, rows.y, rows.weights, **more)
+        case = case_of(model, X, rows.y, rows.weights, **more)
         found = headline(case)
         return case, found.rules, found.unit
     k = len(model.classes_)
     case = make_case(
         rows.y, np.full((len(rows), k), 1.0 / k), classes=model.classes_,
         decisions=model.decisions_,
-        costs=model._resolved(model.cost_matrix, None, rows.X, n_samples=len(rows)).matrix,
-        decided=model.predict(rows.X), sample_weight=rows.weights, **more,
+        costs=model._resolved(model.cost_matrix, None, X, n_samples=len(rows)).matrix,
+        decided=model.predict(X), sample_weight=rows.weights, **more,
     )  # fmt: skip
     found = headline(case)
     rules: list[RuleCost] = [rule for rule in found.rules if rule.key != "likeliest"]
@@ -130,30 +156,18 @@ def measure(
 
 # --- files -------------------------------------------------------------------------------------
 
-# A model file of the command line is one of `costboost.save` whose manifest also has the recipe of
-# the table, under this name.
-_ENTRY = "table"
+# A model file of the command line is one of `costboost.save` whose manifest also has what `fit` was
+# told and later commands ask for: columns of times, weights and groups, the positive class.
+_ENTRY = "command line"
 
 
-def save_model(model: Any, recipe: TableRecipe, path: str | os.PathLike[str]) -> Path:
-    """Write a model with its recipe; ``costboost.load`` reads the file too."""
+def save_model(model: Any, facts: Mapping[str, Any], path: str | os.PathLike[str]) -> Path:
+    """Write a model; ``costboost.load`` reads the file too."""
     from costboost.files.container import pack, write_bytes
     from costboost.files.model import contents
 
     manifest, state, arrays = contents(model)
-    return write_bytes(Path(path), pack({**manifest, _ENTRY: recipe.to_json()}, state, arrays))
-
-
-def model_recipe(path: Path) -> TableRecipe | None:
-    """The recipe in a model file; None if Python saved the model without one."""
-    from costboost.files.container import read_manifest
-    from costboost.files.model import reading
-
-    if not path.is_file():
-        raise TableError(f"There is no model file {path}. `costboost fit` writes one.")
-    with reading(path):
-        manifest = read_manifest(path)
-    return None if _ENTRY not in manifest else TableRecipe.from_json(manifest[_ENTRY])
+    return write_bytes(Path(path), pack({**manifest, _ENTRY: dict(facts)}, state, arrays))
 
 
 def is_model_file(path: Path) -> bool:
@@ -167,17 +181,20 @@ def is_model_file(path: Path) -> bool:
         return False
 
 
-def load_model(path: Path) -> tuple[Any, TableRecipe]:
-    """A model and its recipe."""
-    from costboost.files import load
+def load_model(path: Path) -> tuple[Any, dict[str, Any]]:
+    """A model, and what `fit` was told."""
+    from costboost.files import container, load
 
-    recipe = model_recipe(path)
-    if recipe is None:
+    if not path.is_file():
+        raise TableError(f"There is no model file {path}. `costboost fit` writes one.")
+    model = load(path)
+    facts = container.read_manifest(path).get(_ENTRY, {})
+    if not getattr(model, "columns_", ()) or not model.columns_.columns:
         raise TableError(
-            f"{path} was saved from Python and does not say which columns of a file are which. "
-            "Use it in Python, or train it with `costboost fit`."
+            f"{path} was trained on an array, so it does not know columns by name. Use it in "
+            "Python, or train it on a data frame."
         )
-    return load(path), recipe
+    return model, facts if isinstance(facts, dict) else {}
 
 
 # --- going on where a command was stopped ------------------------------------------------------

@@ -19,7 +19,7 @@ from costboost.cli.failure import told_errors
 
 if TYPE_CHECKING:
     from costboost.cli.problem import CostProblem
-    from costboost.columns import Source, TableRecipe
+    from costboost.columns import Source
 
 TABLE, COSTS, MODEL, TEST = "The table", "What mistakes cost", "The model", "Held-out rows"
 
@@ -122,15 +122,15 @@ class ScoringOptions(_File):
     delimiter: str | None = DELIMITER
     encoding: str | None = ENCODING
 
-    def load(self, why: str = "") -> tuple[Any, TableRecipe]:
-        """The model, and the recipe of its table; ``why`` says what needs probabilities."""
+    def load(self, why: str = "") -> tuple[Any, dict[str, Any]]:
+        """The model, and what `fit` was told; ``why`` says what needs probabilities."""
         from costboost.cli.models import load_model
 
-        model, recipe = load_model(self.model)
+        model, facts = load_model(self.model)
         if why and model._lack_of_probabilities():
             name = type(model).__name__
             raise ValueError(f"{name} has no probabilities, {why}. Use CostBoost.")
-        return model, recipe
+        return model, facts
 
 
 @dataclass(frozen=True)
@@ -161,9 +161,12 @@ class ProblemOptions(_File):
         "Column that is not a feature; may be repeated, or given as a list with commas.",
         panel=TABLE,
     )
-    category: list[str] | None = option(
+    column: list[str] | None = option(
         None,
-        "Column whose values are categories, although they look like numbers or ids.",
+        "What a column holds, if that is not what it looks like: --column zip=category; number, "
+        "boolean, category, date (or how dates are written, when=%d/%m/%Y), ignore. May be "
+        "repeated.",
+        metavar="NAME=KIND",
         panel=TABLE,
     )
     weight_column: str | None = option(None, "Column of row weights.", panel=TABLE)
@@ -175,6 +178,16 @@ class ProblemOptions(_File):
     group_column: str | None = option(
         None, "Column of groups, such as customers: whole groups are held out.", panel=TEST
     )
+
+    def kinds(self) -> dict[str, str]:
+        """What --column says."""
+        found: dict[str, str] = {}
+        for entry in self.column or ():
+            name, sign, kind = (part.strip() for part in entry.rpartition("="))
+            if not sign or not name or not kind:
+                raise ValueError(f"--column {entry!r} must be NAME=KIND, as in zip=category.")
+            found[name] = kind
+        return found
 
     def read(self, first: int | None = None) -> CostProblem:
         """The rows with classes and costs; ``first`` says how many, if not all."""

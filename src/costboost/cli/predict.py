@@ -20,16 +20,16 @@ from costboost.cli.options import (
     listed,
     option,
 )
-from costboost.cli.problem import texts
+from costboost.cli.problem import moments, texts
 from costboost.cli.show import escape, grid, print_json, warn, wrote
-from costboost.columns import TableError, unknown_column, writer
+from costboost.columns import TableError, TypedRows, unknown_column, writer
 from costboost.costs import Expression
 from costboost.costs.forms import expressions_in
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from costboost.columns import Source, TableRecipe
+    from costboost.columns import Columns, Source
     from costboost.decisions import Allocation
 
 PERIODS = {"hour": "%Y-%m-%d %H:00", "day": "%Y-%m-%d", "week": "%G-W%V", "month": "%Y-%m"}
@@ -81,8 +81,8 @@ def predict(
         raise TableError("--json prints a summary to the standard output: name a file with -o.")
     console = Console(stderr=True, quiet=as_json)
     check_output(output, asked.model, asked.table, force=force, table=True)
-    model, recipe = asked.load()
-    source = asked.open()
+    model, facts = asked.load()
+    source, columns = asked.open(), model.columns_
     limits = _limits(capacity or (), model.decisions_.tolist())
     if per is not None and not limits:
         raise TableError("--per needs --capacity, as in --capacity review=200 --per day.")
@@ -90,11 +90,12 @@ def predict(
         _check_explains(model)
     decisions = model.decisions_.tolist()
     counts, sums, done = np.zeros(len(decisions), dtype=np.int64), np.zeros(len(decisions)), 0
-    comma = any(column.decimal == "," for column in recipe.used)
+    comma = any(column.decimal == "," for column in columns.used)
     how = {"decimal_comma": comma, "safe_cells": safe_cells}
     with collected_warnings() as remarks, writer(output, source, **how) as out:
-        plan = _allocated(model, recipe, source, batch_rows, limits, per, time_column)
-        for frame, X in _batches(source, recipe, batch_rows, expressions_in(model.cost_matrix)):
+        per_time = time_column or facts.get("time")
+        plan = _allocated(model, source, batch_rows, limits, per, per_time)
+        for frame, X in _batches(source, columns, batch_rows, expressions_in(model.cost_matrix)):
             codes = None if plan is None else plan.codes[done : done + len(X)]
             codes, expected, new = _decided(model, X, codes, explain)
             out.write(_beside(frame, new, listed(keep), prefix, source.name))
@@ -130,14 +131,13 @@ def predict(
 
 
 def _batches(
-    source: Source, recipe: TableRecipe, rows: int, costs: Sequence[Expression] = ()
-) -> Iterator[tuple[pl.DataFrame, Any]]:
-    """Raw rows and their features, batch by batch; all columns of the costs are there."""
+    source: Source, columns: Columns, rows: int, costs: Sequence[Expression] = ()
+) -> Iterator[tuple[pl.DataFrame, TypedRows]]:
+    """Raw rows as they are, and as the model reads them; all columns of the costs are there."""
     done = 0
     for frame in source.batches(rows):
-        where = f"{source.name}, after row {done}" if done else source.name
-        X = recipe.features(frame, where)
         first = done + 1 + source.is_text  # counted as a spreadsheet does: a header is row 1
+        X = columns.read(frame, source.name, first)
         for expression in costs:
             expression(X, rows=range(first, first + len(X)), of=source.name)
         yield frame, X
@@ -163,11 +163,11 @@ def _decided(
     new["saving"] = others.min(axis=1) - _own(expected, codes)
     if n_reasons:
         found = model.explain(X, codes=codes)
+        values = [X[name] if name in X.columns else None for name in found.feature_names]
         order = np.argsort(-np.abs(found.parts), axis=1, kind="stable")[:, :n_reasons]
         for place in range(order.shape[1]):
             new[f"reason_{place + 1}"] = [
-                f"{found.feature_names[j]} = {_shown(X[found.feature_names[j]].iloc[row])}: "
-                f"{found.parts[row, j]:+.2f}"
+                f"{found.feature_names[j]} = {_shown(values[j][row])}: {found.parts[row, j]:+.2f}"
                 for row, j in enumerate(order[:, place].tolist())
             ]
     return codes, expected, new
@@ -238,8 +238,8 @@ def _limits(entries: Sequence[str], decisions: list[Any]) -> dict[Any, Any]:
 
 
 def _allocated(
-    model: Any, recipe: TableRecipe, source: Source, batch_rows: int, limits: dict[Any, Any],
-    per: str | None, time_column: str | None,
+    model: Any, source: Source, batch_rows: int, limits: dict[Any, Any], per: str | None,
+    time_column: str | None,
 ) -> Allocation | None:  # fmt: skip
     """Decide all rows together; only their expected costs are in memory."""
     from costboost.decisions import allocate
@@ -248,10 +248,10 @@ def _allocated(
         return None
     costs: list[Floats] = []
     groups: list[AnyArray] = []
-    for frame, X in _batches(source, recipe, batch_rows):
+    for frame, X in _batches(source, model.columns_, batch_rows):
         costs.append(model.predict_cost(X))
         if per is not None:
-            groups.append(_groups(frame, recipe, per, time_column, source.name))
+            groups.append(_groups(frame, model.columns_, per, time_column, source.name))
     return allocate(
         np.concatenate(costs), model.decisions_, capacity=limits,
         per=np.concatenate(groups) if groups else None,
@@ -259,22 +259,23 @@ def _allocated(
 
 
 def _groups(
-    frame: pl.DataFrame, recipe: TableRecipe, per: str, time_column: str | None, where: str
+    frame: pl.DataFrame, columns: Columns, per: str, name: str | None, where: str
 ) -> AnyArray:
     """The group of each row: its day, its week, ..., or the value of a column."""
+    import polars as pl
+
     if per not in PERIODS or per in frame.columns:
         if per not in frame.columns:
             raise unknown_column(per, frame.columns, "--per", where)
         return texts(frame[per])
-    name = time_column or recipe.role("time")
     if name is None:
-        dates = [column.name for column in recipe.columns if column.kind == "date"]
+        dates = [column.name for column in columns if column.kind == "date"]
         hint = f", such as --time-column {dates[0]}" if dates else ""
         raise TableError(f"--per {per} needs a column of times: add --time-column{hint}.")
-    moment = recipe.moments(frame, name, where)
-    if not moment.dtype.is_temporal():
+    time = moments(frame, name, columns, where)
+    if time.dtype.kind != "M":
         raise TableError(f"--per {per} needs dates, and {name!r} holds numbers.")
-    return np.asarray(moment.dt.strftime(PERIODS[per]).to_list(), dtype=np.str_)
+    return np.asarray(pl.Series(time).dt.strftime(PERIODS[per]).to_list(), dtype=np.str_)
 
 
 def _with_text_keys(value: Any) -> Any:
@@ -311,20 +312,22 @@ def explain(
     """Explain the decision of a row: what each feature adds to the saving, in money."""
     import polars as pl
 
-    model, recipe = asked.load()
+    model, _ = asked.load()
     _check_explains(model)
     source = asked.open()
     frame = source.scan().slice(row - 1, 1).collect()
     if not frame.height:
         n = source.scan().select(pl.len()).collect().item()
         raise TableError(f"{source.name} has {n:,} rows, so there is no row {row}.")
-    X = recipe.features(frame, source.name)
+    X = model.columns_.read(frame, source.name, row + source.is_text)
     found = model.explain(X)
     answer = model._answer(X)
     proba, expected = answer.proba[0], answer.expected[0]
-    parts = sorted(
-        zip(found.feature_names, found.parts[0].tolist(), strict=True), key=lambda one: -abs(one[1])
-    )
+    parts = [
+        {"feature": column.name, "value": X[column.name][0], "part": part}
+        for column, part in zip(model.columns_, found.parts[0].tolist(), strict=True)
+        if column.is_used
+    ]
     values = {
         "row": row,
         "decision": found.labels[0],
@@ -335,9 +338,7 @@ def explain(
         "expected_cost": dict(
             zip(map(str, model.decisions_.tolist()), expected.tolist(), strict=True)
         ),
-        "parts": [
-            {"feature": name, "value": X[name].iloc[0], "part": part} for name, part in parts
-        ],
+        "parts": sorted(parts, key=lambda one: -abs(one["part"])),
     }
     if as_json:
         print_json(values)

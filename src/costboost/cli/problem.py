@@ -7,27 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.cli.options import ProblemOptions, listed
-from costboost.columns import (
-    Column,
-    Source,
-    TableError,
-    TableRecipe,
-    infer_columns,
-    label_kind,
-    labels,
-    open_source,
-    tells_target,
-    unknown_column,
-    without_label,
-)
+from costboost.columns import Columns, Source, TableError, open_source, unknown_column
+from costboost.columns.columns import look
 from costboost.columns.files import reading
+from costboost.columns.raw import as_texts, open_column
 from costboost.costs import Costs
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import expressions_in, is_decision_name
@@ -40,9 +30,9 @@ Entries = Mapping[tuple[str, ...], Any]
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows as a model takes them."""
+    """Rows as they were read, and what is known of them."""
 
-    X: Any
+    X: pl.DataFrame
     y: AnyArray
     weights: Floats | None = None
     time: AnyArray | None = None
@@ -53,11 +43,9 @@ class LabelledRows:
 
     def take(self, index: AnyArray) -> LabelledRows:
         """Some of the rows."""
-        is_frame = hasattr(self.X, "iloc")
-        X = self.X.iloc[index].reset_index(drop=True) if is_frame else self.X[index]
         others = (self.weights, self.time, self.groups)
         return LabelledRows(
-            X, self.y[index], *(None if one is None else one[index] for one in others)
+            self.X[index], self.y[index], *(None if one is None else one[index] for one in others)
         )
 
 
@@ -67,19 +55,29 @@ class CostProblem:
 
     rows: LabelledRows
     cost_matrix: Any
-    recipe: Any = None
+    columns: Columns
+    target: str
+    kinds: Mapping[str, str]  # what columns are, for the estimator
     excludes_cost_columns: bool = False
+    facts: Mapping[str, Any] | None = None  # kept with the model, for later commands
     notes: Sequence[str] = ()
     source: Any = None
-    frame: Any = None
 
     def costs(self, owner: str) -> Any:
         """What decisions cost on each row, by its class."""
         classes, codes = np.unique(self.rows.y, return_inverse=True)
         return Costs.resolve(
-            self.cost_matrix, classes=classes, n_samples=len(self.rows), X=self.rows.X,
-            codes=codes, owner=owner,
+            self.cost_matrix, classes=classes, n_samples=len(self.rows),
+            X=self.columns.read(self.rows.X), codes=codes, owner=owner,
         )  # fmt: skip
+
+    def fit(self, model: Any, rows: LabelledRows | None = None) -> Any:
+        """Fit a model to some of the rows, or to all."""
+        import pandas as pd
+
+        rows = rows or self.rows
+        X = rows.X.drop(self.target, strict=False)
+        return model.fit(X, pd.Series(rows.y, name=self.target), rows.weights)
 
 
 def read_problem(options: ProblemOptions, first: int | None = None) -> CostProblem:
@@ -98,51 +96,98 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
         with reading(source.name):
             frame = source.scan().head(first).collect()
             distinct = source.scan().select(pl.col(target).unique()).collect().to_series()
+    is_known = has_label(frame[target])
     notes = []
-    unlabelled = without_label(frame[target])
-    if unlabelled.any():
-        frame = frame.filter(~unlabelled)
-        n = f"{unlabelled.sum():,} rows" if first is None else "Rows"
+    if not is_known.all():
+        n = f"{(~is_known).sum():,} rows" if first is None else "Rows"
         notes.append(f"{n} without a value for {target} are left out.")
+        frame = frame.filter(is_known)
     if not frame.height:
         raise TableError(f"{source.name}: no row has a value for the target {target!r}.")
-    distinct = distinct.filter(~without_label(distinct))
-    columns, excludes, more = _roles(frame, options, costed)
-    recipe = TableRecipe(columns, target, label_kind(distinct))
-    if not recipe.used:
-        raise TableError("No column is left to learn from: all are skipped or excluded.")
-    _check_kinds(entries, columns)
-    classes = np.unique(labels(distinct, recipe.label_kind)).tolist()
+    classes = sorted({*label_names(distinct).values()})
     _check_target(classes, frame.height, target, source.name)
-    form, positive = read_costs(entries, recipe, classes, options.positive)
-    recipe = replace(recipe, positive=positive)
+    kinds, only_costs = _kinds(frame, options, costed)
+    columns = Columns.learn(
+        frame.drop(target), kinds, target=target, keep=costed,
+        left_out=_left_out(options, only_costs),
+    )  # fmt: skip
+    form, positive = read_costs(entries, classes, options.positive, target)
     if form is None:
         notes.append("No --cost is given: every mistake costs 1.")
-    rows = read_rows(frame, recipe, source.name)
+    facts = {
+        "positive": positive, "weight": options.weight_column, "time": options.time_column,
+        "group": options.group_column,
+    }  # fmt: skip
+    rows = read_rows(frame, columns, classes, facts, source.name)
     # Rows are counted as a spreadsheet does: a header is row 1.
-    numbers = np.flatnonzero(~unlabelled.to_numpy()) + 1 + int(source.is_text)
+    numbers = np.flatnonzero(is_known) + 1 + int(source.is_text)
     for expression in expressions_in(form):
-        expression(rows.X, rows=numbers.tolist(), of=source.name)
-    return CostProblem(rows, form, recipe, excludes, [*notes, *more], source, frame)
+        expression(columns.read(rows.X), rows=numbers.tolist(), of=source.name)
+    return CostProblem(
+        rows, form, columns, target, kinds, bool(only_costs), facts, notes, source
+    )  # fmt: skip
 
 
-def read_rows(frame: pl.DataFrame, recipe: TableRecipe, where: str) -> LabelledRows:
-    """Labelled rows of a file, by a recipe."""
-    import polars as pl
-
-    y = recipe.truth(frame, where)
-    if y is None:
-        raise unknown_column(recipe.target, frame.columns, "the truth", where)
+def read_rows(
+    frame: pl.DataFrame, columns: Columns, classes: Sequence[Any], facts: Mapping[str, Any],
+    where: str,
+) -> LabelledRows:  # fmt: skip
+    """Labelled rows of a file; `facts` name the columns of weights, times and groups."""
+    if columns.target not in frame.columns:
+        raise unknown_column(columns.target, frame.columns, "the truth", where)
     weights = time = groups = None
-    if (name := recipe.role("weight")) is not None and name in frame.columns:
-        weights = frame[name].cast(pl.Float64, strict=False).to_numpy()
+    if facts.get("weight") in frame.columns:
+        weights = _column(frame, facts["weight"], columns, "number", where)
         if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-            raise TableError(f"{where}: the weights {name!r} must be numbers >= 0, not all 0.")
-    if (name := recipe.role("time")) is not None and name in frame.columns:
-        time = recipe.moments(frame, name, where).to_numpy()
-    if (name := recipe.role("group")) is not None and name in frame.columns:
-        groups = texts(frame[name])
-    return LabelledRows(recipe.features(frame, where), y, weights, time, groups)
+            raise TableError(
+                f"{where}: the weights {facts['weight']!r} must be numbers >= 0, not all 0."
+            )
+    if facts.get("time") in frame.columns:
+        time = moments(frame, facts["time"], columns, where)
+    if facts.get("group") in frame.columns:
+        groups = texts(frame[facts["group"]])
+    y = truth(frame[columns.target], classes, where)
+    return LabelledRows(frame, y, weights, time, groups)
+
+
+# --- labels ------------------------------------------------------------------------------------
+
+
+def has_label(values: pl.Series) -> AnyArray:
+    """Which rows have a label."""
+    places, found = as_texts(open_column(values))
+    return np.array([*(text is not None for text in found), False])[places]
+
+
+def label_names(values: pl.Series) -> dict[str, Any]:
+    """Labels by what the file calls them: whole numbers, booleans, or texts."""
+    _, found = as_texts(open_column(values))
+    names = [text for text in found if text is not None]
+    if all(text.lstrip("+-").isdecimal() and str(int(text)) == text for text in names):
+        return {text: int(text) for text in names}
+    if {text.lower() for text in names} <= {"true", "false"}:
+        return {text: text.lower() == "true" for text in names}
+    return {text: text for text in names}
+
+
+def truth(values: pl.Series, classes: Sequence[Any], where: str) -> AnyArray:
+    """Labels of the rows, which are classes that are known."""
+    places, found = as_texts(open_column(values))
+    known = {str(label).lower(): label for label in classes}
+    missing = ~has_label(values)
+    if missing.any():
+        raise TableError(
+            f"{where}: the target {values.name!r} is missing on {missing.sum()} rows. Remove them."
+        )
+    for text in found:
+        if text is not None and text.lower() not in known:
+            raise TableError(
+                f"{where}: the target {values.name!r} must hold the classes "
+                f"{', '.join(map(str, classes))}, got {text!r}."
+            )
+    labels = np.array([known[str(text).lower()] for text in found if text is not None])
+    rank = np.cumsum([text is not None for text in found]) - 1
+    return np.asarray(labels[rank[places]])
 
 
 def texts(values: pl.Series, missing: str = "") -> AnyArray:
@@ -165,7 +210,7 @@ def _check_names(options: ProblemOptions, names: Sequence[str], source: Source) 
         )
     asked: dict[str, list[Any]] = {
         "--target": [target], "--exclude": listed(options.exclude),
-        "--category": listed(options.category), "--weight-column": [options.weight_column],
+        "--column": list(options.kinds()), "--weight-column": [options.weight_column],
         "--time-column": [options.time_column], "--group-column": [options.group_column],
     }  # fmt: skip
     for option, wanted in asked.items():
@@ -178,38 +223,82 @@ def _check_names(options: ProblemOptions, names: Sequence[str], source: Source) 
                 raise TableError(f"{option} must not be the target, got {name!r}.")
 
 
-def _roles(
+def _kinds(
     frame: pl.DataFrame, options: ProblemOptions, costed: Sequence[str]
-) -> tuple[tuple[Column, ...], bool, list[str]]:
-    """What each column is used as, whether cost columns are not features, and remarks."""
+) -> tuple[dict[str, str], list[str]]:
+    """What columns are, beyond what they look like, and those that only the costs may use."""
     excluded = listed(options.exclude)
     rest = [name for name in costed if name not in excluded]
-    only_costs = bool(costed) and not rest
     if rest and len(rest) < len(costed):
         raise TableError(
             f"The costs name {', '.join(costed)}; exclude all of them or none "
             f"(--exclude {' --exclude '.join(rest)})."
         )
+    only_costs = [] if rest else list(costed)
+    kinds = options.kinds()
+    aside = [*excluded, options.weight_column, options.group_column]
+    time = options.time_column
+    if time is not None and time not in kinds:
+        column = look(frame.select(time))[time].column(keep=True)
+        if column.kind == "number":  # it grows for ever
+            aside.append(time)
+    kinds |= {name: "ignore" for name in aside if name is not None and name not in only_costs}
+    return kinds, only_costs
 
-    found = infer_columns(frame, keep=costed, force_category=listed(options.category))
-    order = next((one.reason for one in found if one.name == options.time_column), "")
-    # A later line wins, if a column has several roles.
-    roles: dict[str | None, dict[str, Any]] = {
-        options.time_column: {"role": "time", "reason": order or "orders the rows"},
-        options.group_column: {"role": "group", "reason": "keeps groups together", "parts": ()},
-        **{one: {"role": "excluded", "reason": "as you asked", "parts": ()} for one in excluded},
-        **{one: {"role": "cost", "reason": "only for the costs"} for one in costed if only_costs},
-        options.weight_column: {"role": "weight", "reason": "weight of the row"},
-        options.target: {"role": "target", "reason": "", "parts": ()},
-    }
-    columns = tuple(replace(column, **roles.get(column.name, {})) for column in found)
-    notes = [
-        f"The column {column.name} tells the class of every row. If it is known only after the "
-        f"decision, leave it out: --exclude {column.name}."
-        for column in columns
-        if column.role == "feature" and tells_target(frame, column.name, options.target)
+
+def _left_out(options: ProblemOptions, only_costs: Sequence[str]) -> dict[str, str]:
+    """Reasons why columns are no features, where the options say so."""
+    reasons: dict[str | None, str] = {
+        options.weight_column: "weight of the row", options.group_column: "keeps groups together",
+        **dict.fromkeys(only_costs, "only for the costs"),
+    }  # fmt: skip
+    return {name: reason for name, reason in reasons.items() if name is not None}
+
+
+def moments(frame: pl.DataFrame, name: str, columns: Columns, where: str) -> AnyArray:
+    """A column of times: dates or numbers, none missing."""
+    return _column(frame, name, columns, "date", where)
+
+
+def _column(frame: pl.DataFrame, name: str, columns: Columns, kind: str, where: str) -> AnyArray:
+    """The values of a column that an option names."""
+    if name not in frame.columns:
+        raise unknown_column(name, frame.columns, "--time-column", where)
+    known = next((column for column in columns if column.name == name), None)
+    if known is None or known.kind not in ("date", "number"):
+        known = look(frame.select(name))[name].column(keep=True)
+    if known.kind not in ("number", kind):
+        dates = "dates such as 2026-12-31 08:30, or " if kind == "date" else ""
+        raise TableError(
+            f"{where}: the column {name!r} must hold {dates}numbers, got "
+            f"{frame[name].drop_nulls()[0]!r}."
+        )
+    if known.kind == "date" and known.note.startswith("dates such as"):
+        raise TableError(f"{where}: the column {name!r} holds {known.note}.")
+    values = known.values(open_column(frame[name]), where, 1)
+    missing = np.isnat(values) if known.kind == "date" else np.isnan(values)
+    if missing.any():
+        row = int(missing.argmax())
+        raise TableError(
+            f"{where}: the column {name!r} has no value on row {row + 1} ({missing.sum():,} such "
+            "rows). Remove them."
+        )
+    return values
+
+
+def leaks(problem: CostProblem) -> list[str]:
+    """Columns that tell the class of every row; they are often known only after the decision."""
+    from costboost.gbm.checks import telling_columns
+
+    columns, rows = problem.columns, problem.rows
+    codes = np.unique(rows.y, return_inverse=True)[1]
+    found = telling_columns(columns.encode(rows.X), codes, columns.categorical)
+    names = [column.name for column in columns]
+    return [
+        f"The column {name} tells the class of every row. If it is known only after the decision, "
+        f"leave it out: --exclude {name}."
+        for name in dict.fromkeys(names[columns.sources[j]] for j in found)
     ]
-    return columns, only_costs, notes
 
 
 def _check_target(classes: Sequence[Any], n: int, target: str, where: str) -> None:
@@ -308,48 +397,35 @@ def columns_in(entries: Entries, known: Sequence[str], where: str) -> list[str]:
     return list(found)
 
 
-def _check_kinds(entries: Entries, columns: Sequence[Column]) -> None:
-    """Refuse arithmetic over columns of text."""
-    kinds = {column.name: column.kind for column in columns}
-    for place, cell in entries.items():
-        for name, is_text in Expression(cell)._uses if isinstance(cell, str) else ():
-            if not is_text and kinds[name] not in ("number", "boolean"):
-                raise TableError(
-                    f"The cost '{':'.join(place)}={cell}' calculates with the column {name!r}, "
-                    f"which holds {'dates' if kinds[name] == 'date' else 'text'}. Remove currency "
-                    f"signs and words from it, or compare it: where({name} == '...', 1, 0)."
-                )
-
-
 def read_costs(
-    entries: Entries, recipe: TableRecipe, classes: Sequence[Any], positive: str | None
+    entries: Entries, classes: Sequence[Any], positive: str | None, target: str
 ) -> tuple[dict[Any, Any] | None, Any]:
     """The costs as the library takes them, and the positive class."""
-    names = [str(label) for label in classes]
+    names = {str(label).lower(): label for label in classes}
+    shown = list(map(str, classes))
     chosen = None
     if positive is not None:
-        chosen = recipe.label(positive)
-        if chosen not in classes:
+        chosen = names.get(positive.strip().lower())
+        if chosen is None:
             raise TableError(
-                f"--positive must be a class of the target {recipe.target!r}, "
-                f"{' or '.join(names)}, got {positive!r}."
+                f"--positive must be a class of the target {target!r}, {' or '.join(shown)}, got "
+                f"{positive!r}."
             )
     elif set(classes) in ({0, 1}, {-1, 1}):
         chosen = max(classes)
     if not entries:
         return None, chosen
     if any(len(place) == 2 for place in entries):
-        return _pairs(entries, recipe, classes), chosen
+        return _pairs(entries, names, target), chosen
     if len(classes) != 2:
         raise TableError(
-            f"fn, fp, tp and tn are for two classes; the target {recipe.target!r} has "
-            f"{len(classes)}: {', '.join(names[:10])}. Write --cost truth:decision=..., or "
-            "--cost-matrix FILE."
+            f"fn, fp, tp and tn are for two classes; the target {target!r} has {len(classes)}: "
+            f"{', '.join(shown[:10])}. Write --cost truth:decision=..., or --cost-matrix FILE."
         )
     if chosen is None:
         raise TableError(
             "--positive must say which class is the one to find (the p in fp and fn): "
-            f"--positive {names[0]!r} or --positive {names[1]!r}."
+            f"--positive {shown[0]!r} or --positive {shown[1]!r}."
         )
     other = next(label for label in classes if label != chosen)
     for key, decision, truth in (("fn", other, chosen), ("fp", chosen, other)):
@@ -361,28 +437,28 @@ def read_costs(
     return {**{key: cell for (key,), cell in entries.items()}, "positive": chosen}, chosen
 
 
-def _pairs(entries: Entries, recipe: TableRecipe, classes: Sequence[Any]) -> dict[Any, Any]:
+def _pairs(entries: Entries, names: Mapping[str, Any], target: str) -> dict[Any, Any]:
     truths, decisions = (list(dict.fromkeys(one)) for one in zip(*entries, strict=True))
-    known = [recipe.label(truth) for truth in truths]
-    lacking = next((label for label in classes if label not in known), None)
-    if lacking is not None and set(classes) <= {recipe.label(decision) for decision in decisions}:
+    lacking = set(names) - {truth.lower() for truth in truths}
+    if lacking and set(names) <= {decision.lower() for decision in decisions}:
         raise TableError(
-            f"The costs look transposed: the classes of the target {recipe.target!r} are among the "
+            f"The costs look transposed: the classes of the target {target!r} are among the "
             f"decisions, {', '.join(decisions)}, and not among the truths, {', '.join(truths)}. "
             "Rows are the truth and columns the decision (--cost truth:decision=...): swap them."
         )
-    if lacking is not None:
+    if lacking:
+        label = names[min(lacking)]
         raise TableError(
-            f"The costs say nothing about the class {lacking!r} of the target "
-            f"{recipe.target!r}; they have {', '.join(truths)}. Add "
-            + " ".join(f"--cost '{lacking}:{decision}=...'" for decision in decisions[:3])
+            f"The costs say nothing about the class {label!r} of the target {target!r}; they have "
+            f"{', '.join(truths)}. Add "
+            + " ".join(f"--cost '{label}:{decision}=...'" for decision in decisions[:3])
             + ", or a row to the table of costs."
         )
-    decides_classes = set(decisions) <= set(map(str, classes))
+    decides_classes = {decision.lower() for decision in decisions} <= set(names)
     return {
-        (recipe.label(truth), recipe.label(decision) if decides_classes else decision): cell
+        (names[truth.lower()], names[decision.lower()] if decides_classes else decision): cell
         for (truth, decision), cell in entries.items()
-        if recipe.label(truth) in classes  # a table of costs may have classes that rows have not
+        if truth.lower() in names  # a table of costs may have classes that rows have not
     }
 
 
@@ -401,7 +477,10 @@ def split(rows: LabelledRows, share: float, seed: int) -> tuple[Ints, Ints, str]
         first = np.sort(rows.time, kind="stable")[min(n - 1, round(n * (1 - share)))]
         late = rows.time >= first
         train, test = everything[~late], everything[late]
-        words = f"the latest, from {first}".replace("T", " ").removesuffix(".000000")
+        since = f"{first:g}" if rows.time.dtype.kind == "f" else str(first).partition(".")[0]
+        words = f"the latest, from {since.replace('T', ' ')}"
+        if len(test) > 1.1 * share * n + 1:
+            words += f"; {len(test) / n:.0%}, because rows of one time stay together"
     elif rows.groups is not None:
         splitter = GroupShuffleSplit(1, test_size=share, random_state=seed)
         train, test = next(splitter.split(everything, groups=rows.groups))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ import typer
 from rich.console import Console
 
 from costboost.cli.failure import FOUND
-from costboost.cli.models import measure, model_recipe
+from costboost.cli.models import measure, typed_frame
 from costboost.cli.options import (
     AS_JSON,
     FORCE,
@@ -21,12 +20,13 @@ from costboost.cli.options import (
     command,
     option,
 )
-from costboost.cli.problem import read_rows, texts
-from costboost.cli.show import columns_table, escape, grid, money_table, print_json, wrote
-from costboost.columns import TableError, need, unknown_column, without_label
+from costboost.cli.problem import has_label, moments, read_rows, texts, truth
+from costboost.cli.show import escape, grid, money_table, print_json, wrote
+from costboost.columns import TableError, need, unknown_column
+from costboost.costs.forms import columns_of
 
 if TYPE_CHECKING:
-    from costboost.columns import Source, TableRecipe
+    from costboost.columns import Source
 
 
 @command
@@ -52,19 +52,18 @@ def report(
 ) -> None:
     """Write a page about what the decisions cost on rows the model was not trained on."""
     # The file must have the target: use the rows of `costboost fit --save-test FILE`.
-    from costboost.costs.forms import columns_of
     from costboost.report import report_data, write_report
     from costboost.report.headline import verdict
 
     need("plotly", "report", "costboost report")
     check_output(path, asked.model, asked.table, force=force)
-    model, recipe = asked.load("which the report needs")
-    source = asked.open()
+    model, facts = asked.load("which the report needs")
+    source, columns = asked.open(), model.columns_
     frame = source.read()
-    rows = read_rows(frame, recipe, source.name)
-    X, more = rows.X, {}
+    rows = read_rows(frame, columns, model.classes_.tolist(), facts, source.name)
+    X, more = typed_frame(model, frame, source.name), {}
     if time_column is not None:
-        more["time"] = recipe.moments(frame, time_column, source.name).to_numpy()
+        more["time"] = moments(frame, time_column, columns, source.name)
         if more["time"].dtype.kind != "M":
             raise TableError(f"--time-column {time_column!r} must hold dates, not numbers.")
     for name in segment or ():
@@ -77,9 +76,9 @@ def report(
     console = Console(stderr=as_json, quiet=as_json)
     with console.status("Computing the report"):
         case, rules, unit_of_rows = measure(
-            model, rows, replace(recipe, nothing=nothing or recipe.nothing), unit=unit,
+            model, rows, {**facts, "nothing": nothing or facts.get("nothing")}, unit=unit,
             amount=amount or next(priced, None),
-            title=title or f"Cost report: {recipe.target} in {source.name}",
+            title=title or f"Cost report: {columns.target} in {source.name}",
             segments={name: texts(frame[name], "missing") for name in segment or ()} or few[:5],
             **more,
         )  # fmt: skip
@@ -114,11 +113,9 @@ def monitor(
     if plot is not None:
         need("matplotlib", "plots", "--plot")
     check_output(plot, asked.model, asked.table, reference, force=force)
-    model, recipe = asked.load("so the cost of new rows cannot be predicted")
-    old = _snapshot(model, recipe, asked.open(reference))
-    found = Monitor(old, false_alarm_rate=false_alarm_rate).check(
-        _snapshot(model, recipe, asked.open())
-    )
+    model, _ = asked.load("so the cost of new rows cannot be predicted")
+    old = _snapshot(model, asked.open(reference))
+    found = Monitor(old, false_alarm_rate=false_alarm_rate).check(_snapshot(model, asked.open()))
     if plot is not None:
         import matplotlib
 
@@ -138,18 +135,18 @@ def monitor(
         raise typer.Exit(FOUND)
 
 
-def _snapshot(model: Any, recipe: TableRecipe, source: Source) -> Any:
+def _snapshot(model: Any, source: Source) -> Any:
     from costboost.monitor import snapshot
 
-    frame = source.read()
-    truth = None
-    if recipe.target in frame.columns and not without_label(frame[recipe.target]).any():
-        truth = recipe.truth(frame, source.name)
-    X = recipe.features(frame, source.name)
+    frame, target, labels = source.read(), model.columns_.target, None
+    if target in frame.columns and has_label(frame[target]).all():
+        labels = truth(frame[target], model.classes_.tolist(), source.name)
+    X = typed_frame(model, frame, source.name)
     answer = model._answer(X)
+    dates = [column.name for column in model.columns_.used if column.kind == "date"]
     return snapshot(
-        X.drop(columns=recipe.date_parts),  # dates change by themselves
-        answer.proba, answer.costs.matrix, truth, codes=answer.codes.tolist(),
+        X.drop(columns=dates),  # dates change by themselves
+        answer.proba, answer.costs.matrix, labels, codes=answer.codes.tolist(),
         classes=model.classes_, decisions=model.decisions_,
     )  # fmt: skip
 
@@ -194,11 +191,8 @@ def inspect(model: Path = MODEL_FILE, as_json: bool = AS_JSON) -> None:
     from costboost.files import inspect as look
     from costboost.files import show
 
-    recipe = model_recipe(model)
     if as_json:
         print_json(look(model))
         return
     console = Console()
     show(model, console)
-    if recipe is not None:
-        console.print(columns_table(recipe))

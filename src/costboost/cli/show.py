@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from costboost._words import money, span
 from costboost.cli.failure import printable
 
 if TYPE_CHECKING:
-    from costboost.columns import TableRecipe
+    from costboost.columns import Columns
     from costboost.report.headline import RuleCost
 
 MOST_COLUMNS = 40
@@ -79,22 +79,32 @@ def grid(
     return table
 
 
-def columns_table(recipe: TableRecipe) -> Table:
-    """What each column is used as, with the reason."""
-    table = grid("Columns", ["column", "holds", "used as", "reason"])
-    features = hidden = 0
-    for column in recipe.columns:
-        features += column.role == "feature"
-        if column.role == "feature" and not column.reason and features > MOST_COLUMNS:
+def columns_table(columns: Columns, priced: Collection[str] = ()) -> Table:
+    """What becomes of each column and why; `priced` are named by the costs."""
+    table = grid("Columns", ["column", "holds", "becomes", "reason"])
+    shown = hidden = 0
+    for column, (name, kind, becomes, note) in zip(columns, columns.rows(), strict=True):
+        if name in priced:
+            note = ", ".join(filter(None, (note, "in the costs")))
+        shown += column.is_used
+        if column.is_used and not note and shown > MOST_COLUMNS:
             hidden += 1
             continue
-        holds = "true/false" if column.kind == "boolean" else column.kind
-        used = "cost only" if column.role == "cost" else column.role
-        style = {"skipped": "yellow", "excluded": "dim", "target": "bold"}.get(column.role)
-        table.add_row(escape(column.name), holds, used, escape(column.reason), style=style)
+        style = None if column.is_used else "dim" if note.startswith("as you") else "yellow"
+        holds = "true/false" if kind == "boolean" else kind
+        table.add_row(escape(name), holds, becomes, escape(note), style=style)
     if hidden:
-        table.add_row(f"... and {hidden} more", "", "feature", "")
+        table.add_row(f"... and {hidden} more", "", "features", "")
+    table.add_row(escape(columns.target), "", "the target", "", style="bold")
     return table
+
+
+def columns_json(columns: Columns) -> list[dict[str, Any]]:
+    """What becomes of each column, for scripts."""
+    return [
+        {"name": name, "kind": kind, "becomes": becomes, "reason": note, "missing": column.missing}
+        for column, (name, kind, becomes, note) in zip(columns, columns.rows(), strict=True)
+    ]
 
 
 def money_table(rules: Sequence[RuleCost], n: int, unit: str) -> Table:

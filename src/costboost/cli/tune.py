@@ -73,8 +73,9 @@ def tune(
         raise TableError("--test-size must be above 0: the best settings are measured on it.")
     problem = asked.read()
     note(console, *problem.notes)
+    rows = problem.rows
     train, test, words = split(problem.rows, test_size, learner.seed)
-    training, held_out = problem.rows.take(train), problem.rows.take(test)
+    training, held_out = rows.take(train), rows.take(test)
     question = {
         **fingerprint(problem), "algorithm": learner.algorithm,
         "settings": read_settings(learner.setting), "seed": learner.seed, "folds": folds,
@@ -86,12 +87,13 @@ def tune(
         )
         plain, tuned = learner.build(problem), learner.build(problem, **best)
         for model in (plain, tuned):
-            model.fit(training.X, training.y, training.weights)
+            problem.fit(model, training)
     warn(console, *remarks)
+    facts = problem.facts or {}
     rivals = {"Default settings": plain.predict(held_out.X)}
-    _, rules, unit = measure(tuned, held_out, problem.recipe, rivals=rivals)
+    _, rules, unit = measure(tuned, held_out, facts, rivals=rivals)
     if path is not None:
-        save_model(tuned, problem.recipe, path)
+        save_model(tuned, facts, path)
     if as_json:
         print_json(
             {
@@ -145,9 +147,8 @@ def _search(
             chosen[name] = suggest(name, kind(low), kind(high), log=ratio)
         total = weight = 0.0
         for step, (index, test) in enumerate(pairs):
-            part = rows.take(index)
-            model = learner.build(problem, **chosen).fit(part.X, part.y, part.weights)
-            codes = codes_of(known.decisions, model.predict(rows.X.iloc[test]))
+            model = problem.fit(learner.build(problem, **chosen), rows.take(index))
+            codes = codes_of(known.decisions, model.predict(rows.X[test]))
             weights = np.ones(len(test)) if rows.weights is None else rows.weights[test]
             total += float((known.take(test).paid(codes) * weights).sum())
             weight += float(weights.sum())

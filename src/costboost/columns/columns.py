@@ -790,14 +790,15 @@ class Columns:
     # -- for people -----------------------------------------------------------------------------
 
     def __str__(self) -> str:
-        rows = [("column", "kind", "becomes", "note"), *self._rows()]
+        rows = [("column", "kind", "becomes", "note"), *self.rows()]
         widths = [max(len(row[j]) for row in rows) for j in range(3)]
         lines = ("  ".join([*map(str.ljust, row, widths), row[3]]).rstrip() for row in rows)
         return "\n".join(lines)
 
     __repr__ = __str__
 
-    def _rows(self) -> Iterator[tuple[str, str, str, str]]:
+    def rows(self) -> Iterator[tuple[str, str, str, str]]:
+        """Name, kind, what becomes of it, and why, of each column; a short form for arrays."""
         if not self.columns and self.n_features > 20:
             yield f"x0 ... x{self.n_features - 1}", "number", "a number", ""
             return
@@ -815,7 +816,19 @@ class Columns:
 
 
 class TypedRows:
-    """Rows that `Columns.read` found, in place of a table: typed columns, inputs of the model."""
+    """Rows that `Columns.read` found, in place of a table: typed columns, inputs of the model.
+
+    Parameters
+    ----------
+    known : Columns
+        What the columns hold.
+    table : RawTable
+        The rows.
+    where : str
+        What to call the rows in messages.
+    first : int
+        Number of the first row in messages.
+    """
 
     def __init__(self, known: Columns, table: RawTable, where: str, first: int) -> None:
         self.known = known

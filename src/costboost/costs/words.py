@@ -37,6 +37,8 @@ class CostSummary:
         Number of rows whose costs differ; None if one matrix serves all.
     texts : mapping
         Expressions that cells were written as, by their place (truth, decision).
+    without : str
+        What `predict` does if it is not told the costs of rows; empty if it needs none.
     """
 
     classes: AnyArray
@@ -46,6 +48,7 @@ class CostSummary:
     high: Floats
     n_rows: int | None = None
     texts: Mapping[tuple[int, int], str] = field(default_factory=dict)
+    without: str = ""
 
     @classmethod
     def of(cls, costs: Costs) -> CostSummary:
@@ -117,7 +120,7 @@ def in_words(costs: CostSummary) -> str:
     head = f"costs of {costs.n_rows} rows, smallest to largest"
     if costs.n_rows is None:
         head = "costs (rows = truth, columns = decision)"
-    return "\n".join([head, *lines])
+    return "\n".join([head, *lines, *filter(None, [costs.without])])
 
 
 def _phrase(costs: CostSummary, j: int, d: int) -> str:

@@ -214,6 +214,7 @@ def describe_features(model: Any) -> dict[str, Any]:
         "kinds": kinds,
         "categories": categories,
         "cost_columns": list(columns_of(getattr(model, "cost_matrix", None))),
+        "columns": [] if kinds is None or columns is None else [list(r) for r in columns.rows()],
     }
 
 
@@ -298,6 +299,10 @@ def show(path: str | os.PathLike[str], console: Console | None = None) -> None:
         out.print(table)
 
     put(escape(os.fspath(path)), _about(found).items())
+    features = found.get("features")
+    columns = features.get("columns") if isinstance(features, dict) else None
+    if isinstance(columns, list) and all(isinstance(row, list) for row in columns):
+        put("Columns", (row[:4] for row in columns), "column", "holds", "becomes", "reason")
     parameters = found.get("parameters")
     if isinstance(parameters, dict):
         put("Parameters", parameters.items(), "parameter", "value")
@@ -313,15 +318,17 @@ def _about(found: dict[str, Any]) -> dict[str, Any]:
     """The rows of the first table: what is known, in plain words."""
     parts = [found.get(name) for name in ("features", "calibration", "estimates")]
     features, calibration, estimates = (part if isinstance(part, dict) else {} for part in parts)
+    names, categories = features.get("names"), features.get("categories")
+    if isinstance(names, list) and isinstance(categories, dict):
+        known = {str(place): name for place, name in enumerate(names)}
+        categories = {known.get(place, place): texts for place, texts in categories.items()}
     plain = ("class", "format", "versions", "classes", "decisions", "costs")
     rows = {
         **{name: found.get(name) for name in plain},
         "cost matrix": found.get("cost_matrix"),
         "columns for costs": features.get("cost_columns"),
         "features": features.get("number"),
-        "feature names": features.get("names"),
-        "feature kinds": features.get("kinds"),
-        "categories": features.get("categories"),
+        "categories": categories,
         "calibration": calibration.get("method"),
         "temperature": calibration.get("temperature"),
         **estimates,
@@ -332,7 +339,7 @@ def _about(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _short(value: Any) -> str:
-    """A value as one line."""
+    """A value as text for a terminal."""
     if isinstance(value, float):
         text = f"{value:.6g}"
     elif isinstance(value, dict):
@@ -342,5 +349,5 @@ def _short(value: Any) -> str:
         text = ("; " if is_table else ", ").join(_short(item) for item in value)
     else:
         text = str(value)
-    printable = "".join(c if c.isprintable() else "?" for c in text)
+    printable = "".join(c if c.isprintable() or c == "\n" else "?" for c in text)
     return printable if len(printable) <= 300 else printable[:297] + "..."

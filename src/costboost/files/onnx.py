@@ -33,7 +33,7 @@ from costboost.costs.forms import varies
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
 from costboost.files.container import write_bytes
-from costboost.gbm.models import MOST, Design, LossHead, NetworkModel, ProbabilityHead
+from costboost.gbm.models import MOST, Design, NetworkModel, ProbabilityHead
 from costboost.learners.adapter import ClassRule
 from costboost.learners.base import ConstantRule, Ensemble
 from costboost.learners.ensembles import CoordinateEnsemble, Mixture, PairEnsemble, stochastic
@@ -232,7 +232,7 @@ class _Graph:
         inputs = [info(name, kind, ["n", width]) for name, kind, width in self.inputs]
         if costs:
             inputs.append(info("costs", tensor.DOUBLE, ["n", k, len(labels)]))
-        elif "expected_costs" in outputs:
+        elif any("costs" in node.input for node in self.nodes):
             matrix = model._decision_costs(None, 1, None).matrix
             self.constants.append(from_array(np.asarray(matrix, np.float64)[None], "costs"))
         kinds: dict[str, Any] = {"i": np.int64, "u": np.int64, "f": np.float64, "b": np.bool_}
@@ -422,26 +422,40 @@ def _inputs(graph: _Graph, design: Design) -> str:
 
 def _of_heads(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
     """Outputs of a `CostBoostClassifier`."""
-    head = model._first_head if costs else model._deciding_head
+    head, *prices = model.heads_.values()
+    scores = _head_scores(graph, head)
+    if isinstance(head, ProbabilityHead):
+        proba = _probabilities(graph, scores, len(model.classes_))
+        expected = "" if costs or not prices else _expected_matrices(graph, prices, model)
+        return _cheapest(graph, proba, model, expected or "costs")
+    if costs or not head.loss.carries_costs:
+        raise ValueError(
+            f"to_onnx writes the decisions of {type(model).__name__}(loss={model.loss!r}) by the "
+            "scores of its boosters alone. Leave costs out, or fit with loss='auto'."
+        )
+    return {"decision": _largest(graph, scores, len(model.decisions_))}
+
+
+def _head_scores(graph: _Graph, head: Any) -> str:
+    """Scores of the models of a head, averaged, (n, n_scores)."""
     scores = graph.total(
         graph("Mul", weight, _network(graph, part) if isinstance(part, NetworkModel)
               else _scores(graph, part.trees))
         for part, weight in zip(head.models, head.weights, strict=True)
     )  # fmt: skip
-    if head.temperature != 1.0:
-        scores = graph("Mul", scores, head.temperature)
-    if head.base:
-        scores = graph("Add", scores, head.base)
-    if isinstance(head, ProbabilityHead):
-        proba = _probabilities(graph, scores, len(model.classes_))
-        return _cheapest(graph, proba, model)
-    if costs or (isinstance(head, LossHead) and not head.loss.carries_costs):
-        raise ValueError(
-            f"to_onnx writes the decisions of {type(model).__name__}(loss={model.loss!r}, decision="
-            f"{model.decision!r}) by the scores of its boosters alone. Leave costs out, or fit "
-            "with loss='auto' and decision='auto' or 'bayes'."
-        )
-    return {"decision": _largest(graph, scores, len(model.decisions_))}
+    return scores if head.temperature == 1.0 else graph("Mul", scores, head.temperature)
+
+
+def _expected_matrices(graph: _Graph, prices: list[Any], model: Any) -> str:
+    """The cost matrices that are expected of rows, (n, k, d)."""
+    found = []
+    for head in prices:
+        scale = (head.factors[:, None] * head.slopes).reshape(1, -1)
+        found.append(graph("Mul", graph("Exp", _head_scores(graph, head)), scale))
+    base = model.cost_matrix_ + sum(head.base for head in prices)
+    cells = graph("Add", graph.total(found), base.reshape(1, -1))
+    shape = np.array([-1, *model.cost_matrix_.shape])
+    return graph("Reshape", cells, graph.constant(shape, np.int64))
 
 
 def _of_two(graph: _Graph, model: Any, costs: bool) -> dict[str, str]:
@@ -481,22 +495,15 @@ def _largest(graph: _Graph, scores: str, k: int) -> str:
     return graph.squeezed(graph.cast(graph("GreaterOrEqual", scores, 0.0), "INT64"))
 
 
-def _cheapest(graph: _Graph, proba: str, model: Any) -> dict[str, str]:
+def _cheapest(graph: _Graph, proba: str, model: Any, costs: str = "costs") -> dict[str, str]:
     """Outputs with expected costs, and the cheapest decisions; ties as in `Costs.decide`."""
     k = len(model.classes_)
-    rows = [graph("Gather", "costs", graph.constant(j, np.int64), axis=1) for j in range(k)]
+    rows = [graph("Gather", costs, graph.constant(j, np.int64), axis=1) for j in range(k)]
     parts = [graph.columns(proba, [j]) for j in range(k)]
     outputs = {"probabilities": proba}
     outputs["expected_costs"] = graph.total(
         graph("Mul", p, C) for p, C in zip(parts, rows, strict=True)
     )
-    if k == 2 and same_labels(model.decisions_, model.classes_):
-        # P(+) C1 >= P(-) C2 with C1, C2 the net prices of the two errors.
-        cells = [[graph.columns(row, [j]) for j in range(2)] for row in rows]
-        C1 = graph("Sub", cells[1][0], cells[1][1])
-        C2 = graph("Sub", cells[0][1], cells[0][0])
-        wins = graph("GreaterOrEqual", graph("Mul", parts[1], C1), graph("Mul", parts[0], C2))
-        return {**outputs, "decision": graph.squeezed(graph.cast(wins, "INT64"))}
     reduced = graph.total(
         graph("Mul", p, graph("Sub", C, graph.over_columns("ReduceMin", C)))
         for p, C in zip(parts, rows, strict=True)
@@ -580,7 +587,7 @@ def _table(rule: Any, owner: str) -> Trees:
     tree = getattr(model, "tree_", None)
     if tree is not None and isinstance(rule, ClassRule) and is_regressor(model):
         return from_sklearn(tree, tree.value[:, :, 0].argmin(axis=1))
-    if tree is not None and isinstance(rule, ClassRule) and tree.n_outputs == 1:
+    if tree is not None and isinstance(rule, ClassRule) and getattr(tree, "n_outputs", 0) == 1:
         best = tree.value[:, 0, :].argmax(axis=1)
         return from_sklearn(tree, np.asarray(model.classes_, dtype=np.intp)[best])
     raise ValueError(

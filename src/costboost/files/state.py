@@ -63,12 +63,13 @@ _PLACES = {
     "costboost.learners.steps": "Histogram StepEnsemble StepRule Stump",
     "costboost.learners.linear": "Line LineRule LinearRule Perceptron",
     "costboost.learners.adapter": "ClassLearner ClassRule EstimatorRule SklearnLearner",
+    "costboost.learners.c45": "C45 C45Classifier C45Rule C45Tree JointC45 JointC45Rule",
     "costboost.learners.joint": "JointRule JointTree",
     "costboost.learners.ensembles": "CoordinateEnsemble Mixture PairEnsemble RelationalRule "
     "stochastic",
     "costboost.losses": "PNorm",
     "costboost.gbm.members": "Member Members",
-    "costboost.gbm.models": "DecisionHead Design LossHead NetworkModel ProbabilityHead TreeModel",
+    "costboost.gbm.models": "Design LossHead NetworkModel PriceHead ProbabilityHead TreeModel",
     "costboost.trees": "Trees",
     "costboost.gbm.train": "Estimate",
     "costboost.files.estimators": "TreeClassifier",
@@ -492,7 +493,7 @@ def _need(holds: Any, words: str) -> None:
 
 def _work_of(name: str, part: Any) -> int | None:
     """Nanoseconds for a row, about (None: one for each number); an error if a part could hang."""
-    if name in ("ClassRule", "JointRule", "Mixture"):
+    if name in ("ClassRule", "JointC45Rule", "JointRule", "Mixture"):
         k = part._k if name == "Mixture" else part.k
         _need(type(k) is int and 0 < k <= _MAX_CLASSES, f"there cannot be {k!r:.40} classes")
     match name:
@@ -505,6 +506,10 @@ def _work_of(name: str, part: Any) -> int | None:
             return _RULE
         case "Columns":
             part.check()
+        case "C45Tree" | "JointC45Rule":
+            part.check()
+            # With all values missing a row comes to every node.
+            return 20 * len(part.feature) * getattr(part, "k", 1)
         case "JointRule":
             asked = np.flatnonzero(part.feature >= 0)
             for side in (part.left, part.right):  # children later: no way leads round in a circle

@@ -25,10 +25,11 @@ from costboost.columns.columns import TypedRows
 from costboost.columns.raw import has_columns, is_sparse
 from costboost.costs import Costs
 from costboost.decisions import Explanation, explain
+from costboost.decisions.arrays import to_proba
 from costboost.estimator import CostSensitiveClassifier, read_eval_set
 from costboost.gbm.checks import warn_of_repeated_rows, warn_of_target
 from costboost.gbm.members import Evals, Members
-from costboost.gbm.models import Head
+from costboost.gbm.models import LossHead
 from costboost.gbm.parameters import RULES, hint, with_hints
 from costboost.gbm.rows import (
     MemoryRows,
@@ -46,7 +47,7 @@ __all__ = ["CostBoostClassifier"]
 def _has_probabilities(model: CostBoostClassifier) -> bool:
     """Whether the boosters know, or will know, probabilities of the classes."""
     if isinstance(model.loss, str) and model.loss == "auto":
-        return model.decision != "learned"
+        return True
     loss = LOSSES.get(model.loss) if isinstance(model.loss, str) else model.loss
     return bool(getattr(loss, "has_probabilities", False))
 
@@ -68,12 +69,11 @@ class CostBoostClassifier(CostSensitiveClassifier):
     3. Scores are averaged, and one number, the temperature, calibrates them on the held-out rows.
     4. A row's decision is the one of smallest expected cost by these probabilities and the costs
        of that very row: those passed to ``predict``, or ``cost_matrix``.
-    5. If rows had costs of their own in ``fit`` and ``predict`` is not told them, a second set of
-       boosters decides, trained to choose what was cheapest, weighted by what was at stake. With
-       two classes and two decisions, further boosters guess from the columns what errors cost;
-       their guess and the probabilities decide too, and the held-out rows say how much each
-       counts. (Not from Parquet files, on Dask, with CatBoost or constraints on trees,
-       or if only the price of each row's own class is known: there the second set alone.)
+    5. If rows had costs of their own in ``fit`` and ``predict`` is not told them, it expects them:
+       small boosters learn from the columns each entry (truth, decision) of the cost matrix that
+       varies over the rows. `predict_cost` multiplies what they expect with the probabilities, so
+       everything that asks for expected costs gets the same numbers. Held-out rows calibrate them:
+       what was expected of the rows of a class is what they paid.
     6. The costs of the held-out decisions are added up: `estimated_score_`, `estimated_savings_`
        and `estimated_cost_` say what to expect.
 
@@ -99,9 +99,11 @@ class CostBoostClassifier(CostSensitiveClassifier):
     engine : {"lightgbm", "xgboost", "catboost"}, default="lightgbm"
         The library that grows the trees. Random splits and forests are LightGBM's alone. CatBoost
         trains ``loss="auto"`` only.
-    decision : {"auto", "bayes", "learned"}, default="auto"
-        ``"bayes"`` never trains the second set of boosters (without costs in ``predict``, the mean
-        costs decide); ``"learned"`` trains only the second set.
+    costs_known : bool or "auto", default="auto"
+        Whether ``predict`` will be told the costs of single rows that ``fit`` is given. True trains
+        no boosters of costs; if they are not told all the same, the mean costs decide. "auto" and
+        False train them; False makes the estimates about decisions without costs. Expressions over
+        columns are always known.
     risk : {"expected", "worst"}, default="expected"
         With uncertain costs: the decision whose expected cost is smallest on average over the
         costs, or whose expected cost is smallest under the costs that are worst for it.
@@ -179,13 +181,15 @@ class CostBoostClassifier(CostSensitiveClassifier):
     decisions_ : array of shape (d,)
         The decisions, which ``predict`` returns; the classes unless the costs name others.
     costs_ : CostSummary
-        The costs of the fit; ``print`` says them in words.
+        The costs of the fit; ``print`` says them in words, and what ``predict`` does if it is not
+        told those of rows.
     cost_matrix_ : array of shape (k, d)
         The costs, averaged over the rows where they differ.
     estimated_score_ : Estimate
         ``(value, low, high)``: the share of the avoidable cost that the decisions on held-out rows
         avoid, with a 95 % interval; ``score`` measures it on new rows. The row's costs are taken
-        to be known at decision time if ``fit`` knew whole matrices. Absent if no row was held out.
+        to be known at decision time if ``fit`` knew whole matrices, unless ``costs_known=False``.
+        Absent if no row was held out.
     estimated_savings_ : Estimate
         The savings of the same decisions in plain money, ``1 - cost / cost of the best constant
         decision``. The interval is about the long run; `estimated_savings` has one for the next
@@ -203,14 +207,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
     data_fingerprint_ : str
         A hash of all training rows; absent for Parquet files and on Dask.
     heads_ : dict of str to Head
-        The sets of boosters: ``"probability"`` knows the probabilities of the classes,
-        ``"decision"`` decides by its own scores. The ``boosters`` of a head are LightGBM's.
+        The sets of boosters: first ``"probability"``, which knows the probabilities of the classes,
+        or with another loss ``"decision"``, which decides by its own scores; then those of costs,
+        such as ``"price 1/0"``. The ``boosters`` of a head are LightGBM's.
     members_ : Members
-        The kinds of models that were tried: weight, held-out loss, rounds and seconds of each;
-        those of the probabilities if there are two heads. ``print`` shows a table.
+        The kinds of models of the first head that were tried: weight, held-out loss, rounds and
+        seconds of each. ``print`` shows a table.
     boosters_ : list of lightgbm.Booster or NetworkModel
-        The models, as LightGBM boosters whichever engine grew the trees; those of the
-        probabilities if there are two heads.
+        The models of the first head, as LightGBM boosters whichever engine grew the trees.
     booster_ : lightgbm.Booster
         The only one, or all of them merged into one; absent if there are networks beside them.
     feature_importances_ : array of shape (d,)
@@ -252,7 +256,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     _rules: ClassVar[Mapping[str, Constraint]] = RULES
     _estimated_rows: float
-    heads_: dict[str, Head]
+    heads_: dict[str, Any]
     n_iter_: int
     n_features_in_: int
     data_fingerprint_: str
@@ -273,7 +277,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         effort: Literal["fast", "balanced", "high"] = "balanced",
         loss: Any = "auto",
         engine: Literal["lightgbm", "xgboost", "catboost"] = "lightgbm",
-        decision: Literal["auto", "bayes", "learned"] = "auto",
+        costs_known: bool | Literal["auto"] = "auto",
         risk: Literal["expected", "worst"] = "expected",
         cost_columns: Literal["features", "exclude"] = "features",
         columns: Mapping[str, str] | None = None,
@@ -302,7 +306,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self.effort = effort
         self.loss = loss
         self.engine = engine
-        self.decision = decision
+        self.costs_known = costs_known
         self.risk = risk
         self.cost_columns = cost_columns
         self.columns = columns
@@ -644,18 +648,26 @@ class CostBoostClassifier(CostSensitiveClassifier):
     # -- predict --------------------------------------------------------------------------------
 
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
-        rows, heads = self._read_features(X), list(self.heads_.values())
-        # The first head knows probabilities, if one does; the last one decides without them.
-        first, last = heads[0], heads[-1]
-        taken = last.decide(last.scores(rows)) if codes and not last.decides_by_cost else None
+        head = self._first_head
+        scores = head.scores(self._read_features(X))
+        taken = head.decide(scores) if codes and isinstance(head, LossHead) else None
         if (taken is not None and not proba) or not _has_probabilities(self):
             return taken, None
-        return taken, first.proba(first.scores(rows))
+        return taken, head.proba(scores)
+
+    def _decision_costs(self, costs: Any, n_samples: int, X: Any) -> Costs:
+        known = super()._decision_costs(costs, n_samples, X)
+        _, *prices = self.heads_.values()
+        if costs is not None or not prices or self.cost_matrix is not self._fitted_costs:
+            return known
+        rows = self._read_features(X)
+        matrix = known.matrix + sum(head.beyond(head.scores(rows)) for head in prices)
+        return Costs(known.classes, matrix, known.decisions)
 
     def with_costs(self, cost_matrix: Any) -> Self:
         """The same fitted model, deciding by other costs, without training again.
 
-        Boosters that learned the costs of the fit no longer decide.
+        What boosters have learned about the costs of the fit no longer counts.
 
         Parameters
         ----------
@@ -668,21 +680,17 @@ class CostBoostClassifier(CostSensitiveClassifier):
             A copy that shares the trained boosters.
         """
         other = super().with_costs(cost_matrix)
-        if "probability" in self.heads_:
-            other.heads_ = {"probability": self.heads_["probability"]}
+        name, *_ = self.heads_
+        other.heads_ = {name: self.heads_[name]}
         return other
 
     def _check_probabilities(self, what: str) -> None:
         if not _has_probabilities(self):
             raise ValueError(
-                f"{type(self).__name__}(loss={self.loss!r}, decision={self.decision!r}) has "
-                f"learned decisions and no probabilities, so {what} cannot use costs. Leave them "
-                "out, or fit with loss='auto' and decision='auto' or 'bayes'."
+                f"{type(self).__name__}(loss={self.loss!r}) has learned decisions and no "
+                f"probabilities, so {what} cannot use costs. Leave them out, or fit with "
+                "loss='auto'."
             )
-
-    def _costs_of(self, head: Head, X: Any, n_samples: int) -> Costs | None:
-        """The costs that a head decides by; None if it has learned them."""
-        return self._decision_costs(None, n_samples, X) if head.decides_by_cost else None
 
     def _read_features(self, X: Any) -> AnyArray:
         """The inputs of the model."""
@@ -690,16 +698,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
         return rows
 
     @property
-    def _first_head(self) -> Head:
-        """The head of probabilities, if there is one."""
+    def _first_head(self) -> Any:
+        """The head of the probabilities, or of a loss."""
         check_is_fitted(self)
         return next(iter(self.heads_.values()))
-
-    @property
-    def _deciding_head(self) -> Head:
-        """The head that decides when ``predict`` is not told costs."""
-        check_is_fitted(self)
-        return next(reversed(self.heads_.values()))
 
     @available_if(_has_probabilities)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Floats:
@@ -716,7 +718,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
             A column per class, in the order of ``classes_``.
         """
         head = self._first_head
-        return head.proba(head.scores(self._read_features(X)))
+        return np.asarray(head.proba(head.scores(self._read_features(X))))
 
     def decision_function(self, X: Any) -> Floats:
         """Scores that decide when ``predict`` is not told costs.
@@ -730,15 +732,22 @@ class CostBoostClassifier(CostSensitiveClassifier):
         -------
         array of shape (n,) or (n, d)
             Two decisions: what the second is expected to save, positive if it is the cheaper one.
-            More decisions: minus the expected cost of each. Boosters that learned the costs
-            return their scores.
+            More decisions: minus the expected cost of each. Boosters of another loss return their
+            scores.
         """
-        head = self._deciding_head
-        scores = head.scores(self._read_features(X))
-        return head.decision_values(scores, self._costs_of(head, X, len(scores)))
+        head = self._first_head
+        return self._decision_values(head.scores(self._read_features(X)), X)
+
+    def _decision_values(self, scores: Floats, X: Any, costs: Costs | None = None) -> Floats:
+        """What decisions go by, of scores of the first head."""
+        if isinstance(self._first_head, LossHead):
+            return scores
+        known = costs or self._decision_costs(None, len(scores), X)
+        expected = known.expected(to_proba(scores))
+        return expected[:, 0] - expected[:, 1] if expected.shape[1] == 2 else -expected
 
     def staged_decision_function(self, X: Any) -> Iterator[Floats]:
-        """The output of `decision_function` after each round.
+        """The output of `decision_function` after each round of the first head.
 
         Parameters
         ----------
@@ -750,11 +759,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
         array of shape (n,) or (n, k)
             Scores; boosters that stopped early keep their last ones.
         """
-        head = self._deciding_head
-        rows = self._read_features(X)
-        costs = self._costs_of(head, X, rows.shape[0])
+        head, rows = self._first_head, self._read_features(X)
+        costs = self._decision_costs(None, rows.shape[0], X)
         for scores in head.staged_scores(rows):
-            yield head.decision_values(scores, costs)
+            yield self._decision_values(scores, X, costs)
 
     def staged_predict(self, X: Any) -> Iterator[AnyArray]:
         """The decisions after each round, without costs of single rows.
@@ -769,12 +777,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
         array of shape (n,)
             Labels of ``decisions_``.
         """
-        head = self._deciding_head
-        rows = self._read_features(X)
-        costs = self._costs_of(head, X, rows.shape[0])
+        head, rows = self._first_head, self._read_features(X)
+        costs = self._decision_costs(None, rows.shape[0], X)
         for scores in head.staged_scores(rows):
-            taken = head.decide(scores) if costs is None else costs.decide(head.proba(scores))
-            yield self.decisions_[taken]
+            yield self.decisions_[head.decide(scores, costs)]
 
     # -- inspection -----------------------------------------------------------------------------
 
@@ -790,14 +796,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
         -------
         array of shape (n, d + 1) or (n, k, d + 1)
             They sum to the calibrated log-odds of the second class (two classes), or to the scores
-            whose softmax is the probability; the last column is the base. With boosters that
-            learned the costs alone, they sum to the output of `decision_function`.
+            whose softmax is the probability; the last column is the base. With another loss they
+            sum to the output of `decision_function`.
         """
         return self._contributions(self._read_features(X))
 
     def _contributions(self, rows: AnyArray) -> Floats:
         """SHAP values of the columns: those of their inputs added up, and the base."""
-        found = self._first_head.contributions(rows)
+        found = np.asarray(self._first_head.contributions(rows))
         return np.concatenate([self.columns_.by_column(found[..., :-1]), found[..., -1:]], axis=-1)
 
     def explain(self, X: Any, *, costs: Any = None, codes: ArrayLike | None = None) -> Explanation:
@@ -849,7 +855,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     @property
     def temperature_(self) -> float:
         """Factor that calibrates the scores."""
-        return self._first_head.temperature
+        return float(self._first_head.temperature)
 
     @property
     def feature_importances_(self) -> Floats:
@@ -858,8 +864,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
 
     @property
     def boosters_(self) -> list[Any]:
-        """The engine's own boosters; those of the probabilities if there are two heads."""
-        return self._first_head.boosters
+        """The engine's own boosters, of the first head."""
+        return list(self._first_head.boosters)
 
     @property
     def booster_(self) -> Any:

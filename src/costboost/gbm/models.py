@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -258,7 +257,7 @@ _TEMPERATURE_PRIOR = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Head(ABC):
+class Head:
     """Models for one target, whose scores are averaged."""
 
     # An average of scores is one model: its trees can be put into one booster, and SHAP values add
@@ -267,22 +266,6 @@ class Head(ABC):
     models: tuple[Model, ...] = ()
     weights: tuple[float, ...] = ()
     temperature: float = 1.0
-    base: float = 0.0  # what is added to the scores
-
-    # Whether the decision is that of smallest expected cost, under any costs.
-    decides_by_cost: ClassVar[bool] = False
-
-    @abstractmethod
-    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
-        """Codes of the decisions."""
-
-    def proba(self, scores: Floats) -> Floats:
-        """Probabilities of the classes, (n, k), if there is a link to them."""
-        raise TypeError("Boosters that learned decisions know no probabilities.")
-
-    def decision_values(self, scores: Floats, costs: Costs | None = None) -> Floats:
-        """What the decision goes by: the scores, unless the head decides by costs."""
-        return scores
 
     @property
     def boosters(self) -> list[Any]:
@@ -301,28 +284,25 @@ class Head(ABC):
         return max(model.n_rounds for model in self.models)
 
     def average(self, values: Iterable[Floats]) -> Floats:
-        """One score, or contribution, from those of the models, without the base."""
+        """One score, or contribution, from those of the models."""
         total = sum(w * v for w, v in zip(self.weights, values, strict=True))
         return np.asarray(self.temperature * total)
 
     def scores(self, X: AnyArray) -> Floats:
         """Scores of all models together."""
-        total = sum(w * m.scores(X) for w, m in zip(self.weights, self.models, strict=True))
-        return np.asarray(self.temperature * total + self.base)
+        return self.average(model.scores(X) for model in self.models)
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """The scores by round; boosters that have stopped keep their last ones."""
         stages = [model.staged_scores(X) for model in self.models]
         last = [next(stage) for stage in stages]
         for _ in range(self.n_rounds):
-            yield self.average(last) + self.base
+            yield self.average(last)
             last = [next(stage, old) for stage, old in zip(stages, last, strict=True)]
 
     def contributions(self, X: AnyArray) -> Floats:
         """SHAP values of the models, averaged: they sum to the scores."""
-        found = self.average(model.contributions(X) for model in self.models)
-        found[..., -1] += self.base
-        return found
+        return self.average(model.contributions(X) for model in self.models)
 
     def importances(self, n_features: int) -> Floats:
         """Share of each feature in what a model gains by its features, averaged over the models."""
@@ -330,8 +310,7 @@ class Head(ABC):
         for model, weight in zip(self.models, self.weights, strict=True):
             gains = model.importances(n_features)
             total = gains.sum()
-            # What is subtracted matters as well.
-            shares += abs(weight) * (gains / total if total > 0 else gains)
+            shares += weight * (gains / total if total > 0 else gains)
         total = shares.sum()
         return np.asarray(shares / total if total > 0 else shares)
 
@@ -342,8 +321,6 @@ class ProbabilityHead(Head):
 
     costs: Costs = field(kw_only=True)
 
-    decides_by_cost = True
-
     proba = staticmethod(to_proba)
 
     def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
@@ -352,22 +329,22 @@ class ProbabilityHead(Head):
             return self.costs.decide(to_proba(scores))
         return costs.decide(to_proba(scores))
 
-    def decision_values(self, scores: Floats, costs: Costs | None = None) -> Floats:
-        """Two decisions: what the second is expected to save; more: minus the expected costs."""
-        expected = (costs or self.costs).expected(to_proba(scores))
-        return expected[:, 0] - expected[:, 1] if expected.shape[1] == 2 else -expected
-
 
 @dataclass(frozen=True, eq=False)
-class DecisionHead(Head):
-    """Boosters that have learned which decision is cheapest; they cannot use other costs."""
+class PriceHead(Head):
+    """Models of what decisions cost on single rows, by which these differ from the mean costs."""
 
-    # Where costs are guessed from the columns, models of probabilities and of prices are added to
-    # those that learned the decision; some of them are subtracted.
+    # A score is the log of a price in units of its mean. What each entry of the cost matrix is
+    # beyond its mean without it, and adds per unit, (k, d); and a factor per truth, (k,), by which
+    # held-out rows of that class pay what was expected.
+    base: Floats = field(kw_only=True)
+    slopes: Floats = field(kw_only=True)
+    factors: Floats = field(kw_only=True)
 
-    def decide(self, scores: Floats, costs: Costs | None = None) -> Ints:
-        """The sign of the score, or the largest score."""
-        return np.asarray(scores >= 0 if scores.ndim == 1 else scores.argmax(axis=1), np.intp)
+    def beyond(self, scores: Floats) -> Floats:
+        """What is expected beyond the mean costs, (n, k, d)."""
+        prices = np.exp(scores)[:, None] * self.factors
+        return np.asarray(self.base + prices[:, :, None] * self.slopes)
 
 
 @dataclass(frozen=True, eq=False)

@@ -40,15 +40,16 @@ def _integer_or_auto(least: int) -> Constraint:
     )
 
 
+_BOOLEAN_OR_AUTO = Constraint(
+    "a boolean or 'auto'", lambda v: isinstance(v, bool | np.bool_) or v == "auto"
+)
 RULES: dict[str, Constraint] = {
     "n_estimators": integer(1),
     "effort": one_of("fast", "balanced", "high"),
     "time_limit": Constraint(
         "None or a number of seconds > 0", lambda v: v is None or (is_real(v) and v > 0)
     ),
-    "refit": Constraint(
-        "a boolean or 'auto'", lambda v: isinstance(v, bool | np.bool_) or v == "auto"
-    ),
+    "refit": _BOOLEAN_OR_AUTO,
     "max_leaves": _integer_or_auto(2),
     "learning_rate": Constraint(
         f"{LEARNING_RATE.words} or 'auto'", lambda v: v == "auto" or LEARNING_RATE.holds(v)
@@ -56,7 +57,7 @@ RULES: dict[str, Constraint] = {
     "n_jobs": N_JOBS,
     "verbose": VERBOSE,
     "engine": one_of("lightgbm", "xgboost", "catboost"),
-    "decision": one_of("auto", "bayes", "learned"),
+    "costs_known": _BOOLEAN_OR_AUTO,
     "risk": one_of("expected", "worst"),
     "cost_columns": one_of("features", "exclude"),
     "columns": COLUMNS,

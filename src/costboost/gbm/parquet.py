@@ -499,14 +499,12 @@ class ParquetSource(TrainingRows):
         if target.is_log_loss:
             return target
         n = self.totals.train_rows
-        labels, weights = np.empty(n, dtype=np.intp), np.empty(n, dtype=np.float32)
-        gains = np.empty((n, target.n_scores), dtype=np.float32)
-        at = 0
+        labels, weights, at = np.empty(n, np.float32), np.empty(n, np.float32), 0
         for block in self.rows(held_out=False, features=False):
             some = slice(at, at := at + len(block))
             found = target.on(block.costs, block.weights)
-            labels[some], weights[some], gains[some] = found.labels, found.weights, found.values
-        return target.put(labels, weights, gains)
+            labels[some], weights[some] = found.labels, found.weights
+        return target.put(labels, weights)
 
 
 def _check_supported(model: Any, owner: str) -> None:
@@ -612,7 +610,7 @@ def predict_parquet(
     if proba and not hasattr(model, "predict_proba"):
         raise ValueError(
             f"{parameter('proba', owner)} must be False for a classifier of "
-            f"decision={model.decision!r}, which knows no probabilities. Leave it out."
+            f"loss={model.loss!r}, which knows no probabilities. Leave it out."
         )
     if isinstance(keep, str):
         raise TypeError(f"{parameter('keep', owner)} must be a list of columns, got {keep!r}.")

@@ -91,14 +91,6 @@ class PricedRows:
         """The rows that have weight."""
         return self if self.weights.all() else self.take(np.flatnonzero(self.weights))
 
-    def with_prices(self) -> PricedRows:
-        """Without the matrices of single rows: of these, only the prices under the truth."""
-        costs = self.costs
-        if costs.matrix is None or costs.matrix.ndim == 2:
-            return self
-        known = Costs(costs.classes, None, costs.decisions, codes=costs.codes, prices=costs.prices)
-        return PricedRows(self.X, known, self.weights)
-
     def without_features(self) -> PricedRows:
         """Costs and weights only."""
         return PricedRows(None, self.costs, self.weights)
@@ -124,11 +116,6 @@ def check_classes(classes: AnyArray, owner: str) -> None:
 # --- sums -----------------------------------------------------------------------------------------
 
 
-def gains(costs: Costs) -> Floats:
-    """What each decision saves against the costliest one on its row, (n, d)."""
-    return np.asarray(costs.reduced.max(axis=1, keepdims=True) - costs.reduced)
-
-
 @dataclass(frozen=True, eq=False)
 class Totals:
     """Sums over rows that have weight."""
@@ -142,14 +129,13 @@ class Totals:
     #   class over its own rows. A class whose rows have no weight gets no zeros, which would make
     #   every decision free: each of its mistakes gets the mean price of a mistake. If the
     #   decisions are not the classes, each decision gets its mean price over all rows.
-    # - The unit of costs is what the worst decision costs on average; the unit of gains is the mean
-    #   sum of a row's gains. Held-out rows count in all sums.
+    # - The unit of costs is what the worst decision costs on average.
+    #
+    # Held-out rows count in all sums.
 
     train_rows: int
     held_out_rows: int
     weight: Floats
-    label_weight: Floats
-    label_gain: Floats
     worst_cost: float
     price_sums: Floats  # of the prices under each row's own truth
     cost_sums: Floats
@@ -171,7 +157,7 @@ class Totals:
             w = np.asarray(np.bincount(codes, w, minlength=len(found)), dtype=np.float64)
             costs = costs.take(first)
         codes = costs.codes
-        k, d = len(costs.classes), costs.reduced.shape[1]
+        k = len(costs.classes)
 
         def by(groups: Ints, values: Floats, n: int) -> Floats:
             return np.asarray(np.bincount(groups, values, minlength=n), dtype=np.float64)
@@ -189,8 +175,6 @@ class Totals:
             n - held_out_rows,
             held_out_rows,
             weight,
-            by(costs.labels, w, d),
-            by(costs.labels, w * gains(costs).sum(axis=1), d),
             float(w @ costs.reduced.max(axis=1)) if len(w) else 0.0,
             by_truth(costs.prices),
             sums,
@@ -411,8 +395,6 @@ class TrainingRows(ABC):
     # A seed for the booster of each fold.
     seeds: Sequence[int]
     has_row_costs: bool
-    # Costs and weights of all rows, if they are in memory and those of the rows differ.
-    row_costs: tuple[Costs, Floats] | None = None
     # Inputs, a category counted once per value, if kinds of models can be compared on folds.
     n_inputs: int | None = None
     is_sparse: bool = False
@@ -466,7 +448,6 @@ class MemoryRows(TrainingRows):
         self.eval_train = eval_train
         self.totals = Totals.of(rows)
         self.is_sparse = is_sparse(rows.X)
-        self.row_costs = (rows.costs, rows.weights) if has_row_costs else None
         if eval_set is not None or folds[0][1] is not None:
             codes = columns.categorical
             self.n_inputs = columns.n_inputs - len(codes)
@@ -510,7 +491,7 @@ class MemoryRows(TrainingRows):
         train = self.rows if rows is None else self.rows.take(rows)
         known = target.on(train.costs, train.weights)
         if not known.weights.any():  # no error costs anything here: by sample weights alone
-            known = known.put(known.labels, train.weights, known.values)
+            known = known.put(known.labels, train.weights)
         model = engine(kind.engine)[0](kind, train.X, known, rounds, threads, self)
         if number is None:
             return model, None

@@ -11,18 +11,13 @@ from copy import copy
 from typing import Any, Self
 
 import numpy as np
-from scipy.special import log_expit, log_softmax, softmax
+from scipy.special import log_expit, log_softmax
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost.costs import Costs
 from costboost.gbm.objectives import Derivatives, LossRows
-from costboost.gbm.rows import Totals, gains
+from costboost.gbm.rows import Totals
 from costboost.losses import Loss
-
-# Rows whose gradients are computed at once, in double precision.
-_GRADIENT_ROWS = 2**16
-# Prices of errors that differ by less than this share of their mean are the same.
-_SAME_PRICE = 1e-9
 
 
 class Target(ABC):
@@ -34,13 +29,10 @@ class Target(ABC):
     is_log_loss: bool
     # Weight of each label, by which XGBoost's smallest leaf is found.
     masses: Floats
-    # Whether the labels are gains, one per score.
-    learns_gains: bool = False
 
-    labels: Ints
+    labels: AnyArray  # classes, or the prices that are to be learned
     weights: AnyArray
     weight: float  # of all rows; 0 if there is nothing to learn from them
-    values: Any = None  # what the loss needs beside them: gains, prices or costs of the rows
 
     @abstractmethod
     def on(self, costs: Costs, weights: Floats) -> Self:
@@ -50,18 +42,15 @@ class Target(ABC):
         """The target on the label and weight fields of an engine's matrix."""
         return self.put(labels.astype(np.intp), weights.astype(np.float64))
 
-    def put(self, labels: Ints, weights: AnyArray, values: Any = None) -> Self:
-        """The target on rows of these labels, weights and values."""
+    def put(self, labels: AnyArray, weights: AnyArray) -> Self:
+        """The target on rows of these labels and weights."""
         found = copy(self)
-        found.labels, found.weights, found.values = labels, weights, values
-        teaches = not isinstance(values, np.ndarray) or values.any()
-        found.weight = float(weights.sum()) if teaches else 0.0
+        found.labels, found.weights, found.weight = labels, weights, float(weights.sum())
         return found
 
     def take(self, rows: Any) -> Self:
         """The target on some of its rows."""
-        values = None if self.values is None else self.values[rows]
-        return self.put(self.labels[rows], self.weights[rows], values)
+        return self.put(self.labels[rows], self.weights[rows])
 
     def loss(self, scores: Floats) -> float:
         """Mean loss of the rows, by their weights: what stops a training."""
@@ -98,65 +87,6 @@ class ProbabilityTarget(Target):
         return self.put(costs.codes, weights)
 
 
-class DecisionTarget(Target):
-    """The cheapest decision, when the costs of a row are not known at decision time."""
-
-    # The gain of decision d on row i is :math:`v_{id} = \max_e C_{ie} - C_{id}`, and the loss is
-    # the cross entropy of the gains,
-    #
-    # .. math:: L = -\sum_i w_i \sum_d v_{id} \log q_d(x_i), \qquad q = \mathrm{softmax}(F).
-    #
-    # Its minimiser is :math:`q_d(x) \propto E[v_d \mid x]`, so the largest score belongs to the
-    # decision of smallest expected cost given x. For two decisions it is log loss of the effective
-    # label with the price of an error as weight; for more it is data space expansion (DSE, Lozano
-    # and Abe 2008) in boosted form.
-
-    name = "decision"
-
-    def __init__(self, totals: Totals) -> None:
-        d = len(totals.label_gain)
-        self.is_log_loss = d == 2
-        self.learns_gains = d > 2
-        self.n_scores = 1 if d == 2 else d
-        # The sum of the gains of a row's decisions, on average.
-        self.unit = float(totals.label_gain.sum() / totals.weight.sum())
-        # With two decisions gains are weights of the labels, with more they are the labels.
-        self.masses = totals.label_gain if d == 2 else totals.label_weight
-
-    def on(self, costs: Costs, weights: Floats) -> Self:
-        """Cheapest decisions weighted by their gain, or the gains of all decisions."""
-        gain = gains(costs) / self.unit
-        if self.is_log_loss:
-            return self.put(costs.labels, weights * gain.sum(axis=1))
-        return self.put(costs.labels, weights, gain)
-
-    def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
-        """Labels of two dimensions are gains."""
-        if self.is_log_loss:
-            return super().carried(labels, weights)
-        return self.put(labels.argmax(axis=1), weights.astype(np.float64), labels)
-
-    def loss(self, scores: Floats) -> float:
-        """Mean cross entropy of the gains."""
-        if self.values is None:
-            return super().loss(scores)
-        losses = -(self.values * log_softmax(scores, axis=1)).sum(axis=1)
-        return float(np.average(losses, weights=self.weights))
-
-    def derivatives(self, scores: AnyArray) -> Derivatives:
-        """Gradient ``w (V q_d - v_d)`` and Hessian ``w V q_d (1 - q_d)``, V the sum of v."""
-        gradient = np.empty(self.values.shape, dtype=np.float32)
-        hessian = np.empty(self.values.shape, dtype=np.float32)
-        for start in range(0, len(gradient), _GRADIENT_ROWS):
-            some = slice(start, start + _GRADIENT_ROWS)
-            q = softmax(np.asarray(scores[some], dtype=np.float64), axis=1)
-            v = np.asarray(self.values[some], dtype=np.float64)
-            w, total = self.weights[some, None], v.sum(axis=1, keepdims=True)
-            gradient[some] = w * (total * q - v)
-            hessian[some] = np.maximum(w * total * q * (1.0 - q), 1e-16)
-        return gradient, hessian
-
-
 class LossTarget(Target):
     """A loss of the library, costs inside."""
 
@@ -167,22 +97,22 @@ class LossTarget(Target):
         self.library_loss = loss
         self.unit = totals.mean_worst_cost
         self.masses = totals.weight
-        self.n_scores = loss.n_scores(len(totals.label_weight))
+        self.n_scores = loss.n_scores(len(totals.decisions))
         self.static = None if totals.matrix is None else Costs(totals.classes, totals.matrix)
 
     def on(self, costs: Costs, weights: Floats) -> Self:
-        """True classes, sample weights and the costs themselves."""
-        return self.put(costs.codes, weights, costs.divided(self.unit))
-
-    def put(self, labels: Ints, weights: AnyArray, values: Any = None) -> Self:
-        """As the compiled kernels read them."""
-        found = super().put(labels, weights, values)
-        found.rows = LossRows(self.library_loss, values, weights)
+        """True classes, sample weights and the costs themselves, as the compiled kernels read."""
+        found = self.put(costs.codes, weights)
+        found.costs = costs.divided(self.unit)
+        found.rows = LossRows(self.library_loss, found.costs, weights)
         return found
 
     def take(self, rows: Any) -> Self:
         """The target on some of its rows."""
-        return self.put(self.labels[rows], self.weights[rows], self.values.take(rows))
+        found = super().take(rows)
+        found.costs = self.costs.take(rows)
+        found.rows = LossRows(self.library_loss, found.costs, found.weights)
+        return found
 
     def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
         """The costs are those of the matrix of all rows."""
@@ -197,48 +127,51 @@ class LossTarget(Target):
         """Gradient and Hessian by the compiled kernels."""
         return self.rows.derivatives(scores)
 
+    costs: Costs
     rows: LossRows
 
 
 class PriceTarget(Target):
-    r"""What an error costs on a row if its class were this one, whatever it is.
+    r"""One entry (truth, decision) of the costs of single rows, in units of its mean.
 
-    Poisson loss of prices, :math:`e^F - s F`, whose minimiser is the log of their mean.
+    Poisson loss of prices, :math:`e^F - z F`, whose minimiser is the log of their mean.
     """
 
     is_log_loss = False
     n_scores = 1
 
-    def __init__(self, truth: int, cheaper: int, costs: Costs, weights: Floats) -> None:
-        self.name = f"price of class {truth}"
-        self.truth = truth
-        self.cheaper = cheaper
-        self.masses = np.asarray(np.bincount(costs.codes, weights, minlength=2), dtype=np.float64)
-        prices = self.prices(costs)
-        self.unit = float(np.average(prices, weights=weights))
-        # Prices that are all the same need no boosters.
-        self.varies = bool(np.ptp(prices) > _SAME_PRICE * self.unit)
-        # With the second decision a class saves or loses.
-        self.sign = 1.0 if cheaper else -1.0
-
-    def prices(self, costs: Costs) -> Floats:
-        """What the other decision costs beyond the cheaper one; at least 0."""
-        matrix = costs.matrix[:, self.truth]
-        return np.asarray(np.maximum(matrix[:, 1 - self.cheaper] - matrix[:, self.cheaper], 0.0))
+    def __init__(self, truth: int, decision: int, totals: Totals) -> None:
+        self.name = f"price {truth}/{decision}"
+        self.truth, self.decision = truth, decision
+        self.masses = totals.weight
+        spans = totals.cost_low, totals.mean_costs, totals.cost_high
+        low, mean, high = (float(span[truth, decision]) for span in spans)
+        # Prices are not negative: profits get the other sign, and entries of both signs are counted
+        # from the smallest one.
+        self.least = 0.0 if low >= 0 or high <= 0 else low
+        self.unit = mean - self.least
 
     def on(self, costs: Costs, weights: Floats) -> Self:
-        """Prices of errors."""
-        return self.put(costs.codes, weights, self.prices(costs) / self.unit)
+        """Prices, of the rows of the class if there are no others."""
+        if costs.matrix is None:
+            prices, weights = costs.prices[:, self.decision], weights * (costs.codes == self.truth)
+        else:
+            prices = costs.matrix[:, self.truth, self.decision]
+        return self.put(np.maximum((prices - self.least) / self.unit, 0.0), weights)
+
+    def carried(self, labels: AnyArray, weights: AnyArray) -> Self:
+        """The labels are prices."""
+        return self.put(labels.astype(np.float64), weights.astype(np.float64))
 
     def loss(self, scores: Floats) -> float:
         """Mean loss."""
-        return float(np.average(np.exp(scores) - self.values * scores, weights=self.weights))
+        return float(np.average(np.exp(scores) - self.labels * scores, weights=self.weights))
 
     def derivatives(self, scores: AnyArray) -> Derivatives:
-        """Gradient ``w (e^F - s)``, and for Hessian its bound ``w max(e^F, s)``."""
+        """Gradient ``w (e^F - z)``, and for Hessian its bound ``w max(e^F, z)``."""
         # With it the step of a leaf is at most 1, however much its prices differ from their guess;
         # Newton's own would be 99 for a price of 100 times the mean.
         means = np.exp(np.asarray(scores, dtype=np.float64))
-        gradient = self.weights * (means - self.values)
-        hessian = self.weights * np.maximum(means, self.values)
+        gradient = self.weights * (means - self.labels)
+        hessian = self.weights * np.maximum(means, self.labels)
         return gradient.astype(np.float32), np.maximum(hessian, 1e-16).astype(np.float32)

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
@@ -37,22 +38,16 @@ from costboost.gbm.members import (
     mixed,
 )
 from costboost.gbm.models import (
-    DecisionHead,
     Head,
     LossHead,
     Model,
+    PriceHead,
     ProbabilityHead,
     TreeModel,
     temperature,
 )
 from costboost.gbm.rows import PricedRows, TrainingRows
-from costboost.gbm.targets import (
-    DecisionTarget,
-    LossTarget,
-    PriceTarget,
-    ProbabilityTarget,
-    Target,
-)
+from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
 from costboost.losses import named_loss
 
 T = TypeVar("T")
@@ -73,11 +68,14 @@ _RACE_GAIN = 0.005
 # Numbers of a table beyond which folds are trained one after the other: several copies would take
 # too much memory, and a booster of so many rows has work for all threads.
 _TOGETHER_NUMBERS = 2**25
-# Time for the boosters of prices of errors, in that of a head.
-_PRICE_TIME = 0.5
-# Their rounds, at most, and shrinkage. A price that is a function of the columns could be fitted
-# ever closer; a few per cent off, it moves hardly any decision.
-_PRICE_ROUNDS, _PRICE_RATE = 200, 0.2
+# Boosters of prices: their share of the time of a fit, rounds at most, shrinkage, and rounds
+# without a smaller loss. A price that is a function of the columns could be fitted ever closer; a
+# few per cent off, it moves hardly any decision (`benchmarks/hidden_costs.py`).
+_PRICE_TIME, _PRICE_ROUNDS, _PRICE_RATE, _PRICE_PATIENCE = 0.25, 60, 0.3, 10
+# Entries of the cost matrix that get boosters, at most; held-out rows of a class that they need.
+_MOST_PRICES, _PRICE_ROWS = 16, 10
+# Prices follow from each other if a straight line leaves no more than this share of the variance.
+_SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
 
 
@@ -104,24 +102,21 @@ def train(
             f"Every decision costs {rows.owner} the same, so there is nothing to learn. Give "
             "cost_matrix or costs at least one entry that tells decisions apart."
         )
-    tasks = tasks_for(model, rows)
+    target, head = task_for(model, rows)
+    prices, without = price_targets(model, rows)
+    summary = replace(rows.totals.summary, without=without)
+    # A truth without rows costs what it does on the rows of others.
+    mean = np.where(np.isnan(summary.mean), rows.totals.mean_costs, summary.mean)
     if model.verbose:
-        print(rows.totals.summary)
-    prices = price_targets(model, rows) if len(tasks) == 2 else []
+        print(summary)
     end = np.inf if model.time_limit is None else time.monotonic() + model.time_limit
-    heads: dict[str, Head] = {}
-    trained: dict[str, Trained] = {}
     with Training.of(rows, model, callbacks) as training:
-        for place, (target, head) in enumerate(tasks):
-            share = 1 / (len(tasks) - place + (_PRICE_TIME if prices else 0))
-            kinds = candidates_for(model, target, rows)
-            done = training.train_members(kinds, target, head.decide, _part(end, share))
-            heads[target.name] = replace(
-                head, models=tuple(done.models), weights=tuple(done.weights)
-            )
-            trained[target.name] = done
-        priced = train_prices(prices, training, end)
-    cut = [m.name for t in trained.values() for m in t.members if m.weight > 0 and m.note]
+        kinds = candidates_for(model, target, rows)
+        mine = _part(end, 1.0 - _PRICE_TIME if prices else 1.0)
+        done = training.train_members(kinds, target, head.decide, mine)
+        priced = train_prices([price for price, _ in prices], training, end)
+    head = replace(head, models=tuple(done.models), weights=tuple(done.weights))
+    cut = [member.name for member in done.members if member.weight > 0 and member.note]
     if cut and model.time_limit is not None:
         warnings.warn(
             f"time_limit={model.time_limit:g} of {rows.owner} ended the training of "
@@ -131,44 +126,44 @@ def train(
             TimeLimitWarning,
             stacklevel=3,
         )
-    scores = {name: found.scores for name, found in trained.items() if found.scores is not None}
-    held_out = rows.held_out() if scores else None
+    held_out = None if done.scores is None else rows.held_out()
+    heads: dict[str, Head] = {target.name: head}
     estimates: dict[str, Any] = {}
     decisions = np.empty(0, dtype=np.intp)
-    if held_out is not None:
-        if model.calibration is not None and isinstance(
-            first := heads.get("probability"), ProbabilityHead
-        ):
-            codes, weights = held_out.costs.codes, held_out.weights
-            factor = temperature(scores["probability"], codes, weights)
-            heads["probability"] = replace(first, temperature=factor)
-        if prices:
-            # Scores that sum to the log-ratio of what the two decisions are expected to save.
-            factor = prices[1].sign * heads["probability"].temperature
-            base = float(np.dot([p.sign for p in prices], np.log([p.unit for p in prices])))
-            others = [(trained["probability"], factor), *priced]
-            found = with_prices(trained["decision"], others, base, tasks[-1][0], held_out)
-            if found is not None:
-                heads["decision"], scores["decision"] = found
-        estimates, decisions = _estimated(heads, scores, held_out)
+    if held_out is not None and done.scores is not None:
+        if model.calibration is not None and isinstance(head, ProbabilityHead):
+            factor = temperature(done.scores, held_out.costs.codes, held_out.weights)
+            heads[target.name] = head = replace(head, temperature=factor)
+        expected: Any = mean
+        for (price, slopes), found in zip(prices, priced, strict=True):
+            base = np.where(slopes != 0, rows.totals.mean_costs - slopes - mean, 0.0)
+            heads[price.name] = known = price_head(price, slopes, base, found, held_out)
+            expected = expected + known.beyond(np.asarray(found.scores))
+        learned = Costs(summary.classes, expected, summary.decisions)
+        decided = partial(head.decide, head.temperature * done.scores)
+        # What `predict` goes by when it is told all that `fit` knew, and when it is told nothing.
+        is_told = held_out.costs.matrix is not None and model.costs_known is not False
+        ways = {"": decided(held_out.costs if is_told else learned)}
+        if rows.has_row_costs and model.loss == "auto":
+            ways["without_costs_"] = decided(learned)
+        decisions, estimates = ways[""], _estimated(ways, held_out)
         warn_of_no_gain(held_out.costs, decisions, held_out.weights, type(model).__name__)
-    for one in [m for head in heads.values() for m in head.models if m.engine == "forest"][:1]:
+    for one in [m for m in head.models if m.engine == "forest"][:1]:
         assert isinstance(one, TreeModel)
         one.trees.warm(one.n_features)
-    summary = rows.totals.summary
     attributes = {
         "classes_": rows.totals.classes,
         "decisions_": summary.decisions,
         "costs_": summary,
-        "cost_matrix_": summary.mean,
+        "cost_matrix_": mean,
         "heads_": heads,
-        "n_iter_": max(head.n_rounds for head in heads.values()),
+        "n_iter_": head.n_rounds,
         "columns_": rows.columns,
         "n_features_in_": rows.columns.n_features,
         **rows.columns.names_in,
         **estimates,
-        "evals_result_": {name: found.evals for name, found in trained.items()},
-        "members_": next(iter(trained.values())).members,
+        "evals_result_": {target.name: done.evals},
+        "members_": done.members,
         "trained_at_": now(),
         "_fitted_costs": model.cost_matrix,
         "_costs_source": "rows" if rows.has_row_costs else "cost_matrix",
@@ -176,29 +171,24 @@ def train(
     return attributes, decisions
 
 
-def tasks_for(model: Any, rows: TrainingRows) -> list[tuple[Target, Head]]:
-    """What to train for: the probabilities of the classes, the decision, or both."""
+def task_for(model: Any, rows: TrainingRows) -> tuple[Target, ProbabilityHead | LossHead]:
+    """What to train for: the probabilities of the classes, or the decisions by a loss."""
     totals, owner = rows.totals, rows.owner
     matrix, classes = totals.mean_costs, totals.classes
-    if model.loss != "auto":
-        loss = named_loss(model.loss, owner)
-        if loss.is_binary and len(classes) > 2:
-            raise ValueError(
-                f"The 'loss' parameter of {owner}, {model.loss!r}, is for two classes, and there "
-                f"are {len(classes)}. Use 'auto' or a multi-class loss, such as 'gll'."
-            )
-        for known, matters in ((totals.matrix, True), (matrix, loss.has_probabilities)):
-            if known is not None and matters:
-                loss.check_costs(known, owner)
-        target = LossTarget(loss, totals)
-        return [(target, LossHead(loss=loss, matrix=matrix / target.unit))]
-    tasks: list[tuple[Target, Head]] = []
-    if model.decision != "learned":
-        head = ProbabilityHead(costs=Costs(classes, matrix, totals.decisions))
-        tasks.append((ProbabilityTarget(totals), head))
-    if model.decision == "learned" or (model.decision == "auto" and rows.has_row_costs):
-        tasks.append((DecisionTarget(totals), DecisionHead()))
-    return tasks
+    if model.loss == "auto":
+        costs = Costs(classes, matrix, totals.decisions)
+        return ProbabilityTarget(totals), ProbabilityHead(costs=costs)
+    loss = named_loss(model.loss, owner)
+    if loss.is_binary and len(classes) > 2:
+        raise ValueError(
+            f"The 'loss' parameter of {owner}, {model.loss!r}, is for two classes, and there "
+            f"are {len(classes)}. Use 'auto' or a multi-class loss, such as 'gll'."
+        )
+    for known, matters in ((totals.matrix, True), (matrix, loss.has_probabilities)):
+        if known is not None and matters:
+            loss.check_costs(known, owner)
+    target = LossTarget(loss, totals)
+    return target, LossHead(loss=loss, matrix=matrix / target.unit)
 
 
 def _part(end: float, share: float) -> float:
@@ -249,10 +239,9 @@ class Training:
         target: Target,
         decide: Callable[..., Ints] | None,
         end: float,
-        n_rounds: int | None = None,
     ) -> Trained:
         """Train kinds of models for a target, and find how much each counts."""
-        fit = partial(self._fit, target, decide, n_rounds or self.model.n_estimators, len(kinds))
+        fit = partial(self._fit, target, decide, len(kinds))
         # One thread for products of matrices, so that a seed gives the same network on any number
         # of cores. It holds for the whole process, so threads must not set it.
         with blas_threads(1) if any(k.engine == "network" for k in kinds) else nullcontext():
@@ -351,7 +340,6 @@ class Training:
         self,
         target: Target,
         decide: Callable[..., Ints] | None,
-        n_rounds: int,
         n_kinds: int,
         kind: Candidate,
         number: int,
@@ -360,7 +348,7 @@ class Training:
         """Train a kind of model on one fold."""
         began = time.monotonic()
         rounds = Rounds(
-            n_rounds,
+            self.model.n_estimators,
             self.model.patience if self.model.early_stopping else 0,
             self.rows.seeds[number],
             target,
@@ -452,80 +440,95 @@ def _sampled(target: Target, held_out: PricedRows) -> tuple[Target, slice]:
     return target.on(held_out.costs, held_out.weights).take(some), some
 
 
-# --- hidden costs ---------------------------------------------------------------------------------
+# --- prices ---------------------------------------------------------------------------------------
 
 
-# What an error costs often follows from the columns of a row, such as an amount. Where `predict` is
-# not told it, two decisions on two classes go by the log-ratio of what each is expected to save,
+# Where `predict` is not told what decisions cost on a row, the expected cost of a decision d is
 #
-# .. math:: F(x) = \log \frac{p_1(x)}{p_0(x)} + \log s_1(x) - \log s_0(x),
+# .. math:: E[C_d \mid x] = \sum_y P(y \mid x) \, E[C_{yd} \mid y, x].
 #
-# where :math:`s_y(x)` is the expected price of an error on a row of class y. Boosters of their own
-# learn :math:`\log s_y` (`PriceTarget`), so F is a sum of scores like any other: it has exact SHAP
-# values, stages, and a place in files and ONNX graphs. `DecisionTarget` learns the same log-ratio
-# directly, from the cheapest decisions. Held-out scores weigh the two.
+# Small boosters learn the entries (y, d) of the cost matrix that vary over the rows: one for all
+# entries that follow from each other by a straight line. They are trained on all rows where these
+# have whole matrices, and on the rows of the class where only the price of its decisions is known.
 
 
-def price_targets(model: Any, rows: TrainingRows) -> list[PriceTarget]:
-    """What errors cost under each of two classes, where that can decide; else nothing."""
-    is_free = model.engine != "catboost" and CONSTRAINTS.isdisjoint(model.engine_params or {})
-    if rows.row_costs is None or not is_free or rows.held_out() is None:
-        return []
-    costs, weights = rows.row_costs
-    if costs.matrix is None or costs.matrix.ndim != 3 or costs.matrix.shape[1:] != (2, 2):
-        return []
-    mean = np.average(costs.matrix, axis=0, weights=weights)
-    saved = mean[:, 0] - mean[:, 1]  # by the second decision, under each class
-    targets = [PriceTarget(y, int(saved[y] > 0), costs, weights) for y in (0, 1)]
-    is_finite = np.isfinite([*saved, *(target.unit for target in targets)]).all()
-    return targets if is_finite and np.sign(saved).prod() < 0 else []
+def price_targets(model: Any, rows: TrainingRows) -> tuple[list[tuple[PriceTarget, Floats]], str]:
+    """Prices to learn, each with the (k, d) slopes of what follows from it; and a word about it."""
+    held_out, totals = rows.held_out(), rows.totals
+    varies = bool((totals.cost_low < totals.cost_high).any())
+    if not rows.has_row_costs or model.loss != "auto" or not varies:
+        return [], ""
+    mean = "If predict is not told the costs of rows, it goes by these means: "
+    if model.costs_known is True:
+        return [], mean + "costs_known=True."
+    if not CONSTRAINTS.isdisjoint(model.engine_params or {}):
+        return [], mean + "boosters of costs would not keep to the constraints of engine_params."
+    if held_out is None:
+        return [], mean + "no rows are held out to learn costs by."
+    costs = held_out.take(slice(None, None, -(-len(held_out) // _BLEND_ROWS))).costs
+    counts = np.bincount(costs.codes, minlength=len(totals.classes))
+    found: list[tuple[PriceTarget, Floats]] = []
+    spread = totals.weight[:, None] * (totals.cost_high - totals.cost_low)
+    for place in np.argsort(-spread, axis=None, kind="stable"):  # those that matter most first
+        j, d = np.unravel_index(place, spread.shape)
+        own = slice(None) if costs.matrix is not None else costs.codes == j
+        prices = costs.prices[own, d] if costs.matrix is None else costs.matrix[:, j, d]
+        is_same = not spread[j, d] > 0 or np.ptp(prices) <= _SAME_PRICE * np.abs(prices).max()
+        if counts[j] < _PRICE_ROWS or is_same:
+            continue
+        for target, slopes in found:
+            if costs.matrix is not None or target.truth == j:
+                known = target.on(costs, np.ones(len(costs))).labels[own]
+                (var, cov), (_, total) = np.cov(known, prices)
+                if cov**2 >= (1.0 - _SAME_PRICE) * var * total:
+                    slopes[j, d] = cov / var
+                    break
+        else:
+            if len(found) < _MOST_PRICES:
+                target = PriceTarget(int(j), int(d), totals)
+                found.append((target, np.zeros(spread.shape)))
+                found[-1][1][j, d] = target.unit
+    if not found:
+        return [], mean + "too few held-out rows to learn costs by."
+    return found, (
+        "If predict is not told the costs of rows, it expects them from the columns: "
+        f"{len(found)} of them {'is' if len(found) == 1 else 'are'} learned."
+    )
 
 
-def train_prices(
-    targets: Sequence[PriceTarget], training: Training, end: float
-) -> list[tuple[Trained, float]]:
-    """Boosters of prices that differ, with their signs in the log-ratio; nobody hears of them."""
-    quiet = replace(training, callbacks=[], progress=None)
-    model, varied = training.model, [target for target in targets if target.varies]
-    n_rounds, found = min(model.n_estimators, _PRICE_ROUNDS), []
-    for place, target in enumerate(varied):
-        kind = candidate(model, target.n_scores)
-        if model.learning_rate == "auto":
-            kind.learning_rate = _PRICE_RATE
-        mine = _part(end, 1 / (len(varied) - place))
-        found.append((quiet.train_members([kind], target, None, mine, n_rounds), target.sign))
-    return found
-
-
-def with_prices(
-    learned: Trained,
-    others: list[tuple[Trained, float]],
-    base: float,
-    target: Target,
-    held_out: PricedRows,
-) -> tuple[Head, Floats] | None:
-    """The deciding head, of what was learned directly and what follows from prices."""
-    direct: Any = learned.scores
-    parts: list[Any] = [factor * found.scores for found, factor in others]  # type: ignore[operator]
-    expected = base + np.sum(parts, axis=0)
-    # The mean cost of the held-out decisions would be the plain measure, but a few costly rows near
-    # the boundary make it too noisy to choose by. The loss of `target` is the cost averaged over
-    # all thresholds, so every row has a say (`benchmarks/hidden_costs.py`).
-    known, some = _sampled(target, held_out)
-    if known.weight <= 0:
-        return None
-    share = float(blend([direct[some], expected[some]], known.loss)[1])
-    if share == 0:
-        return None
-    terms = [
-        (model, float(factor * weight))
-        for found, factor in [(learned, 1.0 - share), *((f, share * s) for f, s in others)]
-        for model, weight in zip(found.models, found.weights, strict=True)
-        if factor
+def train_prices(targets: list[PriceTarget], training: Training, end: float) -> list[Trained]:
+    """Boosters of prices, small and few; nobody hears of them."""
+    model = copy(training.model)
+    model.n_estimators = min(model.n_estimators, _PRICE_ROUNDS)
+    model.patience = min(model.patience, _PRICE_PATIENCE)
+    if model.learning_rate == "auto":
+        model.learning_rate = _PRICE_RATE
+    if model.engine == "catboost":  # it learns log loss only
+        model.engine, model.device = "lightgbm", "cpu"
+    quiet = replace(training, model=model, callbacks=[], progress=None)
+    return [
+        quiet.train_members(
+            [candidate(model, 1)], target, None, _part(end, 1 / (len(targets) - place))
+        )
+        for place, target in enumerate(targets)
     ]
-    models, weights = zip(*terms, strict=True)
-    head = DecisionHead(models, weights, base=share * base)
-    return head, (1.0 - share) * direct + share * expected
+
+
+def price_head(
+    target: PriceTarget, slopes: Floats, base: Floats, found: Trained, held_out: PricedRows
+) -> PriceHead:
+    """The models of a price, calibrated: held-out rows of a class pay what was expected."""
+    known, prices = target.on(held_out.costs, held_out.weights), np.exp(np.asarray(found.scores))
+    k = len(slopes)
+    expected, paid = (
+        np.bincount(held_out.costs.codes, known.weights * values, minlength=k)
+        for values in (prices, known.labels)
+    )
+    # A class that has no price here pays like the others.
+    both = (expected > 0) & (paid > 0)
+    factors = np.where(both, paid / np.where(both, expected, 1.0), paid.sum() / expected.sum())
+    weights = tuple(found.weights)
+    return PriceHead(tuple(found.models), weights, base=base, slopes=slopes, factors=factors)
 
 
 # --- estimates ------------------------------------------------------------------------------------
@@ -542,25 +545,13 @@ class Estimate(NamedTuple):
         return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
 
 
-def _estimated(
-    heads: dict[str, Head], scores: dict[str, Floats], held_out: PricedRows
-) -> tuple[dict[str, Any], Ints]:
-    """Costs of the decisions on held-out rows, as attributes, and the decisions."""
+def _estimated(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:
+    """What decisions on held-out rows cost, as attributes."""
     costs, weights = held_out.costs, held_out.weights
-
-    def decided(name: str) -> Ints:
-        return heads[name].decide(heads[name].temperature * scores[name], costs)
-
-    # What `predict` goes by when it is told all that `fit` knew.
-    *_, last = heads
-    decisions = decided(last if costs.matrix is None else next(iter(heads)))
     found: dict[str, Any] = {
-        "estimated_cost_": float(np.average(costs.paid(decisions), weights=weights)),
+        "estimated_cost_": float(np.average(costs.paid(ways[""]), weights=weights)),
         "_estimated_rows": float(np.square(weights.sum()) / np.square(weights).sum()),
     }
-    ways = {"": decisions}
-    if len(heads) == 2:
-        ways["without_costs_"] = decided(last)
     for name, taken in ways.items():
         score = estimate_share(costs.regret(taken), costs.reduced, weights)
         if score is None:  # the best constant decision is perfect: no rows tell how sure that is
@@ -570,7 +561,7 @@ def _estimated(
         savings = estimate_share(costs.paid(taken), costs.prices, weights)
         if savings is not None:
             found[f"estimated_savings_{name}"] = savings
-    return found, decisions
+    return found
 
 
 def estimate_share(paid: Floats, prices: Floats, weights: Floats) -> Estimate | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import has_fit_parameter
 
+from costboost._utils import check_parameters
 from costboost.learners.adapter import EstimatorRule, SklearnLearner
 from costboost.learners.base import (
     Aim,
@@ -24,6 +25,7 @@ from costboost.learners.base import (
     Rule,
     Votes,
 )
+from costboost.learners.c45 import C45, C45Classifier, C45Rule, C45Tree, JointC45, JointC45Rule
 from costboost.learners.joint import JointRule, JointTree
 from costboost.learners.linear import Line, LinearRule, LineRule, Perceptron
 from costboost.learners.steps import Histogram, StepRule, Stump
@@ -31,12 +33,18 @@ from costboost.learners.tree import Tree, TreeEnsemble, TreeRule
 
 __all__ = [
     "BUILT_IN",
+    "C45",
     "Aim",
+    "C45Classifier",
+    "C45Rule",
+    "C45Tree",
     "Criterion",
     "Ensemble",
     "EstimatorRule",
     "Fitted",
     "Histogram",
+    "JointC45",
+    "JointC45Rule",
     "JointRule",
     "JointTree",
     "JointVotes",
@@ -66,6 +74,7 @@ BUILT_IN: dict[str, Callable[[int], Learner]] = {
     "histogram": lambda max_leaves: Histogram(),
     "line": lambda max_leaves: Line(),
     "perceptron": lambda max_leaves: Perceptron(),
+    "c45": lambda max_leaves: C45(),
 }
 
 
@@ -90,6 +99,11 @@ def resolve(estimator: object, max_leaves: int, owner: str) -> Learner:
         return estimator
     if isinstance(estimator, str) and estimator in BUILT_IN:
         return BUILT_IN[estimator](max_leaves)
+    if isinstance(
+        estimator, C45Classifier
+    ):  # as a learner it also sees which columns are categories
+        check_parameters(estimator)
+        return C45(estimator.min_samples_leaf, estimator.confidence)
     if isinstance(estimator, BaseEstimator):
         if not has_fit_parameter(estimator, "sample_weight"):
             raise ValueError(

@@ -21,6 +21,7 @@ from costboost.learners.base import (
     constant,
     one_hot,
 )
+from costboost.learners.c45 import C45, C45Classifier
 from costboost.learners.tree import Tree
 
 
@@ -156,6 +157,8 @@ def class_learner(learner: Learner, *, of_costs: bool = False) -> Learner | None
     """The learner of classes, or only of cost rows, that a choice stands for, or None."""
     if isinstance(learner, Tree):
         return ClassLearner(DecisionTreeRegressor(max_leaf_nodes=learner.max_leaves))
+    if isinstance(learner, C45) and not of_costs:
+        return ClassLearner(C45Classifier(learner.min_samples_leaf, learner.confidence))
     if not isinstance(learner, SklearnLearner):
         return None
     if is_regressor(learner.estimator) or (is_classifier(learner.estimator) and not of_costs):

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
+from costboost.decisions import cheapest
 from costboost.report.case import Case, sums
 
 # With at most this many kinds of mistake, each has its own lever; else each true class has one.
@@ -114,7 +115,7 @@ class Board:
         limited: int | None = None,
     ) -> Ints:
         """Decisions from expected costs: points 3 and 4 of the module's text."""
-        decided: Ints = expected.argmin(axis=1)
+        decided: Ints = cheapest(expected)
         if threshold is not None and self.case.idle is not None:
             act = cheapest_but(expected, self.case.idle)
             decided = np.where(self.case.risk >= threshold, act, self.case.idle)
@@ -152,8 +153,8 @@ def cheapest_but(expected: Floats, code: int) -> Ints:
     """The cheapest decision of each row other than one."""
     others = expected.copy()
     others[:, code] = np.inf
-    cheapest: Ints = others.argmin(axis=1)
-    return cheapest
+    found: Ints = others.argmin(axis=1)
+    return found
 
 
 def by_saving(expected: Floats, decided: Ints, limited: int) -> tuple[Ints, Ints, Floats]:

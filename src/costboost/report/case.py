@@ -416,7 +416,7 @@ def case_of(
     **options: Any,
 ) -> Case:
     """Gather what a report needs from a fitted classifier; `options` are those of `make_case`."""
-    proba, known, decided = model.judged(X, y, costs=costs)
+    proba, known, weighed, decided = model.judged(X, y, costs=costs)
     form = model.cost_matrix if costs is None else costs
     owner = f"{type(model).__name__}.report"
     if amount is not None and not isinstance(amount, tuple):
@@ -426,7 +426,7 @@ def case_of(
         segments = [segments]
     if isinstance(segments, Sequence):
         segments = {str(name): column_of(name, X, "segments", owner) for name in segments}
-    return make_case(
+    found = make_case(
         model.classes_[known.codes],
         proba,
         classes=model.classes_,
@@ -444,6 +444,7 @@ def case_of(
         settings=model.get_params(deep=False),
         **options,
     )
+    return replace(found, matrix=weighed.matrix) if known.matrix is None else found
 
 
 def _positive(given: Any, form: Any, known: Costs) -> Any:

@@ -241,8 +241,7 @@ def comparison_section(report: ReportData) -> Section:
         ("Total cost", charts.amounts([rule.cost.value for rule in rules], case.unit)),
         ("95 % interval", [span(r.cost.low, r.cost.high, case.unit) for r in rules]),
         ("The model saves", charts.amounts([rule.saving.value for rule in rules], case.unit)),
-        ("95 % interval", [span(r.saving.low, r.saving.high, case.unit) for r in rules]),
-        ("Share", [_share(rule) for rule in rules]),
+        ("95 % interval, share", [_saving(rule, case.unit) for rule in rules]),
     )
     return Section(
         "comparison",
@@ -254,8 +253,11 @@ def comparison_section(report: ReportData) -> Section:
     )
 
 
-def _share(rule: RuleCost) -> str:
-    return percent(rule.saving.value / rule.cost.value) if rule.cost.value > 0 else ""
+def _saving(rule: RuleCost, unit: str) -> str:
+    if rule.key == "model":
+        return ""
+    share = f", {percent(rule.saving.value / rule.cost.value)}" if rule.cost.value > 0 else ""
+    return f"{span(rule.saving.low, rule.saving.high, unit)}{share}"
 
 
 def _daily_chart(head: Headline, unit: str) -> Figure | None:

@@ -22,6 +22,7 @@ from costboost._threads import n_threads
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
     BOOLEAN,
+    COLUMNS,
     FOLDS,
     N_JOBS,
     Constraint,
@@ -31,7 +32,8 @@ from costboost._utils import (
     fit_at_once,
     one_of,
 )
-from costboost.columns.raw import as_csr, check_table, is_sparse, not_numbers, open_column
+from costboost.columns.columns import Columns, TypedRows
+from costboost.columns.raw import RawTable, as_csr, check_table, has_columns, is_sparse
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier
 
@@ -51,6 +53,7 @@ class MinCostClassifier(CostSensitiveClassifier):
     false alarm. The rule is only as good as the probabilities, hence the calibration.
 
     X reaches the estimator as it was passed: a frame stays a frame, with its categorical columns.
+    For the default estimator, columns are read as `CostBoostClassifier` does; `columns_` says how.
 
     Parameters
     ----------
@@ -76,6 +79,8 @@ class MinCostClassifier(CostSensitiveClassifier):
         Number of folds fitted in parallel; without calibration, number of threads of the default
         LightGBM. With None, folds are fitted one after another, and LightGBM uses one thread below
         10,000 rows and all threads above.
+    columns : mapping of name to kind, optional
+        What columns of a table are, for the default estimator, as in `CostBoostClassifier`.
 
     Attributes
     ----------
@@ -90,6 +95,8 @@ class MinCostClassifier(CostSensitiveClassifier):
     cost_matrix_ : array of shape (k, k)
         The costs, averaged over the rows where they differ. `predict` uses them if it is given no
         others.
+    columns_ : costboost.columns.Columns
+        What each column holds and what became of it; only with the default estimator.
     estimator_ : classifier
         The fitted estimator, or the `CalibratedClassifierCV` around it.
     feature_importances_ : array of shape (n_features_in_,)
@@ -129,6 +136,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         "cv": FOLDS,
         "ensemble": BOOLEAN,
         "n_jobs": N_JOBS,
+        "columns": COLUMNS,
     }
 
     def __init__(
@@ -139,6 +147,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         cv: Any = 5,
         ensemble: bool = True,
         n_jobs: int | None = None,
+        columns: Mapping[str, str] | None = None,
     ) -> None:
         self.estimator = estimator
         self.cost_matrix = cost_matrix
@@ -146,6 +155,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         self.cv = cv
         self.ensemble = ensemble
         self.n_jobs = n_jobs
+        self.columns = columns
 
     def fit(
         self,
@@ -179,6 +189,7 @@ class MinCostClassifier(CostSensitiveClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
         check_parameters(self)
         owner = type(self).__name__
+        target = str(getattr(y, "name", None) or "")
         labels = checked_labels(y, owner)
         rows, y, codes = check_rows(self, X, labels)
         weights = None
@@ -186,9 +197,17 @@ class MinCostClassifier(CostSensitiveClassifier):
             weights = check_weights(sample_weight, len(codes), owner)
         known, state = self._training_costs(costs, codes, X, weights)
         self.__dict__.update(state)
-        rows = self._rows_for_model(rows)
         model = self._model(len(codes))
-        arguments = hand_on_weights(model, weights, owner)
+        arguments: dict[str, Any] = dict(hand_on_weights(model, weights, owner))
+        if self.estimator is None:
+            self.columns_ = Columns.of_array(self.n_features_in_)
+            if has_columns(X):
+                self.columns_ = self._learn_columns(RawTable(X), target)
+            rows = self._rows_for_lightgbm(X)
+            if self.columns_.categorical:
+                arguments["categorical_feature"] = self.columns_.categorical
+                if get_config()["enable_metadata_routing"]:
+                    model.set_fit_request(categorical_feature=True)
         with warnings.catch_warnings():
             # A model that favours one class may still rank the rows; the decisions count.
             warnings.simplefilter("ignore", CollapseWarning)
@@ -248,7 +267,9 @@ class MinCostClassifier(CostSensitiveClassifier):
         array of shape (n, k)
             A column per class, in the order of ``classes_``.
         """
-        rows = self._rows_for_model(check_features(self, X))
+        check_is_fitted(self)
+        is_usual = self.estimator is None
+        rows = self._rows_for_lightgbm(X) if is_usual else check_features(self, X)
         try:
             proba = np.asarray(self.estimator_.predict_proba(rows), dtype=np.float64)
         except MemoryError:
@@ -263,9 +284,14 @@ class MinCostClassifier(CostSensitiveClassifier):
             )
         return proba
 
-    def _rows_for_model(self, X: Any) -> Any:
-        """X as it was passed; for the default estimator with columns that it can take."""
-        return for_lightgbm(X, type(self).__name__) if self.estimator is None else X
+    def _rows_for_lightgbm(self, X: Any) -> Any:
+        """X as numbers, for the default estimator."""
+        if isinstance(X, TypedRows):
+            return X.matrix()
+        if self.columns_.columns and has_columns(X):
+            return self.columns_.encode(self._by_name(X), f"X of {type(self).__name__}")
+        X = check_features(self, X)
+        return as_csr(X) if is_sparse(X) else X  # it warns about sparse arrays
 
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
         return None, self.predict_proba(X)  # the costs decide, never a score
@@ -283,7 +309,8 @@ class MinCostClassifier(CostSensitiveClassifier):
                 f"it; {type(models[0]).__name__} does not."
             )
         found = [np.asarray(model.feature_importances_, dtype=np.float64) for model in models]
-        return np.asarray(np.mean(found, axis=0))
+        mean = np.asarray(np.mean(found, axis=0))
+        return mean if self.estimator is not None else self.columns_.by_column(mean)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -342,40 +369,6 @@ def check_features(classifier: Any, X: Any) -> Any:
         )
     validate_data(classifier, X, reset=False, skip_check_array=True)
     return indexable(X)[0]
-
-
-def for_lightgbm(X: Any, owner: str) -> Any:
-    """A frame as LightGBM's own classifier takes it: plain numbers, and pandas categories."""
-    # Nullable and Arrow-backed numbers become floats. Text and dates raise a ValueError: with some
-    # of these columns LightGBM ends the whole process.
-    if is_sparse(X):
-        return as_csr(X)  # it warns about sparse arrays
-    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
-        return X
-    is_pandas = hasattr(X, "iloc")
-    names = list(X.columns)
-    kinds = [str(dtype) for dtype in X.dtypes]
-    known = {
-        name for name, kind in zip(names, kinds, strict=True) if is_pandas * kind == "category"
-    }
-    strange = [name for name in not_numbers(X) if name not in known]
-    if strange:
-        raise ValueError(
-            f"X of {owner} has columns that LightGBM, its default estimator, cannot take: "
-            f"{strange[:10]} hold text or dates. Give text the pandas type 'category', drop the "
-            "columns, pass an estimator that encodes them, or use CostBoostClassifier, which reads "
-            "them as they are."
-        )
-    if not is_pandas:
-        return np.column_stack([open_column(X[name]).values for name in names])
-    plain = {j for j, dtype in enumerate(X.dtypes) if isinstance(dtype, np.dtype)}
-    changed = [j for j in range(len(names)) if j not in plain and kinds[j] != "category"]
-    if not changed:
-        return X
-    X = X.copy(deep=False)
-    for j in changed:
-        X[names[j]] = open_column(X[names[j]]).values
-    return X
 
 
 def of_estimator(error: Exception, estimator: Any, owner: str) -> Exception:

@@ -44,6 +44,7 @@ function expectedCosts(board, factors) {
 
 // The cheapest decision of row i, the first of several; one decision may be left out.
 function cheapest(expected, i, but) {
+  if (but < 0 && expected.length === 2) return expected[1][i] <= expected[0][i] ? 1 : 0;
   let best = -1;
   for (let e = 0; e < expected.length; e++) {
     if (e !== but && (best < 0 || expected[e][i] < expected[best][i])) best = e;

@@ -1,0 +1,1105 @@
+"""C4.5 trees: gain ratio, splits into all categories, shared rows for missing values, pruning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from scipy.special import ndtri, xlogy
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_array, check_is_fitted, check_X_y, validate_data
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import (
+    Constraint,
+    check_parameters,
+    check_weights,
+    checked_labels,
+    is_real,
+    number,
+)
+from costboost.columns.raw import RawTable, as_texts, has_columns
+from costboost.learners.base import Aim, Criterion, Fitted, Learner, Rows
+from costboost.losses.kernels import compiled
+
+__all__ = ["C45", "C45Classifier", "C45Rule", "C45Tree", "JointC45", "JointC45Rule"]
+
+# Weights and gains that differ by no more count as equal; J48 says so in its documentation.
+_SAME = 1e-6
+# Two values of a column are apart if they differ by more.
+_APART = 1e-5
+# Slack of three comparisons of C4.5: of the average gain, of errors in training, of estimates.
+_GAIN_SLACK, _ERROR_SLACK, _ESTIMATE_SLACK = 1e-3, 1e-3, 0.1
+
+
+# -- splits ---------------------------------------------------------------------------------------
+
+
+@compiled(error_model="numpy")
+def _nlogn(x: float) -> float:
+    return x * np.log2(x) if x > 0.0 else 0.0
+
+
+@compiled(error_model="numpy")
+def _summed(mass: Floats) -> tuple[float, float]:
+    """Sum and largest of the class weights."""
+    total = top = 0.0
+    for value in mass:
+        total += value
+        top = max(top, value)
+    return total, top
+
+
+@compiled(error_model="numpy")
+def _cut(
+    values: Floats, rows: Ints, w: Floats, copies: Floats, y: Ints, total: float, least: float,
+    known: Floats,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Gain, gain ratio and threshold of the best cut of a column; a gain of -1 if there is none.
+
+    ``rows`` are ordered by their values, missing ones last; ``known`` is room for k class weights.
+    """
+    k, m = len(known), len(rows)
+    known[:] = 0.0
+    n, counted = 0, 0.0
+    for i in range(m):
+        if np.isnan(values[rows[i]]):
+            break
+        known[y[rows[i]]] += w[rows[i]]
+        counted += copies[rows[i]]
+        n += 1
+    weight, _ = _summed(known)
+    smallest = max(least, min(0.1 * weight / k, 25.0))
+    if counted < 2.0 * smallest - _SAME:  # rows, not their weight, as J48 counts them
+        return -1.0, 0.0, 0.0
+    # Terms of the entropies: after a row moved to the left, only that of its class is new.
+    left = np.zeros(k)
+    term = np.empty(k)
+    moved = np.empty(k, dtype=np.intp)
+    is_moved = np.zeros(k, dtype=np.bool_)
+    n_moved = 0
+    inner = 0.0
+    for c in range(k):
+        term[c] = _nlogn(known[c])
+        inner += term[c]
+    before = _nlogn(weight) - inner
+    best, best_left, threshold = 0.0, 0.0, 0.0
+    tries, on_left = 0, 0.0
+    for i in range(n - 1):
+        row = rows[i]
+        c = y[row]
+        left[c] += w[row]
+        on_left += w[row]
+        if not is_moved[c]:
+            is_moved[c] = True
+            moved[n_moved] = c
+            n_moved += 1
+        here, there = values[row], values[rows[i + 1]]
+        if not here + _APART < there or on_left < smallest - _SAME:
+            continue
+        on_right = weight - on_left
+        if on_right < smallest - _SAME:
+            break
+        for a in range(n_moved):
+            c = moved[a]
+            is_moved[c] = False
+            new = _nlogn(left[c]) + _nlogn(known[c] - left[c])
+            inner += new - term[c]
+            term[c] = new
+        n_moved = 0
+        tries += 1
+        after = _nlogn(on_left) + _nlogn(on_right) - inner
+        gain = (before - after) / total
+        if gain > best + _SAME:
+            best, best_left = gain, on_left
+            threshold = 0.5 * (here + there)
+            if threshold >= there:  # no number lies between them
+                threshold = here
+    if tries == 0:
+        return -1.0, 0.0, 0.0
+    best -= np.log2(tries) / total
+    if best <= _SAME:
+        return -1.0, 0.0, 0.0
+    split = _nlogn(best_left) + _nlogn(weight - best_left) + _nlogn(total - weight)
+    return best, best / ((_nlogn(total) - split) / total), threshold
+
+
+@compiled(error_model="numpy")
+def _branch(
+    values: Floats, rows: Ints, w: Floats, y: Ints, total: float, least: float, bags: Floats
+) -> tuple[float, float]:
+    """Gain and gain ratio of the split into all categories; a gain of -1 if it is not allowed.
+
+    ``bags`` is room for the class weights of the categories.
+    """
+    bags[:] = 0.0
+    for row in rows:
+        x = values[row]
+        if not np.isnan(x):
+            bags[int(x), y[row]] += w[row]
+    n_large, weight, after, split = 0, 0.0, 0.0, 0.0
+    known = np.zeros(bags.shape[1])
+    for b in range(bags.shape[0]):
+        size = 0.0
+        for c in range(bags.shape[1]):
+            size += bags[b, c]
+            known[c] += bags[b, c]
+            after -= _nlogn(bags[b, c])
+        after += _nlogn(size)
+        split += _nlogn(size)
+        weight += size
+        n_large += size >= least - _SAME
+    if n_large < 2:
+        return -1.0, 0.0
+    before = _nlogn(weight)
+    for c in range(len(known)):
+        before -= _nlogn(known[c])
+    gain = (before - after) / total
+    split = (_nlogn(total) - split - _nlogn(total - weight)) / total
+    if gain <= _SAME or split <= _SAME:
+        return max(gain, 0.0), 0.0
+    return gain, gain / split
+
+
+@compiled(error_model="numpy")
+def _best_split(
+    X: Floats, sizes: Ints, place: Ints, rows: Ints, order: Ints, w: Floats, copies: Floats,
+    y: Ints, k: int, n: float, total: float, least: float,
+) -> tuple[int, float]:  # fmt: skip
+    """Column and threshold of the largest gain ratio among gains not below average; -1 if none."""
+    d = len(X)
+    gain, ratio, threshold = np.empty(d), np.zeros(d), np.zeros(d)
+    known = np.empty(k)
+    # Columns of many categories, compared with all n rows, count in the average only if all are.
+    all_many, room = True, 1
+    for j in range(d):
+        all_many = all_many and sizes[j] > 0 and sizes[j] >= 0.3 * n - _SAME
+        room = max(room, sizes[j])
+    bags = np.empty((room, k))
+    mean, count = 0.0, 0
+    for j in range(d):
+        if sizes[j] > 0:
+            gain[j], ratio[j] = _branch(X[j], rows, w, y, total, least, bags[: sizes[j]])
+        else:
+            ordered = order[place[j]]
+            gain[j], ratio[j], threshold[j] = _cut(X[j], ordered, w, copies, y, total, least, known)
+        if gain[j] >= 0.0 and (all_many or sizes[j] < 0.3 * n - _SAME):
+            mean += gain[j]
+            count += 1
+    best, largest = -1, 0.0
+    if count > 0:
+        mean /= count
+        for j in range(d):
+            if gain[j] >= 0.0 and gain[j] >= mean - _GAIN_SLACK and ratio[j] > largest + _SAME:
+                best, largest = j, ratio[j]
+    return best, threshold[best] if best >= 0 else 0.0
+
+
+# -- growing --------------------------------------------------------------------------------------
+# A node's rows are a stretch of a pool, each with its weight there. Nodes that wait lie one after
+# the other, and the next one is always the last, so its children may overwrite it. Rows of leaves
+# move to a pool that stays: the rows of any node are those of the leaves below it.
+
+# What is kept of a node, beside its threshold and class weights: the column that it asks (-1 in a
+# leaf), its first child, the number of children, and the stretch of rows of a leaf. A subtree that
+# became a leaf keeps its children (first >= 0) for the sake of their rows.
+_FEATURE, _FIRST, _SIZE, _START, _END = range(5)
+
+
+@compiled()
+def _longer(values: AnyArray, size: int) -> AnyArray:
+    """The array, or a copy with room for so many numbers."""
+    if size <= len(values):
+        return values
+    longer = np.zeros(max(size, 2 * len(values)), values.dtype)
+    for i in range(len(values)):
+        longer[i] = values[i]
+    return longer
+
+
+@compiled()
+def _larger(values: AnyArray, n_rows: int, n_columns: int) -> AnyArray:
+    """The same of an array of two dimensions."""
+    if n_rows <= values.shape[0] and n_columns <= values.shape[1]:
+        return values
+    n_rows = max(n_rows, 2 * len(values)) if n_rows > len(values) else len(values)
+    if n_columns > values.shape[1]:
+        n_columns = max(n_columns, 2 * values.shape[1])
+    larger = np.zeros((n_rows, max(n_columns, values.shape[1])), values.dtype)
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            larger[i, j] = values[i, j]
+    return larger
+
+
+@compiled(error_model="numpy")
+def _masses(rows: Ints, w: Floats, y: Ints, mass: Floats) -> None:
+    """The class weights of some rows."""
+    mass[:] = 0.0
+    for i in range(len(rows)):
+        mass[y[rows[i]]] += w[i]
+
+
+@compiled(error_model="numpy")
+def _divide(
+    x: Floats, threshold: float, n_children: int, is_number: bool, rows: Ints, w: Floats,
+    begin: int, pool: Ints, pool_w: Floats, side: Ints,
+) -> tuple[Floats, Ints, Ints, Floats]:  # fmt: skip
+    """Write the rows of a node, child by child, to a pool from ``begin`` on.
+
+    Returns the shares of the children in the known weight, where each of them begins and the last
+    one ends, and the pool. ``side`` gets the child of each row, -1 where the value is missing: such
+    a row goes to every child that has a share, with that share of its weight.
+    """
+    share = np.zeros(n_children)
+    count = np.zeros(n_children, dtype=np.intp)
+    n_missing = 0
+    for i in range(len(rows)):
+        value = x[rows[i]]
+        if np.isnan(value):
+            side[rows[i]] = -1
+            n_missing += 1
+            continue
+        child = int(value)
+        if is_number:
+            child = 0 if value <= threshold else 1
+        side[rows[i]] = child
+        share[child] += w[i]
+        count[child] += 1
+    known, _ = _summed(share)
+    ends = np.empty(n_children + 1, dtype=np.intp)
+    ends[0] = begin
+    for child in range(n_children):
+        share[child] = share[child] / known if known > 0.0 else 1.0 / n_children
+        if share[child] > _SAME:
+            count[child] += n_missing
+        else:
+            share[child] = 0.0
+        ends[child + 1] = ends[child] + count[child]
+    pool, pool_w = _longer(pool, ends[-1]), _longer(pool_w, ends[-1])
+    filled = ends.copy()
+    for i in range(len(rows)):
+        child = side[rows[i]]
+        if child >= 0:
+            pool[filled[child]], pool_w[filled[child]] = rows[i], w[i]
+            filled[child] += 1
+            continue
+        for child in range(n_children):
+            if share[child] > 0.0:
+                pool[filled[child]], pool_w[filled[child]] = rows[i], w[i] * share[child]
+                filled[child] += 1
+    return share, ends, pool, pool_w
+
+
+@compiled(error_model="numpy")
+def _divide_order(order: Ints, a: int, b: int, share: Floats, ends: Ints, side: Ints) -> Ints:
+    """As `_divide`, the rows a to b by the values of each column of numbers."""
+    order = _larger(order, 0, ends[-1])
+    for q in range(len(order)):
+        here = order[q, a:b].copy()
+        filled = ends.copy()
+        for row in here:
+            child = side[row]
+            if child >= 0:
+                order[q, filled[child]] = row
+                filled[child] += 1
+                continue
+            for child in range(len(share)):
+                if share[child] > 0.0:
+                    order[q, filled[child]] = row
+                    filled[child] += 1
+    return order
+
+
+@compiled()
+def _keep(
+    v: int, nodes: Ints, rows: Ints, w: Floats, kept: Ints, kept_w: Floats, n_kept: int
+) -> tuple[Ints, Floats]:
+    """Make a leaf of a node: its rows follow those that were kept before."""
+    end = n_kept + len(rows)
+    nodes[v, _FEATURE], nodes[v, _FIRST], nodes[v, _START], nodes[v, _END] = -1, -1, n_kept, end
+    kept, kept_w = _longer(kept, end), _longer(kept_w, end)
+    for i in range(len(rows)):
+        kept[n_kept + i], kept_w[n_kept + i] = rows[i], w[i]
+    return kept, kept_w
+
+
+@compiled(error_model="numpy")
+def _grow(
+    X: Floats, sizes: Ints, place: Ints, order: Ints, rows: Ints, y: Ints, w: Floats,
+    copies: Floats, k: int, least: float,
+) -> tuple[Ints, Floats, Floats, Ints, Floats, int]:  # fmt: skip
+    """Nodes of the tree before pruning: what they ask, thresholds, class weights, leaves' rows.
+
+    ``X`` is (d, n) and ``w`` has weights of all n rows, of which ``rows`` are used; each counts for
+    as many as ``copies`` says. ``order`` has them by the values of each column of numbers, which is
+    column ``place[j]`` of it.
+    """
+    at = w.copy()  # the weights of the rows in the node at hand
+    n = 0.0
+    for row in rows:
+        n += copies[row]
+    side = np.empty(len(w), dtype=np.intp)
+    nodes = np.zeros((64, 5), dtype=np.intp)
+    threshold, mass = np.zeros(64), np.zeros((64, k))
+    pool, pool_w, order = rows.copy(), w[rows], order.copy()
+    kept, kept_w, n_kept = np.empty_like(rows), np.empty(len(rows)), 0
+    waiting = [(0, 0, len(rows))]
+    n_nodes = 1
+    while len(waiting) > 0:
+        v, a, b = waiting.pop()
+        here, here_w = pool[a:b].copy(), pool_w[a:b].copy()
+        _masses(here, here_w, y, mass[v])
+        total, top = _summed(mass[v])
+        j, cut = -1, 0.0
+        if total >= 2.0 * least - _SAME and total - top > _SAME:
+            for i in range(b - a):
+                at[here[i]] = here_w[i]
+            ordered = order[:, a:b]
+            j, cut = _best_split(X, sizes, place, here, ordered, at, copies, y, k, n, total, least)
+        if j < 0:
+            kept, kept_w = _keep(v, nodes, here, here_w, kept, kept_w, n_kept)
+            n_kept = nodes[v, _END]
+            continue
+        is_number = sizes[j] == 0
+        n_children = 2 if is_number else sizes[j]
+        share, ends, pool, pool_w = _divide(
+            X[j], cut, n_children, is_number, here, here_w, a, pool, pool_w, side
+        )
+        order = _divide_order(order, a, b, share, ends, side)
+        nodes = _larger(nodes, n_nodes + n_children, 5)
+        mass = _larger(mass, n_nodes + n_children, k)
+        threshold = _longer(threshold, n_nodes + n_children)
+        nodes[v, _FEATURE], nodes[v, _FIRST], nodes[v, _SIZE] = j, n_nodes, n_children
+        threshold[v] = cut
+        for child in range(n_children):
+            waiting.append((n_nodes + child, ends[child], ends[child + 1]))
+        n_nodes += n_children
+    return nodes[:n_nodes], threshold[:n_nodes], mass[:n_nodes], kept, kept_w, n_kept
+
+
+# -- pruning --------------------------------------------------------------------------------------
+
+
+@compiled(error_model="numpy")
+def _estimate(mass: Floats, confidence: float, z: float) -> float:
+    """The errors to expect of a leaf: the upper confidence limit of the errors that it makes."""
+    n, top = _summed(mass)
+    if n <= _SAME:
+        return 0.0
+    errors = n - top
+    # By the normal approximation from one error on, exactly for none, linearly between them.
+    at_least_one = max(errors, 1.0)
+    if at_least_one + 0.5 >= n:
+        limit = max(n, at_least_one)
+    else:
+        f = (at_least_one + 0.5) / n
+        root = np.sqrt(f / n - f * f / n + z * z / (4.0 * n * n))
+        limit = (f + z * z / (2.0 * n) + z * root) / (1.0 + z * z / n) * n
+    if errors >= 1.0:
+        return float(limit)
+    none = n * (1.0 - confidence ** (1.0 / n))
+    return float(errors + none + errors * (limit - 1.0 - none))
+
+
+@compiled(error_model="numpy")
+def _collapse(nodes: Ints, mass: Floats) -> None:
+    """Make leaves of subtrees that are no better than a leaf on the training rows."""
+    errors = np.zeros(len(nodes))
+    for v in range(len(nodes) - 1, -1, -1):  # children come after their parent
+        total, top = _summed(mass[v])
+        if nodes[v, _FEATURE] < 0:
+            errors[v] = total - top
+            continue
+        for child in range(nodes[v, _FIRST], nodes[v, _FIRST] + nodes[v, _SIZE]):
+            errors[v] += errors[child]
+        if errors[v] >= total - top - _ERROR_SLACK:
+            nodes[v, _FEATURE] = -1
+
+
+@compiled()
+def _subtree(v: int, nodes: Ints) -> list[int]:
+    """The nodes of a subtree, parents first and children together."""
+    found = [v]
+    i = 0
+    while i < len(found):
+        u = found[i]
+        if nodes[u, _FEATURE] >= 0:
+            for child in range(nodes[u, _FIRST], nodes[u, _FIRST] + nodes[u, _SIZE]):
+                found.append(child)
+        i += 1
+    return found
+
+
+@compiled(error_model="numpy")
+def _rows_of(v: int, nodes: Ints, kept: Ints, kept_w: Floats, at: Floats) -> tuple[Ints, Floats]:
+    """The rows of a node and their weights there; ``at`` is zero for all rows, before and after."""
+    n = 0
+    rows = np.empty(64, dtype=kept.dtype)
+    waiting = [v]
+    while len(waiting) > 0:
+        u = waiting.pop()
+        if nodes[u, _FIRST] >= 0:
+            for child in range(nodes[u, _FIRST], nodes[u, _FIRST] + nodes[u, _SIZE]):
+                waiting.append(child)
+            continue
+        a, b = nodes[u, _START], nodes[u, _END]
+        rows = _longer(rows, n + b - a)
+        for i in range(a, b):  # shares of a row in several leaves are added
+            if at[kept[i]] == 0.0:
+                rows[n] = kept[i]
+                n += 1
+            at[kept[i]] += kept_w[i]
+    w = np.empty(n)
+    for i in range(n):
+        w[i] = at[rows[i]]
+        at[rows[i]] = 0.0
+    return rows[:n], w
+
+
+@compiled(error_model="numpy")
+def _descend(
+    v: int, rows: Ints, w: Floats, X: Floats, sizes: Ints, y: Ints, confidence: float, z: float,
+    nodes: Ints, threshold: Floats, mass: Floats, kept: Ints, kept_w: Floats, n_kept: int,
+) -> tuple[float, Ints, Floats, int]:  # fmt: skip
+    """Errors to expect of a subtree on other rows.
+
+    With ``n_kept`` >= 0, the number of rows in the pool of leaves, the rows become its own.
+    """
+    side = np.empty(X.shape[1], dtype=np.intp)
+    errors, own = 0.0, np.empty(mass.shape[1])
+    pool, pool_w = rows.copy(), w.copy()
+    waiting = [(v, 0, len(rows))]
+    while len(waiting) > 0:
+        u, a, b = waiting.pop()
+        here, here_w = pool[a:b].copy(), pool_w[a:b].copy()
+        j, first, n_children = nodes[u, _FEATURE], nodes[u, _FIRST], nodes[u, _SIZE]
+        if n_kept >= 0:
+            _masses(here, here_w, y, mass[u])
+        if j >= 0:
+            _, ends, pool, pool_w = _divide(
+                X[j], threshold[u], n_children, sizes[j] == 0, here, here_w, a, pool, pool_w, side
+            )
+            for child in range(n_children):
+                waiting.append((first + child, ends[child], ends[child + 1]))
+            continue
+        _masses(here, here_w, y, own)
+        errors += _estimate(own, confidence, z)
+        if n_kept >= 0:
+            kept, kept_w = _keep(u, nodes, here, here_w, kept, kept_w, n_kept)
+            n_kept = nodes[u, _END]
+    return errors, kept, kept_w, n_kept
+
+
+@compiled(error_model="numpy")
+def _prune(
+    X: Floats, sizes: Ints, y: Ints, confidence: float, z: float, nodes: Ints, threshold: Floats,
+    mass: Floats, kept: Ints, kept_w: Floats, n_kept: int,
+) -> None:  # fmt: skip
+    """Make leaves of subtrees, or put their largest branch in their place, by expected errors."""
+    at, estimates = np.zeros(X.shape[1]), np.zeros(len(nodes))
+    slack = _ESTIMATE_SLACK + _SAME
+    waiting = _subtree(0, nodes)
+    while len(waiting) > 0:
+        v = waiting.pop()  # its children were taken before
+        as_leaf = _estimate(mass[v], confidence, z)
+        if nodes[v, _FEATURE] < 0:
+            estimates[v] = as_leaf
+            continue
+        as_tree, largest, most = 0.0, -1, -1.0
+        for child in range(nodes[v, _FIRST], nodes[v, _FIRST] + nodes[v, _SIZE]):
+            as_tree += estimates[child]
+            weight, _ = _summed(mass[child])
+            if weight >= most - _SAME:  # of equal ones the last
+                largest, most = child, weight
+        rows, w = _rows_of(v, nodes, kept, kept_w, at)
+        as_branch, _, _, _ = _descend(
+            largest, rows, w, X, sizes, y, confidence, z, nodes, threshold, mass, kept, kept_w, -1
+        )
+        if as_leaf <= as_tree + slack and as_leaf <= as_branch + slack:
+            nodes[v, _FEATURE], estimates[v] = -1, as_leaf
+        elif as_branch <= as_tree + slack:
+            threshold[v] = threshold[largest]
+            for field in (_FEATURE, _FIRST, _SIZE):
+                nodes[v, field] = nodes[largest, field]
+            _, kept, kept_w, n_kept = _descend(
+                v, rows, w, X, sizes, y, confidence, z, nodes, threshold, mass, kept, kept_w, n_kept
+            )
+            waiting.extend(_subtree(v, nodes))  # it has other rows now: once more
+        else:
+            estimates[v] = as_tree
+
+
+# -- answers --------------------------------------------------------------------------------------
+
+
+@compiled(error_model="numpy")
+def _probabilities(
+    X: Floats, feature: Ints, threshold: Floats, first: Ints, size: Ints, weight: Floats,
+    proba: Floats, out: Floats,
+) -> None:  # fmt: skip
+    """Add up the class probabilities of the leaves that each row, or a share of it, comes to."""
+    for i in range(len(X)):
+        waiting = [(0, 1.0)]
+        while len(waiting) > 0:
+            v, share = waiting.pop()
+            j = feature[v]
+            if j < 0:
+                for c in range(proba.shape[1]):
+                    out[i, c] += share * proba[v, c]
+                continue
+            x = X[i, j]
+            if size[v] > 0 and x >= 0.0 and x < size[v]:
+                waiting.append((first[v] + int(x), share))
+            elif size[v] == 0 and not np.isnan(x):
+                waiting.append((first[v] + (0 if x <= threshold[v] else 1), share))
+            else:  # missing, or a category that was not there
+                a, b = first[v], first[v] + (2 if size[v] == 0 else size[v])
+                total, _ = _summed(weight[a:b])
+                for child in range(a, b):
+                    if weight[child] > _SAME * total:
+                        waiting.append((child, share * weight[child] / total))
+
+
+@dataclass(frozen=True, eq=False)
+class C45Tree:
+    """A fitted tree as a table of nodes; children come together, after their parent.
+
+    ``str`` of it prints the tree as J48 does, with columns c0, c1, ..., categories v0, v1, ... and
+    classes y0, y1, ...: each leaf with the weight of its rows and of those of other classes.
+    """
+
+    feature: Ints  # (nodes,) -1 in a leaf
+    threshold: Floats  # (nodes,) a number x <= threshold goes to the first of two children
+    first: Ints  # (nodes,) the first child
+    size: Ints  # (nodes,) number of categories, with a child for each; 0 where a number is asked
+    weight: Floats  # (nodes,) of the training rows
+    proba: Floats  # (nodes, k) the class probabilities of a leaf
+
+    def predict_proba(self, X: AnyArray) -> Floats:
+        """Class probabilities, (n, k)."""
+        if X.shape[1] <= self.feature.max():  # compiled code would not notice
+            raise ValueError(
+                f"The tree asks for column {self.feature.max()}, and there are {X.shape[1]}."
+            )
+        out = np.zeros((X.shape[0], self.proba.shape[1]))
+        X = np.ascontiguousarray(X, dtype=np.float64)
+        _probabilities(
+            X, self.feature, self.threshold, self.first, self.size, self.weight, self.proba, out
+        )
+        return out
+
+    def importances(self, n_features: int) -> Floats:
+        """The share of each feature in the gain of information of the splits, (d,)."""
+        entropy = -self.weight * xlogy(self.proba, self.proba).sum(axis=1)
+        total = np.zeros(n_features)
+        for v in np.flatnonzero((self.feature >= 0) & (self.feature < n_features)):
+            children = slice(self.first[v], self.first[v] + _n_children(self.size[v]))
+            total[self.feature[v]] += max(entropy[v] - entropy[children].sum(), 0.0)
+        return np.asarray(total / total.sum() if total.sum() > 0 else total)
+
+    def check(self) -> None:
+        """Raise a ValueError if the table is not that of a tree."""
+        n = len(self.feature)
+        for name in ("feature", "first", "size", "threshold", "weight"):
+            values = getattr(self, name)
+            kind = "i" if name in ("feature", "first", "size") else "f"
+            if values.shape != (n,) or values.dtype.kind != kind:
+                raise ValueError(f"{name} must be {n} numbers, one of each node")
+        if self.proba.ndim != 2 or len(self.proba) != n or self.proba.dtype != np.float64:
+            raise ValueError(f"proba must have {n} rows, one of each node")
+        asked = np.flatnonzero(self.feature >= 0)
+        count = np.clip(_n_children(self.size[asked]), 0, n)
+        starts = self.first[asked]
+        if count.sum() != n - 1:  # before they are listed: a file may claim any number
+            raise ValueError("the tree has a node with other than one parent")
+        children = np.repeat(starts - np.cumsum(count) + count, count) + np.arange(n - 1)
+        rules = {
+            "no nodes": n == 0,
+            "a size that no column has": ((self.size < 0) | (self.size > n)).any(),
+            "a child that does not come after its parent": (starts <= asked).any(),
+            "a node with other than one parent": not np.array_equal(
+                np.sort(children), np.arange(1, n)
+            ),
+            "a weight that is no number": not (
+                np.isfinite(self.weight).all() and (self.weight >= 0).all()
+            ),
+        }
+        for fault, is_so in rules.items():
+            if is_so:
+                raise ValueError(f"the tree has {fault}")
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        waiting = [(0, -1, "")]
+        while waiting:
+            v, depth, question = waiting.pop()
+            line = "|   " * depth + question
+            if self.feature[v] < 0:
+                wrong = self.weight[v] * (1.0 - self.proba[v].max())
+                errors = f"/{_rounded(wrong)}" if self.weight[v] and wrong > _SAME else ""
+                line += f": y{self.proba[v].argmax()} ({_rounded(self.weight[v])}{errors})"
+            if question or self.feature[v] < 0:
+                lines.append(line)
+            if self.feature[v] >= 0:
+                name, first = f"c{self.feature[v]}", int(self.first[v])
+                if self.size[v]:
+                    words = [f"{name} = v{value}" for value in range(self.size[v])]
+                else:
+                    cut = f"{self.threshold[v]:.6f}".rstrip("0").rstrip(".")
+                    words = [f"{name} <= {cut}", f"{name} > {cut}"]
+                children = [(first + b, depth + 1, word) for b, word in enumerate(words)]
+                waiting += reversed(children)
+        return "\n".join(lines)
+
+
+def _n_children(size: Any) -> Any:
+    return np.where(np.equal(size, 0), 2, size)
+
+
+def _rounded(weight: float) -> str:
+    return f"{float(np.floor(100.0 * weight + 0.5)) / 100.0}"
+
+
+class _Columns(NamedTuple):
+    """Rows as trees grow from them, column by column."""
+
+    X: Floats  # (d, n)
+    sizes: Ints  # (d,) number of categories, 0 for numbers
+    place: Ints  # (d,) where a column of numbers stands in `order`
+    order: AnyArray  # (numbers, n) the rows by their values, missing ones last
+
+    @classmethod
+    def of(cls, X: AnyArray, categorical: Sequence[int]) -> _Columns:
+        columns = np.ascontiguousarray(X.T, dtype=np.float64)
+        is_number = np.ones(len(columns), dtype=bool)
+        is_number[list(categorical)] = False
+        sizes = np.zeros(len(columns), dtype=np.intp)
+        for j in categorical:
+            sizes[j] = int(np.nanmax(columns[j], initial=0.0)) + 1
+        order = np.argsort(columns[is_number], axis=1, kind="stable").astype(np.int32)
+        return cls(columns, sizes, np.cumsum(is_number) - 1, order)
+
+    def grow(
+        self, y: Ints, w: Floats, copies: Floats, k: int, least: float, confidence: float
+    ) -> C45Tree:
+        """The pruned tree for classes y in 0, ..., k - 1 and weights w of rows and their copies."""
+        used = w > 0.0
+        rows = np.flatnonzero(used).astype(np.int32)
+        order = self.order if used.all() else self.order[used[self.order]].reshape(-1, len(rows))
+        y = np.ascontiguousarray(y, dtype=np.intp)
+        grown = _grow(self.X, self.sizes, self.place, order, rows, y, w, copies, k, float(least))
+        nodes, threshold, mass = grown[:3]
+        _collapse(nodes, mass)
+        _prune(self.X, self.sizes, y, float(confidence), float(ndtri(1.0 - confidence)), *grown)
+        return self._finished(nodes, threshold, mass, order)
+
+    def _finished(self, nodes: Ints, threshold: Floats, mass: Floats, order: AnyArray) -> C45Tree:
+        found = np.array(_subtree(0, nodes))
+        nodes, threshold, mass = nodes[found], threshold[found], mass[found]
+        feature = nodes[:, _FEATURE]
+        asked = np.flatnonzero(feature >= 0)
+        size = np.where(feature >= 0, nodes[:, _SIZE], 0)
+        first = np.zeros(len(nodes), dtype=np.intp)
+        first[asked] = 1 + np.cumsum(size[asked]) - size[asked]  # `_subtree` keeps this order
+        weight = mass.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            proba = mass / weight[:, None]
+        for v in asked:  # a leaf without rows answers as its parent
+            children = slice(first[v], first[v] + size[v])
+            proba[children][weight[children] == 0.0] = proba[v]
+            j = feature[v]
+            if self.sizes[j] == 0:  # the largest value that is not above the middle
+                size[v] = 0
+                values = self.X[j, order[self.place[j]]]
+                below = np.searchsorted(values, threshold[v] + _SAME, side="right")
+                threshold[v] = values[below - 1]
+        threshold[(feature < 0) | (size > 0)] = 0.0
+        return C45Tree(feature.copy(), threshold, first, size, weight, proba)
+
+
+# -- the classifier -------------------------------------------------------------------------------
+
+
+class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    r"""C4.5: a decision tree by gain ratio, pruned by error estimates, as Weka's J48 grows it.
+
+    A node of weight W with class weights :math:`W_c` has the information
+    :math:`I = -\sum_c \tfrac{W_c}{W} \log_2 \tfrac{W_c}{W}`. A split into parts of weight
+    :math:`W_b` has
+
+    .. math::
+
+        \mathrm{gain} = \frac{W_\text{known}}{W} \Bigl(I - \sum_b \frac{W_b}{W_\text{known}} I_b
+        \Bigr), \qquad \mathrm{ratio} = \frac{\mathrm{gain}}
+        {-\sum_b \frac{W_b}{W} \log_2 \frac{W_b}{W}}
+
+    where the sum below also has the rows whose value is missing as a part. A categorical column is
+    split into all its categories, a column of numbers in two at the threshold of the largest gain,
+    from which :math:`\log_2(\text{thresholds}) / W` is taken (Quinlan 1996). The largest ratio
+    wins among the splits whose gain is not below the average. A row with a missing value goes down
+    every branch, with the branch's share of its weight.
+
+    Subtrees that make no fewer errors than a leaf are cut off. Then every subtree is compared, from
+    the bottom up, with a leaf and with its largest branch put in its place, by the upper confidence
+    limits of their errors.
+
+    The trees are those of J48 with the options ``-M`` and ``-C``, rows and weights alike, except
+    where values of a column, or the figures of two splits, differ by less than 1e-6. Like J48, it
+    compares weights and gains with that tolerance, prefers the column that comes first, puts a
+    threshold at the largest training value that is not above the middle, and asks of a column of
+    numbers, beside the weight of its two parts, twice as many rows as ``min_samples_leaf``. A
+    weight of 2 is therefore not quite the same as a row given twice.
+
+    As a weak learner it is ``estimator="c45"``, which also sees the categorical columns of a frame.
+    The weights of boosting are scaled to a mean of 1 there.
+
+    Parameters
+    ----------
+    min_samples_leaf : float, default=2
+        Smallest weight of two branches of a split, J48's ``-M``.
+    confidence : float, default=0.25
+        Confidence of the error estimates, J48's ``-C``, above 0 and at most 0.5; less prunes more.
+
+    Attributes
+    ----------
+    classes_ : array of shape (k,)
+        The classes.
+    tree_ : C45Tree
+        The tree; ``print`` shows it.
+    n_leaves_ : int
+        Number of leaves, those without rows included.
+    n_nodes_ : int
+        Number of nodes.
+    feature_importances_ : array of shape (n_features_in_,)
+        The share of each feature in the gain of information of all splits.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : array of shape (n_features_in_,)
+        Their names, if X was a frame with text for column names.
+
+    References
+    ----------
+    J. R. Quinlan, "C4.5: programs for machine learning", Morgan Kaufmann, 1993.
+
+    J. R. Quinlan, "Improved use of continuous attributes in C4.5", Journal of Artificial
+    Intelligence Research 4, 1996, doi:10.1613/jair.279.
+
+    I. H. Witten, E. Frank and M. A. Hall, "Data mining: practical machine learning tools and
+    techniques", 3rd edition, Morgan Kaufmann, 2011, section 6.1 (J48).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from costboost.learners import C45Classifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> clf = C45Classifier().fit(X, y)
+    >>> print(clf.tree_)
+    c3 <= 0.6: y0 (50.0)
+    c3 > 0.6
+    |   c3 <= 1.7
+    |   |   c2 <= 4.9: y1 (48.0/1.0)
+    |   |   c2 > 4.9
+    |   |   |   c3 <= 1.5: y2 (3.0)
+    |   |   |   c3 > 1.5: y1 (3.0/1.0)
+    |   c3 > 1.7: y2 (46.0/1.0)
+    >>> clf.n_leaves_, clf.n_nodes_
+    (5, 9)
+    """
+
+    _rules: ClassVar[Mapping[str, Constraint]] = {
+        "min_samples_leaf": number(0),
+        "confidence": Constraint(
+            "a number above 0 and at most 0.5", lambda v: is_real(v) and 0 < v <= 0.5
+        ),
+    }
+
+    def __init__(self, min_samples_leaf: float = 2, confidence: float = 0.25) -> None:
+        self.min_samples_leaf = min_samples_leaf
+        self.confidence = confidence
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Grow and prune the tree.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows; NaN is a missing value, columns of a frame that are not numbers are
+            categorical.
+        y : array of shape (n,)
+            Their classes.
+        sample_weight : array of shape (n,), optional
+            Weights of the rows. Their size counts, as ``min_samples_leaf`` and the estimates do.
+
+        Returns
+        -------
+        self
+            The fitted tree.
+        """
+        check_parameters(self)
+        owner = type(self).__name__
+        y = checked_labels(y, owner)
+        categories = _categories(X, owner) if has_columns(X) else []
+        categorical = [j for j, known in enumerate(categories) if known is not None]
+        if not categorical:
+            matrix, y = validate_data(
+                self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=1
+            )
+        else:
+            validate_data(self, X, skip_check_array=True)
+            matrix, y = check_X_y(_coded(X, categories), y, ensure_all_finite="allow-nan")
+        check_classification_targets(y)
+        weights = check_weights(sample_weight, len(matrix), owner)
+        classes, codes = np.unique(y, return_inverse=True)
+        tree = _Columns.of(matrix, categorical).grow(
+            codes,
+            weights,
+            np.ones(len(codes)),
+            len(classes),
+            self.min_samples_leaf,
+            self.confidence,
+        )
+        self._categories = categories if categorical else None
+        self.classes_, self.tree_ = classes, tree
+        return self
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities: the shares of the classes in the leaf.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows. A category that was not in the training rows counts as missing.
+
+        Returns
+        -------
+        array of shape (n, k)
+            A column per class, in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        if self._categories is None:
+            rows = validate_data(
+                self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
+            )
+        else:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            rows = check_array(_coded(X, self._categories), ensure_all_finite="allow-nan")
+        return self.tree_.predict_proba(rows)
+
+    def predict(self, X: Any) -> AnyArray:
+        """The most probable class.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+
+        Returns
+        -------
+        array of shape (n,)
+            Labels of ``classes_``; of equally probable ones the first.
+        """
+        proba = self.predict_proba(X)
+        return np.asarray(self.classes_[proba.argmax(axis=1)])
+
+    @property
+    def n_leaves_(self) -> int:
+        """Number of leaves, those without rows included."""
+        check_is_fitted(self)
+        return int((self.tree_.feature < 0).sum())
+
+    @property
+    def n_nodes_(self) -> int:
+        """Number of nodes."""
+        check_is_fitted(self)
+        return len(self.tree_.feature)
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """The share of each feature in the gain of information of all splits."""
+        check_is_fitted(self)
+        return self.tree_.importances(self.n_features_in_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _categories(X: Any, owner: str) -> list[list[str] | None]:
+    """The categories of each column of a frame, None where it holds numbers."""
+    found: list[list[str] | None] = []
+    table = RawTable(X)
+    for name in table.names:
+        raw = table[name]
+        texts = [text for text in dict.fromkeys(raw.texts) if text is not None]
+        if raw.kind not in ("number", "boolean", "category", "text"):
+            raise ValueError(
+                f"The column {name!r} of X must hold numbers or categories for {owner}, and holds "
+                f"{raw.type}. Drop it, or turn it into one of these."
+            )
+        if raw.kind in ("number", "boolean"):
+            found.append(None)
+        else:  # those of a category type are known, and in order
+            found.append(texts if raw.kind == "category" else sorted(texts))
+    return found
+
+
+def _coded(X: Any, categories: Sequence[list[str] | None]) -> Floats:
+    """A frame as numbers: of a category its place among the known ones, NaN if it is new."""
+    if not has_columns(X):
+        raise ValueError(f"X must be a data frame, as in fit; got {type(X).__name__}.")
+    table = RawTable(X)
+    columns = []
+    for name, known in zip(table.names, categories, strict=True):
+        raw = table[name]
+        if known is None:
+            if raw.kind not in ("number", "boolean"):
+                raise ValueError(f"The column {name!r} of X must hold numbers, as in fit.")
+            columns.append(raw.values)
+            continue
+        places, texts = as_texts(raw)
+        code = {text: float(number) for number, text in enumerate(known)}
+        codes = np.array([*(code.get(str(text), np.nan) for text in texts), np.nan])
+        columns.append(codes[places])
+    return np.column_stack(columns).astype(np.float64)
+
+
+# -- weak learners --------------------------------------------------------------------------------
+
+
+@dataclass
+class C45(Learner):
+    """C4.5 trees, as `C45Classifier` grows them: ``estimator="c45"``.
+
+    The weights of a round are scaled: those of all rows sum to their number (with sample weights,
+    to the sum of these). Only for algorithms whose rules vote, or are log-odds: C4.5 grows no
+    regression trees.
+
+    Parameters
+    ----------
+    min_samples_leaf : float, default=2
+        Smallest weight of two branches of a split.
+    confidence : float, default=0.25
+        Confidence of the error estimates; less prunes more.
+    """
+
+    min_samples_leaf: float = 2
+    confidence: float = 0.25
+
+    accepts_missing: ClassVar[bool] = True
+    accepts_categories: ClassVar[bool] = True
+
+    def prepare(self, rows: Rows) -> None:
+        """Order the rows by each column."""
+        self._X, self._columns = rows.X, _Columns.of(rows.X, rows.categorical)
+        self._copies = rows.sample_weight
+
+    def fit(self, aim: Aim, seed: int) -> Fitted:
+        """Grow one tree."""
+        if aim.criterion.is_regression:
+            raise ValueError(
+                "estimator='c45' grows trees that classify, and this algorithm fits real-valued "
+                "responses. Choose estimator='tree'."
+            )
+        weights = aim.criterion.fit_weights(aim.targets, aim.weights)
+        rule = C45Rule(self._grown(aim.targets, weights), aim.criterion)
+        return Fitted(rule, rule.predict(self._X))
+
+    def _grown(self, targets: Floats, weights: Floats) -> C45Tree:
+        # Altogether the rows weigh as much as before boosting: a sample weight of 2 is a copy.
+        weights = weights * (self._copies[weights > 0].sum() / weights.sum())
+        codes = (targets > 0).astype(np.intp)
+        return self._columns.grow(
+            codes, weights, self._copies, 2, self.min_samples_leaf, self.confidence
+        )
+
+
+@dataclass(frozen=True)
+class C45Rule:
+    """A tree for targets in {-1, +1}; the criterion turns its probabilities into outputs."""
+
+    tree: C45Tree
+    criterion: Criterion
+
+    def predict(self, X: AnyArray) -> Floats:
+        """The outputs of the tree, (n,)."""
+        return self.criterion.of_mean(2.0 * self.tree.predict_proba(X)[:, 1] - 1.0)
+
+    def importances(self, n_features: int) -> Floats:
+        """The share of each feature in the gain of information of the splits, (d,)."""
+        return self.tree.importances(n_features)
+
+
+@dataclass
+class JointC45(C45):
+    """One C4.5 tree over all pairs (x, y) of rows and classes, for relations h(x, y) in {0, 1}.
+
+    The class y is a categorical column after those of x: the learner that Lozano and Abe (2008,
+    Figure 1) print. For algorithms on pairs only, as `JointTree`; ``estimator="c45"`` grows a tree
+    per class instead. Where the classes are balanced and costs are equal, no column gains anything
+    and the tree is a leaf.
+
+    Parameters
+    ----------
+    min_samples_leaf : float, default=2
+        Smallest weight of two branches of a split.
+    confidence : float, default=0.25
+        Confidence of the error estimates; less prunes more.
+    """
+
+    def prepare(self, rows: Rows) -> None:
+        """Refuse: this learner needs pairs."""
+        raise ValueError(
+            "JointC45 learns relations between rows and classes, which this algorithm does not "
+            "use. Choose estimator='c45', or LpCSBClassifier or a member of the AdaBoost.M2 family."
+        )
+
+    def bind_pairs(self, rows: Rows, k: int) -> Self:
+        """A copy of the learner that has seen the rows.
+
+        Parameters
+        ----------
+        rows : Rows
+            The training rows.
+        k : int
+            Number of classes, or of decisions.
+
+        Returns
+        -------
+        JointC45
+            The learner on these rows; aims and outputs are (n, k).
+        """
+        bound, (n, d) = copy(self), rows.X.shape
+        pairs = np.column_stack([np.repeat(rows.X, k, axis=0), np.tile(np.arange(k), n)])
+        bound._X, bound._columns = rows.X, _Columns.of(pairs, [*rows.categorical, d])
+        bound._copies = np.repeat(rows.sample_weight, k)
+        return bound
+
+    def fit(self, aim: Aim, seed: int) -> Fitted:
+        """The tree, with the relation on all pairs."""
+        tree = self._grown(aim.targets.ravel(), aim.weights.ravel())
+        rule = JointC45Rule(**vars(tree), n_features=self._X.shape[1], k=aim.targets.shape[1])
+        return Fitted(rule, rule.predict(self._X))
+
+
+@dataclass(frozen=True, eq=False)
+class JointC45Rule(C45Tree):
+    """A tree over pairs; its column ``n_features`` is the class."""
+
+    n_features: int
+    k: int
+
+    def predict(self, X: AnyArray) -> Floats:
+        """The relation h(x, y) in {0, 1} of every pair, (n, k)."""
+        h = np.empty((X.shape[0], self.k))
+        pairs = np.column_stack([X, np.zeros(X.shape[0])])
+        for y in range(self.k):
+            pairs[:, -1] = y
+            # As `costboost.learners.Votes`: an even leaf claims its pairs.
+            h[:, y] = self.predict_proba(pairs)[:, 1] >= 0.5 - 1e-12
+        return h

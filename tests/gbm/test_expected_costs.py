@@ -1,0 +1,254 @@
+"""What decisions are expected to cost where the costs of rows are known in training alone."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from costboost import CostBoostClassifier
+from costboost.costs import Costs, per_row
+from costboost.decisions import cheapest
+from costboost.files import load, save
+from costboost.metrics import avoidable_cost_score
+from costboost.monitor import snapshot_of
+
+OPTIONS = {"effort": "fast", "ensemble": 2, "n_estimators": 60, "random_state": 0, "n_jobs": 1}
+
+
+def rows(n, seed, noise=False):
+    """Payments whose amount is a column; a missed fraud costs it, or what chance will have."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4))
+    X[:, 3] = np.exp(X[:, 3]).round(2)
+    y = (rng.random(n) < 1 / (1 + np.exp(2 - 2 * X[:, 0] - X[:, 1]))).astype(int)
+    amount = rng.permutation(X[:, 3]) if noise else X[:, 3]
+    return X, y, per_row(fn=5 * amount, fp=2)
+
+
+def three(n, seed):
+    """Three classes and four decisions, all entries of which differ over the rows."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    y = np.digitize(X[:, 0] + rng.normal(size=n), [-0.7, 0.7])
+    sizes = np.exp(X[:, [0, 1, 2, 1]] / 2)[:, None] * rng.lognormal(0, 0.3, (n, 3, 4))
+    costs = sizes * rng.uniform(1, 9, (3, 4)) - 4.0 * (np.arange(4) == 3)
+    return X, y, costs
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    X, y, costs = rows(1500, 0)
+    return CostBoostClassifier(**OPTIONS).fit(X, y, costs=costs)
+
+
+# -- laws -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("engine", ["lightgbm", "xgboost", "catboost"])
+@pytest.mark.parametrize("made", [rows, three])
+@pytest.mark.parametrize("form", ["matrices", "prices"])
+def test_one_number_decides_everything(engine, made, form):
+    pytest.importorskip(engine)
+    X, y, costs = made(600, 0)
+    given = costs if form == "matrices" else costs[np.arange(600), y]
+    names = "abcd"[: costs.shape[2]]
+    model = CostBoostClassifier(
+        pd.DataFrame(np.zeros(costs.shape[1:]), np.unique(y), list(names)),
+        engine=engine,
+        **{**OPTIONS, "n_estimators": 20},
+    ).fit(X, y, costs=given)
+    assert len(model.heads_) > 1 and "expects them" in model.costs_.without
+    X = made(300, 1)[0]
+    expected, decided = model.predict_cost(X), model.predict(X)
+    np.testing.assert_array_equal(decided, np.array(list(names))[cheapest(expected)])
+    np.testing.assert_array_equal(model.decide(X, capacity={"a": 301}).labels, decided)
+    np.testing.assert_array_equal(model.explain(X).labels, decided)
+    np.testing.assert_allclose(snapshot_of(model, X).expected, expected.min(axis=1))
+    # Told what it has learned, it decides the same.
+    learned = model._answer(X).costs.matrix
+    assert learned.shape == (300, *costs.shape[1:])
+    np.testing.assert_array_equal(model.predict(X, costs=learned), decided)
+    np.testing.assert_allclose(model.predict_cost(X, costs=learned), expected)
+    *_, last = model.staged_decision_function(X)
+    np.testing.assert_allclose(last, model.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("d", [2, 3])
+def test_ties_are_settled_by_one_rule(k, d):
+    rng = np.random.default_rng(0)
+    proba = rng.multinomial(4, np.ones(k) / k, size=200) / 4
+    matrix = rng.integers(0, 3, (200, k, d)).astype(float)
+    costs = Costs(np.arange(k), matrix, np.arange(d))
+    expected = costs.expected(proba)
+    least = expected == expected.min(axis=1, keepdims=True)
+    assert (least.sum(axis=1) > 1).any()
+    wanted = least[:, 1] if d == 2 else least.argmax(axis=1)  # the second of two, else the first
+    np.testing.assert_array_equal(cheapest(expected), wanted)
+    np.testing.assert_array_equal(costs.decide(proba), wanted)
+
+
+def test_what_is_expected_is_what_is_paid():
+    """Over draws of one population, what classes pay beyond it is 0 within 2 standard errors."""
+    gaps = []
+    for seed in range(10):
+        X, y, costs = rows(1000, 2 * seed)
+        # What is missed costs more on true frauds than on rows that look alike.
+        model = CostBoostClassifier(**OPTIONS).fit(X, y, costs=costs * (1 + y)[:, None, None])
+        X, y, costs = rows(4000, 2 * seed + 1)
+        found, paid = model._answer(X).costs.matrix, costs * (1 + y)[:, None, None]
+        sums = [(m[y == 1, 1, 0].sum(), m[y == 0, 0, 1].sum()) for m in (found, paid)]
+        gaps.append(np.divide(*sums) - 1)
+    error = np.std(gaps, axis=0, ddof=1) / np.sqrt(len(gaps))
+    assert (np.abs(np.mean(gaps, axis=0)) <= 2 * error).all()
+    assert (error < 0.04).all()
+
+
+# -- what it is worth -----------------------------------------------------------------------------
+
+
+def test_a_cost_that_is_a_column_need_not_be_told(fitted):
+    X, y, costs = rows(3000, 1)
+    told, untold = fitted.predict(X, costs=costs), fitted.predict(X)
+    mean = fitted.predict(X, costs=fitted.cost_matrix_)
+    saved = [avoidable_cost_score(y, d, costs=costs) for d in (told, untold, mean)]
+    assert np.mean(told == untold) > 0.95
+    assert saved[1] > saved[0] - 0.02 and saved[1] > saved[2] + 0.02
+    np.testing.assert_allclose(
+        fitted.predict_cost(X).mean(axis=0),
+        fitted.predict_cost(X, costs=costs).mean(axis=0),
+        rtol=0.05,
+    )
+
+
+def test_costs_that_follow_from_nothing_do_no_harm():
+    train, test = rows(1500, 0, noise=True), rows(3000, 1, noise=True)
+    model = CostBoostClassifier(**OPTIONS).fit(*train[:2], costs=train[2])
+    decided = model.predict(test[0]), model.predict(test[0], costs=model.cost_matrix_)
+    saved = [avoidable_cost_score(test[1], d, costs=test[2]) for d in decided]
+    assert saved[0] > saved[1] - 0.02
+
+
+def test_the_estimate_is_that_of_held_out_rows():
+    X, y, costs = rows(400, 0)
+    halves = np.arange(0, 400, 2), np.arange(1, 400, 2)
+    cv = [halves, halves[::-1]]
+    model = CostBoostClassifier(**{**OPTIONS, "cv": cv}).fit(X, y, costs=costs)
+    head, price = model.heads_.values()
+    p, amounts = np.empty(400), np.empty(400)
+    for (_, held), one, other in zip(cv, head.models, price.models, strict=True):
+        p[held] = 1 / (1 + np.exp(-head.temperature * one.scores(X[held])))
+        amounts[held] = np.exp(other.scores(X[held]))
+    # The factor makes up for what the frauds paid beyond what was expected.
+    amounts *= costs[y == 1, 1, 0].sum() / amounts[y == 1].sum()
+    expected = avoidable_cost_score(y, (p * amounts >= (1 - p) * 2).astype(int), costs=costs)
+    assert model.estimated_score_without_costs_.value == pytest.approx(expected)
+    known = CostBoostClassifier(**{**OPTIONS, "cv": cv}, costs_known=False)
+    known.fit(X, y, costs=costs)
+    assert known.estimated_score_ == model.estimated_score_without_costs_ != model.estimated_score_
+
+
+# -- what is learned ------------------------------------------------------------------------------
+
+
+def learned(costs, n=200, k=2, **options):
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(n, 2)), np.arange(n) % k
+    model = CostBoostClassifier(**{**OPTIONS, "n_estimators": 5, **options})
+    model.fit(X, y, costs=costs(rng, y))
+    return [name for name in model.heads_ if name != "probability"], model
+
+
+def amounts(rng, y):
+    return per_row(fn=rng.exponential(9.0, len(y)), fp=2)
+
+
+def all_but_one(rng, y):
+    return per_row(fn=5.0 + (np.arange(len(y)) == 0), fp=2)
+
+
+def test_entries_that_follow_from_each_other_need_one_booster():
+    def affine(rng, y):
+        amount = rng.exponential(9.0, len(y))
+        return per_row(fn=amount, fp=3 + amount / 5, tp=-amount)
+
+    assert len(learned(affine)[0]) == 1
+    assert len(learned(lambda rng, y: rng.exponential(size=(len(y), 2, 2)))[0]) == 4
+    X, y, costs = three(600, 0)
+    model = CostBoostClassifier(**{**OPTIONS, "n_estimators": 5}).fit(
+        X, y, costs=costs[:, :, :3] * [[0, 1, 1], [1, 0, 1], [1, 1, 0]]
+    )
+    assert len(model.heads_) == 7
+
+
+def test_each_class_learns_its_own_prices():
+    names, _ = learned(lambda rng, y: rng.exponential(9.0, len(y)))
+    assert sorted(names) == ["price 0/1", "price 1/0"]
+
+
+@pytest.mark.filterwarnings("ignore::costboost.CostWarning")
+@pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+@pytest.mark.parametrize(
+    ("costs", "options", "says"),
+    [
+        (amounts, {"costs_known": True}, "costs_known=True"),
+        (amounts, {"engine_params": {"monotone_constraints": [1, 0]}}, "constraints"),
+        (amounts, {"ensemble": 1, "early_stopping": False}, "no rows are held out"),
+        (all_but_one, {}, "too few"),
+    ],
+    ids=["known", "monotone", "none held out", "all the same but one"],
+)
+def test_where_the_mean_costs_decide(costs, options, says):
+    names, model = learned(costs, **options)
+    assert names == []
+    assert "goes by these means" in str(model.costs_) and says in str(model.costs_)
+    X = np.random.default_rng(2).normal(size=(50, 2))
+    np.testing.assert_array_equal(
+        model.predict_cost(X), model.predict_proba(X) @ model.cost_matrix_
+    )
+
+
+def test_expressions_are_always_known():
+    X, y, _ = rows(300, 0)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = CostBoostClassifier({"fn": "5 * d", "fp": 2}, **OPTIONS).fit(frame, y)
+    assert list(model.heads_) == ["probability"] and not model.costs_.without
+
+
+# -- where it goes --------------------------------------------------------------------------------
+
+
+def test_files_keep_it(fitted, tmp_path):
+    X = rows(40, 2)[0]
+    for other in (
+        load(save(fitted, tmp_path / "model.costboost")),
+        pickle.loads(pickle.dumps(fitted)),
+    ):
+        np.testing.assert_array_equal(other.predict_cost(X), fitted.predict_cost(X))
+        assert str(other.costs_) == str(fitted.costs_)
+
+
+def test_other_costs_take_the_place_of_learned_ones(fitted):
+    X = rows(40, 2)[0]
+    other = fitted.with_costs([[0, 1], [0.001, 0]])
+    assert list(other.heads_) == ["probability"] and not other.predict(X).any()
+
+
+def test_a_report_weighs_learned_costs(fitted):
+    X, y, costs = rows(300, 3)
+    proba, known, weighed, decided = fitted.judged(X, y, costs=costs[np.arange(300), y])
+    assert known.matrix is None
+    np.testing.assert_array_equal(weighed.decide(proba), decided)
+    np.testing.assert_allclose(weighed.expected(proba), fitted.predict_cost(X))
+
+
+@pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+@pytest.mark.parametrize("n", [4, 12, 60])
+def test_few_rows(n):
+    X, y, costs = rows(n, 0)
+    y[:] = np.arange(n) % 2
+    model = CostBoostClassifier(**OPTIONS).fit(X, y, costs=costs)
+    assert np.isfinite(model.predict_cost(X)).all()
