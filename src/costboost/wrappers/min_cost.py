@@ -32,8 +32,8 @@ from costboost._utils import (
     fit_at_once,
     one_of,
 )
-from costboost.columns.columns import Columns, TypedRows
-from costboost.columns.raw import RawTable, as_csr, check_table, has_columns, is_sparse
+from costboost.columns.columns import Columns, TypedRows, look
+from costboost.columns.raw import as_csr, check_table, has_columns, is_sparse
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier
 
@@ -202,7 +202,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         if self.estimator is None:
             self.columns_ = Columns.of_array(self.n_features_in_)
             if has_columns(X):
-                self.columns_ = self._learn_columns(RawTable(X), target)
+                self.columns_ = self._learn_columns(look(X, self.columns), target)
             rows = self._rows_for_lightgbm(X)
             if self.columns_.categorical:
                 arguments["categorical_feature"] = self.columns_.categorical
