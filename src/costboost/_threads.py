@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Condition, get_ident
 
 import numpy as np
 from joblib import cpu_count
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-__all__ = ["blas_threads", "is_forked", "limit_forked", "n_threads"]
+__all__ = ["blas_threads", "is_forked", "limit_forked", "n_threads", "same_threads"]
 
 # Below this many rows a second thread costs more than it brings.
 _ROWS_PER_THREAD = 10_000
@@ -26,9 +27,18 @@ _ROWS_PER_THREAD = 10_000
 _forked = False
 
 
+# Python threads in which LightGBM trains, and the number of threads that it uses there.
+_turns = Condition()
+_running: dict[int, int] = {}
+# Seconds that a training waits for others.
+_PATIENCE = 600.0
+
+
 def _note_fork() -> None:
-    global _forked
+    global _forked, _turns
     _forked = True
+    _turns = Condition()
+    _running.clear()  # those of the parent do not run here
 
 
 if hasattr(os, "register_at_fork"):
@@ -63,6 +73,26 @@ def n_threads(n_jobs: int | None, n_rows: float = np.inf) -> int:
         return max(1, cores + 1 + n_jobs)
     first = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     return min(cores, int(first)) if first.isdigit() and int(first) > 0 else cores
+
+
+@contextmanager
+def same_threads(number: int) -> Iterator[None]:
+    """Wait until no LightGBM training of this process uses another number of threads."""
+    # The number is OpenMP's, of the process: trainings with different ones at a time may crash it.
+    me = get_ident()
+    with _turns:
+        outer = _running.get(me)  # a callback may train, too: it must not wait for itself
+        if outer is None:
+            _turns.wait_for(lambda: {*_running.values()} <= {number}, _PATIENCE)
+        _running[me] = number
+    try:
+        yield
+    finally:
+        with _turns:
+            _running.pop(me)
+            if outer is not None:
+                _running[me] = outer
+            _turns.notify_all()
 
 
 @contextmanager

@@ -41,8 +41,7 @@ from xgboost import dask as xgb_dask
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_parameters, check_weights, number
-from costboost.columns.columns import Column, Columns
-from costboost.columns.raw import not_numbers, text_of
+from costboost.columns.columns import Columns, look
 from costboost.costs import avoidable_share
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate, Rounds, to_scores
@@ -87,7 +86,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 
     Parameters
     ----------
-    cost_matrix, loss, costs_known, risk, n_estimators, learning_rate, max_leaves
+    cost_matrix, loss, costs_known, risk, columns, n_estimators, learning_rate, max_leaves
         As in `costboost.CostBoostClassifier`. A loss other than ``"auto"`` takes one cost matrix
         for all rows. A callable ``cost_matrix`` is called with one partition at a time.
     min_samples_leaf, reg_lambda, colsample, early_stopping, patience
@@ -157,6 +156,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         loss: Any = "auto",
         costs_known: bool | Literal["auto"] = "auto",
         risk: Literal["expected", "worst"] = "expected",
+        columns: Mapping[str, str] | None = None,
         n_estimators: int = 1000,
         learning_rate: float | Literal["auto"] = "auto",
         max_leaves: int | Literal["auto"] = "auto",
@@ -179,6 +179,7 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         self.loss = loss
         self.costs_known = costs_known
         self.risk = risk
+        self.columns = columns
         self.n_estimators = n_estimators
         self.learning_rate = learning_rate
         self.max_leaves = max_leaves
@@ -203,8 +204,8 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         Parameters
         ----------
         X : dask array of shape (n, d) or dask DataFrame
-            The rows. NaN is a missing value; columns of text must be categories known to all
-            partitions (``X.categorize()``).
+            The rows; what their columns hold is found out as in `CostBoostClassifier.fit`, by all
+            partitions.
         y : dask array or Series of shape (n,)
             Their true classes.
         sample_weight : dask array or Series of shape (n,), optional
@@ -406,18 +407,6 @@ def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights:
 def _as_table(X: Any, owner: str) -> Any:
     """The rows as a Dask array of one column block or a Dask frame, columns checked."""
     if isinstance(X, dd.DataFrame):
-        meta = X._meta
-        unknown = [
-            name
-            for name in not_numbers(meta)
-            if not isinstance(meta[name].dtype, pd.CategoricalDtype) or not X[name].cat.known
-        ]
-        if unknown:
-            raise ValueError(
-                f"The columns {unknown} of X hold text, or categories that differ from partition "
-                f"to partition. Use X = X.categorize(columns={unknown}), which finds the "
-                "categories of all rows."
-            )
         return X
     if isinstance(X, da.Array) and X.ndim == 2:
         return X if X.numblocks[1] == 1 else X.rechunk({1: -1})
@@ -427,20 +416,6 @@ def _as_table(X: Any, owner: str) -> Any:
         "dask.array.from_array(X, chunks=(rows, -1)) or dask.dataframe.from_pandas(X, "
         "npartitions=...), or CostBoostClassifier (after fit: to_local()) for data in memory."
     )
-
-
-def _columns_of(X: Any) -> Columns:
-    """The columns of a table, with the categories that all partitions know."""
-    if isinstance(X, da.Array):
-        return Columns.of_array(X.shape[1])
-    coded = {name: X._meta[name].cat.categories for name in not_numbers(X._meta)}
-    found = [
-        Column(name, "category", categories=tuple(str(text_of(value)) for value in coded[name]))
-        if name in coded
-        else Column(name, "number")
-        for name in X.columns
-    ]
-    return Columns(tuple(found), len(found))
 
 
 def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
@@ -617,9 +592,9 @@ class DaskSource(TrainingRows):
         self.classes = np.unique(np.concatenate([p for p in labels if len(p)] or labels))
         check_classification_targets(self.classes)
         check_classes(self.classes, owner)
-        self.columns = _columns_of(table)
+        self.columns = self._learned(table, str(getattr(y, "name", None) or ""))
         self.has_row_costs = costs is not None
-        pricing = Pricing(cost_matrix, self.classes, owner, model.loss != "auto")
+        pricing = Pricing(cost_matrix, self.classes, owner, model.loss != "auto", self.columns)
         if costs is None and not pricing.needs_columns:
             # A mistake in the matrix is found here, not by the workers.
             pricing.resolve(None, None, np.empty(0, dtype=np.intp))
@@ -654,6 +629,18 @@ class DaskSource(TrainingRows):
         self.sizes = [(t.train_rows, t.held_out_rows) if t else (0, 0) for _, t in found]
         held = [block for block, _ in found if len(block)]
         self._held_out = PricedRows.joined(held) if held else None
+
+    def _learned(self, table: Any, target: str) -> Columns:
+        """What becomes of the columns, by all partitions."""
+        if isinstance(table, da.Array):
+            return Columns.of_array(table.shape[1])
+        model = self.model
+        parts = [delayed(look)(part, model.columns) for part in np.ravel(table.to_delayed())]
+        seen = self.cluster.gather(parts, "reading the columns")
+        for other in seen[1:]:
+            for name, one in other.items():
+                seen[0][name].merge(one)
+        return model._learn_columns(seen[0], target)
 
     def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of the held-out rows."""

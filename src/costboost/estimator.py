@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import checked_labels
-from costboost.columns.columns import Columns, TypedRows
+from costboost.columns.columns import Columns, Seen, TypedRows, look
 from costboost.columns.raw import (
     RawTable,
     are_numbers,
@@ -141,9 +141,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 matrix, y = validate_data(self, X, y=y, **checks)
             self.columns_ = Columns.of_array(matrix.shape[1])
         else:
-            validate_data(self, X, skip_check_array=True)
             table = RawTable(X)
-            self.columns_ = self._learn_columns(table, target)
+            validate_data(self, X, skip_check_array=True)
+            self.columns_ = self._learn_columns(look(table, self.columns), target)
             coded = [self.columns_.inputs[j] for j in self.columns_.categorical]
             if coded and not categories:
                 raise ValueError(f"X has categorical columns {coded}, which {remedy}")
@@ -157,12 +157,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_classification_targets(y)
         return as_csr(matrix) if is_sparse(matrix) else matrix, y
 
-    def _learn_columns(self, table: RawTable, target: str) -> Columns:
+    def _learn_columns(self, seen: Mapping[Any, Seen], target: str) -> Columns:
         """What becomes of the columns, with a warning that names those that are left out."""
         priced = columns_of(self.cost_matrix)
         only_costs = priced if getattr(self, "cost_columns", "") == "exclude" else []
-        found = Columns.learn(
-            table,
+        found = Columns.of_seen(
+            seen,
             self.columns,
             target=target,
             left_out=dict.fromkeys(only_costs, "only for the costs"),
@@ -212,11 +212,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     def _by_name(self, X: Any) -> RawTable:
         """A frame, its columns checked as scikit-learn does."""
         # Columns that fit left out, and the target, may be there or not.
-        columns, names = self.columns_, column_names(X)
+        columns, table = self.columns_, RawTable(X)
+        names = table.names
         given = [name for name in names if name not in columns.optional]
         used = [column.name for column in columns.used]
         if given == used or names == [column.name for column in columns]:
-            return RawTable(X)
+            return table
         lacking = [name for name in used if name not in names]
         try:
             validate_data(self, X, reset=False, skip_check_array=True)

@@ -17,6 +17,7 @@ import numpy as np
 import onnxruntime as ort
 
 from costboost import CostBoostClassifier
+from costboost.columns import Columns
 from costboost.datasets import available, load
 from costboost.files import to_onnx
 from files.edges import edge_rows
@@ -49,7 +50,9 @@ def check(name, engine, data_dir=None):
     rows = order[kept[order]][:20_000]
     X = model._read(data.X.iloc[rows], missing=True, sparse_rows=False).astype(np.float64)
     edges = edge_rows(model, X)
-    model._read_features = lambda matrix: matrix  # odd codes have no frame
+    # Odd codes have no frame: the model and its graph take the codes themselves.
+    model._read_features = lambda matrix: matrix
+    model.columns_ = Columns.of_array(X.shape[1])
     both = np.concatenate([X, edges])
     own = rng.exponential(size=(len(both), len(model.classes_), len(model.classes_)))
     if data.costs is not None:

@@ -7,6 +7,7 @@ from functools import cache
 
 import lightgbm as lgb
 import numpy as np
+import pandas as pd
 import pytest
 import xgboost as xgb
 
@@ -45,7 +46,14 @@ def session(model, threads=1):
 def run(model, X, threads=1, **inputs):
     runtime = session(model, threads)
     names = [output.name for output in runtime.get_outputs()]
-    found = runtime.run(None, {"features": np.asarray(X, dtype=np.float64), **inputs})
+    for one in runtime.get_inputs():
+        if one.name == "features":
+            inputs["features"] = np.asarray(X, dtype=np.float64)
+        elif one.name not in inputs:  # a column
+            texts = one.type == "tensor(string)"
+            values = X[one.name].astype(object).fillna("") if texts else X[one.name]
+            inputs[one.name] = values.to_numpy(object if texts else np.float64)[:, None]
+    found = runtime.run(None, inputs)
     return dict(zip(names, found, strict=True))
 
 
@@ -295,15 +303,37 @@ def test_columns_tell_the_costs():
     assert np.array_equal(found["decision"], model.predict(X))
 
 
-def test_a_frame_goes_in_by_its_codes():
+def test_columns_of_a_frame_are_the_inputs():
     X, y = frame()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # it favours one class
         model = make("CostBoostClassifier", n_estimators=40).fit(X, y)
     made = to_onnx(model)
-    assert np.array_equal(run(made, model.columns_.encode(X))["decision"], model.predict(X))
+    assert [one.name for one in made.graph.input] == [c.name for c in model.columns_.used]
+    assert np.array_equal(run(made, X)["decision"], model.predict(X))
     properties = {item.key: item.value for item in made.metadata_props}
-    assert '"2": ["at", "ch", "de", "fr"]' in properties["categories"]
+    assert '["at", "ch", "de", "fr"]' in properties["categories"]
+    with pytest.raises(ValueError, match="Rename it"):
+        to_onnx(make("CostBoostClassifier", n_estimators=5).fit(
+            X.rename(columns={X.columns[0]: "decision"}), y
+        ))  # fmt: skip
+
+
+def test_parts_of_dates_are_inputs():
+    when = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(1500) * 13, "h")
+    X = pd.DataFrame({"when": when.strftime("%d/%m/%Y %H:%M"), "size": TABLE[:, 0]})
+    y = (when.hour < 8).astype(int) ^ (np.arange(1500) % 11 == 0)
+    model = make("CostBoostClassifier", n_estimators=20).fit(X, y)
+    parts = X.assign(
+        when_month=when.month,
+        when_day=when.day,
+        when_weekday=when.day_of_week + 1,
+        when_hour=when.hour,
+    )
+    made = to_onnx(model)
+    assert np.array_equal(run(made, parts)["decision"], model.predict(X))
+    properties = {item.key: item.value for item in made.metadata_props}
+    assert '"format": "%d/%m/%Y"' in properties["dates"]
 
 
 @pytest.mark.parametrize("engine", ["lightgbm", "xgboost"])

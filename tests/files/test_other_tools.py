@@ -35,6 +35,14 @@ def test_the_loader_reads_a_model_file(tmp_path):
     assert np.array_equal(served.predict(X, {"costs": []}), model.predict(X))
 
 
+def test_the_loader_takes_raw_rows():
+    """In any order, with columns that the model does not know."""
+    model, X = fitted("lightgbm, decisions")
+    served = Served(model)
+    raw = X[X.columns[::-1]].assign(payment_id=range(len(X)))
+    assert np.array_equal(served.predict(raw), model.predict(X))
+
+
 def test_parameters_are_checked():
     served = Served(fitted("lightgbm, decisions")[0])
     X = fitted("lightgbm, decisions")[1]

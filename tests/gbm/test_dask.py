@@ -203,6 +203,23 @@ def test_frames_with_categories(client):
     assert saved == pytest.approx(alone, abs=0.01)
 
 
+def test_columns_are_learned_from_all_partitions(client):
+    local = frame_of().astype({"kind": str})
+    local["when"] = pd.date_range("2025-01-01", periods=len(local), freq="h").astype(str)
+    local["size"] = [f"{value}".replace(".", ",") for value in local["size"]]
+    local["row_id"] = [f"r{i}" for i in range(len(local))]
+    frame = dd.from_pandas(local, npartitions=3)
+    names = ["kind", "size", "when", "row_id"]
+    model = DaskCostBoostClassifier(
+        **ALL_ROWS, client=client, columns={"row_id": "ignore"}, cost_matrix={"fn": 3, "fp": 1}
+    ).fit(frame[names], frame["label"] == "yes")
+    one = on_one_machine(**ALL_ROWS, columns={"row_id": "ignore"}, cost_matrix={"fn": 3, "fp": 1})
+    one.fit(local[names], local["label"] == "yes")
+    assert list(model.columns_) == list(one.columns_)
+    found = model.predict_proba(frame[names]).compute()
+    np.testing.assert_allclose(found, one.predict_proba(local[names]), atol=1e-4)
+
+
 def test_empty_partitions_and_unknown_sizes(client, fraud):
     X, y = map(rows, fraud[:2])
     chosen = rows(np.arange(N)) >= CHUNK  # nothing is left of the first partition
@@ -247,9 +264,7 @@ def test_errors_of_rows(client, fraud):
 
 def test_errors_of_frames(client):
     model = DaskCostBoostClassifier(client=client)
-    frame = dd.from_pandas(frame_of(600).astype({"kind": str}), npartitions=3)
-    with pytest.raises(ValueError, match=r"categorize\(columns=\['kind'\]\)"):
-        model.fit(frame[["kind", "size"]], frame["label"])
+    frame = dd.from_pandas(frame_of(600), npartitions=3)
     with pytest.raises(ValueError, match="must have the partitions of X, 3"):
         model.fit(frame[["size"]], frame["label"].repartition(npartitions=2))
     other = dd.from_pandas(frame_of(603), npartitions=3)

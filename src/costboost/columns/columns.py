@@ -40,7 +40,7 @@ _TIME = (
     r"(?:[T ](?P<H>\d{1,2}):(?P<M>\d\d)(?::(?P<S>\d\d)(?:\.(?P<f>\d{1,9}))?)?"
     r"(?P<z>Z|[+-]\d\d:?\d\d)?)?"
 )
-# How the day is written; the time may follow. The last two cannot be told apart by a day up to 12.
+# How the day is written; the time may follow. The last two cannot be told apart before the 13th.
 DATES = {
     "%Y-%m-%d": re.compile(f"{_YEAR}-{_MONTH}-{_DAY}{_TIME}"),
     "%Y/%m/%d": re.compile(f"{_YEAR}/{_MONTH}/{_DAY}{_TIME}"),
@@ -48,7 +48,7 @@ DATES = {
     "%d/%m/%Y": re.compile(f"{_DAY}/{_MONTH}/{_YEAR}{_TIME}"),
     "%m/%d/%Y": re.compile(f"{_MONTH}/{_DAY}/{_YEAR}{_TIME}"),
 }
-_UNCLEAR = ("%d/%m/%Y", "%m/%d/%Y")
+_CLEAR = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 _BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
@@ -214,8 +214,9 @@ class Column:
             return number_of(text, self.decimal)
         if self.kind == "boolean":
             return _BOOLEANS.get(text.lower())
-        for form in (self.format, "%Y-%m-%d"):  # a year in front can be read in one way only
-            value = moment_of(text, DATES[form]) if form else None
+        # A year in front can be read in one way only, and of dates that had a type all clear ones.
+        for form in (self.format, "%Y-%m-%d") if self.format else _CLEAR:
+            value = moment_of(text, DATES[form])
             if value is not None:
                 return value
         return None
@@ -501,7 +502,7 @@ class Seen:
                     note = f"free text: {length:.0f} characters on average"
             elif column.kind == "number" and self.numbers is not None and distinct == self.known:
                 self._count(np.array([v for t in self.texts if (v := column._read(t)) is not None]))
-        elif self.low == self.high and column.kind != "date":
+        elif column.kind != "date" and self.low == self.high and np.isfinite(self.low):
             note = f"constant: always {self.low:g}"
         is_id = column.kind == "number" and self.numbers is not None and self.known >= 20
         if not note and is_id and len(self.numbers) == self.known and not keep:

@@ -40,73 +40,23 @@ _SMALL = 32
 # no cycle of negative cost (Klein 1967), and shortest paths are the dual prices.
 
 
-class Exchange:
-    """Cheapest moves between decisions."""
-
-    def __init__(self, expected: Floats, codes: Ints, lower: Ints, upper: Ints) -> None:
-        self.expected, self.codes = expected, codes
-        self.lower, self.upper = lower, upper
-        d = expected.shape[1]
-        self.counts: Ints = np.bincount(codes, minlength=d)
-        self.arcs: Floats = np.full((d + 1, d + 1), np.inf)
-        self.movers: Ints = np.full((d, d), -1, dtype=np.intp)
-        for j in range(d):
-            self._find_moves(j)
-        self._open_outside()
-
-    def _find_moves(self, j: int) -> None:
-        """The cheapest moves away from decision j."""
-        rows = np.flatnonzero(self.codes == j)
-        d = self.expected.shape[1]
-        self.arcs[j, :d] = np.inf
-        if not len(rows):
-            return
-        for k in range(d):
-            if k != j:
-                change = self.expected[rows, k] - self.expected[rows, j]
-                best = int(change.argmin())
-                self.arcs[j, k], self.movers[j, k] = change[best], rows[best]
-
-    def _open_outside(self) -> None:
-        d = len(self.counts)
-        self.arcs[:d, d] = np.where(self.counts < self.upper, 0.0, np.inf)
-        self.arcs[d, :d] = np.where(self.counts > self.lower, 0.0, np.inf)
-
-    def improve(self, tolerance: float) -> None:
-        """Cancel negative cycles until none is left: the decisions are then optimal."""
-        while True:
-            cycle = _negative_cycle(self.arcs, tolerance)
-            if cycle is None:
-                return
-            d = len(self.counts)
-            pairs = list(zip(cycle, cycle[1:] + cycle[:1], strict=True))
-            moves = [(self.movers[j, k], k) for j, k in pairs if j < d and k < d]
-            for row, k in moves:
-                self.codes[row] = k
-            self.counts = np.bincount(self.codes, minlength=d)
-            for j in {node for node in cycle if node < d}:
-                self._find_moves(j)
-            self._open_outside()
-
-    def marginal(self) -> Floats:
-        """What one more unit of each decision's upper limit saves, (d,)."""
-        return _marginal(_paths(self.arcs)[0], self.counts, self.lower, self.upper)
-
-    def prices(self) -> Floats:
-        """Prices that, added to the costs, make these decisions the cheapest of each row, (d,)."""
-        # Distances from a node and to a node are such prices. Their mean lies inside the set of all
-        # of them, so that rows tie only where their costs do. A limit of 0 has the price infinity.
-        d = len(self.counts)
-        known = self.arcs[np.isfinite(self.arcs)]
-        far = 2.0 * (d + 1) * (1.0 + np.abs(known).max(initial=0.0))  # in place of infinity
-        distance = _paths(np.where(np.isfinite(self.arcs), self.arcs, far))[0]
-        to = distance - distance[d]
-        away = distance[:, [d]] - distance
-        prices = 0.5 * (to.mean(axis=1) + away.mean(axis=0))[:d]
-        if np.isinf(self.arcs[:d, d]).all() or np.isinf(self.arcs[d, :d]).all():
-            prices -= prices.min()  # no limit has room: only differences count
-        prices[self.upper == 0] = np.inf
-        return np.asarray(prices)
+def _graph(
+    E: Floats, codes: Ints, group: Ints, lower: Ints, upper: Ints
+) -> tuple[Ints, Floats, Ints]:
+    """Counts, arcs and the rows that make the moves, for each of several groups of sorted rows."""
+    n_groups, d = lower.shape
+    starts, rows = np.searchsorted(group, np.arange(n_groups)), np.arange(len(E))
+    counts = np.bincount(group * d + codes, minlength=n_groups * d).reshape(-1, d)
+    arcs = np.full((n_groups, d + 1, d + 1), np.inf)
+    movers = np.zeros((n_groups, d, d), dtype=np.intp)
+    for j, k in itertools.permutations(range(d), 2) if len(E) else ():
+        change = np.where(codes == j, E[:, k] - E[:, j], np.inf)
+        arcs[:, j, k] = np.minimum.reduceat(change, starts)
+        cheapest_row = np.where(change == arcs[group, j, k], rows, len(rows))
+        movers[:, j, k] = np.minimum.reduceat(cheapest_row, starts)
+    arcs[:, :d, d] = np.where(counts < upper, 0.0, np.inf)
+    arcs[:, d, :d] = np.where(counts > lower, 0.0, np.inf)
+    return counts, arcs, movers
 
 
 def _negative_cycle(arcs: Floats, tolerance: float) -> list[int] | None:
@@ -362,8 +312,8 @@ def _within_counts(E: Floats, group: Ints, lower: Ints, upper: Ints) -> tuple[In
                 codes[rows], price[many] = own, found
         for g in np.flatnonzero(broken & ~many).tolist():
             rows = members[g]
-            exchange = _exchange(E[rows], lower[g], upper[g])
-            codes[rows], price[g] = exchange.codes, exchange.marginal()
+            codes[rows], counts, arcs = _optimum(E[rows], lower[g], upper[g])
+            price[g] = _marginal(_paths(arcs)[0], counts, lower[g], upper[g])
     return codes, price
 
 
@@ -374,20 +324,10 @@ def _by_paths(E: Floats, codes: Ints, group: Ints, lower: Ints, upper: Ints) -> 
     # sorted by group; `codes` are the cheapest decisions and become the optimum. None if rounding
     # keeps it from ending.
     n_groups, d = lower.shape
-    starts, rows = np.searchsorted(group, np.arange(n_groups)), np.arange(len(E))
     every = np.arange(n_groups)
-    slack = 1e-13 * np.maximum.reduceat(np.abs(E).max(axis=1), starts)
+    slack = 1e-13 * np.maximum.reduceat(np.abs(E).max(axis=1), np.searchsorted(group, every))
     for _ in range(_SMALL * d + 1):  # each path brings a group one row nearer to its limits
-        counts = np.bincount(group * d + codes, minlength=n_groups * d).reshape(-1, d)
-        arcs = np.full((n_groups, d + 1, d + 1), np.inf)
-        movers = np.zeros((n_groups, d, d), dtype=np.intp)
-        for j, k in itertools.permutations(range(d), 2):
-            change = np.where(codes == j, E[:, k] - E[:, j], np.inf)
-            arcs[:, j, k] = np.minimum.reduceat(change, starts)
-            cheapest_row = np.where(change == arcs[group, j, k], rows, len(rows))
-            movers[:, j, k] = np.minimum.reduceat(cheapest_row, starts)
-        arcs[:, :d, d] = np.where(counts < upper, 0.0, np.inf)
-        arcs[:, d, :d] = np.where(counts > lower, 0.0, np.inf)
+        counts, arcs, movers = _graph(E, codes, group, lower, upper)
         over, under = counts > upper, counts < lower
         if not (over | under).any():
             return _marginal(_paths(arcs)[0], counts, lower, upper)
@@ -459,17 +399,35 @@ def _one_limit(E: Floats, codes: Ints, j: int, group: Ints, lower: Ints, upper: 
     return price
 
 
-def _exchange(E: Floats, lower: Ints, upper: Ints) -> Exchange:
-    """The optimum of one group under limits on counts."""
+def _optimum(E: Floats, lower: Ints, upper: Ints) -> tuple[Ints, Ints, Floats]:
+    """The decisions of one group under limits on counts; their counts and the arcs between them."""
     n, d = E.shape
-    codes = cheapest(E)
+    codes, group = cheapest(E), np.zeros(n, np.intp)
     counts = np.bincount(codes, minlength=d)
     limited = np.flatnonzero((lower > 0) | (upper < n))
     if ((counts >= lower) & (counts <= upper)).all():
-        return Exchange(E, codes, lower, upper)
-    if len(limited) == 1:
-        _one_limit(E, codes, int(limited[0]), np.zeros(n, np.intp), lower[limited], upper[limited])
-        return Exchange(E, codes, lower, upper)
+        pass
+    elif len(limited) == 1:
+        _one_limit(E, codes, int(limited[0]), group, lower[limited], upper[limited])
+    else:
+        _by_program(E, codes, limited, lower, upper)
+    # The solver works to a tolerance; the exchanges only to the rounding of the costs.
+    slack = 1e-13 * float(np.abs(E).max(initial=0.0))
+    while True:
+        counts, arcs, movers = (
+            found[0] for found in _graph(E, codes, group, lower[None], upper[None])
+        )
+        cycle = _negative_cycle(arcs, slack)
+        if cycle is None:
+            return codes, counts, arcs
+        for j, k in zip(cycle, cycle[1:] + cycle[:1], strict=True):
+            if j < d and k < d:
+                codes[movers[j, k]] = k
+
+
+def _by_program(E: Floats, codes: Ints, limited: Ints, lower: Ints, upper: Ints) -> None:
+    """Make the cheapest decisions those of least cost within several limits."""
+    n, d = E.shape
     # Only upper limits, whose prices cannot be negative: a row whose cheapest decision has no
     # limit keeps it at any price.
     open_to_change = np.isin(codes, limited) | lower.any()
@@ -487,10 +445,23 @@ def _exchange(E: Floats, lower: Ints, upper: Ints) -> Exchange:
     if found is None or len(found[1]):  # bounds were checked, and vertices are whole
         raise RuntimeError("The linear program of allocate failed. Please report these costs.")
     codes[rows] = found[0]
-    exchange = Exchange(E, codes, lower, upper)
-    # The solver works to a tolerance; the exchanges only to the rounding of the costs.
-    exchange.improve(1e-13 * float(np.abs(E).max(initial=0.0)))
-    return exchange
+
+
+def _inner_prices(arcs: Floats, upper: Ints) -> Floats:
+    """Prices that, added to the costs, make these decisions the cheapest of each row, (d,)."""
+    # Distances from a node and to a node are such prices. Their mean lies inside the set of all
+    # of them, so that rows tie only where their costs do. A limit of 0 has the price infinity.
+    d = len(upper)
+    known = arcs[np.isfinite(arcs)]
+    far = 2.0 * (d + 1) * (1.0 + np.abs(known).max(initial=0.0))  # in place of infinity
+    distance = _paths(np.where(np.isfinite(arcs), arcs, far))[0]
+    to = distance - distance[d]
+    away = distance[:, [d]] - distance
+    prices = 0.5 * (to.mean(axis=1) + away.mean(axis=0))[:d]
+    if np.isinf(arcs[:d, d]).all() or np.isinf(arcs[d, :d]).all():
+        prices -= prices.min()  # no limit has room: only differences count
+    prices[upper == 0] = np.inf
+    return np.asarray(prices)
 
 
 def capacity_prices(
@@ -544,4 +515,5 @@ def capacity_prices(
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
     periods = 1 if per is None else len(grouped(per, len(E), owner, X)[0])
     lower, upper = bounds(capacity, labels, np.array([len(E)]), owner, periods=periods)
-    return _exchange(E, lower[0], upper[0]).prices()
+    _, _, arcs = _optimum(E, lower[0], upper[0])
+    return _inner_prices(arcs, upper[0])

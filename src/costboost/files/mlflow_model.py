@@ -7,7 +7,7 @@
         "fraud_model",
         loader_module="costboost.files.mlflow_model",
         data_path=path,
-        signature=signature_of(model),
+        signature=signature_of(model, X),
     )
 
 MLflow imports this module to load the model, and unpickles nothing. ``examples/mlflow_model.py``
@@ -22,7 +22,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray
-from costboost.files.model import describe_features, load
+from costboost.costs.forms import columns_of
+from costboost.files.model import load
 
 __all__ = ["Served", "signature_of"]
 
@@ -38,7 +39,10 @@ class Served:
         self.model = model
 
     def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> AnyArray:
-        """Decide on the rows of a frame."""
+        """Decide on the raw rows of a frame, found by the names of their columns."""
+        columns = getattr(self.model, "columns_", None)
+        if columns is not None and columns.columns:
+            model_input = columns.read(model_input)
         given = params or {}
         asked = given.get("output", OUTPUTS[0])
         if asked not in OUTPUTS:
@@ -69,10 +73,11 @@ def _load_pyfunc(path: str) -> Served:
     return Served(load(path))
 
 
-def signature_of(model: Any) -> Any:
+def signature_of(model: Any, X: Any = None) -> Any:
     """The MLflow signature of a classifier: columns, decisions, and costs as a parameter."""
+    # With rows of the table that it was fitted on, their own types; without, doubles and texts.
     try:
-        from mlflow.models import ModelSignature
+        from mlflow.models import ModelSignature, infer_signature
         from mlflow.types import ColSpec, ParamSchema, ParamSpec, Schema
     except ImportError as error:
         raise ImportError(
@@ -80,23 +85,28 @@ def signature_of(model: Any) -> Any:
         ) from error
 
     check_is_fitted(model)
-    features = describe_features(model)
-    if features["names"] is None:
+    names = getattr(model, "feature_names_in_", None)
+    if names is None:
         raise ValueError(
             f"signature_of needs the names of columns, and {type(model).__name__} was fitted "
             "without. Fit it on a frame."
         )
-    kinds = features["kinds"] or ["number"] * len(features["names"])
-    columns = {
-        name: "double" if kind == "number" else "string"
-        for name, kind in zip(features["names"], kinds, strict=True)
-    }
-    for name in features["cost_columns"]:
-        columns.setdefault(name, "double")
+    columns = model.columns_.used if hasattr(model, "columns_") else ()
+    numbers = {column.name for column in columns if column.kind in ("number", "boolean")}
+    used = [column.name for column in columns] or list(names)
+    priced = [name for name in columns_of(model.cost_matrix) if name not in used]
+    inputs = Schema(
+        [
+            ColSpec("double" if name in numbers or name in priced else "string", name)
+            for name in (*used, *priced)
+        ]
+    )
+    if X is not None:
+        inputs = infer_signature(X[[*used, *priced]]).inputs
     labels = np.asarray(getattr(model, "decisions_", model.classes_))
     answer = _LABELS.get(labels.dtype.kind, "string")
     return ModelSignature(
-        inputs=Schema([ColSpec(kind, name, required=True) for name, kind in columns.items()]),
+        inputs=inputs,
         outputs=Schema([ColSpec(answer)]),
         params=ParamSchema(
             [

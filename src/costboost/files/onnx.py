@@ -28,6 +28,7 @@ from costboost.algorithms._base import (
     BoostingClassifier,
     shares,
 )
+from costboost.columns import Columns
 from costboost.costs.forms import varies
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import scenarios
@@ -42,6 +43,13 @@ from costboost.trees import CATEGORY, MISSING_LEFT, ZERO, ZERO_MISSING, Trees, f
 _OPSETS = {"": 18, "ai.onnx.ml": 5}
 # The newest that the oldest runtime with version 5 of the tree operator reads.
 _IR_VERSION = 10
+# Names of outputs and of inner values.
+_TAKEN = ("features", "costs", "labels", "probabilities", "expected_costs", "scores", "decision")
+# How the parts of a date are computed; times that say how far from UTC they are become UTC first.
+_PARTS = {
+    "month": "1 to 12", "day": "day of the month, 1 to 31", "weekday": "1 (Monday) to 7 (Sunday)",
+    "hour": "0 to 23; 0 without a time",
+}  # fmt: skip
 
 
 def to_onnx(
@@ -53,9 +61,12 @@ def to_onnx(
 ) -> Any:
     """Write a fitted classifier as an ONNX model.
 
-    The graph takes ``features``, (n, d) double, and answers ``probabilities``, ``expected_costs``
-    and ``decision``, the label. Categorical columns hold the codes that the model's properties
-    list (``categories``); NaN is a missing value.
+    The graph answers ``probabilities``, ``expected_costs`` and ``decision``, the label. Fitted on a
+    frame, it takes an input of shape (n, 1) for each column that the model uses, under the name of
+    the column: numbers and booleans as doubles, NaN is a missing value; categories as texts, others
+    than those of the fit are missing. Parts of dates are inputs of their own (``when_month``); the
+    property ``dates`` of the model says how they are computed. Fitted on an array, it takes
+    ``features``, (n, d) double.
 
     Parameters
     ----------
@@ -77,7 +88,7 @@ def to_onnx(
     """
     check_is_fitted(model)
     _check_costs(model, costs)
-    graph = _Graph(_n_inputs(model), exact)
+    graph = _Graph(model.n_features_in_, exact, getattr(model, "columns_", None))
     if isinstance(model, BinaryBoostingClassifier):
         outputs = _of_two(graph, model, costs)
     elif isinstance(model, BoostingClassifier):
@@ -93,19 +104,6 @@ def to_onnx(
     if path is not None:
         write_bytes(Path(path), made.SerializeToString(deterministic=True))
     return made
-
-
-def _n_inputs(model: Any) -> int:
-    """Number of inputs of a graph: one per column, so columns that have several are refused."""
-    columns = getattr(model, "columns_", None)
-    dates = [column.name for column in columns or () if column.parts]
-    if dates:
-        raise ValueError(
-            f"A graph cannot take dates, and {type(model).__name__} was fitted on the dates "
-            f"{dates[:5]}. Put their parts (month, weekday, hour) into columns of numbers and fit "
-            "it on these."
-        )
-    return int(model.n_features_in_) if columns is None else columns.n_inputs
 
 
 def _check_costs(model: Any, costs: bool) -> None:
@@ -131,7 +129,7 @@ def _check_costs(model: Any, costs: bool) -> None:
 class _Graph:
     """Nodes and constants, with names made up on the way."""
 
-    def __init__(self, n_features: int, exact: bool) -> None:
+    def __init__(self, n_features: int, exact: bool, columns: Columns | None = None) -> None:
         try:
             import onnx
             import onnx.helper
@@ -141,23 +139,55 @@ class _Graph:
                 "to_onnx needs onnx. Install it with: pip install 'costboost[onnx]'"
             ) from error
         self.onnx = onnx
-        self.n_features, self.exact = n_features, exact
+        self.n_features, self.exact = n_features if columns is None else columns.n_inputs, exact
         self.nodes: list[Any] = []
         self.constants: list[Any] = []
         self._known: dict[tuple[Any, ...], str] = {}
+        tensor = onnx.TensorProto
+        self.inputs: list[tuple[str, int, int]] = [("features", tensor.DOUBLE, self.n_features)]
+        if columns is not None and columns.columns:
+            self.inputs = [
+                (name, tensor.STRING if column.kind == "category" else tensor.DOUBLE, 1)
+                for column in columns.used
+                for name in column.inputs
+            ]
+            self._join(columns)
+
+    def _join(self, columns: Columns) -> None:
+        """The table that trees look at: inputs side by side, categories as codes."""
+        taken = [name for name, *_ in self.inputs if name in _TAKEN or name.startswith("/")]
+        if taken:
+            raise ValueError(
+                f"The column {taken[0]!r} has a name that graphs use for something else "
+                f"({', '.join(_TAKEN)}, or names that begin with '/'). Rename it and fit again."
+            )
+        parts: list[str] = []
+        for column in columns.used:
+            if column.kind == "category":
+                texts = np.array(column.categories, dtype=object)
+                codes = np.arange(len(texts), dtype=np.float64)
+                parts.append(
+                    self(
+                        "LabelEncoder", *column.inputs, keys_tensor=texts, values_tensor=codes,
+                        default_tensor=np.array([np.nan]),
+                    )
+                )  # fmt: skip
+            else:
+                parts += column.inputs
+        self("Concat", *parts, axis=1, output="features")
 
     def constant(self, value: Any, dtype: Any = np.float64) -> str:
         """The name of a constant."""
         array = np.asarray(value, dtype=dtype)
         key = (array.dtype.str, array.shape, array.tobytes())
         if key not in self._known:
-            self._known[key] = f"c{len(self._known)}"
+            self._known[key] = f"/c{len(self._known)}"
             self.constants.append(self.onnx.numpy_helper.from_array(array, self._known[key]))
         return self._known[key]
 
     def __call__(self, operator: str, *inputs: Any, output: str = "", **attributes: Any) -> str:
         """Add a node; returns the name of its output. Inputs that are no names are constants."""
-        name = output or f"v{len(self.nodes)}"
+        name = output or f"/v{len(self.nodes)}"
         names = [item if isinstance(item, str) else self.constant(item) for item in inputs]
         attributes = {
             key: self.onnx.numpy_helper.from_array(value)
@@ -165,7 +195,7 @@ class _Graph:
             else value
             for key, value in attributes.items()
         }
-        domain = "ai.onnx.ml" if operator == "TreeEnsemble" else ""
+        domain = "ai.onnx.ml" if operator in ("TreeEnsemble", "LabelEncoder") else ""
         node = self.onnx.helper.make_node(operator, names, [name], domain=domain, **attributes)
         self.nodes.append(node)
         return name
@@ -199,7 +229,7 @@ class _Graph:
         helper, tensor = self.onnx.helper, self.onnx.TensorProto
         info, from_array = helper.make_tensor_value_info, self.onnx.numpy_helper.from_array
         k, labels = len(model.classes_), np.asarray(model.decisions_)
-        inputs = [info("features", tensor.DOUBLE, ["n", self.n_features])]
+        inputs = [info(name, kind, ["n", width]) for name, kind, width in self.inputs]
         if costs:
             inputs.append(info("costs", tensor.DOUBLE, ["n", k, len(labels)]))
         elif any("costs" in node.input for node in self.nodes):
@@ -240,8 +270,17 @@ def _metadata(model: Any) -> dict[str, Any]:
         found["features"] = columns.inputs
     if columns.categorical:
         found["categories"] = {
-            str(j): list(columns.columns[columns.sources[j]].categories)
+            columns.inputs[j]: list(columns.columns[columns.sources[j]].categories)
             for j in columns.categorical
+        }
+    dates = [column for column in columns.used if column.parts]
+    if dates:
+        found["dates"] = {
+            str(column.name): {
+                "format": column.format or "%Y-%m-%d",
+                "inputs": {f"{column.name}_{part}": _PARTS[part] for part in column.parts},
+            }
+            for column in dates
         }
     return found
 

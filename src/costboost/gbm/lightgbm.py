@@ -9,6 +9,7 @@ import lightgbm as lgb
 import numpy as np
 from scipy.optimize import minimize_scalar
 
+from costboost._threads import same_threads
 from costboost._typing import AnyArray, Floats
 from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import Model, TreeModel
@@ -83,14 +84,15 @@ def fit(
     options: dict[str, Any] = (
         {"valid_sets": list(watched.values()), "feval": loss} if watched else {}
     )
-    booster = lgb.train(
-        parameters,
-        train,
-        num_boost_round=rounds.n_rounds,
-        callbacks=[after_round],
-        keep_training_booster=True,  # or LightGBM would copy the trees once more
-        **options,
-    )
+    with same_threads(threads):
+        booster = lgb.train(
+            parameters,
+            train,
+            num_boost_round=rounds.n_rounds,
+            callbacks=[after_round],
+            keep_training_booster=True,  # or LightGBM would copy the trees once more
+            **options,
+        )
     trees = from_lightgbm(booster, rounds.best_round)
     return TreeModel(trees, X.shape[1], "lightgbm", target.is_log_loss, threads)
 
@@ -158,7 +160,8 @@ def fit_forest(
     # A forest for the second of two classes, or one per class.
     for label in [1] if target.n_scores == 1 else range(target.n_scores):
         data.set_label((labels == label).astype(np.float64))
-        forests.append(lgb.train(parameters, data, _TREES, keep_training_booster=True))
+        with same_threads(threads):
+            forests.append(lgb.train(parameters, data, _TREES, keep_training_booster=True))
     scale = _USUAL_SCALE
     if rounds.stop_by is not None:
         held = rounds.sets[rounds.stop_by].X

@@ -25,7 +25,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
 from costboost._utils import is_integer
-from costboost.columns.columns import Column, Columns
+from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
+from costboost.columns.raw import RawTable
 from costboost.costs.expressions import Expression
 from costboost.costs.forms import columns_of, varies
 from costboost.costs.labels import parameter
@@ -223,14 +224,14 @@ class ParquetFiles:
             )
         return [costs]
 
-    def batch_costs(self, costs: Any, table: Any, start: int) -> Any:
+    def batch_costs(self, costs: Any, table: Any, start: int, columns: Columns) -> Any:
         """The costs of a batch, as `fit` and `predict` take them."""
         if isinstance(costs, str):
             return self.numbers(table, costs, start, "costs")
         if isinstance(costs, Mapping):
-            columns = table.select(columns_of(costs)).to_pandas()
+            typed = TypedRows(columns, RawTable(table), self.owner, start)
             return {
-                key: Expression(cell)(columns, rows=range(start, start + len(columns)))
+                key: Expression(cell)(typed, rows=range(start, start + len(typed)))
                 if isinstance(cell, str) and key != "positive"
                 else cell
                 for key, cell in costs.items()
@@ -256,7 +257,7 @@ def _batch_from(start: int) -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        if not start:
+        if not start or isinstance(error, ColumnError):  # which knows the row of the files
             raise
         raise ValueError(f"{error} Here row 0 is row {start} of the files.") from error
 
@@ -295,25 +296,16 @@ class ParquetSource(TrainingRows):
         self.costs = model.cost_matrix if is_mapped else costs
         self.cost_columns = files.cost_columns(self.costs)
         self.shows_features = self.costs is None and varies(model.cost_matrix)
-        self.classes, self.categories = self._scan()
+        self.classes, self.columns = self._scan(model)
         check_classes(self.classes, self.owner)
         self.pricing = Pricing(model.cost_matrix, self.classes, self.owner)
-        self.columns = Columns(
-            tuple(
-                Column(name, "category", categories=tuple(self.categories[name].tolist()))
-                if name in self.categories
-                else Column(name, "number")
-                for name in self.names
-            ),
-            len(self.names),
-        )
         rng = check_random_state(model.random_state)
         self.hold_out = hold_out_rule(model, files.n_rows, len(self.classes), rng)
         self.seeds = [int(rng.randint(LARGEST_SEED))]
         self.totals, self._held_out = self._survey()
 
     def _feature_names(self, features: Sequence[str] | None) -> list[str]:
-        """Names of the feature columns, which must hold numbers or categories."""
+        """Names of the feature columns."""
         rule = parameter("features", self.files.owner)
         if isinstance(features, str):
             raise TypeError(
@@ -329,20 +321,15 @@ class ParquetSource(TrainingRows):
                 f"each once; got {names}{f' with {wrong} among them' if wrong else ''}. Correct "
                 "the list."
             )
-        for name in names:
-            if kind_of(self.files.type_of(name)) == "other":
-                raise ValueError(
-                    f"{rule} must hold numbers, booleans or text, and the column {name!r} holds "
-                    f"{self.files.type_of(name)}. Convert it, or list the features without it."
-                )
         return names
 
-    def _scan(self) -> tuple[AnyArray, dict[str, AnyArray]]:
-        """One pass over the target and the categorical columns, for what they hold."""
+    def _scan(self, model: Any) -> tuple[AnyArray, Columns]:
+        """One pass over the target and the features, for what they hold."""
         rule = parameter("target", self.files.owner)
-        named = [n for n in self.names if kind_of(self.files.type_of(n)) == "category"]
-        found: dict[str, AnyArray] = {}
-        for start, table in self.files.batches([self.target, *named], self.batch_rows):
+        classes: AnyArray | None = None
+        seen: dict[Any, Seen] = {}
+        for start, table in self.files.batches([self.target, *self.names], self.batch_rows):
+            seen = look(table.select(self.names), model.columns, seen)
             missing = table[self.target].is_null(nan_is_null=True).to_numpy()
             if missing.any():
                 raise ValueError(
@@ -350,16 +337,16 @@ class ParquetSource(TrainingRows):
                     f"row and is missing in row {start + int(missing.argmax())} of the files, "
                     "counted from 0. Leave out rows without a class."
                 )
-            for name in table.column_names:
-                values = table[name].unique().drop_null().to_numpy(zero_copy_only=False)
-                found[name] = np.unique(np.concatenate([found.get(name, values[:0]), values]))
-            if type_of_target(found[self.target]) == "continuous":
+            values = table[self.target].unique().drop_null().to_numpy(zero_copy_only=False)
+            classes = np.unique(values if classes is None else np.concatenate([classes, values]))
+            if type_of_target(classes) == "continuous":
                 raise ValueError(
                     f"{rule} must name a column of classes, and {self.target!r} holds continuous "
-                    f"numbers, such as {found[self.target][:3].tolist()}. Name another, or cut it "
-                    "into classes."
+                    f"numbers, such as {classes[:3].tolist()}. Name another, or cut it into "
+                    "classes."
                 )
-        return found.pop(self.target), found
+        assert classes is not None
+        return classes, model._learn_columns(seen, self.target)
 
     def _survey(self) -> tuple[Totals, PricedRows | None]:
         """One pass over the rows that reads no features: sums, and the held-out rows."""
@@ -388,8 +375,8 @@ class ParquetSource(TrainingRows):
             labels = table[self.target]
             known = pa.array(self.classes, type=labels.type)
             codes = np.asarray(pc.index_in(labels, value_set=known).to_numpy(), dtype=np.intp)
+            given = self.files.batch_costs(self.costs, table, start, self.columns)
             with _batch_from(start):
-                given = self.files.batch_costs(self.costs, table, start)
                 X = table.select(self.names).to_pandas() if self.shows_features else None
                 costs = self.pricing.resolve(given, X, codes)
             matrix = self._matrix_of(table, start) if features else None
@@ -411,20 +398,14 @@ class ParquetSource(TrainingRows):
 
     def _matrix_of(self, table: Any, start: int) -> AnyArray:
         """Features in single precision, categories as codes."""
-        X = np.empty((table.num_rows, len(self.names)), dtype=np.float32)
-        for j, name in enumerate(self.names):
-            column = table[name]
-            if name in self.categories:
-                known = pa.array(self.categories[name], type=column.type)
-                column = pc.index_in(column, value_set=known, skip_nulls=True)
-            with np.errstate(over="ignore"):
-                X[:, j] = column.cast("float64", safe=False).to_numpy()
+        with np.errstate(over="ignore"):
+            X = self.columns.encode(table, self.files.owner, start).astype(np.float32)
         if np.isinf(X).any():
             row, j = np.argwhere(np.isinf(X))[0]
             raise ValueError(
                 f"Features of {self.files.owner} must be finite in single precision or missing, "
-                f"and the column {self.names[j]!r} is not in row {start + row} of the files, "
-                "counted from 0. Replace the value, or make it missing."
+                f"and the column {self.columns.inputs[j]!r} is not in row {start + row} of the "
+                "files, counted from 0. Replace the value, or make it missing."
             )
         return X
 
@@ -453,7 +434,7 @@ class ParquetSource(TrainingRows):
         names = [rounds.stop_by] if rounds.stop_by else []
         # Bytes on disk that quantised features may take; measured, and rounded up.
         wide = int(kind.parameters.get("max_bin") or 256) > 256
-        n_bytes = self.totals.rows * (len(self.names) * (10 if wide else 6) + 16) + 2**20
+        n_bytes = self.totals.rows * (self.columns.n_inputs * (10 if wide else 6) + 16) + 2**20
         with spill_folder(n_bytes, self.files.owner) as folder:
             matrix = partial(self._matrix, kind, target, types, threads)
             rows = matrix(folder / "train")
@@ -628,7 +609,11 @@ def predict_parquet(
             f"{parameter('output', owner)} must be another file than those read, got "
             f"{str(output)!r}. Choose another name."
         )
-    features = model.feature_names_in_.tolist()
+    features = [column.name for column in model.columns_.used]
+    for path, schema in files.schemas.items():
+        for name in features:
+            if name not in schema.names:
+                raise model.columns_.lacks(name, schema.names, str(path))
     is_mapped = costs is None and isinstance(model.cost_matrix, Mapping)
     if is_mapped and varies(model.cost_matrix) and hasattr(model, "predict_proba"):
         costs = model.cost_matrix  # its expressions may name columns that are no features
@@ -637,18 +622,18 @@ def predict_parquet(
     writer = None
     try:
         for start, table in files.batches(columns, files.batch_rows(batch_rows, len(columns))):
-            frame = table.select(features).to_pandas()
+            rows = model.columns_.read(table, owner, start)
             result = {name: table[name] for name in keep}
+            known = files.batch_costs(costs, table, start, model.columns_)
             with _batch_from(start):
-                known = files.batch_costs(costs, table, start)
-                answer = model._answer(frame, known, proba=proba)
+                answer = model._answer(rows, known, proba=proba)
             result["decision"] = pa.array(answer.costs.decisions[answer.codes])
             if proba and answer.proba is not None:
                 result.update(zip(chances, map(pa.array, answer.proba.T), strict=True))
-            rows = pa.table(result)
+            written_rows = pa.table(result)
             if writer is None:
-                writer = pq.ParquetWriter(partial, rows.schema)
-            writer.write_table(rows)
+                writer = pq.ParquetWriter(partial, written_rows.schema)
+            writer.write_table(written_rows)
     except BaseException:
         if writer is not None:
             writer.close()

@@ -11,10 +11,10 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost.columns import Columns
-from costboost.columns.raw import is_sparse
+from costboost.columns import Columns, TypedRows
+from costboost.columns.raw import RawTable, is_sparse
 from costboost.costs import Costs, CostSummary
-from costboost.costs.forms import decisions_of, varies
+from costboost.costs.forms import columns_of, decisions_of, varies
 from costboost.costs.table import mean_prices
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class Pricing:
     classes: AnyArray
     owner: str
     as_classes: bool = False
+    columns: Columns | None = None  # by which expressions read the rows
 
     @property
     def needs_columns(self) -> bool:
@@ -52,6 +53,8 @@ class Pricing:
 
     def resolve(self, costs: Any, X: Any, codes: Ints) -> Costs:
         """Costs of some rows; uncertain ones by their means."""
+        if self.columns is not None and self.columns.columns and columns_of(self.cost_matrix):
+            X = X if X is None else TypedRows(self.columns, RawTable(X), f"X of {self.owner}", 0)
         shape: tuple[int, ...] = getattr(costs, "shape", ())
         names: AnyArray | None = None
         if self.cost_matrix is not None and len(shape) > 1 and not hasattr(costs, "columns"):

@@ -1,0 +1,241 @@
+"""Drawn tables through every door: one set of decisions, bit for bit, or the same clear error.
+
+A door takes a fitted classifier, raw rows (texts as a CSV file holds them, or typed values) and a
+folder, and returns the decisions. Add a door to `DOORS`.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import costboost
+from costboost import AdaC2Classifier, ColumnWarning, CostBoostClassifier
+
+N = 400
+DATES = ["%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%d.%m.%Y", "%Y/%m/%d %H:%M"]
+MODELS = {
+    "CostBoost": lambda **more: CostBoostClassifier(
+        {"fn": "amount", "fp": 5, "positive": "bad"}, n_estimators=12, ensemble=2, n_jobs=1,
+        random_state=0, learning_rate=0.3, **more
+    ),
+    "xgboost": lambda **more: CostBoostClassifier(
+        {"fn": "amount", "fp": 5, "positive": "bad"}, n_estimators=12, ensemble=1, n_jobs=1,
+        random_state=0, engine="xgboost", **more
+    ),
+    "AdaC2": lambda **more: AdaC2Classifier(
+        {"fn": 3, "fp": 1, "positive": "bad"}, n_estimators=8, **more
+    ),
+}  # fmt: skip
+
+
+def drawn(seed):
+    """Columns as texts (None: missing) and as typed values, and the labels."""
+    rng = np.random.default_rng(seed)
+    amount, size = rng.lognormal(3, 1, N).round(2) + 1, rng.integers(0, 50, N)
+    country = rng.choice(["de", "fr", "it", "New Zealand"], N)
+    flag = rng.random(N) < 0.4
+    start = np.datetime64("2023-01-01T00:00") + rng.integers(0, 900 * 24 * 60, N) * np.timedelta64(
+        1, "m"
+    )
+    when = pd.Series(start)
+    form = DATES[seed % len(DATES)]
+    score = 1.5 * (country == "fr") + 0.04 * size + flag + 0.5 * (when.dt.hour > 12)
+    y = np.where(score + rng.normal(0, 0.4, N) > 2, "bad", "good")
+    gap = rng.random(N) < 0.1
+    mark = ["?", "NA", "-", ""][seed % 4]
+    comma = seed % 2 == 0
+    texts = {
+        "row_id": [f"r{i}" for i in range(N)],
+        "customer_id": [str(1000 + i) for i in range(N)],
+        "amount": [(f"{a}".replace(".", ",") if comma else f"{a}") for a in amount],
+        "size": [mark if g else f"{s:03d}" for g, s in zip(gap, size, strict=True)],
+        "zip": [str(z) for z in rng.integers(10, 20, N)],
+        "country": [None if g else f" {c} " for g, c in zip(gap, country, strict=True)],
+        "flag": [["true", "True", "TRUE"][seed % 3] if f else "false" for f in flag],
+        "when": when.dt.strftime(form).tolist(),
+        "nothing": [None] * N,
+        "always": ["kg"] * N,
+    }
+    typed = {
+        **texts,
+        "customer_id": np.arange(1000, 1000 + N),
+        "amount": amount,
+        "size": np.where(gap, np.nan, size),
+        "zip": np.array(texts["zip"], dtype=int),
+        "country": [None if g else c for g, c in zip(gap, country, strict=True)],
+        "flag": flag,
+        "when": pd.to_datetime(when.dt.strftime(form), format=form),
+    }
+    return pd.DataFrame(texts, dtype=object), pd.DataFrame(typed), pd.Series(y, name="truth")
+
+
+def polars_of(frame):
+    return pl.DataFrame({name: frame[name].tolist() for name in frame}, strict=False)
+
+
+def saved(model, frame, folder):
+    return costboost.load(model.save(folder / "m.costboost")).predict(frame)
+
+
+def parquet(model, frame, folder):
+    if not hasattr(model, "predict_parquet"):
+        return model.predict(frame)
+    pq.write_table(pa.Table.from_pandas(frame), folder / "rows.parquet")
+    out = model.predict_parquet(folder / "rows.parquet", folder / "out.parquet", batch_rows=70)
+    return pd.read_parquet(out)["decision"].to_numpy()
+
+
+# By name, with an unknown column and in another order.
+def records(model, frame, folder):
+    columns = {"new": list(range(len(frame)))}
+    columns |= {
+        name: [None if value is None or value != value else value for value in frame[name].tolist()]
+        for name in reversed(list(frame))
+    }
+    return model.predict(model.columns_.read(columns, "The records"))
+
+
+DOORS = {
+    "pandas": lambda model, frame, folder: model.predict(frame),
+    "polars": lambda model, frame, folder: model.predict(polars_of(frame)),
+    "arrow": lambda model, frame, folder: model.predict(pa.Table.from_pandas(frame)),
+    "with the target": lambda model, frame, folder: model.predict(frame.assign(truth="good")),
+    "without what is left out": lambda model, frame, folder: model.predict(
+        frame[[column.name for column in model.columns_.used]]
+    ),
+    "records": records,
+    "saved": saved,
+    "parquet": parquet,
+}
+
+
+def fitted(name, frame, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", costboost.CollapseWarning)
+        with pytest.warns(ColumnWarning, match=r"'row_id'.*'customer_id'"):
+            return MODELS[name](columns={"zip": "category"}).fit(frame, y)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", MODELS)
+def test_one_set_of_decisions(name, seed, tmp_path):
+    texts, typed, y = drawn(seed)
+    model, other = fitted(name, texts, y), fitted(name, typed, y)
+    assert [c.is_used for c in model.columns_] == [c.is_used for c in other.columns_]
+    assert model.columns_.inputs == other.columns_.inputs
+    expected = model.predict(texts)
+    assert len(set(expected.tolist())) == 2
+    rows = {"text": texts, "typed": typed}
+    for form, frame in rows.items():
+        for door, decide in DOORS.items():
+            for one in (model, other):
+                # A model that has seen numbers, and no texts, knows no decimal comma and no marks.
+                usual = {"amount": {",": "."}, "size": {r"^[?-]$": "NA"}}
+                is_odd = one is other and form == "text"
+                given = texts.replace(usual, regex=True) if is_odd else frame
+                found = decide(one, given, tmp_path)
+                np.testing.assert_array_equal(found, expected, err_msg=f"{form}, {door}")
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_new_categories_are_missing(name, tmp_path):
+    texts, _, y = drawn(1)
+    model = fitted(name, texts, y)
+    gone, new = texts.assign(country=None), texts.assign(country="Atlantis")
+    expected = model.predict(gone)
+    for decide in DOORS.values():
+        np.testing.assert_array_equal(decide(model, new, tmp_path), expected)
+
+
+def changed(name, row, value):
+    def change(frame):
+        frame = frame.copy()
+        frame.loc[row, name] = value
+        return frame
+
+    return change
+
+
+ERRORS = {
+    "a word for a number": (
+        changed("size", 7, "many"), r"'size' must hold numbers.*'many' \(row 7"
+    ),
+    "no date": (changed("when", 9, "soon"), r"'when' must hold dates like .*'soon' \(row 9"),
+    "no boolean": (changed("flag", 3, "maybe"), r"'flag' must hold true or false.*'maybe' \(row 3"),
+    "no column": (
+        lambda frame: frame.rename(columns={"country": "countries"}), "country.*Is it 'countries'"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ERRORS)
+def test_the_same_error_at_every_door(case, tmp_path):
+    texts, _, y = drawn(3)
+    model = fitted("CostBoost", texts, y)
+    change, words = ERRORS[case]
+    bad = change(texts)
+    for door, decide in DOORS.items():
+        if case == "no column" and door == "without what is left out":
+            continue
+        with pytest.raises(ValueError, match=f"(?s){words}"):
+            decide(model, bad, tmp_path)
+
+
+def test_duplicated_and_reordered_columns():
+    texts, _, y = drawn(0)
+    model = fitted("CostBoost", texts, y)
+    twice = pd.concat([texts, texts[["size"]]], axis=1)
+    with pytest.raises(ValueError, match="'size' appears 2 times"):
+        MODELS["CostBoost"]().fit(twice, y)
+    with pytest.raises(ValueError, match="'size' appears 2 times"):
+        model.predict(twice)
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(texts[list(texts)[::-1]])
+    with pytest.raises(ValueError, match="unseen at fit time"):
+        model.predict(texts.assign(unknown=1))
+
+
+def test_parquet_and_memory_learn_the_same(tmp_path):
+    texts, typed, y = drawn(2)
+    for frame in (texts, typed):
+        pq.write_table(pa.Table.from_pandas(frame.assign(truth=y)), tmp_path / "all.parquet")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            whole = MODELS["xgboost"](columns={"zip": "category"}).fit(frame, y)
+            model = MODELS["xgboost"](columns={"zip": "category"}).fit_parquet(
+                tmp_path / "all.parquet", "truth", batch_rows=90
+            )
+        assert list(model.columns_) == list(whole.columns_)
+        np.testing.assert_array_equal(model.predict(frame), whole.predict(frame))
+
+
+def test_what_the_user_says_and_what_is_wrong_with_it():
+    frame = pd.DataFrame(
+        {
+            "a": [f"{d:02d}/{d:02d}/2025" for d in range(1, 13)] * 10,
+            "b": [1, 2] * 60,
+            "c": ["x"] * 120,
+        }
+    )
+    y = [0, 1] * 60
+    with pytest.warns(ColumnWarning, match=r"day or month first\? Say columns=\{'a': '%d/%m/%Y'\}"):
+        AdaC2Classifier().fit(frame, y)
+    model = AdaC2Classifier(columns={"a": "%d/%m/%Y"}).fit(frame, y)
+    assert model.columns_["a"].parts == ("month", "day", "weekday")
+    for columns, words in {
+        ("aa", "date"): "'aa', which X does not have. Did you mean 'a'",
+        ("a", "dates"): "must say of 'a' one of",
+        ("a", "number"): "says that 'a' is 'number', and it holds '01/01/2025'",
+        ("c", "date"): "says that 'c' is 'date', and it holds 'x'",
+    }.items():
+        with pytest.raises(ValueError, match=words):
+            AdaC2Classifier(columns=dict([columns])).fit(frame, y)
+    with pytest.raises(ValueError, match="No column is left to learn from"):
+        AdaC2Classifier().fit(frame[["c"]], y)
