@@ -197,7 +197,7 @@ def test_columns_of_ids_are_named_and_left_out_and_dates_become_parts():
         model = quick().fit(X, y)
     since = pd.to_datetime(X["since"])
     plain = X.drop(columns=["customer", "since"])
-    plain.insert(4, "weekday", since.dt.dayofweek + 1)
+    plain.insert(4, "weekday", since.dt.day_of_week + 1)
     plain.insert(5, "hour", since.dt.hour)
     by_hand = quick().fit(plain, y)
     np.testing.assert_array_equal(model.predict_proba(X), by_hand.predict_proba(plain))

@@ -333,6 +333,11 @@ def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
     check_table(X, owner)
     validate_data(classifier, X, skip_check_array=True)
+    if np.ndim(X) == 1 and not hasattr(X, "columns"):
+        raise ValueError(
+            f"Expected 2D array as X of {owner}, got an array of shape {np.shape(X)}. Use "
+            "X.reshape(-1, 1) for a single feature."
+        )
     if getattr(classifier, "n_features_in_", None) == 0:
         raise ValueError(
             f"Found array with 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required "
