@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from costboost import CollapseWarning, MinCostClassifier
+from costboost import AdaMECClassifier, CollapseWarning, MinCostClassifier
 from costboost.costs import Costs, per_row
 from costboost.datasets import make_fraud, make_gaussians_2d
 
@@ -254,3 +254,15 @@ def test_errors_and_nan_of_the_estimator_are_named(how, message):
     X, y = np.arange(12.0).reshape(6, 2), [0, 1, 0, 1, 0, 1]
     with pytest.raises(ValueError, match=message):
         MinCostClassifier(Failing(how)).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [MinCostClassifier, AdaMECClassifier])
+def test_raw_rows_of_text_are_decided_as_the_typed_ones(kind: type) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"a": rng.normal(size=300), "k": rng.choice(list("xyz"), 300)})
+    y = pd.Series((X["a"] + (X["k"] == "x") + rng.normal(size=300) > 0).astype(int), name="t")
+    model = kind(cost_matrix={"fn": 3, "fp": 1}).fit(X, y)
+    raw = pl.from_pandas(X.assign(id=7, t=y)).cast(pl.String)
+    np.testing.assert_array_equal(
+        model.predict_proba(model.columns_.read(raw)), model.predict_proba(X)
+    )

@@ -11,7 +11,8 @@ from typing import Any, ClassVar
 
 from costboost._utils import COLUMNS, Constraint, Recipe, integer
 from costboost.algorithms.landesa2012 import AdaBoostCClassifier
-from costboost.wrappers.min_cost import Calibration, MinCostClassifier
+from costboost.columns import TypedRows
+from costboost.wrappers.min_cost import Calibration, MinCostClassifier, check_features
 
 __all__ = ["AdaMECClassifier"]
 
@@ -145,6 +146,10 @@ class AdaMECClassifier(MinCostClassifier):
         self.max_leaves = max_leaves
         self.random_state = random_state
         self.columns = columns
+
+    def _rows_for_model(self, X: Any) -> Any:
+        """X as it was passed: AdaBoost reads columns itself."""
+        return X if isinstance(X, TypedRows) else check_features(self, X)
 
     def _model(self, n_samples: int = 0) -> Any:
         """AdaBoost."""

@@ -465,7 +465,10 @@ def _check_names(of: str, names: frozenset[str]) -> None:
     if issubclass(cls, BaseEstimator):
         odd = sorted(set(cls._get_param_names()) - names)
     elif dataclasses.is_dataclass(cls):
-        odd = sorted({field.name for field in dataclasses.fields(cls)} ^ names)
+        # A field that is newer than the file has its default, which the class holds.
+        fields = {f.name: f.default is dataclasses.MISSING for f in dataclasses.fields(cls)}
+        needed = {name for name, is_needed in fields.items() if is_needed}
+        odd = sorted((names - fields.keys()) | (needed - names))
     else:
         odd = []
     if odd:

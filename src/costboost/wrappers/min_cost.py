@@ -203,8 +203,8 @@ class MinCostClassifier(CostSensitiveClassifier):
             self.columns_ = Columns.of_array(self.n_features_in_)
             if has_columns(X):
                 self.columns_ = self._learn_columns(look(X, self.columns), target)
-            rows = self._rows_for_lightgbm(X)
-            if self.columns_.categorical:
+            rows = self._rows_for_model(X)
+            if self.columns_.categorical and isinstance(model, LGBMClassifier):
                 arguments["categorical_feature"] = self.columns_.categorical
                 if get_config()["enable_metadata_routing"]:
                     model.set_fit_request(categorical_feature=True)
@@ -269,7 +269,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         """
         check_is_fitted(self)
         is_usual = self.estimator is None
-        rows = self._rows_for_lightgbm(X) if is_usual else check_features(self, X)
+        rows = self._rows_for_model(X) if is_usual else check_features(self, X)
         try:
             proba = np.asarray(self.estimator_.predict_proba(rows), dtype=np.float64)
         except MemoryError:
@@ -284,7 +284,7 @@ class MinCostClassifier(CostSensitiveClassifier):
             )
         return proba
 
-    def _rows_for_lightgbm(self, X: Any) -> Any:
+    def _rows_for_model(self, X: Any) -> Any:
         """X as numbers, for the default estimator."""
         if isinstance(X, TypedRows):
             return X.matrix()
@@ -310,7 +310,8 @@ class MinCostClassifier(CostSensitiveClassifier):
             )
         found = [np.asarray(model.feature_importances_, dtype=np.float64) for model in models]
         mean = np.asarray(np.mean(found, axis=0))
-        return mean if self.estimator is not None else self.columns_.by_column(mean)
+        is_lightgbm = self.estimator is None and isinstance(models[0], LGBMClassifier)
+        return self.columns_.by_column(mean) if is_lightgbm else mean
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
