@@ -146,6 +146,7 @@ def test_predict(world: World, tmp_path: Path) -> None:
             "lacks the column 'hour', which the model needs. Is it 'hours'?",
         ),
         (late, "'hour' must hold numbers, as in fit, got 'noon' (row 652)"),
+        (frame.assign(hour=[*[1.0] * 60, np.inf, *[1.0] * 639]), "column 'hour', row 62. Correct"),
         (frame.assign(decision="mine"), "has a column 'decision' already"),
     ):
         rows.to_csv(file, index=False)

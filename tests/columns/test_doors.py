@@ -6,6 +6,7 @@ folder, and returns the decisions. Add a door to `DOORS`.
 
 from __future__ import annotations
 
+import json
 import warnings
 
 import numpy as np
@@ -17,6 +18,11 @@ import pytest
 
 import costboost
 from costboost import AdaC2Classifier, ColumnWarning, CostBoostClassifier
+from costboost.files.mlflow_model import Served
+from costboost.serve import Settings
+from costboost.serve.app import create_app
+from costboost.serve.scoring import Service
+from serve.models import Client
 
 N = 400
 DATES = ["%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M", "%d.%m.%Y", "%Y/%m/%d %H:%M"]
@@ -102,7 +108,22 @@ def records(model, frame, folder):
     return model.predict(model.columns_.read(columns, "The records"))
 
 
+def service(model, frame, folder):
+    """Records in JSON, with an unknown column and in another order."""
+    turned = frame[frame.columns[::-1]].assign(new=range(len(frame))).astype(object)
+    text = turned.where(turned.notna(), None).to_json(orient="records", date_format="iso")
+    rows = json.loads(text)
+    app = create_app(Settings(folder), lambda: Service(model, "test"))
+    answer = Client(app).decide({"records": rows})
+    if answer.status_code != 200:
+        raise ValueError(answer.json()["error"]["message"])
+    assert [row["given"]["new"] for row in answer.json()["rows"]] == list(range(len(frame)))
+    return np.array([row["decision"] for row in answer.json()["rows"]])
+
+
 DOORS = {
+    "service": service,
+    "MLflow": lambda model, frame, folder: Served(model).predict(frame[frame.columns[::-1]]),
     "pandas": lambda model, frame, folder: model.predict(frame),
     "polars": lambda model, frame, folder: model.predict(polars_of(frame)),
     "arrow": lambda model, frame, folder: model.predict(pa.Table.from_pandas(frame)),

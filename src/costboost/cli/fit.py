@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from costboost.cli.problem import CostProblem, LabelledRows
-    from costboost.columns import Column, Source
+    from costboost.columns import Source
 
 SAMPLE = 200_000
 """Number of first rows from which the types of the columns are inferred, if not all are read."""
@@ -101,10 +101,7 @@ def fit(
     problem = asked.read(SAMPLE if from_disk else None)
     notes = list(problem.notes)
     if from_disk:
-        notes.append(f"Columns are those of the first {SAMPLE:,} rows; all rows are checked.")
-        dates = [column.name for column in problem.columns.used if column.kind == "date"]
-        if dates:
-            notes.append(f"Dates are not used when training from disk: {', '.join(dates)}.")
+        notes.append(f"Columns are shown as in the first {SAMPLE:,} rows; all rows count.")
     facts = {**(problem.facts or {}), "nothing": nothing}
     size = f"{problem.source.size:,} bytes" if from_disk else f"{len(problem.rows):,} rows"
     place = ", from disk" if from_disk else ""
@@ -283,6 +280,8 @@ def _on_disk(
     from costboost.columns import writer
 
     model = learner.build(problem, engine="xgboost", ensemble=1)
+    features = [one.name for one in problem.columns if one.name != asked.weight_column]
+    model.set_params(columns={k: v for k, v in problem.kinds.items() if k in features} or None)
     files = folder / "train.parquet", folder / "test.parquet"
     rng, counts = np.random.default_rng(learner.seed), [0, 0]
     with talk.status("Converting the rows"), writer(files[0]) as train, writer(files[1]) as tests:
@@ -298,7 +297,6 @@ def _on_disk(
 
     def fit() -> None:
         with talk.status("Training"):
-            features = [column.name for column in _features(problem)]
             model.fit_parquet(
                 files[0], problem.target, sample_weight=asked.weight_column, features=features
             )
@@ -313,35 +311,18 @@ def _on_disk(
     return Task(model, fit, held_out, counts[0], counts[1], test or "at random")
 
 
-def _features(problem: CostProblem) -> list[Column]:
-    return [column for column in problem.columns.used if column.kind != "date"]
-
-
 def _typed_rows(source: Source, problem: CostProblem) -> Iterator[pl.DataFrame]:
-    """Columns as what they hold, batch by batch: features, what the costs name, target, weight."""
+    """Rows that have a label, batch by batch; labels and weights as what they are."""
     import numpy as np
     import polars as pl
 
     from costboost.cli.problem import has_label, read_rows
-    from costboost.costs.forms import columns_of
 
-    columns, done = problem.columns, int(source.is_text) + 1
     classes, facts = np.unique(problem.rows.y).tolist(), problem.facts or {}
-    priced = columns_of(problem.cost_matrix)
-    wanted = [*_features(problem), *(c for c in columns if c.name in priced and not c.is_used)]
     for frame in source.batches(SAMPLE):
-        raw = columns.read(frame, source.name, done)
-        values = {
-            one.name: pl.Series(raw[one.name].tolist(), dtype=pl.String)
-            if one.kind == "category"
-            else raw[one.name]
-            for one in wanted
-        }
-        known = frame.filter(has_label(frame[columns.target]))
-        rows = read_rows(known, columns, classes, facts, source.name)
-        found = pl.DataFrame(values).filter(has_label(frame[columns.target]))
-        found = found.with_columns(pl.Series(columns.target, rows.y))
+        known = frame.filter(has_label(frame[problem.target]))
+        rows = read_rows(known, problem.columns, classes, facts, source.name)
+        found = known.with_columns(pl.Series(problem.target, rows.y))
         if rows.weights is not None:
             found = found.with_columns(pl.Series(facts["weight"], rows.weights))
-        done += frame.height
         yield found

@@ -875,6 +875,14 @@ class TypedRows:
         j = 0
         for column in self.known.used:
             for values in column.encode(self.table[column.name], self.where, self.first):
+                if column.kind == "number" and np.isinf(values).any():
+                    row = int(np.isinf(values).argmax())
+                    raise ColumnError(
+                        f"Input X contains infinity: {self.where}, column {column.name!r}, row "
+                        f"{self.first + row}. Correct the value, or leave it empty.",
+                        column.name,
+                        row,
+                    )
                 found[:, j] = values
                 j += 1
         return found

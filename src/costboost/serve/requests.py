@@ -455,9 +455,11 @@ def _schema_of(column: Column) -> dict[str, Any]:
     if column.kind == "date":
         form = column.format or "%Y-%m-%d"
         return {"type": ["string", "null"], "description": f"A date, written as {form}."}
-    if column.kind != "category":
-        what = f"A {column.kind}, or a text that is one." if column.kind != "other" else ""
-        return {"type": _ALL, **({"description": what} if what else {})}
+    if column.kind in ("number", "boolean"):
+        what = f"A {column.kind}; a text that is one is read, too."
+        return {"type": [column.kind, "null"], "description": what}
+    if column.kind == "other":
+        return {"type": _ALL}
     found: dict[str, Any] = {"type": _ALL}
     found["description"] = "A value that training has not seen counts as missing."
     if len(column.categories) <= 200:
