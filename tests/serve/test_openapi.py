@@ -12,8 +12,8 @@ from schemathesis import GenerationMode
 
 from serve.models import client_of
 
-# More of them: COSTBOOST_EXAMPLES=2000 pytest tests/serve/test_openapi.py; 20 in `make trust`.
-EXAMPLES = int(os.environ.get("COSTBOOST_EXAMPLES", 20 if "COSTBOOST_TRUST" in os.environ else 6))
+# More of them: COSTBOOST_EXAMPLES=2000 pytest tests/serve/test_openapi.py; 100 in `make trust`.
+EXAMPLES = int(os.environ.get("COSTBOOST_EXAMPLES", 100 if "COSTBOOST_TRUST" in os.environ else 30))
 MODES = [GenerationMode.POSITIVE, GenerationMode.NEGATIVE]
 
 

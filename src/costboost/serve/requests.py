@@ -98,6 +98,8 @@ class Requests:
         self.names = {str(column.name): column.name for column in self.columns}
         priced = {str(name): name for name in columns_of(model.cost_matrix)}
         self.required = {str(column.name): column.name for column in self.columns.used} | priced
+        # Where an expression says what a missing value counts as, its columns may be null.
+        self._priced = () if "coalesce(" in str(model.cost_matrix) else tuple(priced)
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.truths = {str(label): j for j, label in enumerate(self.classes.tolist())}
@@ -188,10 +190,12 @@ class Requests:
     def row_schema(self) -> dict[str, Any]:
         """The JSON Schema of one row; columns that the model does not use are passed on."""
         known = {str(column.name): _schema_of(column) for column in self.columns}
-        priced = {name: {"type": _ALL} for name in self.required if name not in known}
+        known |= {name: {"type": _ALL} for name in self.required if name not in known}
+        for name in self._priced:  # a missing value would be a missing cost
+            known[name]["type"] = [kind for kind in known[name]["type"] if kind != "null"]
         return {
             "type": "object",
-            "properties": {**known, **priced},
+            "properties": known,
             "required": list(self.required),
             "additionalProperties": {"type": _ALL},
         }
@@ -451,7 +455,7 @@ def _typed(name: str, fields: dict[str, Any]) -> Any:
 def _schema_of(column: Column) -> dict[str, Any]:
     """The JSON Schema of a cell."""
     if not column.is_used:
-        return {"type": _ALL, "description": f"Not used: {column.note}."}
+        return {"type": [*_ALL], "description": f"Not used: {column.note}."}
     if column.kind == "date":
         form = column.format or "%Y-%m-%d"
         return {"type": ["string", "null"], "description": f"A date, written as {form}."}
