@@ -29,7 +29,7 @@ MODELS = {
     "LpCSB": lambda: LpCSBClassifier(COSTS, n_estimators=5, random_state=0),
     "MinCost": lambda: MinCostClassifier(cost_matrix=COSTS, n_jobs=1),
 }
-READERS = ("CostBoost", "AdaC2", "LpCSB")  # they read text themselves; MinCost hands it on
+READERS = tuple(MODELS)
 BACKENDS = ("numpy", "numpy_nullable", "pyarrow", "polars")
 
 

@@ -211,6 +211,18 @@ def cost_scorer(
     return scorer(_Decided(y_pred), X, y_true, sample_weight=sample_weight, costs=costs)
 
 
+@_public
+def verdict(
+    y_true, y_pred, *, cost_matrix=None, costs=None, labels=None, sample_weight=None, X=None
+):
+    """Numbers of `metrics.verdict`: the gain, and its interval where it is finite by promise."""
+    found = metrics.verdict(
+        y_true, y_pred, cost_matrix=cost_matrix, costs=costs, labels=labels,
+        sample_weight=sample_weight, X=X,
+    )  # fmt: skip
+    return np.array([found.gain, *(edge for edge in (found.low, found.high) if np.isfinite(edge))])
+
+
 class _Decided(ClassifierMixin, BaseEstimator):
     """A classifier whose decisions are known."""
 
@@ -229,6 +241,7 @@ METRICS: dict[Any, tuple[tuple[str, ...], Any]] = {
     metrics.savings_score: (_ALL, None),
     cost_by: (_ALL, None),
     cost_scorer: (_ALL, None),
+    verdict: (_ALL, None),
     cost_by_threshold: (_ALL, 2),
     cost_curve: (_NO_COSTS, 2),
     metrics.g_mean: (_NO_WEIGHTS, None),
