@@ -166,10 +166,6 @@ def amounts(rng, y):
     return per_row(fn=rng.exponential(9.0, len(y)), fp=2)
 
 
-def all_but_one(rng, y):
-    return per_row(fn=5.0 + (np.arange(len(y)) == 0), fp=2)
-
-
 def test_entries_that_follow_from_each_other_need_one_booster():
     def affine(rng, y):
         amount = rng.exponential(9.0, len(y))
@@ -197,14 +193,25 @@ def test_each_class_learns_its_own_prices():
         (amounts, {"costs_known": True}, "costs_known=True"),
         (amounts, {"engine_params": {"monotone_constraints": [1, 0]}}, "constraints"),
         (amounts, {"ensemble": 1, "early_stopping": False}, "no rows are held out"),
-        (all_but_one, {}, "too few"),
+        (amounts, {"n": 16}, "too few"),
     ],
-    ids=["known", "monotone", "none held out", "all the same but one"],
+    ids=["known", "monotone", "none held out", "few"],
 )
 def test_where_the_mean_costs_decide(costs, options, says):
     names, model = learned(costs, **options)
     assert names == []
     assert "goes by these means" in str(model.costs_) and says in str(model.costs_)
+    X = np.random.default_rng(2).normal(size=(50, 2))
+    np.testing.assert_array_equal(
+        model.predict_cost(X), model.predict_proba(X) @ model.cost_matrix_
+    )
+
+
+@pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
+def test_costs_that_differ_only_where_nobody_pays_them_are_the_same():
+    names, model = learned(lambda rng, y: per_row(fn=5.0 + (np.arange(len(y)) == 0), fp=2))
+    assert names == [] and not model.costs_.without
+    np.testing.assert_array_equal(model.cost_matrix_, [[0, 2], [5, 0]])
     X = np.random.default_rng(2).normal(size=(50, 2))
     np.testing.assert_array_equal(
         model.predict_cost(X), model.predict_proba(X) @ model.cost_matrix_

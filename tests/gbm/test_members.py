@@ -209,8 +209,9 @@ def test_scores_parts_stages_and_files(tmp_path, k, effort):
     assert loaded.members_ == fitted.members_
     onnxruntime = pytest.importorskip("onnxruntime")
     session = onnxruntime.InferenceSession(fitted.to_onnx(None).SerializeToString())
-    codes = frame.assign(kind=frame["kind"].cat.codes).to_numpy(float)
-    answer = session.run(["probabilities"], {"features": codes})
+    given = {name: frame[[name]].to_numpy(float) for name in "abc"}
+    given["kind"] = frame[["kind"]].to_numpy(object)
+    answer = session.run(["probabilities"], given)
     np.testing.assert_allclose(answer[0], proba, atol=1e-12)
 
 
@@ -478,7 +479,7 @@ def test_a_network_counts_where_it_pays():
 
 
 @pytest.mark.parametrize("X", [
-    pd.DataFrame({"a": pd.Categorical([None] * 40, categories=["x"])}),
+    pd.DataFrame({"a": pd.Categorical(["x", "x", "y", "y"] * 10, categories=["x", "y", "z"])}),
     np.full((40, 1), np.nan),
     np.ones((40, 2)),
 ], ids=["categories", "numbers", "constants"])  # fmt: skip
@@ -488,6 +489,12 @@ def test_a_table_that_tells_nothing(X):
         model.fit(X, np.arange(40) % 2)
     np.testing.assert_allclose(model.predict_proba(X), 0.5, atol=0.05)
     assert (model.predict(X) == 1).all()
+
+
+def test_a_frame_of_empty_categories_is_refused():
+    X = pd.DataFrame({"a": pd.Categorical([None] * 40, categories=["x"])})
+    with pytest.raises(ValueError, match=r"No column is left to learn from \('a': empty"):
+        CostBoostClassifier(random_state=0).fit(X, np.arange(40) % 2)
 
 
 # --- CatBoost -----------------------------------------------------------------------------------

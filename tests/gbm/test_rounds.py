@@ -195,7 +195,9 @@ def test_eval_set_takes_costs_frames_and_sparse_rows(engine):
     named = make({"fn": "5 * amount", "fp": 1}, engine=engine, cost_columns="exclude").fit(
         frame, y, eval_set=(other, z)
     )
-    assert "amount" not in named.feature_names_in_
+    assert "amount" not in named.columns_.inputs and named.columns_.n_inputs == 5
+    assert named.columns_["amount"].note == "only for the costs"
+    assert named.feature_importances_[list(named.feature_names_in_).index("amount")] == 0
     assert (named.evals_result_["probability"][0]["eval_set"]["cost"] > 0).all()
 
 

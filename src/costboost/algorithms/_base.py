@@ -99,7 +99,7 @@ class BoostingClassifier(CostSensitiveClassifier):
         process may use, and no more than ``OMP_NUM_THREADS``. -1 uses all cores.
     verbose : int, default=0
         1 shows a progress bar (plain lines where there is no terminal), 2 prints every round.
-    columns : mapping of name to kind, optional
+    columns : mapping of name to kind or None, default=None
         What columns of a table are, where it is not what they look like: ``"number"``,
         ``"boolean"``, ``"category"``, ``"date"`` (or how dates are written: ``"%d/%m/%Y"``),
         ``"ignore"``.

@@ -65,7 +65,7 @@ class AdaMECClassifier(MinCostClassifier):
     n_jobs : int or None, default=None
         Number of folds fitted in parallel; without calibration, number of threads. With None, folds
         are fitted one after another, with one thread below 10,000 rows and all threads above.
-    columns : mapping of name to kind, optional
+    columns : mapping of name to kind or None, default=None
         What columns of a table are, as in `AdaBoostCClassifier`.
 
     Attributes

@@ -111,7 +111,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         Whether columns that expressions in ``cost_matrix`` name are features too. Exclude an amount
         that is known only after the decision, or that must not influence the probability. Such a
         column must be there when deciding.
-    columns : mapping of name to kind, optional
+    columns : mapping of name to kind or None, default=None
         What columns of a table are, where it is not what they look like: ``"number"``,
         ``"boolean"``, ``"category"``, ``"date"`` (or how dates are written: ``"%d/%m/%Y"``),
         ``"ignore"``. `columns_` says what became of each.

@@ -127,7 +127,8 @@ class Totals:
     # added. The rules that follow from the sums are the same for all of them:
     #
     # - One matrix for all rows is the mean matrix, unchanged.
-    # - Matrices of single rows are averaged over all rows, whatever the truth.
+    # - Matrices of single rows are averaged for each truth over its own rows, which alone can pay
+    #   it; over all rows if it has none.
     # - Prices (where only the costs under the true class are known) are averaged for each true
     #   class over its own rows. A class whose rows have no weight gets no zeros, which would make
     #   every decision free: each of its mistakes gets the mean price of a mistake. If the
@@ -141,8 +142,8 @@ class Totals:
     weight: Floats
     worst_cost: float
     price_sums: Floats  # of the prices under each row's own truth
-    cost_sums: Floats
-    cost_weights: Floats
+    reduced_sums: Floats  # of what they are beyond the cheapest decision's
+    matrix_sums: Floats | None  # of all rows, whatever the truth; None if only prices are known
     cost_low: Floats
     cost_high: Floats
     classes: AnyArray
@@ -170,18 +171,15 @@ class Totals:
 
         weight = by(codes, w, k)
         spans = costs.summary
-        if costs.matrix is not None and costs.matrix.ndim == 3:
-            sums, counted = np.tensordot(w, costs.matrix, 1), np.full(k, w.sum())
-        else:
-            sums, counted = by_truth(costs.reduced), weight
+        has_matrices = costs.matrix is not None and costs.matrix.ndim == 3
         return cls(
             n - held_out_rows,
             held_out_rows,
             weight,
             float(w @ costs.reduced.max(axis=1)) if len(w) else 0.0,
             by_truth(costs.prices),
-            sums,
-            counted,
+            by_truth(costs.reduced),
+            np.tensordot(w, costs.matrix, 1) if has_matrices else None,
             spans.low,
             spans.high,
             costs.classes,
@@ -196,7 +194,7 @@ class Totals:
             mine, others = found[name], getattr(other, name)
             if name in ("cost_low", "cost_high"):
                 found[name] = (np.fmin if name == "cost_low" else np.fmax)(mine, others)
-            elif name not in ("classes", "decisions", "texts", "matrix"):
+            elif name not in ("classes", "decisions", "texts", "matrix") and mine is not None:
                 found[name] = mine + others
         return Totals(**found)
 
@@ -215,8 +213,17 @@ class Totals:
         """One matrix for all rows, (k, d): what a decision costs on average under each truth."""
         if self.matrix is not None:
             return self.matrix.copy()
+        if self.matrix_sums is not None:
+            return np.where(self.weight[:, None] > 0, self.summary.mean, self.mean_entries)
         is_square = self.classes.tolist() == self.decisions.tolist()
-        return mean_prices(self.cost_weights, self.cost_sums, is_square=is_square)
+        return mean_prices(self.weight, self.reduced_sums, is_square=is_square)
+
+    @property
+    def mean_entries(self) -> Floats:
+        """Mean of each entry over all rows on which it is known, (k, d); NaN if there are none."""
+        if self.matrix_sums is None:
+            return self.summary.mean
+        return np.asarray(self.matrix_sums / self.weight.sum())
 
     @property
     def summary(self) -> CostSummary:

@@ -144,7 +144,7 @@ class PriceTarget(Target):
         self.name = f"price {truth}/{decision}"
         self.truth, self.decision = truth, decision
         self.masses = totals.weight
-        spans = totals.cost_low, totals.mean_costs, totals.cost_high
+        spans = totals.cost_low, totals.mean_entries, totals.cost_high
         low, mean, high = (float(span[truth, decision]) for span in spans)
         # Prices are not negative: profits get the other sign, and entries of both signs are counted
         # from the smallest one.

@@ -136,7 +136,7 @@ def train(
             heads[target.name] = head = replace(head, temperature=factor)
         expected: Any = mean
         for (price, slopes), found in zip(prices, priced, strict=True):
-            base = np.where(slopes != 0, rows.totals.mean_costs - slopes - mean, 0.0)
+            base = np.where(slopes != 0, rows.totals.mean_entries - slopes - mean, 0.0)
             heads[price.name] = known = price_head(price, slopes, base, found, held_out)
             expected = expected + known.beyond(np.asarray(found.scores))
         learned = Costs(summary.classes, expected, summary.decisions)

@@ -79,7 +79,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         Number of folds fitted in parallel; without calibration, number of threads of the default
         LightGBM. With None, folds are fitted one after another, and LightGBM uses one thread below
         10,000 rows and all threads above.
-    columns : mapping of name to kind, optional
+    columns : mapping of name to kind or None, default=None
         What columns of a table are, for the default estimator, as in `CostBoostClassifier`.
 
     Attributes
@@ -200,6 +200,11 @@ class MinCostClassifier(CostSensitiveClassifier):
         model = self._model(len(codes))
         arguments: dict[str, Any] = dict(hand_on_weights(model, weights, owner))
         if self.estimator is None:
+            if not hasattr(self, "n_features_in_"):
+                raise ValueError(
+                    f"Expected 2D array as X of {owner}, got one of shape {np.shape(X)}. Use "
+                    "X.reshape(-1, 1) for a single feature."
+                )
             self.columns_ = Columns.of_array(self.n_features_in_)
             if has_columns(X):
                 self.columns_ = self._learn_columns(look(X, self.columns), target)
@@ -333,11 +338,6 @@ def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
         raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
     check_table(X, owner)
     validate_data(classifier, X, skip_check_array=True)
-    if np.ndim(X) == 1 and not hasattr(X, "columns"):
-        raise ValueError(
-            f"Expected 2D array as X of {owner}, got an array of shape {np.shape(X)}. Use "
-            "X.reshape(-1, 1) for a single feature."
-        )
     if getattr(classifier, "n_features_in_", None) == 0:
         raise ValueError(
             f"Found array with 0 feature(s) (shape={np.shape(X)}) while a minimum of 1 is required "
