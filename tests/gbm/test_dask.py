@@ -227,6 +227,24 @@ def test_columns_are_learned_from_all_partitions(client):
     np.testing.assert_allclose(found, one.predict_proba(local[names]), atol=1e-4)
 
 
+def test_columns_of_a_frame_from_files_have_its_partitions(tmp_path):
+    """Dask would read files of few columns several at a time."""
+    pytest.importorskip("pyarrow")
+    local = frame_of(400).drop(columns="kind")
+    for i in range(4):
+        local[i::4].to_parquet(tmp_path / f"{i}.parquet")
+    frame = dd.read_parquet(f"{tmp_path}/*.parquet")
+    X, y, costs = costboost.dask._aligned(
+        frame[["size"]], "here", y=frame["label"], costs=frame["price"]
+    )
+    assert len(X) == len(y) == len(costs) == 4
+    for i, part in enumerate(zip(X, y, costs, strict=True)):
+        rows, *others = (one.compute(scheduler="sync") for one in part)
+        pd.testing.assert_frame_equal(rows, local[["size"]][i::4])  # and no other column
+        for other in others:
+            assert other.tolist() == local[other.name][i::4].tolist()
+
+
 def test_empty_partitions_and_unknown_sizes(client, fraud):
     X, y = map(rows, fraud[:2])
     chosen = rows(np.arange(N)) >= CHUNK  # nothing is left of the first partition
