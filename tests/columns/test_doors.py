@@ -7,6 +7,7 @@ folder, and returns the decisions. Add a door to `DOORS`.
 from __future__ import annotations
 
 import json
+import re
 import warnings
 
 import numpy as np
@@ -15,9 +16,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
 
 import costboost
 from costboost import AdaC2Classifier, ColumnWarning, CostBoostClassifier
+from costboost.cli import app
 from costboost.files.mlflow_model import Served
 from costboost.serve import Settings
 from costboost.serve.app import create_app
@@ -121,7 +124,27 @@ def service(model, frame, folder):
     return np.array([row["decision"] for row in answer.json()["rows"]])
 
 
+def command(model, frame, folder):
+    """A CSV file, with an unknown column and in another order, through `costboost predict`."""
+    for column in model.columns_.used:  # a file has numbers as the file of the fit
+        if column.decimal == "," and frame[column.name].dtype.kind == "f":
+            texts = [str(value).replace(".", ",") for value in frame[column.name]]
+            frame = frame.assign(**{column.name: texts})
+    paths = [model.save(folder / "m.costboost"), folder / "rows.csv", folder / "out.csv"]
+    frame[frame.columns[::-1]].assign(new=range(len(frame))).to_csv(paths[1], index=False)
+    arguments = ["predict", *map(str, paths[:2]), "-o", str(paths[2]), "--force"]
+    done = CliRunner().invoke(app, [*arguments, "--batch-rows", "70"])
+    if done.exit_code:
+        said = " ".join(done.stderr.split())
+        # Rows of a file are counted as a spreadsheet does: the header is row 1.
+        raise ValueError(re.sub(r"(?<=\(row )\d+", lambda found: str(int(found[0]) - 2), said))
+    answer = pd.read_csv(paths[2], sep=None, engine="python", dtype=str)
+    assert answer["new"].tolist() == [str(i) for i in range(len(frame))]
+    return answer["decision"].to_numpy()
+
+
 DOORS = {
+    "command": command,
     "service": service,
     "MLflow": lambda model, frame, folder: Served(model).predict(frame[frame.columns[::-1]]),
     "pandas": lambda model, frame, folder: model.predict(frame),
