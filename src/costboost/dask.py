@@ -418,9 +418,18 @@ def _as_table(X: Any, owner: str) -> Any:
     )
 
 
+def _parts_of(rows: Any) -> list[Any]:
+    """The delayed partitions of a collection."""
+    if isinstance(rows, da.Array):
+        return list(np.ravel(rows.to_delayed()))
+    # Only the columns that are needed are read. Dask's other optimisations would read files of few
+    # columns several at a time: y would have fewer partitions than the X of the same frame.
+    return list(rows.simplify().to_delayed(optimize_graph=False))
+
+
 def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
     """Delayed partitions of the rows and of what belongs to them; None for what is not given."""
-    rows = list(np.ravel(X.to_delayed()))
+    rows = _parts_of(X)
     found = [rows]
     sizes = X.chunks[0] if isinstance(X, da.Array) else (np.nan,)
     is_known = not np.isnan(sum(sizes))
@@ -445,7 +454,7 @@ def _aligned(X: Any, owner: str, **others: Any) -> list[list[Any]]:
             other = other.rechunk((sizes, *(-1,) * (other.ndim - 1)))
         elif isinstance(other, da.Array) and other.ndim > 1:
             other = other.rechunk({axis: -1 for axis in range(1, other.ndim)})
-        found.append(list(np.ravel(other.to_delayed())))
+        found.append(_parts_of(other))
         if len(found[-1]) != len(rows):
             raise ValueError(
                 f"{name} of {owner} must have the partitions of X, {len(rows)}, because their "
@@ -635,7 +644,7 @@ class DaskSource(TrainingRows):
         if isinstance(table, da.Array):
             return Columns.of_array(table.shape[1])
         model = self.model
-        parts = [delayed(look)(part, model.columns) for part in np.ravel(table.to_delayed())]
+        parts = [delayed(look)(part, model.columns) for part in _parts_of(table)]
         seen = self.cluster.gather(parts, "reading the columns")
         for other in seen[1:]:
             for name, one in other.items():

@@ -207,7 +207,7 @@ def test_columns_beyond_plain_numbers(tmp_path):
 
 
 @pytest.mark.parametrize("stop", [RuntimeError, KeyboardInterrupt])
-def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, stop):
+def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, monkeypatch, stop):
     frame = table(400)
     paths = written(tmp_path, frame)
     costs = {"fn": "amount", "fp": 5}
@@ -216,15 +216,26 @@ def test_a_fit_that_fails_leaves_the_classifier_as_it_was(tmp_path, stop):
     before, proba = dict(model.__dict__), model.predict_proba(frame.drop(columns="label"))
     fresh = dict(unfitted.__dict__)
 
-    def fails(told):
-        if told.head == "decision":  # the first head is trained
+    assert len(model.heads_) == 2
+    ended = []
+
+    def ends(told):
+        ended.append(told.head)
+        if told.round == 2:
             raise stop("in the middle")
 
+    def fails(*_):  # the first head is trained
+        ended.append("price")
+        raise stop("in the middle")
+
     for estimator in (model, unfitted):
+        given = {"costs": costs, "features": ["a", "amount"]}
         with pytest.raises(stop):
-            estimator.fit_parquet(
-                paths, "label", costs=costs, features=["a", "amount"], callbacks=fails
-            )
+            estimator.fit_parquet(paths, "label", callbacks=ends, **given)
+        with monkeypatch.context() as patch, pytest.raises(stop):
+            patch.setattr("costboost.gbm.train.price_head", fails)
+            estimator.fit_parquet(paths, "label", **given)
+    assert ended == 2 * ["probability", "probability", "price"]
     assert model.__dict__ == before
     assert unfitted.__dict__ == fresh
     np.testing.assert_array_equal(model.predict_proba(frame.drop(columns="label")), proba)
@@ -317,7 +328,7 @@ def changed(**columns):
             {"costs": {"fn": "amount", "fp": 1}, "batch_rows": 200},
             "missing on 1 row of X, first on row 450.*those rows out.$",
         ),
-        (changed(a=np.inf), {}, "'a' is not in row 0"),
+        (changed(a=np.inf), {}, "contains infinity: .*column 'a', row 0"),
         (changed(w=-1), {"sample_weight": "w"}, "must not be negative"),
         (changed(w=0), {"sample_weight": "w"}, "is 0 in every row"),
     ],

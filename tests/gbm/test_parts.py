@@ -313,6 +313,10 @@ def test_gradients_of_prices(sign, shift):
     check_derivatives(on_rows, scores, exact_hessian=False)
     gradient, hessian = on_rows.derivatives(scores)
     assert (np.abs(gradient) <= hessian).all()  # no step of a leaf above 1
+    for one, two in zip(
+        (gradient, hessian), target.on(costs, 2 * weights).derivatives(scores), strict=True
+    ):
+        np.testing.assert_allclose(2 * one, two, rtol=1e-6)  # weight 2 is the row twice
     assert on_rows.loss(np.zeros(20)) < min(on_rows.loss(s + np.zeros(20)) for s in (-0.01, 0.01))
 
 
