@@ -188,6 +188,15 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             "accept_sparse": "csr" if sparse_rows else False,
         }
 
+    def _check_has_names(self, X: Any) -> None:
+        """Refuse an array where the columns of the fit were not all numbers."""
+        if not self.columns_.are_numbers:
+            raise ValueError(
+                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
+                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
+                f"columns {[column.name for column in self.columns_.used]}."
+            )
+
     def _read(self, X: Any, *, missing: bool, sparse_rows: bool) -> Any:
         """The inputs of the model, from a table with the columns of the fit."""
         columns, checks = self.columns_, self._checks(missing, sparse_rows)
@@ -197,12 +206,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             check_table(X, type(self).__name__)
         if columns.columns and has_columns(X):
             return self._matrix_of(self._by_name(X), checks)
-        if not columns.are_numbers:
-            raise ValueError(
-                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
-                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
-                f"columns {[column.name for column in columns.used]}."
-            )
+        self._check_has_names(X)
         with np.errstate(invalid="ignore"):
             matrix = validate_data(self, X, reset=False, **checks)
         if is_sparse(matrix):

@@ -80,6 +80,23 @@ def test_the_nearest_class_documents_a_parameter():
     assert Silent.__doc__ is None
 
 
+def test_an_init_that_somebody_wrote_is_inherited():
+    class Written(costboost.AdaC2Classifier):
+        def __init__(self, cost_matrix=None, n_estimators=3):
+            super().__init__(cost_matrix, n_estimators=n_estimators, estimator="line")
+
+    class Child(Written):
+        pass
+
+    class Listed(costboost.AdaC2Classifier):
+        max_leaves: int = 4
+
+    assert Child().get_params() == {"cost_matrix": None, "n_estimators": 3}
+    assert Child().estimator == "line"
+    assert Listed().max_leaves == 4
+    assert list(Listed().get_params()) == list(costboost.AdaC2Classifier().get_params())
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_rules_are_declared_for_what_is_not_free(name):
     C = ALGORITHMS[name]

@@ -49,6 +49,7 @@ PIECES = (
     *("amount", "country", "`total amount`", "0", "1.5", "1e308", ".5", "'CH'", '"x"', "-1"),
     *("+", "-", "*", "/", "(", ")", ",", "<", "<=", "==", "!=", "and", "or", "not", " "),
     *("min(", "max(", "abs(", "log(", "exp(", "where(", "where(amount > 1, 2, 3)"),
+    *("sqrt(", "coalesce(", "coalesce(amount, 2)", "coalesce(country, 'none')", "** 0.5"),
     *("__import__('os').system('id')", "().__class__.__bases__", "lambda: 0"),
     *("open('/etc/passwd')", "{amount}", "%s", "f'{1}'"),
     *("exec('1')", "eval", ";", "\n", "\x00", "`", "'", '"', "**", "//"),
@@ -65,7 +66,10 @@ def expression(rng):
     """A text that may be an expression: pieces, or a right one with characters changed."""
     if rng.random() < 0.5:
         return "".join(rng.choice(PIECES) for _ in range(rng.randint(1, 12)))
-    text = list("where(country == 'CH', 0, 15) + 0.9 * max(amount, `total amount`) / abs(-amount)")
+    text = list(
+        "where(country == 'CH', 0, 15) + 0.9 * max(coalesce(amount, 3), `total amount`) / "
+        "sqrt(abs(-coalesce(amount, 3)) ** 2)"
+    )
     for _ in range(rng.randint(0, 4)):
         at = rng.randrange(len(text))
         text[at : at + rng.randint(0, 2)] = rng.choice(

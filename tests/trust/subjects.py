@@ -211,6 +211,33 @@ def cost_scorer(
     return scorer(_Decided(y_pred), X, y_true, sample_weight=sample_weight, costs=costs)
 
 
+@_public
+def verdict(
+    y_true, y_pred, *, cost_matrix=None, costs=None, labels=None, sample_weight=None, X=None
+):
+    """The gain of `metrics.verdict`, and its rows."""
+    found = metrics.verdict(
+        y_true, y_pred, cost_matrix=cost_matrix, costs=costs, labels=labels,
+        sample_weight=sample_weight, X=X,
+    )  # fmt: skip
+    return np.array([found.gain, found.rows])
+
+
+@_public
+def verdict_interval(
+    y_true, y_pred, *, cost_matrix=None, costs=None, labels=None, sample_weight=None, X=None
+):
+    """The interval of `metrics.verdict`, where it is finite by promise."""
+    found = metrics.verdict(
+        y_true, y_pred, cost_matrix=cost_matrix, costs=costs, labels=labels,
+        sample_weight=sample_weight, X=X,
+    )  # fmt: skip
+    return np.array([edge for edge in (found.low, found.high) if np.isfinite(edge)])
+
+
+verdict_interval.__name__ = "verdict.interval"
+
+
 class _Decided(ClassifierMixin, BaseEstimator):
     """A classifier whose decisions are known."""
 
@@ -229,6 +256,9 @@ METRICS: dict[Any, tuple[tuple[str, ...], Any]] = {
     metrics.savings_score: (_ALL, None),
     cost_by: (_ALL, None),
     cost_scorer: (_ALL, None),
+    verdict: (_ALL, None),
+    # A row is one draw, whatever its weight: two equal rows tell more than one of weight 2.
+    verdict_interval: (tuple(law for law in _ALL if law != "measures_weights_as_rows"), None),
     cost_by_threshold: (_ALL, 2),
     cost_curve: (_NO_COSTS, 2),
     metrics.g_mean: (_NO_WEIGHTS, None),

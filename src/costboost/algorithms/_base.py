@@ -144,6 +144,7 @@ class BoostingClassifier(CostSensitiveClassifier):
     _needs_classes_as_decisions: ClassVar[bool] = True
     # Whether one round follows from the last, so that one of them may be the best.
     _has_rounds: ClassVar[bool] = True
+    _writes_init: ClassVar[bool] = False
     _rules: ClassVar[Mapping[str, Constraint]] = {
         "n_estimators": integer(1),
         "max_leaves": integer(2),
@@ -172,7 +173,10 @@ class BoostingClassifier(CostSensitiveClassifier):
         # An algorithm only lists the parameters that it adds, or whose defaults differ.
         super().__init_subclass__(**options)
         text = cls.__dict__.get("__doc__")
-        dataclass(eq=False, repr=False, kw_only=True)(cls)
+        # One that somebody wrote is inherited, as usual.
+        owner = next(base for base in cls.__mro__ if "__init__" in vars(base))
+        cls._writes_init = owner is cls or vars(owner).get("_writes_init", True)
+        dataclass(init=not cls._writes_init, eq=False, repr=False, kw_only=True)(cls)
         cls.__doc__ = text  # a dataclass without a docstring is given its signature
         complete(cls)
 

@@ -131,8 +131,9 @@ def verdict(
 
     They pay if the 95 % interval of the money that a row saves lies above 0, and they do not if its
     upper end is at or below 0. In between these rows cannot tell yet; the verdict then says how
-    many more would. The interval is Student's, of the differences row by row. The constant
-    decision is the best one on these very rows, which gives it a small advantage.
+    many more would. The interval is Student's, of the differences row by row; a row is one draw,
+    whatever its weight. The constant decision is the best one on these very rows, which gives it a
+    small advantage.
 
     Parameters
     ----------

@@ -295,6 +295,8 @@ class MinCostClassifier(CostSensitiveClassifier):
             return X.matrix()
         if self.columns_.columns and has_columns(X):
             return self.columns_.encode(self._by_name(X), f"X of {type(self).__name__}")
+        check_table(X, type(self).__name__)
+        self._check_has_names(X)
         X = check_features(self, X)
         return as_csr(X) if is_sparse(X) else X  # it warns about sparse arrays
 
