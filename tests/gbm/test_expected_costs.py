@@ -207,6 +207,18 @@ def test_where_the_mean_costs_decide(costs, options, says):
     )
 
 
+def test_prices_may_be_profits_and_follow_from_each_other():
+    X, y, _ = rows(2000, 0)
+    amount = X[:, 3]
+    costs = per_row(tp=-amount, fn=1 + amount / 5, fp=2)
+    model = CostBoostClassifier(**OPTIONS).fit(X, y, costs=costs[np.arange(2000), y])
+    assert len(model.heads_) == 2
+    found = model._answer(X).costs.matrix[y == 1, 1]
+    np.testing.assert_allclose(found[:, 0], 1 - found[:, 1] / 5)  # the line that costs are on
+    assert (found[:, 1] < 0).all()
+    assert np.corrcoef(found[:, 1], -amount[y == 1])[0, 1] > 0.95
+
+
 @pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 def test_costs_that_differ_only_where_nobody_pays_them_are_the_same():
     names, model = learned(lambda rng, y: per_row(fn=5.0 + (np.arange(len(y)) == 0), fp=2))
