@@ -65,8 +65,8 @@ model.predict_parquet(
 - `features`: by default every column but the target and the weight. A column that `costs` names
   is a feature too: an amount is known when deciding. If it is known only afterwards, list the
   features without it, or the model will learn from what it cannot know.
-- Columns are read as by `fit`: numbers, booleans, text, dictionaries and dates. Categories are those
-  of all files; one that turns up later counts as missing, in `predict` too.
+- Columns are read as by `fit`: numbers, booleans, text, dictionaries and dates. Categories are
+  those of all files; one that turns up later counts as missing, in `predict` too.
 - The held-out rows are those that `fit` holds out of the same table: one in
   `round(1 / validation_fraction)` of every class, at most about a million, fewer with many classes.
   If later rows differ from earlier ones, check the estimates on files of a later time by
