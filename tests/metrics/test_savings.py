@@ -10,7 +10,6 @@ from sklearn.utils import Bunch
 from costboost import AdaC2Classifier, CostBoostClassifier, MinCostClassifier
 from costboost.costs import Costs, per_row
 from costboost.gbm import cost_metric
-from costboost.gbm.train import estimate_share
 from costboost.metrics import (
     avoidable_cost_score,
     make_cost_scorer,
@@ -165,17 +164,3 @@ def test_a_fit_where_savings_are_not_defined():
     model = CostBoostClassifier(**options).fit(data.X, data.y, costs=costs)
     assert not hasattr(model, "estimated_savings_without_costs_")
     assert model.estimated_score_without_costs_.value <= 1
-
-
-def test_the_interval_is_that_of_the_bootstrap():
-    rng = np.random.default_rng(0)
-    prices, weights = rng.exponential(size=(500, 2)) * [1.0, 3.0], rng.uniform(0.5, 1.5, 500)
-    paid = 0.6 * prices.min(axis=1) + 0.2 * rng.exponential(size=500)
-    found = estimate_share(paid, prices, weights)
-    draws = []
-    for _ in range(2000):
-        rows = rng.integers(500, size=500)
-        w = weights[rows]
-        draws.append(1 - w @ paid[rows] / (w @ prices[rows]).min())
-    assert found.value == pytest.approx(1 - weights @ paid / (weights @ prices).min())
-    assert (found.high - found.low) / 2 == pytest.approx(1.96 * np.std(draws), rel=0.08)
