@@ -19,7 +19,8 @@ PAGES = Path(__file__).resolve().parent / "_pages"
 NAMES = (
     "algorithms",
     "choosing",
-    "money",
+    "gain",
+    "effort",
     "losses",
     "scale",
     "papers",

@@ -3,8 +3,7 @@
     python examples/dask_cluster.py
 
 Two workers on this machine stand for a real cluster. No process holds all rows. `to_local()` gives
-an ordinary classifier that needs neither Dask nor the cluster. Needs ``pip install
-"costboost[dask]"``.
+an ordinary classifier that needs neither Dask nor the cluster. Needs the extra ``dask``.
 """
 
 from __future__ import annotations
