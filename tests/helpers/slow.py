@@ -73,11 +73,7 @@ TRUST = frozenset(
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-negative]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-positive]",
         "losses/test_registry.py::test_a_loss_of_a_notebook_travels_to_other_processes",
-        "pages/test_examples.py::test_example[cost_report]",
         "pages/test_examples.py::test_example[detect_faces]",
-        "pages/test_examples.py::test_example[intrusion_detection]",
-        "pages/test_examples.py::test_example[search_with_costs]",
-        "pages/test_snippets.py::test_page_runs[docs/vision.md]",
         "trust/test_parts.py::test_growth_is_seen",
         "trust/test_parts.py::test_killed_searches_end_in_the_identical_result",
     }
