@@ -26,6 +26,7 @@ NAMES = (
     "papers",
     "promises",
     "gallery",
+    "notebook",
     "outputs",
 )
 

@@ -154,6 +154,7 @@ def index() -> str:
         "it printed and drew.",
         "",
     ]
+    lines += ["To read along: [a notebook](first_model.md), from a table to a verdict.", ""]
     for name, section in SECTIONS.items():
         lines += [f"## {name}", "", "| program | file |", "|---|---|"]
         for example in section:
@@ -186,7 +187,8 @@ def shown(example: Example) -> tuple[str, list[str]]:
     """What the page of an example says it prints, and its pictures."""
     text = (PAGES / f"{example.name}.md").read_text("utf-8")
     printed = re.search(r"^```text\n(.*?)\n```$", text, flags=re.DOTALL | re.MULTILINE)
-    return printed[1] if printed and example.prints else "", re.findall(r"\(\.\./pictures/([^)]+)\)", text)
+    kept = printed[1] if printed and example.prints else ""
+    return kept, re.findall(r"\(\.\./pictures/([^)]+)\)", text)
 
 
 def build(*, keep: bool, only: list[str]) -> None:

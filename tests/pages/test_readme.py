@@ -68,6 +68,25 @@ def test_make_targets_exist() -> None:
             assert re.search(rf"^{target}:", makefile, flags=re.MULTILINE), (document, target)
 
 
+def test_make_run_says_what_to_try_next() -> None:
+    """Three commands that exist, on a file of one's own, after the page that the demo writes."""
+    from costboost.cli import COMMANDS
+
+    recipe = (ROOT / "Makefile").read_text("utf-8").partition("\nrun:")[2].partition("\n\n")[0]
+    told = re.findall(r"/costboost ([a-z]+) ", recipe)
+    assert told == ["demo", "data", "fit", "report"] and set(told) <= set(COMMANDS)
+
+
+def test_the_source_distribution_has_what_developers_need() -> None:
+    built = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
+    named = {path.removeprefix("/") for path in built["targets"]["sdist"]["include"]}
+    for path in ROOT.iterdir():
+        if (path.suffix == ".md" and "*.md" in named) or path.name.startswith("."):
+            continue
+        if path.is_file() or path.name in ("docs", "paper", "src", "tests", "tools"):
+            assert path.name in named | {"pyproject.toml"}, path.name
+
+
 def test_versions_agree() -> None:
     version = costboost.__version__
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text("utf-8")
