@@ -54,6 +54,7 @@ SLOW = frozenset(
         "pages/test_papers_pages.py::test_pages_are_up_to_date",
         "pages/test_site.py::test_equations_are_drawn",
         "pages/test_site.py::test_nothing_is_fetched_from_elsewhere",
+        "pages/test_site.py::test_page_of_the_classifier",
         "pages/test_site.py::test_parameters_that_are_inherited_are_listed",
         "pages/test_snippets.py",
         "plots/test_plots.py::test_matplotlib_is_imported_for_drawing_only",
