@@ -67,9 +67,7 @@ def run_problem(
     whole, seed = table(problem.data), FIRST_SEED + split
     key = (problem.data, problem.costs, str(split))
     missing = {
-        name: one
-        for name, one in methods(problem, whole.k).items()
-        if (*key, name) not in done
+        name: one for name, one in methods(problem, whole.k).items() if (*key, name) not in done
     }
     if not missing:
         return []

@@ -415,11 +415,12 @@ def _measured(
     """What a method decides on the test rows of a split, or why it cannot."""
     if size < 1.0:
         train = _share(table.y, train, size, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         try:
             labels, facts = decide(method, table, train, test, seed, staged)
             codes = codes_of(table.known.decisions, labels, len(test))
+        except MemoryError:
+            raise
         except Exception as error:
             said = " ".join(f"{type(error).__name__}: {error}".split())
             return key, {"error": said[:300]}
@@ -581,21 +582,24 @@ class _Kept:
         row = self.found.get(key)
         if row is None:
             return None
-        about, now = row["about"], self._about(table, method)
+        about, now = row["about"], self._about(key, table, method)
         changed = [topic for topic in now if about[topic] != now[topic]]
         if changed:
             raise self._of_another(f"{', '.join(changed)} ({key[-1]} on {key[0]})")
         row = {name: value for name, value in row.items() if name != "about"}
         return {**row, "decided": np.array(row["decided"], dtype=np.intp)}
 
-    def _about(self, table: Table, method: Any) -> dict[str, str]:
+    def _about(self, key: tuple[str, ...], table: Table, method: Any) -> dict[str, Any]:
         name = repr(method) if hasattr(method, "fit") else getattr(method, "__name__", "function")
-        return {**table.prints, **self.settings, "method": name}
+        split = fingerprint(*table.pairs[key[1]])[:16]
+        return {**table.prints, "split": split, "method": name, **self.settings}
 
     def put(self, key: tuple[str, ...], table: Table, method: Any, row: Mapping[str, Any]) -> None:
         if self.path is not None:
             decided = row["decided"].tolist()
-            self._write([key, {**row, "about": self._about(table, method), "decided": decided}])
+            self._write(
+                [key, {**row, "about": self._about(key, table, method), "decided": decided}]
+            )
 
     def _write(self, line: Any) -> None:
         assert self.path is not None

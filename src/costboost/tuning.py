@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Self
@@ -220,8 +221,9 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         state = optuna.trial.TrialState
+        blank = clone(start).set_params(cost_matrix=None)  # the costs have a hash of their own
         question = {
-            **table.prints, "settings": repr((start, sorted(space))), "seed": str(seed),
+            **table.prints, "settings": repr((blank, sorted(space))), "seed": str(seed),
             "folds": str([len(test) for _, test in pairs]),
             "versions": str(installed("costboost", "lightgbm", "optuna", "scikit-learn")),
         }  # fmt: skip
@@ -232,7 +234,8 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             model = _built(start, _settings(dict(_suggested(trial, space))))
             total = weight = 0.0
             for step, (train, test) in enumerate(pairs):
-                labels, _ = decide(model, table, train, test, seed)
+                with warnings.catch_warnings(action="ignore"):
+                    labels, _ = decide(model, table, train, test, seed)
                 known = table.known.take(test)
                 weights = np.ones(len(test)) if table.weights is None else table.weights[test]
                 paid = known.paid(codes_of(known.decisions, labels, len(test)))
