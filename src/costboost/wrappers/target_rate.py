@@ -33,7 +33,6 @@ from costboost._utils import (
     fit_at_once,
     integer,
     number,
-    optional_share,
     share,
 )
 from costboost.costs.labels import positive_code
@@ -166,9 +165,9 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     """
 
     _rules: ClassVar[Mapping[str, Constraint]] = {
-        "detection_rate": optional_share(),
-        "false_alarm_rate": optional_share(),
-        "delta": optional_share(),
+        "detection_rate": share(optional=True),
+        "false_alarm_rate": share(optional=True),
+        "delta": share(optional=True),
         "cv": FOLDS,
         "n_trials": integer(1),
         "tol": number(0),
