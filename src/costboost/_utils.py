@@ -154,6 +154,22 @@ def checked_labels(y: Any, owner: str) -> Any:
     return values if str(getattr(y, "dtype", "")) == "category" else y
 
 
+def check_classes(classes: AnyArray, owner: str, *, binary: bool = False) -> None:
+    """Refuse rows of one class, and of more than two where only two are allowed."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{owner} needs rows of at least two classes, and there is only one class: "
+            f"{classes.tolist()}."
+        )
+    if binary and len(classes) > 2:
+        # Worded so that scikit-learn's checks recognise it.
+        raise ValueError(
+            f"Only binary classification is supported by {owner}. The type of the target is "
+            f"multiclass, with {len(classes)} classes: {classes.tolist()[:10]}. Use a multi-class "
+            "algorithm of costboost."
+        )
+
+
 # Numbers between 2^-100 and 2^100 are of usual size: a few of them can be multiplied.
 _USUAL_EXPONENT = 100
 # By which factor a number may be smaller than the largest one before it counts as 0.
@@ -200,7 +216,7 @@ def checked_weights(sample_weight: ArrayLike, n: int, owner: str) -> Floats:
         )
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(
-            f"The 'sample_weight' parameter of {owner} must be finite, >= 0 and not all 0, got "
+            f"The 'sample_weight' parameter of {owner} must be finite, >= 0 and not all zero, got "
             f"values from {weights.min()} to {weights.max()}. Drop the rows you do not want."
         )
     return weights

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import checked_labels
+from costboost._utils import check_classes, checked_labels
 from costboost.columns.columns import Columns, Seen, TypedRows, look
 from costboost.columns.raw import (
     RawTable,
@@ -117,9 +118,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         X: Any,
         y: Any,
         *,
-        categories: bool,
         missing: bool,
         sparse_rows: bool,
+        categories: bool = True,
         remedy: str = "",
     ) -> tuple[AnyArray, AnyArray]:
         """The rows as a float matrix, and the labels; learns what becomes of the columns."""
@@ -254,12 +255,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return X
         return TypedRows(known, RawTable(X), f"X of {type(self).__name__}", 0)
 
-    def _check_classes(self) -> None:
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes, and there is only one "
-                f"class: {self.classes_.tolist()}."
-            )
+    def _learn_classes(self, y: AnyArray) -> Ints:
+        """Keep the classes; return the index of each row's class among them."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        is_binary = not get_tags(self).classifier_tags.multi_class
+        check_classes(self.classes_, type(self).__name__, binary=is_binary)
+        return codes
 
     def _training_costs(
         self, costs: Any, codes: Ints, X: Any, weights: Floats | None

@@ -30,6 +30,7 @@ from costboost._utils import (
     Constraint,
     check_parameters,
     check_weights,
+    checked_labels,
     fit_at_once,
     integer,
     number,
@@ -231,7 +232,7 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}. Name the "
                 "one that must be met and leave the other to the classifier."
             )
-        X, labels, _ = check_rows(self, X, y)
+        X, labels, _ = check_rows(self, X, checked_labels(y, type(self).__name__))
         self._positive_index = self._find_positive()
         weights = None
         if sample_weight is not None:
