@@ -11,6 +11,7 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -128,7 +129,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         owner = type(self).__name__
         if not hasattr(X, "shape"):
             check_table(X, owner)
-        checks = self._checks(missing, sparse_rows)
+        checks = _checks(missing, sparse_rows)
         target = str(getattr(y, "name", None) or "")
         y = checked_labels(y, owner)
         if not has_columns(X):
@@ -181,33 +182,21 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         return found
 
-    @staticmethod
-    def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
-        return {
-            "dtype": [np.float64, np.float32],
-            "ensure_all_finite": "allow-nan" if missing else True,
-            "accept_sparse": "csr" if sparse_rows else False,
-        }
-
-    def _check_has_names(self, X: Any) -> None:
-        """Refuse an array where the columns of the fit were not all numbers."""
-        if not self.columns_.are_numbers:
-            raise ValueError(
-                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
-                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
-                f"columns {[column.name for column in self.columns_.used]}."
-            )
-
     def _read(self, X: Any, *, missing: bool, sparse_rows: bool) -> Any:
         """The inputs of the model, from a table with the columns of the fit."""
-        columns, checks = self.columns_, self._checks(missing, sparse_rows)
+        columns, checks = self.columns_, _checks(missing, sparse_rows)
         if isinstance(X, TypedRows):
             return check_array(X.matrix(), estimator=self, **checks)
         if not hasattr(X, "shape"):
             check_table(X, type(self).__name__)
         if columns.columns and has_columns(X):
             return self._matrix_of(self._by_name(X), checks)
-        self._check_has_names(X)
+        if not columns.are_numbers:
+            raise ValueError(
+                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
+                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
+                f"columns {[column.name for column in columns.used]}."
+            )
         with np.errstate(invalid="ignore"):
             matrix = validate_data(self, X, reset=False, **checks)
         if is_sparse(matrix):
@@ -861,6 +850,16 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         from costboost.files import to_onnx
 
         return to_onnx(self, path, costs=costs, exact=exact)
+
+
+@cache
+def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
+    """What scikit-learn is to check of a matrix."""
+    return {
+        "dtype": [np.float64, np.float32],
+        "ensure_all_finite": "allow-nan" if missing else True,
+        "accept_sparse": "csr" if sparse_rows else False,
+    }
 
 
 def column_of(values: Any, X: Any, name: str, owner: str) -> Any:

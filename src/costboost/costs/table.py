@@ -200,28 +200,27 @@ class Costs:
             X,
             as_classes,
         )
-        if is_frame(costs):
-            given = row_costs(costs, reader.labels, positive_of(cost_matrix), reader.start)
-        is_numbers = isinstance(given, np.ndarray) and given.dtype.kind in "fiub"
-        if means and not is_numbers:
-            given = scenarios(given).expected
-        if isinstance(given, Costs):
-            if given.is_per_row:
-                raise ValueError(
-                    f"{reader.start} must be one matrix for all rows, got Costs of single rows. "
-                    "Pass their .matrix as costs=."
+        if not isinstance(given, np.ndarray):
+            if is_frame(costs):
+                known = [*reader.classes.tolist(), *reader.columns.tolist()]
+                given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
+            if means:
+                given = scenarios(given).expected
+            if isinstance(given, Costs):
+                if given.is_per_row:
+                    raise ValueError(
+                        f"{reader.start} must be one matrix for all rows, got Costs of single "
+                        "rows. Pass their .matrix as costs=."
+                    )
+                matrix, names = reader.labelled(
+                    given.matrix, given.classes.tolist(), given.decisions.tolist()
                 )
-            matrix, names = reader.labelled(
-                given.matrix, given.classes.tolist(), given.decisions.tolist()
-            )
-            return Costs(reader.classes, matrix, names, codes=truth)
-        is_matrices = is_numbers and given.ndim == 3
-        if (
-            costs is not None
-            and not is_matrices
-            and reader.are_prices(given, truth)
-            and truth is not None
-        ):
+                return Costs(reader.classes, matrix, names, codes=truth)
+        elif means and given.dtype == object:
+            given = scenarios(given).expected
+        is_matrices = isinstance(given, np.ndarray) and given.ndim == 3
+        has_prices = costs is not None and not is_matrices and reader.are_prices(given, truth)
+        if has_prices and truth is not None:
             prices, names = reader.prices(given, truth)
             if np.ndim(given) == 1 and prices.min(initial=0.0) < 0:
                 warnings.warn(
@@ -336,7 +335,7 @@ class Costs:
         return self.codes
 
     @cached_property
-    def reduced_matrix(self) -> Floats | None:
+    def reduced_matrix(self) -> Floats | Any:
         """The static matrix, each row reduced by its minimum; None for costs of single rows."""
         if self.is_per_row:
             return None
@@ -532,7 +531,7 @@ class Costs:
         """
         p = self._checked_proba(proba)
         # What a truth costs at least changes no comparison, and may drown the differences.
-        if self.reduced_matrix is not None:
+        if self.matrix.ndim == 2:
             return cheapest(p @ self.reduced_matrix)
         total = np.zeros((len(p), len(self.decisions)))
         for j in range(len(self.classes)):  # by truth: no second (n, k, d) array
