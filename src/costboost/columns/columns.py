@@ -188,7 +188,7 @@ class Column:
         ]
         bad: Ints = np.flatnonzero(np.isin(places, strange)) if strange else np.empty(0, int)
         if len(bad):
-            raise self._error(repr(texts[places[bad[0]]]), bad, where, first)
+            raise self._error(repr(texts[places[bad[0]]]), bad.tolist(), where, first)
         return _taken(read, places, is_date=self.kind == "date")
 
     def _read(self, text: str) -> float | None:
@@ -217,7 +217,7 @@ class Column:
             f"{where}: the column {self.name!r} must hold {wanted}, as in fit, got {given} (row "
             f"{first + rows[0]}{count}). Correct the values, or leave them empty.",
             self.name,
-            int(rows[0]),
+            rows[0],
         )
 
 
@@ -624,7 +624,8 @@ class Columns:
         if self.n_inputs == self.n_features and not self.optional - {self.target}:
             return values
         found = np.zeros((*values.shape[:-1], self.n_features))
-        np.add.at(found, (..., self.sources), values)
+        for j, at in enumerate(self.sources):
+            found[..., at] += values[..., j]
         return found
 
     # -- rows -----------------------------------------------------------------------------------

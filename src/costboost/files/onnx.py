@@ -611,7 +611,7 @@ def _class_votes(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
     for table in (_table(rule, owner) for rule in ensemble.rules):
         named = [replace(table, values=(table.values == code) * 1.0) for code in range(d)]
         tables.append(Trees.side_by_side(named))
-    return _scores(graph, Trees.joined(tables, ensemble.votes))
+    return _scores(graph, Trees.joined(tables, ensemble.votes.tolist()))
 
 
 def _added(graph: _Graph, parts: str, start: float) -> str:
