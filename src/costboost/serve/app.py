@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -33,7 +32,7 @@ from starlette.requests import ClientDisconnect
 
 from costboost.serve import Settings
 from costboost.serve.page import POLICY, docs_page, start_page
-from costboost.serve.requests import Query, inlined
+from costboost.serve.requests import Query
 from costboost.serve.scoring import Reply, Service
 from costboost.serve.unpacking import ARROW, CSV, TABLES, RequestError, Unpacker
 
@@ -94,13 +93,6 @@ class Failure(BaseModel):
     error: Problem
 
 
-class Reasons(BaseModel):
-    """The base and the parts add up to the saving."""
-
-    base: float
-    parts: dict[str, float]
-
-
 class DecidedRow(BaseModel):
     """The decision of a row."""
 
@@ -109,7 +101,7 @@ class DecidedRow(BaseModel):
     expected_costs: dict[str, float] = {}
     runner_up: Any = Field(None, description="The cheapest other decision.")
     saving: float = Field(0.0, description="Cost of the runner-up minus that of the decision.")
-    explanation: Reasons | None = None
+    explanation: dict[str, Any] = Field({}, description="Base and parts add up to the saving.")
     given: dict[str, Any] = Field({}, description="Columns that the model does not use.")
 
 
@@ -188,9 +180,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
-        document = app.openapi()
-        found = docs_page(inlined(document, document["components"]["schemas"]))
-        return HTMLResponse(found, headers={"content-security-policy": POLICY})
+        return HTMLResponse(docs_page(app.openapi()), headers={"content-security-policy": POLICY})
 
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
@@ -456,40 +446,27 @@ class Metrics:
     # can add up all of them.
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
-        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
-        self.requests = counter("costboost_requests", "Requests answered.", ["path", "status"])
-        self.seconds = Histogram(
-            "costboost_request_seconds",
-            "Time from the head of a request to the end of its answer.",
-            ["path"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.rows = counter("costboost_rows", "Rows decided.")
-        self.decisions = counter("costboost_decisions", "Rows that got a decision.", ["decision"])
+        self.registry = CollectorRegistry()
+
+        def made(kind: Any, name: str, text: str, *labels: str, **more: Any) -> Any:
+            return kind(f"costboost_{name}", text, labels, registry=self.registry, **more)
+
+        self.requests = made(Counter, "requests", "Requests answered.", "path", "status")
+        text = "Time from the head of a request to the end of its answer."
+        self.seconds = made(Histogram, "request_seconds", text, "path", buckets=_SECONDS)
+        self.rows = made(Counter, "rows", "Rows decided.")
+        self.decisions = made(Counter, "decisions", "Rows that got a decision.", "decision")
         # Profits are negative costs, so these sums may fall.
-        self.cost = gauge(
-            "costboost_expected_cost_sum",
-            "Expected cost of the decisions, added up.",
-            ["decision"],
-            multiprocess_mode="sum",
-        )
-        self.saving = gauge(
-            "costboost_saving_sum",
-            "Expected saving against the runner-up, added up.",
-            multiprocess_mode="sum",
-        )
-        self.unusual = counter(
-            "costboost_unusual_rows",
-            "Rows with costs a million times those of the model; no sum has them.",
-        )
-        self.reloads = counter("costboost_reloads", "Reloads of the model file.", ["result"])
-        self.loaded = gauge(
-            "costboost_model_loaded_timestamp_seconds",
-            "When the model was loaded, by the worker that did so last.",
-            multiprocess_mode="max",
-        )
+        text, summed = "Expected cost of the decisions, added up.", {"multiprocess_mode": "sum"}
+        self.cost = made(Gauge, "expected_cost_sum", text, "decision", **summed)
+        text = "Expected saving against the runner-up, added up."
+        self.saving = made(Gauge, "saving_sum", text, **summed)
+        text = "Rows with costs a million times those of the model; no sum has them."
+        self.unusual = made(Counter, "unusual_rows", text)
+        self.reloads = made(Counter, "reloads", "Reloads of the model file.", "result")
+        text = "When the model was loaded, by the worker that did so last."
+        latest = {"multiprocess_mode": "max"}
+        self.loaded = made(Gauge, "model_loaded_timestamp_seconds", text, **latest)
         self._children: dict[tuple[str, int], tuple[Any, Any]] = {}
 
     def request(self, path: str, status: int, seconds: float) -> None:
