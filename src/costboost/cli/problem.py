@@ -19,8 +19,7 @@ from costboost.columns.columns import look
 from costboost.columns.files import reading
 from costboost.columns.raw import as_texts, open_column
 from costboost.costs import Costs
-from costboost.costs.expressions import Expression
-from costboost.costs.forms import expressions_in, is_decision_name
+from costboost.costs.forms import Reader, columns_of, expressions_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +87,10 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
     entries = typed_costs(options.cost or (), options.cost_matrix)
     names = source.columns()
     _check_names(options, names, source)
-    costed = columns_in(entries, names, source.name)
+    costed = columns_of(entries)
+    for name in costed:
+        if name not in names:
+            raise unknown_column(name, names, "the costs name it", source.name)
     if first is None:
         frame = source.read()
         distinct = frame[target]
@@ -320,7 +322,7 @@ def _check_target(classes: Sequence[Any], n: int, target: str, where: str) -> No
 
 
 def typed_costs(entries: Sequence[str], matrix: str | os.PathLike[str] | None) -> Entries:
-    """What was typed: a cost for each entry, ``("fn",)`` or ``(truth, decision)``, all as text."""
+    """What was typed: a cost for each entry, ``("fn",)`` or ``(truth, decision)``."""
     if entries and matrix is not None:
         raise TableError("Give --cost or --cost-matrix, not both.")
     if matrix is not None:
@@ -353,48 +355,23 @@ def _cell(text: str) -> Any:
 
 def _costs_of_file(path: str | os.PathLike[str]) -> Entries:
     frame = open_source(path).read()
-    if frame.width < 3:
+    first, *decisions = frame.columns
+    if len(decisions) < 2:
         raise TableError(
             f"{os.fspath(path)} must have the truth in its first column and a column for each "
             f"decision, at least two; its columns are {', '.join(frame.columns)}."
         )
-    first, *decisions = frame.columns
-    if is_decision_name(first):
-        raise TableError(
-            f"{os.fspath(path)} looks transposed: its first column is called {first!r}. It must "
-            "hold the truth, and the other columns the decisions: swap rows and columns."
-        )
     found: dict[tuple[str, ...], Any] = {}
     for row in frame.iter_rows(named=True):
         for decision in decisions:
-            value = row[decision]
-            if value is None or not str(value).strip():
+            text = "" if row[decision] is None else str(row[decision]).strip()
+            if not text:
                 raise TableError(
                     f"{os.fspath(path)}: no cost for the truth {row[first]!r} and the decision "
                     f"{decision!r}. Write 0 if it costs nothing."
                 )
-            found[str(row[first]).strip(), decision.strip()] = _cell(str(value))
+            found[str(row[first]).strip(), decision.strip()] = _cell(text)
     return found
-
-
-def columns_in(entries: Entries, known: Sequence[str], where: str) -> list[str]:
-    """Columns that the costs name, each once; they must be arithmetic over known columns."""
-    found: dict[str, None] = {}
-    for place, cell in entries.items():
-        if not isinstance(cell, str):
-            continue
-        entry = f"{':'.join(place)}={cell}"
-        try:
-            names = Expression(cell).columns
-        except ValueError as error:
-            raise TableError(
-                f"The cost {entry!r} must be a number or arithmetic over columns: {error}"
-            ) from error
-        for name in names:
-            if name not in known:
-                raise unknown_column(name, known, f"the cost {entry!r} names it", where)
-            found[name] = None
-    return list(found)
 
 
 def read_costs(
@@ -402,64 +379,39 @@ def read_costs(
 ) -> tuple[dict[Any, Any] | None, Any]:
     """The costs as the library takes them, and the positive class."""
     names = {str(label).lower(): label for label in classes}
-    shown = list(map(str, classes))
-    chosen = None
+    chosen = max(classes) if set(classes) in ({0, 1}, {-1, 1}) else None
     if positive is not None:
         chosen = names.get(positive.strip().lower())
         if chosen is None:
             raise TableError(
-                f"--positive must be a class of the target {target!r}, {' or '.join(shown)}, got "
-                f"{positive!r}."
+                f"--positive must be a class of the target {target!r}, "
+                f"{' or '.join(map(str, classes))}, got {positive!r}."
             )
-    elif set(classes) in ({0, 1}, {-1, 1}):
-        chosen = max(classes)
     if not entries:
         return None, chosen
-    if any(len(place) == 2 for place in entries):
-        return _pairs(entries, names, target), chosen
-    if len(classes) != 2:
-        raise TableError(
-            f"fn, fp, tp and tn are for two classes; the target {target!r} has {len(classes)}: "
-            f"{', '.join(shown[:10])}. Write --cost truth:decision=..., or --cost-matrix FILE."
-        )
-    if chosen is None:
-        raise TableError(
-            "--positive must say which class is the one to find (the p in fp and fn): "
-            f"--positive {shown[0]!r} or --positive {shown[1]!r}."
-        )
-    other = next(label for label in classes if label != chosen)
-    for key, decision, truth in (("fn", other, chosen), ("fp", chosen, other)):
-        if (key,) not in entries:
+    form: dict[Any, Any]
+    if all(len(place) == 1 for place in entries):
+        form = {key: cell for (key,), cell in entries.items()}
+        if chosen is None and len(classes) == 2:
             raise TableError(
-                f"--cost {key}=... is missing. What does it cost to decide {decision!r} when the "
-                f"truth is {truth!r}?"
+                "--positive must say which class is the one to find (the p in fp and fn): "
+                f"--positive {classes[0]!r} or --positive {classes[1]!r}."
             )
-    return {**{key: cell for (key,), cell in entries.items()}, "positive": chosen}, chosen
-
-
-def _pairs(entries: Entries, names: Mapping[str, Any], target: str) -> dict[Any, Any]:
-    truths, decisions = (list(dict.fromkeys(one)) for one in zip(*entries, strict=True))
-    lacking = set(names) - {truth.lower() for truth in truths}
-    if lacking and set(names) <= {decision.lower() for decision in decisions}:
+        form["positive"] = chosen
+    else:
+        as_class = names if {decision.lower() for _, decision in entries} <= set(names) else {}
+        form = {
+            (names.get(truth.lower(), truth), as_class.get(decision.lower(), decision)): cell
+            for (truth, decision), cell in entries.items()
+        }
+    try:
+        Reader(np.asarray(classes), "--cost").cells(form)
+    except ValueError as error:
         raise TableError(
-            f"The costs look transposed: the classes of the target {target!r} are among the "
-            f"decisions, {', '.join(decisions)}, and not among the truths, {', '.join(truths)}. "
-            "Rows are the truth and columns the decision (--cost truth:decision=...): swap them."
-        )
-    if lacking:
-        label = names[min(lacking)]
-        raise TableError(
-            f"The costs say nothing about the class {label!r} of the target {target!r}; they have "
-            f"{', '.join(truths)}. Add "
-            + " ".join(f"--cost '{label}:{decision}=...'" for decision in decisions[:3])
-            + ", or a row to the table of costs."
-        )
-    decides_classes = {decision.lower() for decision in decisions} <= set(names)
-    return {
-        (names[truth.lower()], names[decision.lower()] if decides_classes else decision): cell
-        for (truth, decision), cell in entries.items()
-        if truth.lower() in names  # a table of costs may have classes that rows have not
-    }
+            f"{error} Here, pairs are written --cost truth:decision=PRICE, tables --cost-matrix "
+            "FILE."
+        ) from None
+    return form, chosen
 
 
 # --- held-out rows -----------------------------------------------------------------------------

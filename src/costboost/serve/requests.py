@@ -355,7 +355,8 @@ def _checked(document: dict[str, Any]) -> Body:
     first = max(found, key=lambda one: (one["type"] not in shapes, len(one["loc"])))
     known, key = Body.model_fields, str(first["loc"][0])[:100]
     about = known[key].description if key in known else f"Known keys are {', '.join(known)}."
-    text, here = "", document
+    here: Any = document
+    text = ""
     for step in first["loc"]:  # without pydantic's names of alternatives
         if type(here) is dict and step in here:
             text += f".{str(step)[:100]}"
@@ -404,14 +405,9 @@ def _group_names(groups: Sequence[Any], n: int) -> AnyArray:
         raise RequestError(422, f"per must be a column or a list of {n} groups.", "per")
     names = np.empty(n, dtype=object)
     names[:] = [None if value is None else str(value) for value in groups]
-    for row, name in enumerate(names):
-        if name is None or len(name) > LONGEST_NAME:
-            what = "is missing" if name is None else f"has {len(name)}"
-            message = (
-                f"The name of a group must have 1 to {LONGEST_NAME} characters; that of row {row} "
-                f"{what}."
-            )
-            raise RequestError(422, message, "per")
+    if any(name is None or len(name) > LONGEST_NAME for name in names):
+        message = f"The name of a group must have 1 to {LONGEST_NAME} characters on every row."
+        raise RequestError(422, message, "per")
     return names
 
 
