@@ -153,9 +153,9 @@ def test_predict(world: World, tmp_path: Path) -> None:
         # The bad row is the first of a late batch: the rows before it are not written either.
         assert message in fails("predict", world.model, file, "-o", out, "--batch-rows", 50)
     for arguments, message in (
-        ("--capacity block=3", "must name a decision of the model: no, yes"),
-        ("--capacity yes=some", "must be a whole number of rows (200), or a share"),
-        ("--capacity yes=nan", "must be a whole number of rows (200), or a share"),
+        ("--capacity block=3", "must name a decision of the model, no, yes, and its limit"),
+        ("--capacity yes=some", "a whole number of rows (200), or a share"),
+        ("--capacity yes=nan", "a whole number of rows (200), or a share"),
         ("--capacity yes=1.5", "a share from 0 to 1"),
         ("--per day", "--per needs --capacity"),
         ("--capacity yes=2 --per day", "add --time-column, such as --time-column when"),

@@ -108,11 +108,10 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
         raise TableError(f"{source.name}: no row has a value for the target {target!r}.")
     classes = sorted({*label_names(distinct).values()})
     _check_target(classes, frame.height, target, source.name)
-    kinds, only_costs = _kinds(frame, options, costed)
+    kinds, left_out, excludes_costs = _kinds(frame, options, costed)
     columns = Columns.learn(
-        frame.drop(target), kinds, target=target, keep=costed,
-        left_out=_left_out(options, only_costs),
-    )  # fmt: skip
+        frame.drop(target), kinds, target=target, keep=costed, left_out=left_out
+    )
     form, positive = read_costs(entries, classes, options.positive, target)
     if form is None:
         notes.append("No --cost is given: every mistake costs 1.")
@@ -125,9 +124,7 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
     numbers = np.flatnonzero(is_known) + 1 + int(source.is_text)
     for expression in expressions_in(form):
         expression(columns.read(rows.X), rows=numbers.tolist(), of=source.name)
-    return CostProblem(
-        rows, form, columns, target, kinds, bool(only_costs), facts, notes, source
-    )  # fmt: skip
+    return CostProblem(rows, form, columns, target, kinds, excludes_costs, facts, notes, source)
 
 
 def read_rows(
@@ -163,8 +160,7 @@ def has_label(values: pl.Series) -> AnyArray:
 
 def label_names(values: pl.Series) -> dict[str, Any]:
     """Labels by what the file calls them: whole numbers, booleans, or texts."""
-    _, found = as_texts(open_column(values))
-    names = [text for text in found if text is not None]
+    names = [text for text in as_texts(open_column(values))[1] if text is not None]
     if all(text.lstrip("+-").isdecimal() and str(int(text)) == text for text in names):
         return {text: int(text) for text in names}
     if {text.lower() for text in names} <= {"true", "false"}:
@@ -181,15 +177,13 @@ def truth(values: pl.Series, classes: Sequence[Any], where: str) -> AnyArray:
         raise TableError(
             f"{where}: the target {values.name!r} is missing on {missing.sum()} rows. Remove them."
         )
-    for text in found:
-        if text is not None and text.lower() not in known:
-            raise TableError(
-                f"{where}: the target {values.name!r} must hold the classes "
-                f"{', '.join(map(str, classes))}, got {text!r}."
-            )
-    labels = np.array([known[str(text).lower()] for text in found if text is not None])
-    rank = np.cumsum([text is not None for text in found]) - 1
-    return np.asarray(labels[rank[places]])
+    strange = [text for text in found if text is not None and text.lower() not in known]
+    if strange:
+        raise TableError(
+            f"{where}: the target {values.name!r} must hold the classes "
+            f"{', '.join(map(str, classes))}, got {strange[0]!r}."
+        )
+    return np.array([known.get(str(text).lower(), classes[0]) for text in found])[places]
 
 
 def texts(values: pl.Series, missing: str = "") -> AnyArray:
@@ -227,8 +221,8 @@ def _check_names(options: ProblemOptions, names: Sequence[str], source: Source) 
 
 def _kinds(
     frame: pl.DataFrame, options: ProblemOptions, costed: Sequence[str]
-) -> tuple[dict[str, str], list[str]]:
-    """What columns are, beyond what they look like, and those that only the costs may use."""
+) -> tuple[dict[str, str], dict[str, str], bool]:
+    """What columns are, why some are no features, and whether only costs may use their columns."""
     excluded = listed(options.exclude)
     rest = [name for name in costed if name not in excluded]
     if rest and len(rest) < len(costed):
@@ -236,25 +230,18 @@ def _kinds(
             f"The costs name {', '.join(costed)}; exclude all of them or none "
             f"(--exclude {' --exclude '.join(rest)})."
         )
-    only_costs = [] if rest else list(costed)
-    kinds = options.kinds()
-    aside = [*excluded, options.weight_column, options.group_column]
-    time = options.time_column
-    if time is not None and time not in kinds:
-        column = look(frame.select(time))[time].column(keep=True)
-        if column.kind == "number":  # it grows for ever
-            aside.append(time)
-    kinds |= {name: "ignore" for name in aside if name is not None and name not in only_costs}
-    return kinds, only_costs
-
-
-def _left_out(options: ProblemOptions, only_costs: Sequence[str]) -> dict[str, str]:
-    """Reasons why columns are no features, where the options say so."""
+    only_costs = [] if rest else costed
+    kinds, time = options.kinds(), options.time_column
     reasons: dict[str | None, str] = {
         options.weight_column: "weight of the row", options.group_column: "keeps groups together",
         **dict.fromkeys(only_costs, "only for the costs"),
     }  # fmt: skip
-    return {name: reason for name, reason in reasons.items() if name is not None}
+    left_out = {name: reason for name, reason in reasons.items() if name is not None}
+    aside = [name for name in (*excluded, *left_out) if name not in only_costs]
+    times = [] if time is None or time in kinds else [time]
+    seen = look(frame.select(times))
+    aside += [x for x in times if seen[x].column(keep=True).kind == "number"]  # it grows for ever
+    return kinds | dict.fromkeys(aside, "ignore"), left_out, bool(only_costs)
 
 
 def moments(frame: pl.DataFrame, name: str, columns: Columns, where: str) -> AnyArray:
@@ -266,9 +253,9 @@ def _column(frame: pl.DataFrame, name: str, columns: Columns, kind: str, where: 
     """The values of a column that an option names."""
     if name not in frame.columns:
         raise unknown_column(name, frame.columns, "--time-column", where)
-    known = next((column for column in columns if column.name == name), None)
-    if known is None or known.kind not in ("date", "number"):
-        known = look(frame.select(name))[name].column(keep=True)
+    found = [column for column in columns if column.name == name]
+    known = found[0] if found and found[0].kind in ("date", "number") else None
+    known = known or look(frame.select(name))[name].column(keep=True)
     if known.kind not in ("number", kind):
         dates = "dates such as 2026-12-31 08:30, or " if kind == "date" else ""
         raise TableError(
