@@ -50,10 +50,8 @@ from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier, read_eval_set
 from costboost.learners import Ensemble, Learner, Rows, Rule, resolve
 from costboost.learners.adapter import ClassLearner, ClassRule
-from costboost.learners.base import ConstantRule, one_hot
-from costboost.learners.c45 import JointC45
+from costboost.learners.base import ConstantRule, PairLearner, one_hot
 from costboost.learners.ensembles import Mixture, Pairs
-from costboost.learners.joint import JointTree
 from costboost.losses import BinaryLoss, WeightedExponential
 
 # Scores that differ by less, relative to the largest, are equal.
@@ -362,9 +360,8 @@ class BoostingClassifier(CostSensitiveClassifier):
     def _bind(self, rows: Rows, k: int) -> Learner:
         """The weak learner on these rows: a relation over k classes, by default a rule for each."""
         learner = self._learner()
-        if isinstance(learner, JointTree | JointC45):
-            return learner.bind_pairs(rows, k)
-        return Pairs(learner, k).bind(rows)
+        on_pairs = learner if isinstance(learner, PairLearner) else Pairs(learner, k)
+        return on_pairs.bind(rows._replace(k=k))
 
     def _scheme(
         self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
