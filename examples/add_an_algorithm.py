@@ -14,8 +14,8 @@ import numpy as np
 
 from costboost import AdaBoostCClassifier, AdaC2Classifier
 from costboost._utils import Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import VoteRule
+from costboost.boosting.classifiers import BinaryBoostingClassifier
 from costboost.boosting.votes import adaboost_factor, half_log_ratio
 from costboost.datasets import make_gaussians_2d
 from costboost.metrics import mean_cost

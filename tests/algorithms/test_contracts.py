@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 import costboost
 from costboost import _threads
 from costboost._utils import round_progress
-from costboost.algorithms._base import BoostingClassifier
+from costboost.boosting.classifiers import BoostingClassifier
 from costboost.boosting.loop import SidedVote, Step
 from costboost.errors import CollapseWarning
 from costboost.learners import Tree

@@ -16,7 +16,7 @@ from costboost.algorithms import (
     CSRealBoostClassifier,
     GradientCSBClassifier,
 )
-from costboost.algorithms._base import BinaryBoostingClassifier
+from costboost.boosting.classifiers import BinaryBoostingClassifier
 from costboost.boosting.descent import exponential_step
 from costboost.costs import per_row
 from reference import decide, descent, losses, own_files, votes

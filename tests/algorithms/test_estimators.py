@@ -23,7 +23,7 @@ from sklearn.utils import get_tags, shuffle
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import costboost
-from costboost.algorithms._base import SampledClassifier
+from costboost.boosting.classifiers import SampledClassifier
 from costboost.costs import per_row
 from costboost.learners import BUILT_IN, Stump, Tree
 from costboost.learners.adapter import ClassLearner

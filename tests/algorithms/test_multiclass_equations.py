@@ -25,9 +25,9 @@ from costboost import (
     LpCSBClassifier,
     MCBoostClassifier,
 )
-from costboost.algorithms._base import BinaryBoostingClassifier, PairVoteClassifier
 from costboost.algorithms.beijbom2014 import simplex_codewords
 from costboost.algorithms.lozano2008 import VARIANTS
+from costboost.boosting.classifiers import BinaryBoostingClassifier, PairVoteClassifier
 from costboost.boosting.multiclass import (
     MulticlassProblem,
 )

@@ -7,12 +7,12 @@ import itertools
 import numpy as np
 
 import costboost
-from costboost.algorithms._base import (
+from costboost.algorithms.lozano2008 import VARIANTS
+from costboost.boosting.classifiers import (
     BinaryBoostingClassifier,
     BoostingClassifier,
     SampledClassifier,
 )
-from costboost.algorithms.lozano2008 import VARIANTS
 from costboost.learners import BUILT_IN
 from reference import multiclass
 

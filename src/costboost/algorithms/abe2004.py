@@ -12,8 +12,8 @@ import numpy as np
 
 from costboost._typing import Bools, Floats, Ints
 from costboost._utils import Recipe
-from costboost.algorithms._base import SampledClassifier
 from costboost.algorithms.lozano2008 import AveragingClassifier, Variant
+from costboost.boosting.classifiers import SampledClassifier
 from costboost.boosting.multiclass import MulticlassProblem
 
 __all__ = ["DSEClassifier", "GBSEClassifier"]

@@ -13,8 +13,8 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._utils import LEARNING_RATE, Constraint, Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, Scheme
+from costboost.boosting.classifiers import BinaryBoostingClassifier
 from costboost.boosting.votes import Init
 from costboost.losses import BinaryLoss, CostExponential, WeightedExponential
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint, Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, NewtonDescent, Scheme, VoteRule
+from costboost.boosting.classifiers import BinaryBoostingClassifier
 from costboost.boosting.votes import Init, adaboost_factor, cost_ratio_vote
 from costboost.losses import AsymmetricLogistic
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._utils import Recipe, dot
-from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, VoteRule
+from costboost.boosting.classifiers import BinaryBoostingClassifier
 from costboost.boosting.votes import half_log_ratio, margins
 
 __all__ = ["AdaCostClassifier"]

@@ -11,10 +11,10 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._utils import Recipe
-from costboost.algorithms._base import PairVoteClassifier
 from costboost.algorithms.fan1999 import AdaCostClassifier
 from costboost.algorithms.ting2000 import csb_factor
 from costboost.boosting import VoteRule
+from costboost.boosting.classifiers import PairVoteClassifier
 from costboost.boosting.votes import adaboost_vote, margins
 
 __all__ = ["AdaBoostM2Classifier", "AdaCostM2Classifier", "CSB2M2Classifier"]

@@ -7,16 +7,15 @@ KDD 2008, doi:10.1145/1401890.1401953.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from costboost._typing import Bools, Floats
 from costboost._utils import Constraint, Recipe, number, one_of
-from costboost.algorithms._base import BoostingClassifier
 from costboost.boosting import Scheme
+from costboost.boosting.classifiers import BoostingClassifier
 from costboost.boosting.multiclass import (
-    MulticlassProblem,
     Pairing,
     PNormAveraging,
     pseudo_loss_pairs,
@@ -89,14 +88,12 @@ class AveragingClassifier(BoostingClassifier):
             )
         return direct
 
-    def _bind(self, rows: Rows, k: int) -> Learner:
+    def _bind(self, rows: Rows, problem: Any) -> Learner:
         if self._parts()[0].pairing is None:
             return self._learner().bind(rows)
-        return super()._bind(rows, k)
+        return super()._bind(rows, problem)
 
-    def _scheme(
-        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
-    ) -> Scheme:
+    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         variant, p, step, resample = self._parts()
         return PNormAveraging(
             problem,

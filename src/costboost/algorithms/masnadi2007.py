@@ -12,8 +12,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint, Recipe, one_of
-from costboost.algorithms._base import BinaryBoostingClassifier
 from costboost.boosting import BinaryProblem, ExponentialDescent, NewtonDescent, Scheme
+from costboost.boosting.classifiers import BinaryBoostingClassifier
 from costboost.boosting.votes import Init
 from costboost.learners import JointVotes, LogRatio
 from costboost.losses import CostExponential, CostLogistic

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
 
 from costboost._typing import Floats
 from costboost._utils import Constraint, Recipe, one_of
-from costboost.algorithms._base import BoostingClassifier
+from costboost.boosting.classifiers import BoostingClassifier
 from costboost.boosting.loop import Scheme
-from costboost.boosting.multiclass import ClassVotes, MulticlassProblem
+from costboost.boosting.multiclass import ClassVotes
 from costboost.boosting.votes import Init, VoteRule, adaboost_vote, two_valued
 from costboost.learners import Learner, Rows
 from costboost.learners.adapter import class_learner
@@ -102,12 +102,10 @@ class SAMMEC2Classifier(BoostingClassifier):
             )
         return learner
 
-    def _bind(self, rows: Rows, k: int) -> Learner:
+    def _bind(self, rows: Rows, problem: Any) -> Learner:
         return self._learner().bind(rows)
 
-    def _scheme(
-        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
-    ) -> Scheme:
+    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         return ClassVotes(
             self._rule, problem, from_costs=(self.init or self._default_init) == "cost"
         )

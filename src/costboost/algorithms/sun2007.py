@@ -12,8 +12,8 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._utils import Recipe, dot
-from costboost.algorithms._base import COST_SCALE, BinaryBoostingClassifier
 from costboost.boosting import VoteRule
+from costboost.boosting.classifiers import COST_SCALE, BinaryBoostingClassifier
 from costboost.boosting.votes import (
     CostScale,
     Init,

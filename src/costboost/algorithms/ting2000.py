@@ -9,8 +9,8 @@ import math
 
 from costboost._typing import Floats
 from costboost._utils import Recipe
-from costboost.algorithms._base import COST_SCALE, BinaryBoostingClassifier
 from costboost.boosting import VoteRule
+from costboost.boosting.classifiers import COST_SCALE, BinaryBoostingClassifier
 from costboost.boosting.votes import CostScale, adaboost_factor, adaboost_vote, two_valued
 
 __all__ = ["CSB0Classifier", "CSB1Classifier", "CSB2Classifier", "csb_factor"]

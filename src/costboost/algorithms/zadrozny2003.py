@@ -10,7 +10,7 @@ import numpy as np
 
 from costboost._typing import Ints
 from costboost._utils import Recipe
-from costboost.algorithms._base import SampledClassifier
+from costboost.boosting.classifiers import SampledClassifier
 from costboost.boosting.multiclass import MulticlassProblem
 
 __all__ = ["CostingClassifier"]
