@@ -79,14 +79,8 @@ class AveragingClassifier(BoostingClassifier):
         learner = super()._learner()
         if self._parts()[0].pairing is not None:
             return learner
-        direct = class_learner(learner, of_costs=True)
-        if direct is None:
-            raise ValueError(
-                f"estimator of {type(self).__name__} must be None, 'tree' or a scikit-learn "
-                "regressor with several outputs if variant='direct', because it learns the costs "
-                f"of all classes at once; got {self.estimator!r}."
-            )
-        return direct
+        owner = f"{type(self).__name__}(variant='direct')"
+        return class_learner(learner, owner, of_costs=True)
 
     def _bind(self, rows: Rows, problem: Any) -> Learner:
         if self._parts()[0].pairing is None:

@@ -93,14 +93,7 @@ class SAMMEC2Classifier(BoostingClassifier):
     init: Init | None = None
 
     def _learner(self) -> Learner:
-        learner = class_learner(super()._learner())
-        if learner is None:
-            raise ValueError(
-                f"estimator of {type(self).__name__} must be None, 'tree', or a scikit-learn "
-                "classifier or regressor with several outputs, because its rules name one class "
-                f"of several; got {self.estimator!r}."
-            )
-        return learner
+        return class_learner(super()._learner(), type(self).__name__)
 
     def _bind(self, rows: Rows, problem: Any) -> Learner:
         return self._learner().bind(rows)
