@@ -22,7 +22,6 @@ from costboost._utils import round_progress
 from costboost.boosting.classifiers import BoostingClassifier
 from costboost.boosting.loop import SidedVote, Step
 from costboost.errors import CollapseWarning
-from costboost.learners import Tree
 from helpers.algorithms import ALGORITHMS, BOOSTERS
 from helpers.algorithms import MANY as MULTICLASS
 
@@ -142,14 +141,6 @@ def test_an_interrupted_refit_changes_nothing(name, error, monkeypatch):
         fresh.predict(X)
 
 
-def test_a_random_state_moves_on():
-    X, y, _ = rows(3)
-    shared = np.random.RandomState(0)
-    one = costboost.DSEClassifier(n_estimators=3, random_state=shared).fit(X, y)
-    first = one.decision_function(X)
-    assert (one.fit(X, y).decision_function(X) != first).any()
-
-
 # --- ties -----------------------------------------------------------------------------------
 
 
@@ -166,16 +157,6 @@ def test_ties_go_to_the_cheapest_decision(name):
     settled = clf._settled(scores)
     assert clf._decide(settled).tolist() == [cheapest, cheapest, cheapest, other]
     np.testing.assert_allclose(settled, scores, rtol=1e-12, atol=1e-300)
-
-
-@pytest.mark.parametrize("cheap", [0, 1])
-def test_ties_of_two_classes_go_to_the_cheapest_decision(cheap):
-    X, y, _ = rows()
-    costs = [[0, 1], [9, 0]] if cheap == 1 else [[0, 9], [1, 0]]
-    clf = costboost.AdaBoostM2Classifier(costs, n_estimators=2).fit(X, y)
-    scores = np.array([[0.0, 0.0], [1.0, 1.0], [0.3, 0.1 + 0.2], [0.1, 0.2], [0.2, 0.1]])
-    decided = clf._decide(scores)
-    assert decided.tolist() == [cheap, cheap, cheap, 1, 0]
 
 
 # --- decisions that are not the classes -----------------------------------------------------
@@ -398,12 +379,3 @@ def test_threads_follow_the_limits(monkeypatch):
         assert _threads.n_threads(None, 10**6) == threads
     assert _threads.n_threads(-1, 100) == 6
     assert _threads.n_threads(4, 100) == 4
-
-
-def test_one_dataset_serves_all_classes():
-    """Siblings share the binned rows."""
-    X, y, _ = rows(3)
-    clf = costboost.AdaBoostM2Classifier(n_estimators=1)
-    bound = clf._bind(costboost.learners.Rows(X, np.ones(len(y)), [], 1, 0), 3)
-    assert all(isinstance(part, Tree) for part in bound._learners)
-    assert len({id(part._data) for part in bound._learners}) == 1
