@@ -37,6 +37,7 @@ from helpers.algorithms import (
     TREES,
     TWO,
     classes_of,
+    fitted,
     make,
     matrix_of,
     rows,
@@ -45,13 +46,6 @@ from helpers.algorithms import (
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 EVERY_CASE = pytest.mark.parametrize("case", CASES)
 SEVERAL = pytest.mark.parametrize("case", OPTIONS)  # algorithms for several classes
-
-
-def fitted(case, **fit):
-    """A model of the case on rows with a cost matrix, and the rows."""
-    k = classes_of(case)
-    X, y, rng = rows(k)
-    return make(case, matrix_of(k)).fit(X, y, **fit), X, y, rng
 
 
 def said(clf, X):
@@ -374,18 +368,6 @@ def small(case):
     if case == "AdaCostM2Classifier":
         return {"max_leaves": 8, "n_estimators": 4}  # smaller trees leave ties, too
     return {"max_leaves": 4, "n_estimators": 4} if case in TREES else {}
-
-
-@pytest.mark.parametrize("case", [case for case in OPTIONS if case not in BLIND])
-def test_costly_misses_draw_decisions_to_their_class(case):
-    X, y, _ = rows(n=150, noise=1.2)
-    costly = 1.0 - np.eye(3)
-    costly[1] *= 8.0
-    counts = [
-        (make(case, matrix, **small(case)).fit(X, y).predict(X) == 1).sum()
-        for matrix in (1.0 - np.eye(3), costly)
-    ]
-    assert counts[1] > counts[0]
 
 
 @pytest.mark.parametrize("case", [case for case in OPTIONS if case not in BLIND])
