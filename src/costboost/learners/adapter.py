@@ -159,8 +159,8 @@ def class_learner(learner: Learner, owner: str, *, of_costs: bool = False) -> Le
         return ClassLearner(DecisionTreeRegressor(max_leaf_nodes=learner.max_leaves))
     if isinstance(learner, C45) and not of_costs:
         return ClassLearner(C45Classifier(learner.min_samples_leaf, learner.confidence))
-    model = getattr(learner, "estimator", None)
-    if is_regressor(model) or (is_classifier(model) and not of_costs):
+    model = learner.estimator if isinstance(learner, SklearnLearner) else None
+    if model is not None and (is_regressor(model) or (is_classifier(model) and not of_costs)):
         return ClassLearner(model)
     raise ValueError(
         f"estimator of {owner} must be None, 'tree', or a scikit-learn "
