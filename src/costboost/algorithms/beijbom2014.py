@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost._utils import LEARNING_RATE, Constraint, Recipe, one_of
-from costboost.boosting import Scheme
-from costboost.boosting.classifiers import BoostingClassifier
+from costboost._utils import LEARNING_RATE, Constraint, one_of
+from costboost.boosting import BoostingClassifier, Recipe, Scheme
 from costboost.boosting.multiclass import CoordinateDescent
 from costboost.learners import Learner, Rows
 from costboost.learners.ensembles import Coordinates

@@ -12,10 +12,15 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from costboost._typing import Floats
-from costboost._utils import LEARNING_RATE, Constraint, Recipe
-from costboost.boosting import BinaryProblem, ExponentialDescent, Scheme
-from costboost.boosting.classifiers import BinaryBoostingClassifier
-from costboost.boosting.votes import Init
+from costboost._utils import LEARNING_RATE, Constraint
+from costboost.boosting import (
+    BinaryBoostingClassifier,
+    BinaryProblem,
+    ExponentialDescent,
+    Init,
+    Recipe,
+    Scheme,
+)
 from costboost.losses import BinaryLoss, CostExponential, WeightedExponential
 
 __all__ = ["OBJECTIVES", "GradientCSBClassifier", "NamedObjective"]

@@ -12,14 +12,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from costboost._typing import Bools, Floats
-from costboost._utils import Constraint, Recipe, number, one_of
-from costboost.boosting import Scheme
-from costboost.boosting.classifiers import BoostingClassifier
-from costboost.boosting.multiclass import (
-    Pairing,
-    PNormAveraging,
-    pseudo_loss_pairs,
-)
+from costboost._utils import Constraint, number, one_of
+from costboost.boosting import BoostingClassifier, Recipe, Scheme
+from costboost.boosting.multiclass import Pairing, PNormAveraging, pseudo_loss_pairs
 from costboost.learners import Learner, Rows
 from costboost.learners.adapter import class_learner
 
@@ -201,7 +196,8 @@ class AverageCostClassifier(AveragingClassifier):
     References
     ----------
     D. Margineantu, "Methods for cost-sensitive learning", PhD thesis, Oregon State University,
-    2001; as the case p = 1 of A. C. Lozano and N. Abe, KDD 2008, doi:10.1145/1401890.1401953.
+    2001; A. C. Lozano and N. Abe, "Multi-class cost-sensitive boosting with p-norm loss
+    functions", KDD 2008, doi:10.1145/1401890.1401953 (the case p = 1).
 
     Examples
     --------

@@ -14,11 +14,17 @@ import numpy as np
 from scipy.special import softmax
 
 from costboost._typing import Floats
-from costboost._utils import Constraint, Recipe, one_of
-from costboost.boosting.classifiers import BoostingClassifier
-from costboost.boosting.loop import Scheme
+from costboost._utils import Constraint, one_of
+from costboost.boosting import (
+    BoostingClassifier,
+    Init,
+    Recipe,
+    Scheme,
+    VoteRule,
+    adaboost_vote,
+    two_valued,
+)
 from costboost.boosting.multiclass import ClassVotes
-from costboost.boosting.votes import Init, VoteRule, adaboost_vote, two_valued
 from costboost.learners import Learner, Rows
 from costboost.learners.adapter import class_learner
 
@@ -64,7 +70,7 @@ class SAMMEC2Classifier(BoostingClassifier):
     ----------
     B. So, J.-P. Boucher and E. A. Valdez, "Cost-sensitive multi-class AdaBoost for understanding
     driving behavior based on telematics", ASTIN Bulletin 51(3), 2021, 719-751; B. So and E. A.
-    Valdez, "SAMME.C2 algorithm for imbalanced multi-class classification", Soft Computing 2024,
+    Valdez, "SAMME.C2 algorithm for imbalanced multi-class classification", Soft Computing, 2024,
     doi:10.1007/s00500-024-09847-0.
 
     Examples

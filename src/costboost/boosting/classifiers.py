@@ -30,7 +30,6 @@ from costboost._utils import (
     N_JOBS,
     VERBOSE,
     Constraint,
-    Recipe,
     check_parameters,
     check_weights,
     complete,
@@ -42,6 +41,7 @@ from costboost._utils import (
 )
 from costboost.boosting.loop import PERFECT_VOTE, History, Scheme, Watched, boost
 from costboost.boosting.multiclass import MulticlassProblem, PairVotes
+from costboost.boosting.recipes import Recipe
 from costboost.boosting.rounds import Callback, Round, check_callbacks, tell
 from costboost.boosting.votes import BinaryProblem, Init, VoteRule, VoteScheme, half_log_ratio
 from costboost.costs import Costs
