@@ -249,8 +249,7 @@ class BoostingClassifier(CostSensitiveClassifier):
             remedy=f"the weak learner {learner} of {owner} cannot take. Encode them, or use "
             "estimator='tree'.",
         )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self._check_classes()
+        codes = self._learn_classes(y)
         weights = check_weights(sample_weight, len(codes), owner)
         used = weights > 0
         known, state = self._training_costs(costs, codes, X, weights)
@@ -593,16 +592,6 @@ class BinaryBoostingClassifier(BoostingClassifier):
         scale = getattr(self, "cost_scale", self._rule.cost_scale)
         rule = replace(self._rule, cost_scale=scale)
         return self._scheme_type(rule, problem, init=init, n_rounds=self.n_estimators)
-
-    def _check_classes(self) -> None:
-        super()._check_classes()
-        if len(self.classes_) > 2:
-            # Worded so that scikit-learn's checks recognise it.
-            raise ValueError(
-                f"Only binary classification is supported by {type(self).__name__}. The type of "
-                f"the target is multiclass, with {len(self.classes_)} classes: "
-                f"{self.classes_.tolist()[:10]}. Use a multi-class algorithm of costboost."
-            )
 
     def _fit_costs(
         self,
