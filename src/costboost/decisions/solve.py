@@ -12,8 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame
-from costboost.decisions.arrays import cheapest, checked_expected, checked_labels
+from costboost._utils import as_frame, check_weights
+from costboost.decisions.arrays import (
+    cheapest,
+    cheapest_other,
+    checked_expected,
+    checked_labels,
+    position,
+)
 from costboost.decisions.limits import (
     Budget,
     Rate,
@@ -189,34 +195,21 @@ def allocate(
     else:
         codes, price = _within_counts(E, group, lower, upper)
     # Counts and costs of each decision in each group, (groups, d).
-    d = len(labels)
+    d, actions = len(labels), labels.tolist()
     taken = np.take_along_axis(E, codes[:, None], axis=1)[:, 0]
     cell = group * d + codes
     cost = np.bincount(cell, taken, minlength=len(sizes) * d).reshape(-1, d).astype(np.float64)
     count = np.bincount(cell, minlength=len(sizes) * d).reshape(-1, d)
-    actions = labels.tolist()
-    limited = [label in (capacity or {}) for label in actions]
+    has_limit = np.array([label in (capacity or {}) for label in actions])
 
     def of_limited(values: AnyArray) -> list[Any]:
-        return [
-            value if has else None
-            for row in values.tolist()
-            for value, has in zip(row, limited, strict=True)
-        ]
+        """A column of the frame; None where a decision has no limit."""
+        found = values.astype(object)
+        found[:, ~has_limit] = None
+        return list(found.ravel())
 
-    prices = [
-        {label: value for label, value, has in zip(actions, row, limited, strict=True) if has}
-        for row in price.tolist()
-    ]
-    parts = {
-        **({} if names is None else {"group": [name for name in names for _ in actions]}),
-        "decision": actions * len(sizes),
-        "rows": count.ravel().tolist(),
-        "at_least": of_limited(lower),
-        "at_most": of_limited(upper),
-        "expected_cost": cost.ravel().tolist(),
-        "price": of_limited(price),
-    }
+    limited = labels[has_limit].tolist()
+    prices = [dict(zip(limited, row, strict=True)) for row in price[:, has_limit].tolist()]
     total = float(cost.sum())
     return Allocation(
         decisions=labels,
@@ -227,7 +220,15 @@ def allocate(
         price=prices[0] if names is None else dict(zip(names, prices, strict=True)),
         lower_bound=total if bound is None else bound,
         constraints=met,
-        _parts=parts,
+        _parts={
+            **({} if names is None else {"group": [name for name in names for _ in actions]}),
+            "decision": actions * len(sizes),
+            "rows": count.ravel().tolist(),
+            "at_least": of_limited(lower),
+            "at_most": of_limited(upper),
+            "expected_cost": cost.ravel().tolist(),
+            "price": of_limited(price),
+        },
     )
 
 
@@ -306,11 +307,13 @@ def _exchanged(E: Floats, codes: Ints, group: Ints, lower: Ints, upper: Ints) ->
         distance, onward = _paths(arcs, slack[open_groups])
         over, under = counts > high, counts < low
         cycle = np.diagonal(distance, axis1=1, axis2=2)
-        saves, is_over = (cycle < 0).any(axis=1), over.any(axis=1)
+        saves, is_over, is_under = (
+            np.asarray(wrong.any(axis=1)) for wrong in (cycle < 0, over, under)
+        )
         at = np.where(saves, cycle.argmin(axis=1), np.where(is_over, over.argmax(axis=1), d))
-        end = np.where(is_over | ~under.any(axis=1), d, under.argmax(axis=1))
+        end = np.where(is_over | ~is_under, d, under.argmax(axis=1))
         end = np.where(saves, at, end)
-        still = walking = saves | is_over | under.any(axis=1)
+        still = walking = saves | is_over | is_under
         if not still.any():
             _, arcs, _ = _graph(E, codes, group, lower, upper)
             counts = np.bincount(group * d + codes, minlength=n_groups * d).reshape(-1, d)
@@ -338,7 +341,8 @@ def _paths(arcs: Floats, slack: Floats | None = None) -> tuple[Floats, Ints]:
         through = distance[..., :, node, None] + distance[..., None, node, :]
         shorter = through < distance - least
         if slack is not None:
-            shorter &= (np.diagonal(distance, axis1=1, axis2=2) >= 0).all(axis=1)[:, None, None]
+            is_whole = np.diagonal(distance, axis1=1, axis2=2).min(axis=1) >= 0
+            shorter &= np.asarray(is_whole)[:, None, None]
         distance = np.where(shorter, through, distance)
         onward = np.where(shorter, onward[..., :, node, None], onward)
     return distance, onward
@@ -423,6 +427,81 @@ def _inner_prices(arcs: Floats, upper: Ints) -> Floats:
         prices -= prices.min()  # no limit has room: only differences count
     prices[upper == 0] = np.inf
     return np.asarray(prices)
+
+
+def by_saving(expected: Floats, decided: Ints, limited: int) -> tuple[Ints, Ints, Floats]:
+    """Rows of one decision by what it saves, their cheapest other decisions, and the savings."""
+    rows = np.flatnonzero(decided == limited)
+    other, saved = cheapest_other(expected[rows], limited)
+    order = np.argsort(-saved, kind="stable")
+    return rows[order], other[order], saved[order]
+
+
+def capacity_curve(
+    expected: ArrayLike,
+    decision: Any,
+    decisions: ArrayLike | None = None,
+    *,
+    prices: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> dict[str, Floats]:
+    """Total cost by how many rows may get one decision, and what one more saves.
+
+    The rows that gain most get the decision first; the others get their cheapest other one, as in
+    `allocate` with this limit alone. The curve ends where every row that wants the decision has it.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision on each row.
+    decision : label
+        The decision that is limited.
+    decisions : array of shape (d,), optional
+        Labels of the decisions, in the order of the columns; by default 0, 1, ...
+    prices : array of shape (n, d), optional
+        What each decision cost on the row, its truth being known.
+    sample_weight : array of shape (n,), optional
+        How often each row counts.
+
+    Returns
+    -------
+    dict of str to array of shape (m + 1,)
+        ``capacity``, from 0 to the weight of the m rows that want the decision; ``expected_cost``;
+        ``price``, what one more saves, 0 at the end; and with ``prices`` also ``cost``, what the
+        decisions really cost.
+
+    Examples
+    --------
+    >>> expected = [[10, 4, 18], [2, 4, 20], [50, 4, 9], [30, 4, 12]]
+    >>> found = capacity_curve(expected, "review", ["accept", "review", "block"])
+    >>> found["capacity"], found["expected_cost"], found["price"]
+    (array([0., 1., 2., 3.]), array([33., 25., 19., 14.]), array([8., 6., 5., 0.]))
+    """
+    owner = "capacity_curve"
+    E = checked_expected(expected, owner)
+    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    limited = position(decision, labels, "decision", "decision", owner)
+    w = check_weights(sample_weight, len(E), owner)
+    fallback = cheapest(E)
+    rows, other, saved = by_saving(E, fallback, limited)
+    fallback[rows] = other
+
+    def added(values: Floats) -> Floats:
+        return np.concatenate([[0.0], np.cumsum(values * w[rows])])
+
+    def costs(table: Floats, saved: Floats) -> Floats:
+        start = (np.take_along_axis(table, fallback[:, None], axis=1)[:, 0] * w).sum()
+        return np.asarray(start - added(saved))
+
+    found = {
+        "capacity": added(np.ones(len(rows))),
+        "expected_cost": costs(E, saved),
+        "price": np.append(saved, 0.0),
+    }
+    if prices is not None:
+        paid = np.asarray(prices, dtype=np.float64)
+        found["cost"] = costs(paid, paid[rows, other] - paid[rows, limited])
+    return found
 
 
 def capacity_prices(
