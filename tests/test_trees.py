@@ -92,7 +92,7 @@ def test_scores_are_those_of_lightgbm_to_the_last_bit(options, dtype, monkeypatc
     found.check()
     expected = booster.predict(rows, raw_score=True)
     module._kernel.cache_clear()
-    np.testing.assert_array_equal(found.scores(rows), expected)  # by LightGBM's twin
+    np.testing.assert_array_equal(found.scores(rows), expected)  # without numba
     module._kernel()
     np.testing.assert_array_equal(found.scores(rows), expected)
     np.testing.assert_array_equal(found.scores(rows[::2], threads=3), expected[::2])
@@ -171,7 +171,8 @@ def test_scores_are_those_of_xgboost(options):
     np.testing.assert_allclose(scores, expected, atol=3e-6)
     np.testing.assert_allclose(found.contributions(rows).sum(axis=-1), scores, atol=1e-9)
     module._kernel.cache_clear()
-    np.testing.assert_array_equal(found.scores(rows), scores)  # by LightGBM's twin
+    np.testing.assert_array_equal(found.scores(rows), scores)  # without numba
+    np.testing.assert_array_equal(found._predicted(rows, raw_score=True), scores)  # by the twin
 
 
 def test_contributions_and_importances_are_those_of_xgboost():
@@ -428,15 +429,3 @@ def test_a_tree_that_is_too_deep_is_refused():
     )
     with pytest.raises(ValueError, match="depth of at most 1000"):
         chain.check()
-
-
-@pytest.mark.parametrize("objective", ["binary", "multiclass"])
-def test_a_row_scores_the_same_before_anything_is_compiled(objective):
-    X = strange_rows()
-    for trees in (
-        from_lightgbm(lightgbm_booster(objective)),
-        from_lightgbm(lightgbm_booster(objective, zero_as_missing=True)),
-        from_xgboost(xgboost_booster(2 if objective == "binary" else 3)),
-    ):
-        found = np.array([trees._row_scores(x) for x in X])
-        assert np.array_equal(found, trees.scores(X).reshape(found.shape))
