@@ -37,7 +37,7 @@ def churners(n=600, seed=0):
 
 
 def quick(cost_matrix=None, **options):
-    defaults = {"effort": "fast", "n_estimators": 30, "ensemble": 2, "random_state": 0, "n_jobs": 1}
+    defaults = {"effort": "fast", "n_estimators": 60, "ensemble": 2, "random_state": 0, "n_jobs": 1}
     return CostBoostClassifier(cost_matrix, **{**defaults, **options})
 
 
