@@ -163,7 +163,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """What becomes of the columns, with a warning that names those that are left out."""
         priced = columns_of(self.cost_matrix)
         only_costs = priced if getattr(self, "cost_columns", "") == "exclude" else []
-        found = Columns.of_seen(
+        found = Columns.learn(
             seen,
             self.columns,
             target=target,
