@@ -67,7 +67,7 @@ def without_unit_of_costs(monkeypatch) -> None:
 
 
 def without_unit_of_weights(monkeypatch) -> None:
-    monkeypatch.setattr("costboost._utils._within_range", lambda weights: weights)
+    monkeypatch.setattr("costboost._utils.in_range", lambda weights, largest: weights)
 
 
 @pytest.mark.parametrize("law", UNIT_LAWS)
