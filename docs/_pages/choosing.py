@@ -176,7 +176,7 @@ def _number(values: list[float]) -> str:
 
 def properties() -> str:
     """What each class does and can do, read off the classes."""
-    from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
+    from costboost.boosting.classifiers import BinaryBoostingClassifier, BoostingClassifier
 
     lines = [
         "",

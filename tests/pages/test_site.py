@@ -60,7 +60,7 @@ def test_parameters_that_are_inherited_are_listed(site):
 
 
 def test_page_of_the_classifier(site):
-    """What people look for first comes first; nothing is left out; defaults are those of the code."""
+    """What people look for first comes first; all is there; defaults are those of the code."""
     page = (site / "api" / "classifier.html").read_text("utf-8")
     listed = re.findall(r'id="costboost\.gbm\.classifier\.CostBoostClassifier\.(\w+)"', page)
     assert listed[:3] == ["fit", "predict", "decide"]

@@ -38,6 +38,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame
 from costboost.decisions.arrays import (
     cheapest,
+    cheapest_other,
     checked_labels,
     expected_cost,
     of_length,
@@ -190,15 +191,6 @@ def explain(
     names = _names(feature_names, X, f, owner)
     values = _values(X, n, f, owner)
     return Explanation(labels, taken, runner_up, saving, base, parts, names, values)
-
-
-def cheapest_other(expected: Floats, codes: Ints) -> tuple[Ints, Floats]:
-    """The cheapest other decision of each row, and what the decision saves against it."""
-    rows = np.arange(len(expected))
-    others = expected.copy()
-    others[rows, codes] = np.inf
-    found: Ints = others.argmin(axis=1)
-    return found, others[rows, found] - expected[rows, codes]
 
 
 def _parts(contributions: Floats, gain: Floats) -> Floats:
