@@ -109,7 +109,12 @@ def append_rows(path: Path, rows: Iterable[Mapping[str, Any]], fields: Sequence[
     has_rows = path.exists() and path.stat().st_size > 0
     if has_rows:
         with path.open(newline="") as file:
-            fields = next(csv.reader(file))
+            fields, wanted = next(csv.reader(file)), fields
+        if not set(wanted) <= set(fields):
+            lacking = ", ".join(set(wanted) - set(fields))
+            raise SystemExit(
+                f"{path} has no columns {lacking}: an earlier version wrote it. Move it."
+            )
     with path.open("a", newline="") as file:
         writer = csv.DictWriter(file, fields, extrasaction="ignore", restval="")
         if not has_rows:

@@ -47,14 +47,14 @@ from costboost.costs.forms import (
 )
 from costboost.costs.labels import listed, nearest, positive_code
 from costboost.costs.table import same_labels
-from costboost.costs.uncertain import decide_worst, scenarios
+from costboost.costs.uncertain import expected_costs, scenarios
 from costboost.decisions import (
     Allocation,
     Budget,
     Rate,
     allocate,
     break_even,
-    worst_expected_cost,
+    cheapest,
 )
 from costboost.errors import CollapseWarning, ColumnWarning
 from costboost.metrics import avoidable_cost_score
@@ -68,7 +68,7 @@ class Answer(NamedTuple):
 
     codes: Ints  # the decision of each row, an index into costs.decisions
     costs: Costs  # the costs of these rows, their truth unknown
-    # Probabilities, (n, k), and expected costs of the decisions, (n, d), if known and asked for.
+    # Probabilities, (n, k), and expected costs of the decisions, (n, d), where they are known.
     proba: Floats | None = None
     expected: Floats | None = None
 
@@ -309,14 +309,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return Answer(codes, Costs(self.classes_, self.cost_matrix_, self.decisions_))
         known = self._decision_costs(costs, len(p), X)
         cases = self._worst_cases(X, costs, len(p)) if self.risk == "worst" else []
-        if codes is None:
-            codes = decide_worst(p, cases) if cases else known.decide(p)
-        if not proba:
-            return Answer(codes, known, p)
-        matrices = [case.matrix for case in cases]
-        return Answer(
-            codes, known, p, worst_expected_cost(p, matrices) if cases else known.expected(p)
-        )
+        expected = expected_costs(p, known.matrix)
+        if cases:
+            expected = np.max([case.expected(p) for case in cases], axis=0)
+        return Answer(cheapest(expected) if codes is None else codes, known, p, expected)
 
     @abstractmethod
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:

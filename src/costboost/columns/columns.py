@@ -106,18 +106,16 @@ def moment_of(text: str, pattern: re.Pattern[str]) -> int | None:
 
 def _parts(moments: AnyArray) -> dict[str, Floats]:
     """Month, day, weekday (Monday is 1) and hour of times; NaN where there is none."""
-    days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
     missing = np.isnan(moments)
-
-    def part(values: AnyArray) -> Floats:
-        return np.where(missing, np.nan, values.astype(np.int64))
-
-    return {
-        "month": part(months.astype(np.int64) % 12 + 1),
-        "day": part((days - months) / np.timedelta64(1, "D") + 1 if len(days) else days),
-        "weekday": part((days.astype(np.int64) + 3) % 7 + 1),
-        "hour": part((moments - days) // np.timedelta64(1, "h")),
+    moments = np.where(missing, np.datetime64(0, "us"), moments)  # or numpy warns
+    days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
+    found = {
+        "month": months.astype(np.int64) % 12 + 1,
+        "day": (days - months.astype("datetime64[D]")).astype(np.int64) + 1,
+        "weekday": (days.astype(np.int64) + 3) % 7 + 1,
+        "hour": (moments - days) // np.timedelta64(1, "h"),
     }
+    return {part: np.where(missing, np.nan, values) for part, values in found.items()}
 
 
 # --- one column --------------------------------------------------------------------------------
@@ -530,10 +528,11 @@ class Columns:
         seen = X if is_seen else look(X, overrides)
         asked = dict(overrides or {})
         check_overrides(asked, seen)
-        others = {target: "the target", **(left_out or {})}
+        others = {target: "the target: it has the name of y", **(left_out or {})}
         found = []
         for name, one in seen.items():
-            if name in others:
+            # A column that only has the name of y, such as X.amount > 40, can be asked for.
+            if name in others and (name != target or asked.get(name, "ignore") == "ignore"):
                 column = one.column(asked.get(name), keep=True)
                 found.append(replace(column, is_used=False, note=others[name]))
             else:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs.uncertain import cheapest
+from costboost.costs.uncertain import cheapest, expected_costs
 
 __all__ = ["cheapest", "expected_cost", "worst_expected_cost"]
 
@@ -40,7 +40,7 @@ def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
     array([[10.,  4., 18.]])
     """
     p, C = probabilities_and_matrix(proba, matrix, "expected_cost")
-    return np.asarray(p @ C if C.ndim == 2 else np.einsum("nj,njd->nd", p, C))
+    return expected_costs(p, C)
 
 
 def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floats:
