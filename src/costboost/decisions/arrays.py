@@ -74,6 +74,15 @@ def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floa
     return np.asarray(np.max([expected_cost(proba, matrix) for matrix in matrices], axis=0))
 
 
+def cheapest_other(expected: Floats, codes: Ints | int) -> tuple[Ints, Floats]:
+    """The cheapest decision of each row other than its own, and what its own saves against it."""
+    rows = np.arange(len(expected))
+    others = expected.copy()
+    others[rows, codes] = np.inf
+    found: Ints = others.argmin(axis=1)
+    return found, others[rows, found] - expected[rows, codes]
+
+
 def to_proba(scores: Floats) -> Floats:
     """Scores as probabilities, (n, k)."""
     if scores.ndim == 1:
