@@ -25,6 +25,7 @@ NAMES = (
     "scale",
     "papers",
     "promises",
+    "works_with",
     "gallery",
     "notebook",
     "outputs",
