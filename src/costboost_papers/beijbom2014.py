@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from costboost._typing import AnyArray, Ints
+from costboost._typing import Ints
 from costboost.algorithms import MCBoostClassifier
 from costboost.costs import Costs
 from costboost.datasets import Dataset, load
@@ -27,7 +27,8 @@ from costboost_papers.item import (
     tiered,
     wide,
 )
-from costboost_papers.protocol import encode, holdout, quiet
+from costboost_papers.protocol import capped, encode, holdout, quiet
+from costboost_papers.svm import SVMS, tuned_machine
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,6 @@ LOSSES = {"MCBoost": "mc", "GEL": "gel", "GLL": "gll", "Ls": "ls", "Lt": "lt"}
 POSTERIOR = "P-MCBoost"  # MCBoost's fit with the Bayes rule for its decisions
 ALGORITHMS = ("MCBoost", POSTERIOR, "GEL", "GLL", "Ls", "Lt")
 AVERSE, OTHERS = ALGORITHMS[:4], ALGORITHMS[4:]
-LEAST_ROWS = 10  # of a class, where training rows are drawn
 EVERYTHING = "all"  # data set of what is computed over all data sets
 
 TREES: dict[str, Any] = {
@@ -67,25 +67,13 @@ class Effort:
     repeats: int
     most_rows: int  # training rows
     repeats_of: dict[str, int] = field(default_factory=dict)  # exceptions
+    machines: int = 10  # repeats of the support vector machines, at most
 
 
 @lru_cache(maxsize=2)
 def dataset(name: str) -> Dataset:
     """The benchmark set, read once by a process."""
     return load(name)
-
-
-def capped(y: AnyArray, train: Ints, most: int, seed: int) -> Ints:
-    """At most about ``most`` training rows, drawn by class; small classes keep `LEAST_ROWS`."""
-    if len(train) <= most:
-        return train
-    rng = np.random.default_rng(seed)
-    kept = []
-    for label in np.unique(y[train]):
-        rows = train[y[train] == label]
-        size = max(round(most * len(rows) / len(train)), min(len(rows), LEAST_ROWS))
-        kept.append(rng.choice(rows, size, replace=False))
-    return np.sort(np.concatenate(kept))
 
 
 # --- verdicts ------------------------------------------------------------------------------------
@@ -154,7 +142,7 @@ class LossStudy(Item):
             Task(self.paper, self.name, name, algorithm, split=repeat)
             for name in self.datasets
             for repeat in range(effort.repeats_of.get(name, effort.repeats))
-            for algorithm in LOSSES
+            for algorithm in (*LOSSES, *(SVMS if repeat < effort.machines else ()))
         ]
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
@@ -165,6 +153,13 @@ class LossStudy(Item):
         train = capped(data.y, train, effort.most_rows, task.seed)
         costs = self.costs(data, task.seed)
         X_train, X_test = encode(data.X.iloc[train], data.X.iloc[test], scale=True)
+
+        def risk() -> float:
+            return mean_cost(data.y[test], model.predict(X_test), cost_matrix=costs)
+
+        if task.algorithm in SVMS:
+            model = tuned_machine(task.algorithm, X_train, data.y[train], costs, task.seed)
+            return {"risk": risk()}
         model = MCBoostClassifier(
             cost_matrix=costs,
             loss=LOSSES[task.algorithm],
@@ -172,10 +167,6 @@ class LossStudy(Item):
             random_state=task.seed,
             n_jobs=1,
         )
-
-        def risk() -> float:
-            return mean_cost(data.y[test], model.predict(X_test), cost_matrix=costs)
-
         with quiet():
             model.fit(X_train, data.y[train])
             found = {"risk": risk()}
@@ -340,7 +331,7 @@ class Taxonomy(LossStudy):
     datasets = tuple(TREES)
     efforts: ClassVar[dict[Mode, Effort]] = {
         "quick": Effort(20, 3, 1000),
-        "full": Effort(100, 10, 3000),
+        "full": Effort(500, 10, 43_500),
     }
     notes = (
         "The 400,000 coral annotations and the paper's cost matrix are not at hand. Like them, "
