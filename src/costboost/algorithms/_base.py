@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self, dataclass_transform
 
@@ -58,6 +58,9 @@ from costboost.losses import BinaryLoss, WeightedExponential
 
 # Scores that differ by less, relative to the largest, are equal.
 TIE = 1e-12
+
+# The rule of the parameter of vote-based algorithms whose papers leave the unit of costs open.
+COST_SCALE: Mapping[str, Constraint] = {"cost_scale": one_of("max", "min", None)}
 
 
 @dataclass_transform(kw_only_default=True)
@@ -586,7 +589,10 @@ class BinaryBoostingClassifier(BoostingClassifier):
 
     def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         """The algorithm on this problem."""
-        return self._scheme_type(self._rule, problem, init=init, n_rounds=self.n_estimators)
+        # A parameter of the algorithms whose papers leave the unit of the costs open.
+        scale = getattr(self, "cost_scale", self._rule.cost_scale)
+        rule = replace(self._rule, cost_scale=scale)
+        return self._scheme_type(rule, problem, init=init, n_rounds=self.n_estimators)
 
     def _check_classes(self) -> None:
         super()._check_classes()
