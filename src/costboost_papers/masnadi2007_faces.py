@@ -78,10 +78,10 @@ EARLIER = ALGORITHMS[3:10]
 ADDED = ALGORITHMS[10:]  # not in the paper
 
 
-def classifier(algorithm: str, C1: float, rounds: int) -> Any:
+def classifier(algorithm: str, C1: float, rounds: int, **more: Any) -> Any:
     """An unfitted classifier: a miss costs C1, a false alarm 1."""
     recipe, options = _RECIPES[algorithm]
-    return recipe({"fn": C1, "fp": 1.0}, n_estimators=rounds, n_jobs=1, **options)
+    return recipe({"fn": C1, "fp": 1.0}, n_estimators=rounds, n_jobs=1, **options, **more)
 
 
 OURS, PLAIN = "CS-AdaBoost", "AdaBoost"
