@@ -8,6 +8,7 @@ papers' numbers.
 
 from __future__ import annotations
 
-from costboost_papers.item import Conclusion, Item, Mode, Task, Verdict
+from costboost_papers.grading import Conclusion, Part, Verdict
+from costboost_papers.item import Item, Mode, Task
 
-__all__ = ["Conclusion", "Item", "Mode", "Task", "Verdict"]
+__all__ = ["Conclusion", "Item", "Mode", "Part", "Task", "Verdict"]

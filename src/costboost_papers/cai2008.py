@@ -15,16 +15,14 @@ from costboost.algorithms import (
     AdaCostClassifier,
     GradientCSBClassifier,
 )
+from costboost_papers.grading import Conclusion, Kept, close_part, paired, t_part
 from costboost_papers.item import (
     SUMMARY_COLUMNS,
-    Conclusion,
     Item,
     Mode,
     Task,
     cells,
-    graded,
     mean_and_error,
-    plus_minus,
     wide,
 )
 from costboost_papers.protocol import binary_data, binary_metrics, holdout, quiet
@@ -80,56 +78,53 @@ EFFORTS: dict[Mode, Effort] = {
 
 # --- verdicts ------------------------------------------------------------------------------------
 
-CLOSE = 2.0  # points of F; the paper calls its methods close with a shortfall of 1.5
+CLOSE = 3.3  # points of F; the paper calls its methods close, the largest of its four gaps is 3.27
 
 
 def judge_table(summary: pd.DataFrame) -> list[Conclusion]:
     """Whether Gradient keeps up with AdaCost, and both with methods that know no costs."""
-    statement = (
-        "Gradient descent on AdaCost's objective is about equal to AdaCost or better in F, "
-        "the best of nine costs."
-    )
-    nested = "The same with the cost chosen on training rows (not in the paper)."
+    known = set(summary["setting"])
     return [
-        _keeps_up(summary, "best f", statement),
-        _keeps_up(summary, "nested f", nested),
-        _gains(wide(summary, "best f"), wide(summary, "nested f")),
+        *(
+            _close(summary, "best f", tree, own=tree == "C4.5")
+            for tree in LEARNERS
+            if tree in known
+        ),
+        *(_close(summary, "nested f", tree, own=False) for tree in LEARNERS if tree in known),
+        *(_gains(summary, tree) for tree in LEARNERS if tree in known),
     ]
 
 
-def _keeps_up(summary: pd.DataFrame, metric: str, statement: str) -> Conclusion:
-    """Gradient against AdaCost: at most `CLOSE` points below counts as keeping up."""
-    gaps, errors = (wide(summary, f"{metric} gap", kind)["Gradient"] for kind in ("mean", "se"))
-    kept = gaps >= -CLOSE
-    parts = [
-        f"{name} ({tree}) {plus_minus(gap, error, 1, '+')}"
-        for (name, tree), gap, error in zip(gaps.index, gaps, errors, strict=True)
-    ]
+def _close(summary: pd.DataFrame, metric: str, tree: str, own: bool) -> Conclusion:
+    kept = Kept(summary)
+    chosen = "the best of nine costs" if metric == "best f" else "the cost chosen on training rows"
     return Conclusion(
-        statement,
-        graded([bool(kept.all()), bool(kept.mean() > 0.5)]),
-        f"F of Gradient less F of AdaCost in points: {', '.join(parts)}. At most {CLOSE:g} points "
-        f"below in {int(kept.sum())} of {len(kept)} cases, above in {int((gaps > 0).sum())}.",
+        f"Gradient descent on AdaCost's objective and AdaCost have close F ({chosen}, {tree}).",
+        f"a difference of more than {CLOSE} points of F",
+        f"Corrected t over the splits of each set, room to a difference of {CLOSE} points",
+        tuple(
+            close_part(name, *kept.gap("AdaCost", "Gradient", name, tree, metric), CLOSE)
+            for name in DATASETS
+        ),
         "Both follow one objective; AdaCost's vote is a rule of thumb for the step that Gradient "
-        "searches. With 8 leaves both end after a round or find no rule at all where the costs "
-        "are nearly alike, because β = ½ − ½c then leaves right decisions almost no credit.",
+        "searches. Where both decide every row alike, nothing is learnt about the claim.",
+        own=own,
     )
 
 
-def _gains(best: pd.DataFrame, nested: pd.DataFrame) -> Conclusion:
-    """What knowing costs earns over AdaBoost, by the best and by the nested choice."""
-    shares = []
-    parts = []
-    for label, f in (("best cost", best), ("nested choice", nested)):
-        if "Gradient" in f.columns:
-            above = f["Gradient"] > best["AdaBoost"].reindex(f.index)
-            shares.append(float(above.mean()))
-            parts.append(f"{label}: Gradient above AdaBoost in {int(above.sum())} of {len(above)}")
+def _gains(summary: pd.DataFrame, tree: str) -> Conclusion:
+    """What knowing costs earns over AdaBoost."""
+    kept = Kept(summary)
     return Conclusion(
-        "Cost-sensitive boosting has a higher F than AdaBoost on most data sets.",
-        graded(share > 0.5 for share in shares),
-        "; ".join(parts) + ".",
-        "The best of nine costs, chosen on the test rows, favours the method with a choice.",
+        f"Gradient has a higher F than AdaBoost (the cost chosen on training rows, {tree}).",
+        "AdaBoost has the higher F",
+        "Corrected t over the splits of each set, points of F",
+        tuple(
+            t_part(name, *kept.gap("AdaBoost", "Gradient", name, tree, "nested f"), least=CLOSE)
+            for name in DATASETS
+        ),
+        "The best of nine costs, chosen on the test rows, would favour the method with a choice.",
+        own=False,
     )
 
 
@@ -151,12 +146,14 @@ class Table3(Item):
         "the splits for each cost, then the highest of the nine. That choice is made on the test "
         "rows, so every method that has costs to choose from looks better than it is, and C4.5 and "
         "AdaBoost have none. *nested f*, for AdaCost and Gradient, chooses the cost on a fifth of "
-        "the training rows instead and then fits on all of them. The weak learner is a LightGBM "
-        "tree of 8 leaves, or grown to the end, in place of a pruned C4.5; *C4.5* is one such "
-        "tree. *Gradient* descends AdaCost's objective; *Gradient, AsymBoost* (the same as AdaC1's "
-        "objective when a miss costs 1) and AdaC1 are additions. AdaCost's vote here is the "
-        "formula of its authors, with the paper's line search it would be *Gradient*. The paper "
-        "gives no standard errors; a test part of hepatitis has 16 rows, 3 of them positive."
+        "the training rows instead and then fits on all of them. The weak learner is C4.5 with "
+        "Weka's usual settings, as in the paper, and beside it a LightGBM tree of 8 leaves, or "
+        "grown to the end; the column *C4.5* is one such tree. The step α of *Gradient* is not "
+        "negative here; the paper allows any real number. It descends AdaCost's objective; "
+        "*Gradient, AsymBoost* (the same as AdaC1's objective when a miss costs 1) and "
+        "AdaC1 are additions. AdaCost's vote here is the formula of its "
+        "authors, with the paper's line search it would be *Gradient*. The paper gives "
+        "no standard errors; a test part of hepatitis has 16 rows, 3 of them positive."
     )
 
     def tasks(self, mode: Mode) -> list[Task]:
@@ -218,8 +215,14 @@ class Table3(Item):
             statistic="value",
         )
         nested = mean_and_error(rows, ["nested f"])
-        paired = rows.merge(top[[*keys, "metric"]], on=[*keys, "metric"]).assign(metric="best f")
-        gaps = [_gaps(part) for part in (paired, rows[rows["metric"] == "nested f"])]
+        paired_rows = rows.merge(top[[*keys, "metric"]], on=[*keys, "metric"])
+        ratio = TEST_SHARE / (1 - TEST_SHARE)
+        # AdaBoost has no cost to choose: its F stands beside the nested choices of the others.
+        beside = rows.assign(metric=rows["metric"].replace("f", "nested f"))
+        gaps = [
+            paired(paired_rows.assign(metric="best f"), "best f", [NESTED], ratio),
+            paired(beside, "nested f", [NESTED, ("AdaBoost", "Gradient")], ratio),
+        ]
         curves = means[means["metric"].str.contains("@")]
         return pd.concat([best, costs, nested, *gaps, curves], ignore_index=True)[SUMMARY_COLUMNS]
 
@@ -268,15 +271,6 @@ class Table3(Item):
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
         return judge_table(summary)
-
-
-def _gaps(rows: pd.DataFrame) -> pd.DataFrame:
-    """Mean and standard error of F of Gradient less F of AdaCost on the same split."""
-    keys = ["dataset", "setting", "metric", "split"]
-    pairs = rows.pivot(index=keys, columns="algorithm", values="value")
-    gap = (pairs["Gradient"] - pairs["AdaCost"]).rename("value").reset_index()
-    metric = gap["metric"] + " gap"
-    return mean_and_error(gap.assign(algorithm="Gradient", metric=metric), metric.unique())
 
 
 ITEMS: list[Item] = [Table3()]

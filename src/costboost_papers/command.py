@@ -13,7 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from costboost_papers import registry
-from costboost_papers.item import Conclusion, Item, Mode
+from costboost_papers.grading import Conclusion
+from costboost_papers.item import Item, Mode
 from costboost_papers.registry import owner
 from costboost_papers.run import Store, Tally, failures_path, progress_bar, run_item
 
@@ -120,7 +121,7 @@ def run_and_show(
 
 def _print_verdicts(console: Console, conclusions: Sequence[Conclusion]) -> None:
     for found in conclusions:
-        text = escape(f"{found.statement} {found.evidence} {found.why}".rstrip())
+        text = escape(f"{found.claim} {found.evidence} {found.why}".rstrip())
         console.print(f"[bold]{found.verdict}[/bold]: {text}")
 
 

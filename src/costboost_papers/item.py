@@ -13,7 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from math import isnan
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
+
+from costboost_papers.grading import Conclusion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +27,6 @@ else:
 # --- item ----------------------------------------------------------------------------------------
 
 Mode = Literal["quick", "full"]
-Verdict = Literal["holds", "holds in part", "does not hold"]
 
 GROUP = ["dataset", "algorithm", "setting", "metric"]
 SUMMARY_COLUMNS = [*GROUP, "statistic", "value", "n"]
@@ -57,23 +58,6 @@ class Task:
         """Name of the task, unique among all tasks."""
         parts = (self.paper, self.item, self.dataset, self.algorithm, self.setting, str(self.split))
         return "/".join(parts)
-
-
-@dataclass(frozen=True)
-class Conclusion:
-    """What a paper states, and what the figures here say about it."""
-
-    statement: str
-    verdict: Verdict
-    evidence: str
-    why: str = ""
-
-    def __post_init__(self) -> None:
-        if self.verdict not in get_args(Verdict):
-            raise ValueError(
-                f"verdict must be one of {', '.join(map(repr, get_args(Verdict)))}; "
-                f"got {self.verdict!r}."
-            )
 
 
 class Item(ABC):
@@ -138,31 +122,6 @@ class Item(ABC):
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
         """What the paper states about this item, checked on our figures."""
         return []
-
-
-# --- grading -------------------------------------------------------------------------------------
-
-
-def tiered(holds: bool, in_part: bool) -> Verdict:
-    """Whether the whole statement is borne out, else whether a weaker form of it is."""
-    return "holds" if holds else "holds in part" if in_part else "does not hold"
-
-
-def graded(signs: Iterable[bool]) -> Verdict:
-    """Holds if all signs are good, in part if some are."""
-    found = list(signs)
-    return tiered(all(found), any(found))
-
-
-def counted(right: int, of: int) -> Verdict:
-    """Holds if all cases are right, in part if some are."""
-    return tiered(right == of, right > 0)
-
-
-def together(verdicts: Iterable[Verdict]) -> Verdict:
-    """What several verdicts on the parts of one statement come to: theirs if they agree."""
-    found = set(verdicts)
-    return found.pop() if len(found) == 1 else "holds in part"
 
 
 # --- layout --------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ import pandas as pd
 from scipy.stats import kendalltau
 
 from costboost_papers import registry
-from costboost_papers.item import SUMMARY_COLUMNS, Conclusion, Item, Mode
+from costboost_papers.grading import Conclusion
+from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode
 from costboost_papers.run import Store
 
 if TYPE_CHECKING:
@@ -265,7 +266,7 @@ def markdown_table(frame: pd.DataFrame) -> str:
 
 def _conclusion_lines(conclusions: Sequence[Conclusion]) -> list[str]:
     return [
-        f"- **{found.verdict.capitalize()}**: {found.statement} {found.evidence}"
+        f"- **{found.verdict.capitalize()}**: {found.claim} {found.evidence}"
         + (f" {found.why}" if found.why else "")
         for found in conclusions
     ]
@@ -274,7 +275,7 @@ def _conclusion_lines(conclusions: Sequence[Conclusion]) -> list[str]:
 def _glance(found: Sequence[tuple[str, Sequence[Conclusion]]]) -> list[str]:
     """Claims and verdicts alone, before all details."""
     rows = [
-        {"claim of the paper": one.statement, "item": name, "here": f"**{one.verdict}**"}
+        {"claim of the paper": one.claim, "item": name, "here": f"**{one.verdict}**"}
         for name, conclusions in found
         for one in conclusions
     ]
@@ -384,7 +385,7 @@ def _index_page(
         {
             "paper": f"[{paper.name}]({paper.name}.md)",
             "item": name,
-            "the paper says": found.statement,
+            "the paper says": found.claim,
             "here": f"**{found.verdict}**",
             "figures": found.evidence,
         }

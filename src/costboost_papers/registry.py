@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from costboost_papers.item import Conclusion, Item
+from costboost_papers.grading import Conclusion
+from costboost_papers.item import Item
 
 if TYPE_CHECKING:
     import pandas as pd
