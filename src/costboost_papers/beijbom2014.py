@@ -27,7 +27,16 @@ from costboost_papers.grading import (
     t_half,
     wins,
 )
-from costboost_papers.item import SUMMARY_COLUMNS, Item, Mode, Task, cells, mean_and_error, wide
+from costboost_papers.item import (
+    SUMMARY_COLUMNS,
+    Item,
+    Mode,
+    Task,
+    alike,
+    cells,
+    mean_and_error,
+    wide,
+)
 from costboost_papers.protocol import capped, encode, holdout, quiet
 from costboost_papers.svm import SVMS, tuned_machine
 
@@ -232,7 +241,7 @@ class LossStudy(Item):
         model = MCBoostClassifier(
             cost_matrix=costs,
             loss=LOSSES[task.algorithm],
-            n_estimators=effort.rounds,
+            n_estimators=self.rounds or effort.rounds,
             random_state=task.seed,
             n_jobs=1,
         )
@@ -270,19 +279,15 @@ class LossStudy(Item):
             for algorithm, value in found.mean().items():
                 line = (EVERYTHING, algorithm, "", metric, "mean", value, len(found))
                 parts.append(pd.DataFrame([line], columns=SUMMARY_COLUMNS))
-        pairs = dict.fromkeys([*_GUESS, *_FIRST, *_BELOW, *_LIKE, *_MACHINES, *self.to_best(risks)])
-        parts.append(paired(risks, "risk", list(pairs), self.test_to_train))
+        pairs = [*_GUESS, *_FIRST, *_BELOW, *_LIKE, *_MACHINES]
+        parts.append(paired(risks, "risk", list(dict.fromkeys(pairs)), self.test_to_train))
+        boosted = risks[risks["algorithm"].isin(ALGORITHMS)]
+        parts.append(alike(boosted, "risk", self.test_to_train))
         return pd.concat(parts, ignore_index=True)[SUMMARY_COLUMNS]
 
-    def to_best(self, risks: pd.DataFrame) -> list[tuple[str, str]]:
-        """Every method against the one with the lowest mean risk of a set, for the table."""
-        means = risks.groupby(["dataset", "algorithm"])["value"].mean().unstack()[list(ALGORITHMS)]
-        best = sorted({str(name) for name in means.idxmin(axis=1)})
-        return [(first, name) for first in best for name in ALGORITHMS if name != first]
-
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        means, errors = (wide(summary, "risk", kind) for kind in ("mean", "se"))
-        kept, columns = Kept(summary), [name for name in COLUMNS if name in means.columns]
+        means, errors, marks = (wide(summary, "risk", kind) for kind in ("mean", "se", "alike"))
+        columns = [name for name in COLUMNS if name in means.columns]
         printed = self.printed().assign(statistic="mean")
         theirs, their_errors = wide(printed, "risk"), wide(printed, "risk se")
         none = means.iloc[:0]
@@ -290,12 +295,7 @@ class LossStudy(Item):
         known = means.index.unique("dataset")
         for name in (name for name in self.datasets if name in known):
             place = (name, "")
-            best = str(means.loc[place, list(ALGORITHMS)].idxmin())
-            own = cells(means, errors, place, columns, 2)
-            for k, method in enumerate(columns):
-                gap, half = kept.gap(best, method, name, "", "risk")
-                own[k] += " †" if method == best or gap < half else ""
-            lines.append([name, "ours", *own])
+            lines.append([name, "ours", *cells(means, errors, place, columns, 2, marks)])
             if place in theirs.index:
                 paper = cells(theirs, their_errors, place, columns, 2)
                 lines.append([name, "paper", *paper])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from costboost_papers.item import (
     Item,
     Mode,
     Task,
+    alike,
     cells,
     mean_and_error,
     wide,
@@ -140,6 +142,7 @@ class Table3(Item):
     title = "F-measure in per cent, the best of nine costs of a false alarm"
     minutes = 3.0
     tau_metric = "best f"
+    estimators = MappingProxyType({"c45": "C4.5", "tree": "8 leaves", "grown": "grown"})
     notes = (
         "20 stratified splits with 10 % of the rows for the test, 20 rounds, a miss costs 1 and a "
         "false alarm 0.1 to 0.9, as in the paper. *best f* is the paper's figure: F averaged over "
@@ -182,7 +185,7 @@ class Table3(Item):
                 **LEARNERS[task.setting],
             )
             if model.n_estimators != 1:
-                model.set_params(n_estimators=effort.rounds)
+                model.set_params(n_estimators=self.rounds or effort.rounds)
             with quiet():
                 decided = model.fit(data.X.iloc[fitted], data.y[fitted]).predict(data.X.iloc[asked])
             return 100.0 * binary_metrics(data.y[asked], decided, None, 1.0)["f"]
@@ -224,10 +227,12 @@ class Table3(Item):
             paired(beside, "nested f", [NESTED, ("AdaBoost", "Gradient")], ratio),
         ]
         curves = means[means["metric"].str.contains("@")]
-        return pd.concat([best, costs, nested, *gaps, curves], ignore_index=True)[SUMMARY_COLUMNS]
+        marks = alike(paired_rows.assign(metric="best f"), "best f", ratio, lower=False)
+        parts = [best, costs, nested, *gaps, marks, curves]
+        return pd.concat(parts, ignore_index=True)[SUMMARY_COLUMNS]
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        means, errors = wide(summary, "best f"), wide(summary, "best f", "se")
+        means, errors, marks = (wide(summary, "best f", kind) for kind in ("mean", "se", "alike"))
         nested, nested_errors = wide(summary, "nested f"), wide(summary, "nested f", "se")
         theirs = wide(super().printed().assign(statistic="mean"), "best f")
         nothing = pd.DataFrame(index=theirs.index)
@@ -237,7 +242,7 @@ class Table3(Item):
         for name in (name for name in DATASETS if name in known):
             for setting in means.loc[name].index:
                 place = (name, setting)
-                own = cells(means, errors, place, columns, 1)
+                own = cells(means, errors, place, columns, 1, marks)
                 own += cells(nested, nested_errors, place, list(nested.columns), 1)
                 lines.append([name, setting, *own])
             printed = cells(theirs, nothing, (name, ""), columns, 2)

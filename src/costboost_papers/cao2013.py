@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import nan
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,10 +45,12 @@ from costboost_papers.grading import (
     wins,
 )
 from costboost_papers.item import (
+    SEED_STEP,
     SUMMARY_COLUMNS,
     Item,
     Mode,
     Task,
+    alike,
     compact,
     plus_minus,
     wide,
@@ -338,6 +341,7 @@ class CostTable(Item):
     reads_benchmark_files = True
     notes = _NOTES
     tau_metric: str | None = "cost"
+    estimators = MappingProxyType({"c45": C45, "tree": SETTING, "large": LARGE})
 
     def __init__(
         self,
@@ -372,7 +376,9 @@ class CostTable(Item):
         learner, leaves = LEARNERS[task.setting]
         if task.algorithm.startswith(REGRESSION):
             learner = "tree"
-        classifier = ALGORITHMS[task.algorithm].make(FACTOR, ROUNDS, learner, leaves, task.seed)
+        classifier = ALGORITHMS[task.algorithm].make(
+            FACTOR, self.rounds or ROUNDS, learner, leaves, task.seed
+        )
         with quiet():
             classifier.fit(data.X.iloc[train], data.y[train])
         X, y = data.X.iloc[test], data.y[test]
@@ -391,7 +397,9 @@ class CostTable(Item):
         """Without the curves, which are figure 3's; of the large trees the cost alone."""
         curve = rows["metric"].str.contains("@")
         other = (rows["setting"] == LARGE) & (rows["metric"] != "cost")
-        return compact(super().summarise(rows[~curve & ~other]), spread_of="cost")
+        kept = compact(super().summarise(rows[~curve & ~other]), spread_of="cost")
+        marks = alike(rows[rows["algorithm"] != SHRUNK], "cost", 1 / (FOLDS - 1))
+        return pd.concat([kept, marks], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
         kept, lead = Kept(summary), _lead(summary)
@@ -405,6 +413,8 @@ class CostTable(Item):
             spread = theirs.get((name, f"{metric} sd"), nan)
             printed = plus_minus(theirs.get((name, metric), nan), spread, digits)
             own = plus_minus(mean, sd if metric == "cost" else nan, digits)
+            if kept.value(self.dataset, name, setting, metric, "alike") == 1.0:
+                own += " †"
             return own + (f" [{printed}]" if printed and setting == lead else "")
 
         return pd.DataFrame(
@@ -518,7 +528,8 @@ class GaussianBoundaries(Item):
         X, y = make_gaussians_2d(1000, random_state=seed)
         train, test = holdout(y, 0.3, seed)
         learner = "tree" if task.algorithm.startswith("AsyBL") else "perceptron"
-        classifier = recipe.make(factor, FIGURE_ROUNDS, learner, TREE_LEAVES, task.seed)
+        rounds = self.rounds or FIGURE_ROUNDS
+        classifier = recipe.make(factor, rounds, learner, TREE_LEAVES, task.seed)
         with quiet():
             classifier.fit(X[train], y[train])
         fresh, truth = make_gaussians_2d(20_000, random_state=1)
@@ -532,7 +543,7 @@ class GaussianBoundaries(Item):
             "test cost": _total(y[test], classifier.predict(X[test]), factor),
             "rounds": float(classifier.n_iter_),
         }
-        return metrics | (_flips(classifier) if task.split == 0 else {})
+        return metrics | (_flips(classifier) if task.split % SEED_STEP == 0 else {})
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Means, and how much the excess cost varies; the boundary is that of the first draw."""

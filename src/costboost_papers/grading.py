@@ -93,6 +93,12 @@ class Conclusion:
         return [part for part in self.parts if part.outcome == outcome]
 
     @property
+    def count(self) -> str:
+        """How many parts have which outcome."""
+        words = [(len(self.named(o)), o) for o in ("for", "against", "cannot be told")]
+        return ", ".join(f"{n} {outcome}" for n, outcome in words if n) or "not run"
+
+    @property
     def evidence(self) -> str:
         """The test, the count of the parts, and their effects as far as they are few."""
         if self.missing:

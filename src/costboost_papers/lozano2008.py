@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from costboost.learners import JointC45, JointTree, Tree
 from costboost.metrics import mean_cost
 from costboost_papers.costs import class_frequency
 from costboost_papers.grading import Conclusion, Kept, Part, paired, share_part, wins
-from costboost_papers.item import GROUP, Item, Mode, Task, cells, mean_and_error, wide
+from costboost_papers.item import GROUP, Item, Mode, Task, alike, cells, mean_and_error, wide
 from costboost_papers.protocol import holdout, quiet
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ RIVALS = ("AdaBoost.M2", "AdaCost", "CSB2")
 CONSTANT = "constant"  # the cheapest single decision for all rows
 
 TEST_SHARE = 1 / 3
+RATIO = TEST_SHARE / (1 - TEST_SHARE)
 # The learners: C4.5 over pairs (x, class) as in the paper, and a tree of LightGBM for each class.
 TREES: dict[str, dict[str, Any]] = {
     "C4.5": {"estimator": JointC45()},
@@ -273,6 +275,7 @@ class Table1(Item):
     title = "Mean test cost with class-frequency costs: p-norm boosting and its rivals"
     minutes = 20.0
     tau_metric = "cost"
+    estimators = MappingProxyType({"c45": "C4.5", "tree": "16 leaves", "grown": "grown"})
     columns = (*RIVALS, "p=1", "p=2")
     notes = (
         "The paper names no number of rounds, splits or share of test rows; here 30 rounds, all "
@@ -312,7 +315,8 @@ class Table1(Item):
             y = problem.y[problem.train]
             decided = _cheapest_constant(problem.costs, y, len(problem.test))
             return {"cost": problem.cost(decided), "rounds": 0.0}
-        return problem.run(task.algorithm, n_estimators=effort.rounds, **TREES[task.setting])
+        rounds = self.rounds or effort.rounds
+        return problem.run(task.algorithm, n_estimators=rounds, **TREES[task.setting])
 
     def printed(self) -> pd.DataFrame:
         """The paper's one tree stands beside each of ours."""
@@ -323,10 +327,11 @@ class Table1(Item):
         """Mean and standard error of the cost, and rounds of the rivals."""
         costs = mean_and_error(rows[~rows["algorithm"].isin(HIGHER)], ["cost"])
         rounds = mean_and_error(rows[rows["algorithm"].isin(RIVALS)], ["rounds"])
-        return pd.concat([costs, rounds[rounds["statistic"] == "mean"]], ignore_index=True)
+        marks = alike(rows[rows["algorithm"].isin(PRINTED)], "cost", RATIO)
+        return pd.concat([costs, rounds[rounds["statistic"] == "mean"], marks], ignore_index=True)
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
-        means, errors = wide(summary, "cost"), wide(summary, "cost", "se")
+        means, errors, marks = (wide(summary, "cost", kind) for kind in ("mean", "se", "alike"))
         printed = super().printed().assign(statistic="mean")
         theirs, their_errors = wide(printed, "cost"), wide(printed, "cost se")
         extras = [name for name in (*ESTIMATORS, CONSTANT) if name not in self.columns]
@@ -335,7 +340,7 @@ class Table1(Item):
         known = means.index.unique("dataset")
         for name in (name for name in DATASETS if name in known):
             for setting in means.loc[name].index:
-                own = cells(means, errors, (name, setting), columns, 1)
+                own = cells(means, errors, (name, setting), columns, 1, marks)
                 lines.append([name, setting, *own])
             lines.append([name, "paper", *cells(theirs, their_errors, (name, ""), columns, 1)])
         return pd.DataFrame(lines, columns=["data set", "tree", *columns])
@@ -357,7 +362,8 @@ class Table2(Table1):
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Mean and standard error of the cost."""
         own = rows[rows["algorithm"].isin([*NORMS, *SAMPLED])]
-        return mean_and_error(own, ["cost"])
+        marks = alike(own[own["algorithm"].isin(NORMS)], "cost", RATIO)
+        return pd.concat([mean_and_error(own, ["cost"]), marks], ignore_index=True)
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
         return []
@@ -398,6 +404,7 @@ class Figure1(Item):
         "One tree over the pairs (x, y), as printed, and a tree per class: p = 2 and AdaBoost.M2"
     )
     minutes = 2.0
+    estimators = MappingProxyType({"c45": "C4.5", "tree": "16 leaves", "joint": "joint, 16 leaves"})
     notes = (
         "The component learner of Figure 1 is one tree over the pairs (x, y), with the class as a "
         "feature; this library grows a tree per class unless `estimator=JointTree(...)` asks for "
@@ -421,13 +428,15 @@ class Figure1(Item):
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
         """Mean test cost and rounds of one fit."""
         return Problem.of(task).run(
-            task.algorithm, n_estimators=FIGURE_EFFORTS[mode][0], estimator=LEARNERS[task.setting]
+            task.algorithm,
+            n_estimators=self.rounds or FIGURE_EFFORTS[mode][0],
+            estimator=LEARNERS[task.setting],
         )
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Mean and error of the cost, and p = 2 against its rival on the same splits."""
         pairs = [(name, RIVAL) for name in ALGORITHMS[1:]]
-        gaps = paired(rows, "cost", pairs, TEST_SHARE / (1 - TEST_SHARE))
+        gaps = paired(rows, "cost", pairs, RATIO)
         parts = [mean_and_error(rows, ["cost"]), mean_and_error(rows, ["rounds"]), gaps]
         return pd.concat(parts, ignore_index=True)
 

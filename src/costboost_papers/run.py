@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -21,7 +22,8 @@ import numpy as np
 
 import costboost
 from costboost._utils import versions as installed
-from costboost_papers.item import Item, Mode, Task
+from costboost.datasets.files import _folder
+from costboost_papers.item import Item, Options, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +55,30 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
+@cache
+def checksum(dataset: str) -> str:
+    """SHA-256 of the file of a benchmark set, 12 digits; empty if the set has no file here."""
+    folder = _folder(None, missing_ok=True)
+    for name in (f"{dataset}.csv.gz", f"{dataset}.npz"):
+        if folder is not None and (folder / name).is_file():
+            return hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]
+    return ""
+
+
+def write_provenance(rows: Path, tasks: Iterable[Task]) -> None:
+    """Beside the rows: commit, versions and checksums of the data of every run that added some."""
+    path = rows.with_suffix(".runs.jsonl")
+    sums = {name: checksum(name) for name in dict.fromkeys(task.dataset for task in tasks)}
+    record = {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "commit": source_commit(),
+        "versions": versions(),
+        "data": {name: found for name, found in sums.items() if found},
+    }
+    with path.open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(record) + "\n")
+
+
 # --- store ---------------------------------------------------------------------------------------
 
 TASK = ["paper", "item", "dataset", "algorithm", "setting", "split"]
@@ -75,8 +101,8 @@ def versions() -> str:
 class Store:
     """The raw rows of one item."""
 
-    def __init__(self, folder: str | os.PathLike[str], item: Item, mode: Mode) -> None:
-        self.path = Path(folder) / mode / f"{item.paper}-{item.name}.csv"
+    def __init__(self, folder: str | os.PathLike[str], item: Item, options: Options) -> None:
+        self.path = Path(folder) / options.folder / f"{item.paper}-{item.name}.csv"
         self._commit: str | None = None
 
     def repair(self) -> None:
@@ -196,7 +222,7 @@ class Tally:
 
 def run_item(
     item: Item,
-    mode: Mode,
+    options: Options,
     folder: str | os.PathLike[str],
     *,
     n_jobs: int = -1,
@@ -210,14 +236,17 @@ def run_item(
             f"item of run_item must have rows of its own; {item.name!r} reads those of "
             f"{item.shares_rows_with!r}. Run that one."
         )
-    tasks = item.tasks(mode)
+    item = item.with_rounds(options.rounds)
+    tasks = item.planned(options)
     _check_plan(item, tasks)
-    store = Store(folder, item, mode)
+    store = Store(folder, item, options)
     todo = _prepared(item, tasks, store)
+    if todo:
+        write_provenance(store.path, tasks)
     tally = Tally(planned=len(tasks), found=len(tasks) - len(todo))
     show = progress or (lambda finished, name: None)
     show(tally.found, f"{item.paper} {item.name}")
-    for outcome in _outcomes(item, todo, mode, n_jobs):
+    for outcome in _outcomes(item, todo, options.mode, n_jobs):
         tally.seconds += outcome.seconds
         if outcome.metrics is None:
             tally.failures.append(outcome)
@@ -247,7 +276,7 @@ def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:
     return todo
 
 
-def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Iterator[Outcome]:
+def _outcomes(item: Item, tasks: Sequence[Task], mode: Any, n_jobs: int) -> Iterator[Outcome]:
     """What the tasks came to, in the order in which they end."""
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
@@ -260,7 +289,7 @@ def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Ite
         yield from pool(delayed(_perform)(item, task, mode) for task in tasks)
 
 
-def _perform(item: Item, task: Task, mode: Mode) -> Outcome:
+def _perform(item: Item, task: Task, mode: Any) -> Outcome:
     """Do one task on one thread; an error is an outcome too."""
     from threadpoolctl import threadpool_limits
 
