@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from costboost._typing import Ints
+from costboost._typing import Floats, Ints
 from costboost.algorithms import MCBoostClassifier
 from costboost.costs import Costs
 from costboost.datasets import Dataset, load
+from costboost.losses import GLL, Ls
 from costboost.metrics import mean_cost
 from costboost_papers.costs import from_taxonomy, random_symmetric
 from costboost_papers.grading import (
@@ -92,7 +93,9 @@ def dataset(name: str) -> Dataset:
 ALIKE = 0.05  # of the risk: a smaller difference is none
 
 
-def _claims(guess: Sequence[Part], first: Sequence[Part], test: str) -> list[Conclusion]:
+def _claims(
+    guess: Sequence[Part], first: Sequence[Part], test: str, other: str
+) -> list[Conclusion]:
     return [
         Conclusion(
             "Guess-averse losses perform significantly better than Ls and Lt.",
@@ -103,7 +106,7 @@ def _claims(guess: Sequence[Part], first: Sequence[Part], test: str) -> list[Con
         Conclusion(
             "GLL outperforms the other guess-averse losses.",
             "another guess-averse loss as good as GLL",
-            test,
+            other,
             tuple(first),
             "P-MCBoost follows the same costs by the Bayes rule; likely GLL, which is not "
             "calibrated, gains on it only where its posteriors are poor.",
@@ -127,8 +130,9 @@ def judge_ranks(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclusi
     claims = [
         *_claims(
             rank_parts(own, _GUESS),
-            rank_parts(own, _FIRST),
+            [share_part(f"GLL below {name}", wins(own["GLL"], own[name])) for _, name in _FIRST],
             "Friedman and Nemenyi over the ten sets: difference of mean ranks",
+            "Sign test over the ten sets: share of sets",
         ),
         Conclusion(
             "GEL performs on par with MCBoost, since symmetric costs do not move its minimiser.",
@@ -171,7 +175,7 @@ def judge_splits(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclus
     test = "Corrected t over the splits of each set: share of the other's risk"
     near = f"Corrected t over the splits of each set: room of the difference to {ALIKE:.0%}"
     return [
-        *_claims(below(_GUESS), below(_FIRST), test),
+        *_claims(below(_GUESS), below(_FIRST), test, test),
         Conclusion(
             "Cost-insensitive MCBoost is the weakest of the guess-averse methods.",
             "another guess-averse method with a higher risk",
@@ -427,4 +431,114 @@ class Taxonomy(LossStudy):
         return figure
 
 
-ITEMS: list[Item] = [Table2(), Taxonomy()]
+SURFACES: dict[str, tuple[Any, tuple[float, float]]] = {  # loss, C12 and C13
+    "a) Ls": (Ls(), (1.0, 1.0)),
+    "b) GLL": (GLL(), (1.0, 1.0)),
+    "c) GLL, costs 1 and 10": (GLL(), (1.0, 10.0)),
+}
+POINTS = {"G": (3.0, 2.0), "H": (1.5, 2.0)}
+GRID = np.linspace(-4.0, 4.0, 33)
+
+
+def surface(panel: str, first: Floats, second: Floats) -> Floats:
+    """The loss of a row of class 1 at scores (S1, S2, -S1 - S2), less that of a guess."""
+    loss, costs = SURFACES[panel]
+    S = np.column_stack([first, second, -first - second])
+    truth, rows = np.zeros(len(S), dtype=np.intp), np.tile([0.0, *costs], (len(S), 1))
+    found: Floats = loss.value(truth, S, rows) - loss.value(truth, np.zeros_like(S), rows)
+    return found
+
+
+class Figure3(Item):
+    """Loss surfaces of three classes: which scores lose less than a guess."""
+
+    paper = "beijbom2014"
+    name = "figure3"
+    title = "Loss surfaces of three classes, less the loss of a guess"
+    minutes = 0.0
+    notes = (
+        "Exact: the losses of a row of class 1 on a grid of S1 and S2, with S3 = -S1 - S2, as in "
+        "the paper. The share is that of grid points with S1 above S2 and S3 that lose at least as "
+        "much as a guess."
+    )
+
+    def tasks(self, mode: Mode) -> list[Task]:
+        return [Task(self.paper, self.name, "exact", panel) for panel in SURFACES]
+
+    def run(self, task: Task, mode: Mode) -> dict[str, float]:
+        """The loss above a guess at the paper's points, and where guessing is preferred."""
+        first, second = (axis.ravel() for axis in np.meshgrid(GRID, GRID))
+        values = surface(task.algorithm, first, second)
+        right = (first > second + 1e-9) & (first > -first - second + 1e-9)
+        named = {
+            name: float(surface(task.algorithm, *map(np.atleast_1d, at))[0])
+            for name, at in POINTS.items()
+        }
+        return {
+            **named,
+            "guesses preferred": float((values[right] >= 0).mean()),
+            "right points": float(right.sum()),
+        }
+
+    def table(self, summary: pd.DataFrame) -> pd.DataFrame:
+        means = summary[summary["statistic"] == "mean"]
+        wide = means.pivot(index="algorithm", columns="metric", values="value")
+        return wide.rename_axis(index="surface", columns=None).reset_index()
+
+    def figure(self, summary: pd.DataFrame) -> Figure:
+        from matplotlib.figure import Figure as Canvas
+
+        figure = Canvas(figsize=(9.6, 3.4), layout="constrained")
+        first, second = np.meshgrid(GRID, GRID)
+        for ax, panel in zip(figure.subplots(1, 3, sharey=True), SURFACES, strict=True):
+            values = surface(panel, first.ravel(), second.ravel()).reshape(first.shape)
+            shown = np.clip(values, -3.0, 3.0)
+            ax.contourf(first, second, shown, levels=np.linspace(-3, 3, 13), cmap="RdBu_r")
+            ax.contour(first, second, values, levels=[0.0], colors="black", linewidths=1.2)
+            ax.plot([0, 4], [0, 4], "k:", [0, 2], [0, -4], "k:", linewidth=1.0)
+            for name, at in POINTS.items():
+                ax.plot(*at, "ko", markersize=4)
+                ax.annotate(name, at, xytext=(4, 3), textcoords="offset points")
+            ax.set_title(panel, fontsize=10)
+            ax.set_xlabel("S1")
+        figure.axes[0].set_ylabel("S2")
+        figure.supxlabel(
+            "right of the dotted lines: decided right; red: worse than a guess", size=9
+        )
+        return figure
+
+    def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
+        kept = Kept(summary)
+
+        def exact(panel: str, metric: str, sign: float) -> Part:
+            value = sign * kept.value("exact", panel, "", metric)
+            return Part(f"{panel}, {metric}", value, value, value, 0.0, 0.0)
+
+        averse = [
+            Part(f"{panel}", 1 - 2 * share, 1 - 2 * share, 1 - 2 * share, 0.999, 0.999)
+            for panel in list(SURFACES)[1:]
+            for share in [kept.value("exact", panel, "", "guesses preferred")]
+        ]
+        return [
+            Conclusion(
+                "Ls prefers a guess to the right decision G = [3, 2, -5].",
+                "a loss at G below that of a guess",
+                "Exact: loss at G above that of a guess",
+                (exact("a) Ls", "G", 1.0),),
+            ),
+            Conclusion(
+                "GLL is guess-averse for every right decision, with and without costs.",
+                "a right decision that loses as much as a guess",
+                "Exact on the grid: 1 less twice the share of right decisions that lose as much",
+                tuple(averse),
+            ),
+            Conclusion(
+                "With C13 = 10, GLL prefers the cheap mistake H = [1.5, 2, -3.5] to a guess.",
+                "a loss at H above that of a guess",
+                "Exact: loss of a guess above that at H",
+                (exact("c) GLL, costs 1 and 10", "H", -1.0),),
+            ),
+        ]
+
+
+ITEMS: list[Item] = [Figure3(), Table2(), Taxonomy()]

@@ -188,10 +188,9 @@ def _judge(costs: pd.DataFrame, tree: str) -> list[Conclusion]:
     }
     trees = "C4.5 over pairs (x, class)" if tree == "C4.5" else f"a LightGBM tree a class, {tree}"
     test = f"{_SETS}, {trees}"
-    falls = [
-        float(np.polyfit((2, 3, 4, 5), np.log(np.maximum(row, 1e-9)), 1)[0] < 0)
-        for row in costs[list(NORMS[1:])].dropna().to_numpy(dtype=float)
-    ]
+    norms = costs[list(NORMS[1:])].dropna().to_numpy(dtype=float)
+    slopes = [np.polyfit((2, 3, 4, 5), np.log(np.maximum(row, 1e-9)), 1)[0] for row in norms]
+    falls = [float(slope < -1e-9) + 0.5 * float(abs(slope) <= 1e-9) for slope in slopes]
     return [
         Conclusion(
             "p = 1, generalised costing, compares favorably against AdaCost and CSB2.",
