@@ -127,6 +127,7 @@ def judge_ranks(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclusi
     own = risks[list(ALGORITHMS)]
     missing = tuple(name for name in datasets if name not in risks.index)
     logs = np.log((own["GEL"] / own["MCBoost"]).dropna().to_numpy(dtype=float))
+    spread = float(np.std(logs, ddof=1)) if len(logs) > 1 else 0.0
     claims = [
         *_claims(
             rank_parts(own, _GUESS),
@@ -138,11 +139,7 @@ def judge_ranks(summary: pd.DataFrame, datasets: Sequence[str]) -> list[Conclusi
             "GEL performs on par with MCBoost, since symmetric costs do not move its minimiser.",
             f"risks that differ by more than {ALIKE:.0%} on average",
             f"t over the sets: room of the mean log ratio to {ALIKE:.0%}",
-            (
-                close_part(
-                    "GEL and MCBoost", logs.mean(), t_half(logs.std(ddof=1), len(logs)), ALIKE
-                ),
-            ),
+            (close_part("GEL and MCBoost", logs.mean(), t_half(spread, len(logs)), ALIKE),),
         ),
         Conclusion(
             "P-MCBoost shows an improvement over MCBoost.",

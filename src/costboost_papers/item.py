@@ -126,9 +126,10 @@ class Item(ABC):
             _check_names(name, wanted, dict.fromkeys(getattr(task, field) for task in tasks), self)
             tasks = [task for task in tasks if not wanted or getattr(task, field) in wanted]
         most = options.splits if options.splits is not None else 1 + max(t.split for t in tasks)
+        # The first split of everything before the second of anything: a stopped run has a table.
         return [
             replace(task, split=task.split + SEED_STEP * options.seed)
-            for task in tasks
+            for task in sorted(tasks, key=lambda task: task.split)
             if task.split < most
         ]
 

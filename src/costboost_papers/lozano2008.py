@@ -303,7 +303,8 @@ class Table1(Item):
             for name in DATASETS
             for setting, algorithms in effort.plans.items()
             for split in range(effort.splits_of.get((name, setting), effort.splits))
-            for algorithm in algorithms
+            # A fit of C4.5 to the 347,000 pairs of letter takes minutes.
+            for algorithm in (PRINTED if (name, setting) == ("letter", "C4.5") else algorithms)
         ]
 
     def run(self, task: Task, mode: Mode) -> dict[str, float]:

@@ -206,16 +206,16 @@ def _result(
     summary = read_summary(docs / "summaries", item)
     if results is not None:
         source = registry.owner(item)
-        rows = Store(results, source, Options(mode)).rows_of(source.tasks(mode))
+        rows = Store(results, source, Options(mode)).settled(source.tasks(mode))
         run = describe_run(item, source, rows, mode)
-        if run.tasks == run.planned:
-            write_summary(docs / "summaries", item, summarise(item, rows))
+        if run.tasks:
+            write_summary(docs / "summaries", item, _joined(summarise(item, rows), summary))
             summary = read_summary(docs / "summaries", item)
             runs[item.paper, item.name] = run
-        elif run.tasks:
+        if run.tasks < run.planned and source is item:
             say(
-                f"{item.paper} {item.name}: {run.tasks} of {run.planned} tasks are done, so its "
-                f"rows are left out; `costboost reproduce {item.paper} {item.name}` goes on."
+                f"{item.paper} {item.name}: {run.tasks} of {run.planned} tasks are in the page; "
+                f"`costboost reproduce {item.paper} {item.name}` goes on."
             )
     if summary is None:
         return None
@@ -232,6 +232,13 @@ def _result(
         conclusions=item.conclusions(summary),
         taus=ordering(item, summary),
     )
+
+
+def _joined(new: pd.DataFrame, old: pd.DataFrame | None) -> pd.DataFrame:
+    """What is new, and of an earlier summary the settings that are not."""
+    if old is None:
+        return new
+    return pd.concat([new, old[~old["setting"].isin(new["setting"])]], ignore_index=True)
 
 
 def save_figure(figure: Figure, path: Path, vector: Path | None = None) -> None:
@@ -310,8 +317,9 @@ def _glance(found: Sequence[tuple[str, Sequence[Conclusion]]]) -> list[str]:
 def run_line(run: Run) -> str:
     """What ran, in a sentence."""
     kind = "Full run" if run.mode == "full" else "Quick run"
+    done = f"{run.tasks}" if run.tasks == run.planned else f"{run.tasks} of {run.planned}"
     source = f"source at commit {run.commit}" if run.commit else "commit not recorded"
-    return f"{kind}: {run.tasks} tasks, {run.seconds:.0f} s of computing, {source}."
+    return f"{kind}: {done} tasks, {run.seconds:.0f} s of computing, {source}."
 
 
 def tau_line(taus: pd.DataFrame) -> str:

@@ -14,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,20 +65,6 @@ def checksum(dataset: str) -> str:
     return ""
 
 
-def write_provenance(rows: Path, tasks: Iterable[Task]) -> None:
-    """Beside the rows: commit, versions and checksums of the data of every run that added some."""
-    path = rows.with_suffix(".runs.jsonl")
-    sums = {name: checksum(name) for name in dict.fromkeys(task.dataset for task in tasks)}
-    record = {
-        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "commit": source_commit(),
-        "versions": versions(),
-        "data": {name: found for name, found in sums.items() if found},
-    }
-    with path.open("a", encoding="utf-8") as stream:
-        stream.write(json.dumps(record) + "\n")
-
-
 # --- store ---------------------------------------------------------------------------------------
 
 TASK = ["paper", "item", "dataset", "algorithm", "setting", "split"]
@@ -103,7 +89,11 @@ class Store:
 
     def __init__(self, folder: str | os.PathLike[str], item: Item, options: Options) -> None:
         self.path = Path(folder) / options.folder / f"{item.paper}-{item.name}.csv"
-        self._commit: str | None = None
+
+    @cached_property
+    def commit(self) -> str:
+        """Of the source, once a run: what follows is computed by this source."""
+        return source_commit()
 
     def repair(self) -> None:
         """Cut off what a killed run left half written; make the file if there is none."""
@@ -124,12 +114,10 @@ class Store:
 
     def append(self, task: Task, metrics: Mapping[str, float], seconds: float) -> None:
         """Add the rows of one task, in one write, and see them to the disk."""
-        if self._commit is None:  # once a run; what follows is computed by this source
-            self._commit = source_commit()
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         identity = [getattr(task, field) for field in TASK]
-        tail = [len(metrics), f"{seconds:.3f}", versions(), self._commit]
+        tail = [len(metrics), f"{seconds:.3f}", versions(), self.commit]
         for metric, value in metrics.items():
             writer.writerow([*identity, task.seed, metric, repr(float(value)), *tail])
         whole = self.path.stat().st_size
@@ -181,6 +169,19 @@ class Store:
         planned = [Task(*row) in plan for row in rows[TASK].itertuples(index=False, name=None)]
         # As booleans: an empty list would select no columns instead of no rows.
         return rows[np.array(planned, dtype=bool)].reset_index(drop=True)
+
+    def settled(self, tasks: Sequence[Task]) -> pd.DataFrame:
+        """The rows of settings of which every data set has a split with all methods done."""
+        rows, plan = self.rows_of(tasks), pd.DataFrame(map(vars, tasks))
+        place = ["dataset", "setting"]
+        wanted = plan.groupby([*place, "split"], sort=False)["algorithm"].nunique()
+        found = rows.groupby([*place, "split"], sort=False)["algorithm"].nunique()
+        whole = set(wanted.index[found.reindex(wanted.index, fill_value=0) == wanted])
+        have = {(dataset, setting) for dataset, setting, _ in whole}
+        short = {task.setting for task in tasks if (task.dataset, task.setting) not in have}
+        keys = rows[[*place, "split"]].itertuples(index=False, name=None)
+        kept = np.array([key in whole and key[1] not in short for key in keys], dtype=bool)
+        return rows[kept].reset_index(drop=True)
 
     def done(self) -> set[Task]:
         """The tasks whose rows are all there."""
@@ -242,7 +243,7 @@ def run_item(
     store = Store(folder, item, options)
     todo = _prepared(item, tasks, store)
     if todo:
-        write_provenance(store.path, tasks)
+        _write_provenance(store, tasks)
     tally = Tally(planned=len(tasks), found=len(tasks) - len(todo))
     show = progress or (lambda finished, name: None)
     show(tally.found, f"{item.paper} {item.name}")
@@ -256,6 +257,19 @@ def run_item(
         show(1, f"{item.paper} {item.name}")
     _write_failures(store, tally.failures)
     return tally
+
+
+def _write_provenance(store: Store, tasks: Iterable[Task]) -> None:
+    """Beside the rows: commit, versions and checksums of the data of every run that added some."""
+    sums = {name: checksum(name) for name in dict.fromkeys(task.dataset for task in tasks)}
+    record = {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "commit": store.commit,
+        "versions": versions(),
+        "data": {name: found for name, found in sums.items() if found},
+    }
+    with store.path.with_suffix(".runs.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(record) + "\n")
 
 
 def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:

@@ -28,7 +28,7 @@ def test_command_runs_an_item_and_its_sharer(toy, tmp_path):
     result = command("toy", "--quick", "--output", tmp_path, "--jobs", 1)
     assert result.exit_code == 0, result.output
     assert "toy table1: 12 tasks done now, 0 done earlier, 0 failed" in result.output
-    assert "holds: One is best. 1 < 2." in result.output
+    assert "holds: One is best. 1 < 2. For 1 of 1" in result.output
     assert "All is well" in result.output
     assert (tmp_path / "quick" / "figures" / "toy-figure1.png").is_file()
     again = command("toy", "figure1", "--quick", "--output", tmp_path, "--jobs", 1)
