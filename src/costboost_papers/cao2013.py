@@ -553,7 +553,7 @@ class GaussianBoundaries(Item):
         keys = ["algorithm", "setting", "metric", "statistic"]
         values = summary.set_index(keys)["value"].sort_index()
         lines = []
-        for algorithm, setting in self.entries:
+        for algorithm, setting in self._known(summary):
             found = values[algorithm, setting]
             excess, sd = (found["excess cost", statistic] for statistic in ("mean", "sd"))
             best = found["bayes positive share", "mean"]
@@ -575,15 +575,15 @@ class GaussianBoundaries(Item):
 
         from costboost_papers.plots import BoundaryDisplay
 
-        across = 4 if len(self.entries) % 4 == 0 else 3
-        down = -(-len(self.entries) // across)
+        entries = self._known(summary)
+        across = 4 if len(entries) % 4 == 0 else 5 if len(entries) % 5 == 0 else 3
+        down = -(-len(entries) // across)
         figure = Figure(figsize=(2.5 * across, 2.45 * down), layout="constrained")
         panels = figure.subplots(down, across, sharex=True, sharey=True).flat
         grid = np.column_stack([axis.ravel() for axis in np.meshgrid(COLUMNS, HEIGHTS)])
         odds = log_odds(grid).reshape(len(HEIGHTS), len(COLUMNS))
-        for ax, ((algorithm, setting), (_, factor)) in zip(
-            panels, self.entries.items(), strict=False
-        ):
+        for ax, (algorithm, setting) in zip(panels, entries, strict=False):
+            _, factor = self.entries[algorithm, setting]
             own = summary[(summary["algorithm"] == algorithm) & (summary["setting"] == setting)]
             BoundaryDisplay(
                 COLUMNS,
@@ -599,7 +599,11 @@ class GaussianBoundaries(Item):
         return figure
 
     def conclusions(self, summary: pd.DataFrame) -> list[Conclusion]:
-        return judge_boundaries(self.name, summary, list(self.entries))
+        return judge_boundaries(self.name, summary, self._known(summary))
+
+    def _known(self, summary: pd.DataFrame) -> list[tuple[str, str]]:
+        ran = set(zip(summary["algorithm"], summary["setting"], strict=True))
+        return [entry for entry in self.entries if entry in ran]
 
 
 def _total(truth: AnyArray, decided: AnyArray, factor: float) -> float:
