@@ -2,7 +2,8 @@
 
 The grammar is small and closed, so that a text from a file or a command line can never run code:
 
-- numbers, column names (``amount``; `` `total amount` `` in backticks if it is not a plain word),
+- numbers, column names (``amount``; `` `total amount` `` in backticks if it is not a plain word;
+  those of an array are ``x0``, ``x1``, ..., as scikit-learn names them),
 - ``+ - * / **``, parentheses, ``min(a, b, ...)``, ``max(a, b, ...)``, ``abs(a)``, ``sqrt(a)``,
   ``log(a)``, ``exp(a)``,
 - ``where(condition, a, b)``, with the comparisons ``< <= > >= == !=`` between numbers, ``==`` and
@@ -81,7 +82,7 @@ _FOLDED: dict[str, Callable[[Any, Any], Any]] = {
 class ExpressionError(ValueError):
     """The text cannot be read as an expression, or the table lacks a column that it names."""
 
-    # The cell that has no value where one is needed, counted in the rows that were given.
+    # The cell that makes the price what it is, counted in the rows that were given.
     column: str | None = None
     row: int | None = None
 
@@ -111,13 +112,18 @@ class Expression:
 
     def __call__(self, X: Any, *, rows: Sequence[int] | None = None, of: str = "X") -> Floats:
         """The price of each row; ``rows``, their numbers, and ``of`` are for messages."""
-        names = column_names(X)
+        names, table = column_names(X), X
         if names is None and self.columns:
-            raise ExpressionError(
-                f"The expression {self.text!r} names columns, and X has none: it is a "
-                f"{type(X).__name__}. Pass a data frame, or the prices as an array."
-            )
-        values = {use: self._column(X, *use, names or []) for use in self._uses}
+            is_array = isinstance(X, np.ndarray) and X.ndim == 2
+            table = {f"x{j}": column for j, column in enumerate(X.T)} if is_array else {}
+            names = list(table)
+            if not set(self.columns) <= set(names):
+                raise ExpressionError(
+                    f"The expression {self.text!r} names columns, and X has none: it is a "
+                    f"{type(X).__name__}. Pass a data frame, or the prices as an array; the "
+                    "columns of an array are called x0, x1, ..., as scikit-learn names them."
+                )
+        values = {use: self._column(table, *use, names or []) for use in self._uses}
         with np.errstate(all="ignore"):
             result = np.asarray(self._node(values), dtype=np.float64)
         prices = np.array(np.broadcast_to(result, (len(X),)))
@@ -150,11 +156,14 @@ class Expression:
                 error.column, error.row = name, row
                 raise error
         given = ", ".join(f"{name} = {column[row]}" for (name, _), column in values.items())
-        raise ExpressionError(
+        error = ExpressionError(
             f"The expression {self.text!r} is {prices[row]} on {_rows(wrong)} of {place}"
             f"{', where ' * bool(given)}{given}. A price must be finite: avoid divisions by 0, "
             "roots and logarithms of negative numbers, and huge powers."
         )
+        if self.columns:
+            error.column, error.row = self.columns[0], row
+        raise error
 
     def _column(self, X: Any, name: str, is_text: bool, names: Sequence[Any]) -> AnyArray:
         if name not in names:
