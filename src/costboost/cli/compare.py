@@ -105,7 +105,14 @@ def compare(
             {
                 "rows": n,
                 "folds": n_folds,
-                "standings": [{**one._asdict(), "kind": kinds[one.name]} for one in standings],
+                "standings": [
+                    {
+                        **one._asdict(),
+                        "savings": None if np.isnan(one.savings) else one.savings,
+                        "kind": kinds[one.name],
+                    }
+                    for one in standings
+                ],
                 "left_out": found.failures,
                 "not_installed": missing,
             }
