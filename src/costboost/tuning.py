@@ -20,6 +20,7 @@ from costboost._utils import check_weights, checked_labels, progress_bar
 from costboost._utils import versions as installed
 from costboost.columns import need
 from costboost.comparison import Kept, Table, decide
+from costboost.gbm.classifier import CostBoostClassifier
 from costboost.wrappers import MinCostClassifier
 
 __all__ = ["TunedClassifier", "tuned"]
@@ -56,8 +57,9 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    estimator : classifier
-        Any class of the library, with settings that are the start of the search.
+    estimator : classifier or None, default=None
+        Any class of the library, with settings that are the start of the search. None is
+        `CostBoostClassifier`.
     cost_matrix : array, frame, mapping, callable or None, default=None
         What decisions cost; by default the costs of ``estimator``.
     n_trials : int, default=20
@@ -84,10 +86,14 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         What was searched, at its best.
     best_cost_ : float
         Mean cost of a held-out row at the best settings; too small, because it was chosen.
-    n_trials_, n_pruned_ : int
-        Number of trials, and of those that ended after a part of the folds.
-    classes_, decisions_ : arrays
-        The classes, and the decisions.
+    n_trials_ : int
+        Number of trials.
+    n_pruned_ : int
+        Number of trials that ended after a part of the folds.
+    classes_ : array of shape (k,)
+        The classes.
+    decisions_ : array of shape (d,)
+        The decisions.
 
     Examples
     --------
@@ -101,7 +107,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Any = None,
         cost_matrix: Any = None,
         *,
         n_trials: int = 20,
@@ -150,7 +156,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         need("optuna", "tune", "costboost.tuned")
         owner = type(self).__name__
-        start = clone(self.estimator)
+        start = CostBoostClassifier() if self.estimator is None else clone(self.estimator)
         form = self.cost_matrix if self.cost_matrix is not None else start.cost_matrix
         labels = np.asarray(checked_labels(y, owner))
         weights = (
@@ -295,7 +301,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
+        inner = get_tags(self.estimator or CostBoostClassifier())
         tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags
         return tags
 
