@@ -120,4 +120,4 @@ def test_words():
     assert "deciding 'review' when the truth is 'ok' costs 4" in text
     html = Costs.resolve(FRAME, classes=CLASSES)._repr_html_()
     assert "<th>decide review</th>" in html
-    assert "<th>truth fraud</th>" in html
+    assert "<td>fraud</td>" in html

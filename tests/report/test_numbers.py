@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
-from costboost.decisions import sensitivity
 from costboost.metrics import cost_by_threshold, total_cost
 from costboost.report import make_case, report_data
 from costboost.report.decisions import wilson
 from costboost.report.headline import headline
 from costboost.report.money import mistakes
-from report.cases import CASES, many_classes, two_classes
+from report.cases import CASES, two_classes
 
 cases = pytest.mark.parametrize("case", [make() for make in CASES.values()], ids=list(CASES))
 
@@ -118,11 +117,6 @@ def test_curves_are_the_sliders_model(case):
         assert (np.diff(curve["expected"]) <= 1e-9).all()
 
 
-def test_price_of_one_more_unit_is_what_it_saves():
-    (curve,) = report_data(two_classes(80)).capacities
-    assert -np.diff(curve["expected"]) == pytest.approx(curve["prices"][:-1])
-
-
 def test_wilson_interval_is_scipys():
     for hits, n in [(0, 7), (3, 10), (40, 40), (120, 333)]:
         expected = binomtest(hits, n).proportion_ci(method="wilson")
@@ -171,15 +165,6 @@ def test_wrong_costs_are_those_of_decisions(case):
                 assert cost <= min(constants) + 1e-6
     assert all(line[list(found["factors"]).index(1)] == 0 for line in found["regret"].values())
     assert 1 <= len(found["regret"]) <= 6
-
-
-def test_weights_of_sensitivity_are_repeated_rows():
-    case = two_classes(60, per_row=False, weights=True)
-    rows = np.repeat(np.arange(case.n), case.weights.astype(int))
-    once = sensitivity(case.proba, case.matrix, case.codes, sample_weight=case.weights)
-    often = sensitivity(case.proba[rows], case.matrix, case.codes[rows])
-    for one, other in zip(once.rows, often.rows, strict=True):
-        assert one["regret"] == pytest.approx(other["regret"])
 
 
 # -- where the money goes -----------------------------------------------------------------------
@@ -275,14 +260,6 @@ def test_features_by_money():
         assert mean == pytest.approx(for_acting[values["b"] == label].mean())
 
 
-def test_features_speak_of_no_action_where_there_are_several():
-    rng = np.random.default_rng(0)
-    found = report_data(
-        many_classes(features={"a": rng.normal(size=200)}, explain=rng.normal(size=(200, 1)))
-    ).features
-    assert (found["names"], found["effects"], found["toward"]) == (["a"], [], None)
-
-
 # -- laws ---------------------------------------------------------------------------------------
 
 
@@ -300,13 +277,6 @@ def test_weight_two_is_the_row_twice():
         assert x.cost.value == pytest.approx(y.cost.value)
     for name, span in a.sensitivity["break_even"].items():
         assert span == pytest.approx(b.sensitivity["break_even"][name])
-
-
-def test_costs_in_words():
-    words = report_data(two_classes(per_row=False)).about["costs"]
-    assert "deciding 'ok' when the truth is 'fraud' costs 30" in words
-    many = report_data(many_classes(per_row=True)).about["costs"]
-    assert all("on average" in sentence for sentence in many if "costs 0" not in sentence)
 
 
 def test_average_costs_are_over_the_rows_of_that_truth():

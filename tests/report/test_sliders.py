@@ -8,7 +8,6 @@ import pytest
 from costboost.report import report_data
 from costboost.report.what_if import (
     FACTORS,
-    capacities,
     packed,
     sampling_error,
     shown_rows,
@@ -104,19 +103,6 @@ def test_levers_are_single_mistakes_or_classes():
     many = many_classes().levers
     assert list(many) == [f"Mistakes on {j}" for j in range(4)]
     assert (sum(cells.astype(int) for cells in many.values()) == 1 - np.eye(4)).all()
-
-
-def test_positions_of_sliders():
-    marks = thresholds()
-    assert marks == sorted(set(marks))
-    assert {0.0, 0.5, 1.0} <= set(marks)
-    assert min(t for t in marks if t > 0) < 0.001
-    assert 1.0 in FACTORS
-    assert list(FACTORS) == sorted(FACTORS)
-    steps = capacities(2500.0)
-    assert steps[0] == 0
-    assert steps[-1] == 2500
-    assert all(float(c).is_integer() for c in steps)
 
 
 # -- the rows in the page -----------------------------------------------------------------------

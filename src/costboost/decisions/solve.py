@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, check_weights
+from costboost._words import html_table, money
 from costboost.decisions.arrays import (
     cheapest,
     cheapest_other,
@@ -121,6 +122,13 @@ class Allocation:
             ``expected_cost`` and ``price``.
         """
         return as_frame(self._parts, "Allocation.to_frame")
+
+    def _repr_html_(self) -> str:
+        columns = {
+            name: ["" if value is None else value for value in values]
+            for name, values in self._parts.items()
+        }
+        return html_table(columns, f"Expected cost {money(self.expected_cost)} in all.")
 
 
 def allocate(

@@ -21,7 +21,7 @@ _GAIN, _LOSS = PALETTE[0], PALETTE[1]
 class ExplanationDisplay(Display):
     """Bars of money: one row step by step, or the mean size over many rows.
 
-    Make it with `from_explanation` or from numbers.
+    Make it with `from_estimator`, `from_explanation` or from numbers.
 
     Parameters
     ----------
@@ -72,6 +72,47 @@ class ExplanationDisplay(Display):
         self.saving = saving
         self.title = title
         self.max_features = max_features
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        row: int | None = None,
+        costs: Any = None,
+        max_features: int = 10,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw why a fitted classifier decides as it does.
+
+        Parameters
+        ----------
+        estimator : CostBoostClassifier
+            Fitted; any classifier with ``explain`` will do.
+        X : table of shape (n, d)
+            The rows.
+        row : int, optional
+            The row to draw; None draws the mean absolute money of each feature over all rows.
+        costs : array, frame or mapping, optional
+            The costs to decide by, as in ``predict``.
+        max_features : int, default=10
+            Largest number of features drawn on their own.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        ExplanationDisplay
+            The display, drawn.
+        """
+        if not hasattr(estimator, "explain"):
+            raise TypeError(
+                f"{cls.__name__} needs a classifier with explain, such as CostBoostClassifier, and "
+                f"{type(estimator).__name__} has none."
+            )
+        found = estimator.explain(X, costs=costs)
+        return cls.from_explanation(found, row=row, max_features=max_features, ax=ax)
 
     @classmethod
     def from_explanation(
