@@ -115,7 +115,7 @@ class Decided(BaseModel):
     unseen_categories: dict[str, list[str]] = {}
 
 
-def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
+def create_app(settings: Settings, load: Callable[[], Service]) -> Outermost:
     """Make the application."""
     current = Decider(settings, load)
     app = FastAPI(
@@ -125,7 +125,6 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.state.current, app.state.reload = current, current.reload
 
     # Other methods of /decide are refused here; the outermost layer answers POST itself.
     app.add_api_route(
@@ -188,8 +187,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         return _refusal(RequestError(error.status_code, str(error.detail), **headers))
 
     app.openapi = lambda: _openapi(app, settings, current.service)  # type: ignore[method-assign]
-    app.add_middleware(Outermost, current=current)
-    return app
+    return Outermost(app, current)
 
 
 def _json(content: Any, status: int = 200, media_type: str = _JSON, **headers: str) -> Response:

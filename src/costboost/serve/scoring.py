@@ -8,6 +8,7 @@ import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from costboost.decisions import allocate
 from costboost.decisions.explain import cheapest_other
 from costboost.serve.requests import LARGEST, PASSED, Query, Requests
 from costboost.serve.unpacking import RequestError
+from costboost.trees import load_kernel
 
 # Rows that are decided between two looks at the clock.
 _ROWS = 4096
@@ -45,7 +47,7 @@ class Reply:
     parts: Floats | None = None  # of the base and the saving, a column per feature
     limits: list[dict[str, Any]] | None = None
 
-    @property
+    @cached_property
     def taken(self) -> Floats | None:
         """Expected cost of the decision of each row."""
         if self.expected is None:
@@ -85,12 +87,13 @@ class Service:
             self._cells = np.vectorize(
                 lambda cell: Expression(cell) if isinstance(cell, str) else cell, otypes=[object]
             )(cells)
-        # One row, so that the first request finds everything loaded. It is made up and may break
-        # a rule of the costs.
+        # One row, so that the first request finds everything loaded and compiled. It is made up and
+        # may break a rule of the costs.
+        load_kernel()
         row: dict[Any, Any] = {name: [1.0] for name in self.requests.required.values()}
         for column in self.columns.used:
-            usual = {"category": list(column.categories[:1]), "date": ["2026-01-01"]}
-            row[column.name] = usual.get(column.kind, [1.0])
+            if column.kind in ("category", "date"):
+                row[column.name] = [next(iter(column.categories), "2026-01-01")]
         with suppress(ValueError, RequestError):
             self.answer(Query(row, 1))
 

@@ -138,7 +138,7 @@ class DrainingServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain; a second signal ends the drain, a third one ends everything."""
         if self._leave_at is None:
-            self._app.state.current.is_draining = True
+            self._app.current.is_draining = True
             self._leave_at = time.monotonic() + self._drain
         elif not self.should_exit:
             self.should_exit = True
@@ -162,7 +162,7 @@ class DrainingServer(uvicorn.Server):
             self._reload()
 
     def _reload(self) -> None:
-        task = asyncio.get_running_loop().create_task(self._app.state.reload())
+        task = asyncio.get_running_loop().create_task(self._app.current.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
 
