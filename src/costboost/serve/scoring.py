@@ -24,6 +24,7 @@ from costboost.costs.expressions import ExpressionError
 from costboost.costs.forms import Reader, varies
 from costboost.decisions import allocate
 from costboost.decisions.explain import cheapest_other
+from costboost.serve.logs import stamp
 from costboost.serve.requests import LARGEST, PASSED, Query, Requests
 from costboost.serve.unpacking import RequestError
 from costboost.trees import load_kernel
@@ -73,6 +74,8 @@ class Service:
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.loaded_at = time.time()
+        self._number_names = [f"probability_{label}" for label in self.classes.tolist()]
+        self._number_names += [f"expected_cost_{label}" for label in self.decisions.tolist()]
         matrix = getattr(model, "cost_matrix_", None)
         scale = 0.0 if matrix is None else float(np.abs(np.asarray(matrix, dtype=float)).max())
         self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
@@ -292,6 +295,27 @@ class Service:
         if unseen:
             content["unseen_categories"] = unseen
         return b'{"rows":[' + b",".join(rows) + b"]," + to_json(content, inf_nan_mode="null")[1:]
+
+    @property
+    def audit_clash(self) -> list[str]:
+        """Columns of the model that the lines of an audit log would hide."""
+        return sorted({"time", "request", "model", "decision"} & set(self.requests.required))
+
+    def audit_lines(self, answer: Reply, query: Query, request: str, with_rows: bool) -> bytes:
+        """A line of JSON per decision, in the words of ``costboost predict``."""
+        head = {"time": stamp(time.time()), "request": request, "model": self.fingerprint}
+        given = query.rows.items() if with_rows else ()
+        # A column that is only passed on may have such a name; see `audit_clash` for the others.
+        cells = {str(name): _listed(values) for name, values in given if name not in head}
+        names = [*cells, "decision"]
+        columns = [*cells.values(), self.decisions[answer.codes].tolist()]
+        if answer.proba is not None:
+            names += self._number_names
+            columns += np.column_stack((answer.proba, answer.expected)).T.tolist()  # type: ignore[arg-type]
+        begin = to_json(head)[:-1] + b","
+        lines = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        texts = [to_json(line, inf_nan_mode="null", fallback=str)[1:] for line in lines]
+        return b"".join([begin + text + b"\n" for text in texts])
 
     def as_arrow(self, answer: Reply, passed: dict[str, Any]) -> bytes:
         """The answer as an Arrow stream, a column per number."""

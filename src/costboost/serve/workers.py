@@ -16,7 +16,6 @@ import socket
 import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -28,6 +27,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from costboost.serve import Settings
+from costboost.serve.logs import write_log
 
 if TYPE_CHECKING:
     from costboost.serve.scoring import Service
@@ -40,7 +40,6 @@ _HEAD_SECONDS = 10.0
 # Connections that may wait to be accepted, and that are accepted in one turn of the loop; a few
 # turns pass until one that is too many is closed.
 _BACKLOG, _AT_ONCE = 1024, 32
-_LINES = 10  # of one kind, each minute
 
 
 def _most_connections() -> int:
@@ -91,31 +90,6 @@ class BoundedProtocol(H11Protocol):
         self._unset_keepalive_if_required()
         end = self.timeout_keep_alive_handler
         self.timeout_keep_alive_task = self.loop.call_at(self._head_by, end)
-
-
-class Sparse(logging.Filter):
-    """A few lines a minute of each kind, whatever clients do."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._minute, self._lines = 0, Counter[tuple[str, int]]()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether to write a line; one kind comes from one place in the code."""
-        minute = int(record.created // 60)
-        if minute != self._minute:
-            self._minute, self._lines = minute, Counter()
-        place = record.pathname, record.lineno
-        self._lines[place] += 1
-        if self._lines[place] == _LINES:
-            record.msg = f"{record.msg} (Further lines like this are left out for a minute.)"
-        return self._lines[place] <= _LINES
-
-
-def _write_log() -> None:
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(Sparse())
 
 
 class DrainingServer(uvicorn.Server):
@@ -241,7 +215,7 @@ def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
 
 def _worker(settings: Settings, listener: socket.socket, folder: Path) -> None:
     """One of several processes."""
-    _write_log()
+    write_log(settings.log_json)
     supervisor = multiprocessing.parent_process()
     assert supervisor is not None
 
@@ -303,7 +277,7 @@ def _supervise(settings: Settings, listener: socket.socket, folder: Path) -> int
 
 def run(settings: Settings, listener: socket.socket | None = None) -> int:
     """Serve a model until a signal ends it."""
-    _write_log()
+    write_log(settings.log_json)
     own = listen(settings) if listener is None else listener
     with tempfile.TemporaryDirectory(prefix="costboost-") as name:
         if settings.workers > 1:
