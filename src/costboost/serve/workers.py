@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import FrameType
@@ -37,6 +38,7 @@ log = logging.getLogger("costboost.serve")
 _HANGUP = getattr(signal, "SIGHUP", None)
 _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 _HEAD_SECONDS = 10.0
+_LAST_SECONDS = 0.5  # for connections whose first request is on its way when listening ends
 # Connections that may wait to be accepted, and that are accepted in one turn of the loop; a few
 # turns pass until one that is too many is closed.
 _BACKLOG, _AT_ONCE = 1024, 32
@@ -134,6 +136,29 @@ class DrainingServer(uvicorn.Server):
             asyncio.get_running_loop().add_signal_handler(_HANGUP, self._reload)
         if self._missed:
             self._reload()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take the connections that the kernel has made already, and answer them; then end."""
+        loop = asyncio.get_running_loop()
+        waiting: list[socket.socket] = []
+        for listener in sockets or ():
+            listener.setblocking(False)
+            with suppress(BlockingIOError):
+                while True:
+                    waiting.append(listener.accept()[0])
+        # Closed at once: a connection that is made in between is lost.
+        for server in self.servers:
+            server.close()
+
+        def protocol() -> asyncio.Protocol:
+            return BoundedProtocol(self.config, self.server_state, self.lifespan.state, loop)
+
+        for connection in waiting:
+            await loop.connect_accepted_socket(protocol, connection)
+        end = loop.time() + _LAST_SECONDS
+        while self.server_state.connections and loop.time() < end and not self.force_exit:
+            await asyncio.sleep(0.02)
+        await super().shutdown(sockets)
 
     def _reload(self) -> None:
         task = asyncio.get_running_loop().create_task(self._app.current.reload())
