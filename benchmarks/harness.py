@@ -9,13 +9,14 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from costboost._utils import versions
 from costboost_papers.run import source_commit
 
 RESULTS = Path(__file__).parent / "results"
@@ -25,8 +26,13 @@ PACKAGES = (
     "scikit-learn",
     "numpy",
     "numba",
+    "pandas",
+    "xgboost",
+    "catboost",
     "imbalanced-ensemble",
     "empulse",
+    "autogluon.tabular",
+    "vowpalwabbit",
 )
 
 
@@ -73,32 +79,74 @@ def peak_megabytes(code: str) -> float:
     return int(done.stdout.split()[-1]) / 1024
 
 
+def load() -> str:
+    """Processes that want a core, those of others too: on a busy machine seconds mean little."""
+    return f"{os.getloadavg()[0]:.1f}"
+
+
 def provenance(seed: int) -> dict[str, str]:
     """Where and with what the rows were measured; the commit is the last one that changed src."""
-    versions = []
-    for package in PACKAGES:
-        try:
-            versions.append(f"{package}=={version(package)}")
-        except PackageNotFoundError:
-            continue
     return {
         "seed": str(seed),
         "commit": source_commit(),
         "cores": str(os.cpu_count()),
+        "load": load(),
         "python": platform.python_version(),
-        "versions": " ".join(versions),
+        "versions": " ".join(f"{name}=={number}" for name, number in versions(*PACKAGES).items()),
     }
 
 
-def write_rows(name: str, rows: list[dict[str, str]]) -> Path:
-    """Write tidy rows as CSV."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+def write_rows(name: str, rows: Sequence[Mapping[str, Any]], seed: int) -> Path:
+    """Write tidy rows as CSV, each with its provenance, and say where."""
+    source, path = provenance(seed), RESULTS / f"{name}.csv"
+    path.unlink(missing_ok=True)
+    full = [{**source, **row} for row in rows]  # what a row says of itself wins
+    append_rows(path, full, [*rows[0], *(key for key in source if key not in rows[0])])
+    print(f"{len(rows)} rows in {path.relative_to(path.parents[2])}")
     return path
+
+
+def append_rows(path: Path, rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> None:
+    """Add rows to a CSV file, whose columns stay those that it has."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    has_rows = path.exists() and path.stat().st_size > 0
+    if has_rows:
+        with path.open(newline="") as file:
+            fields, wanted = next(csv.reader(file)), fields
+        if not set(wanted) <= set(fields):
+            lacking = ", ".join(set(wanted) - set(fields))
+            raise SystemExit(
+                f"{path} has no columns {lacking}: an earlier version wrote it. Move it."
+            )
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, fields, extrasaction="ignore", restval="")
+        if not has_rows:
+            writer.writeheader()
+        for row in rows:
+            writer.writerow({key: _short(value) for key, value in row.items()})
+
+
+def finished(path: Path, *keys: str) -> set[tuple[str, ...]]:
+    """Which rows a CSV file has; those of failures are dropped, so that they are tried again."""
+    if not path.exists():
+        return set()
+    content = path.read_bytes()
+    if not content.endswith(b"\n"):  # a run was ended while it wrote
+        path.write_bytes(content[: content.rfind(b"\n") + 1])
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    kept = [row for row in rows if not row["error"]]
+    if len(kept) < len(rows):
+        fields = list(rows[0])
+        path.unlink()
+        append_rows(path, kept, fields)
+    return {tuple(row[key] for key in keys) for row in kept}
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.6g}"
+    return value
 
 
 class Bench:
@@ -149,3 +197,8 @@ class Bench:
         for row in self.rows:
             table.add_row(*row.values(), style="red" if row["met"] == "NO" else None)
         return table
+
+    def finish(self, name: str, seed: int) -> None:
+        """Print the table, and write the rows with their provenance."""
+        self.console.print(self.table())
+        write_rows(name, self.rows, seed)

@@ -7,7 +7,8 @@ a model that never sees prices is trained once per split.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -134,21 +135,19 @@ class Split:
     matrix: np.ndarray | None = None
     rarer: int = 1
 
-    @cached_property
-    def plain(self) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers without gaps, for methods that need them: one-hot codes and medians."""
-        encoder = make_column_transformer(
-            (
-                OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-                make_column_selector(dtype_include="category"),
-            ),
-            (
-                SimpleImputer(strategy="median", keep_empty_features=True),
-                make_column_selector(dtype_include=np.number),
-            ),
-        )
-        train = encoder.fit_transform(self.X_train)
-        return np.asarray(train, float), np.asarray(encoder.transform(self.X_test), float)
+
+def encoder() -> Any:
+    """Numbers without gaps, for methods that need them: one-hot codes and medians."""
+    return make_column_transformer(
+        (
+            OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+            make_column_selector(dtype_include="category"),
+        ),
+        (
+            SimpleImputer(strategy="median", keep_empty_features=True),
+            make_column_selector(dtype_include=np.number),
+        ),
+    )
 
 
 @dataclass(eq=False)
@@ -217,8 +216,8 @@ def sample(y: np.ndarray, n: int, seed: int) -> np.ndarray:
     return np.sort(np.concatenate(picked))
 
 
-def draw(whole: Table, seed: int) -> Split:
-    """The split of a seed."""
+def rows_of(whole: Table, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Training and test rows of a seed."""
     if whole.official is None:
         train, test = train_test_split(
             np.arange(len(whole.y)), test_size=TEST_SHARE, stratify=whole.y, random_state=seed
@@ -232,6 +231,12 @@ def draw(whole: Table, seed: int) -> Split:
             part[sample(whole.y[part], n, seed)]
             for part, n in zip((train, test), most, strict=True)
         )
+    return train, test
+
+
+def draw(whole: Table, seed: int) -> Split:
+    """The split of a seed."""
+    train, test = rows_of(whole, seed)
     costs = whole.row_costs
     return Split(
         *(whole.X.iloc[part].reset_index(drop=True) for part in (train, test)),

@@ -11,18 +11,21 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import checked_labels
+from costboost._utils import check_classes, checked_labels
 from costboost.columns.columns import Columns, Seen, TypedRows, look
 from costboost.columns.raw import (
     RawTable,
@@ -45,14 +48,16 @@ from costboost.costs.forms import (
 )
 from costboost.costs.labels import listed, nearest, positive_code
 from costboost.costs.table import same_labels
-from costboost.costs.uncertain import decide_worst, scenarios
+from costboost.costs.uncertain import expected_costs, scenarios
 from costboost.decisions import (
     Allocation,
     Budget,
     Rate,
+    Sensitivity,
     allocate,
     break_even,
-    worst_expected_cost,
+    cheapest,
+    sensitivity,
 )
 from costboost.errors import CollapseWarning, ColumnWarning
 from costboost.metrics import avoidable_cost_score
@@ -66,7 +71,7 @@ class Answer(NamedTuple):
 
     codes: Ints  # the decision of each row, an index into costs.decisions
     costs: Costs  # the costs of these rows, their truth unknown
-    # Probabilities, (n, k), and expected costs of the decisions, (n, d), if known and asked for.
+    # Probabilities, (n, k), and expected costs of the decisions, (n, d), where they are known.
     proba: Floats | None = None
     expected: Floats | None = None
 
@@ -117,9 +122,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         X: Any,
         y: Any,
         *,
-        categories: bool,
         missing: bool,
         sparse_rows: bool,
+        categories: bool = True,
         remedy: str = "",
     ) -> tuple[AnyArray, AnyArray]:
         """The rows as a float matrix, and the labels; learns what becomes of the columns."""
@@ -127,7 +132,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         owner = type(self).__name__
         if not hasattr(X, "shape"):
             check_table(X, owner)
-        checks = self._checks(missing, sparse_rows)
+        checks = _checks(missing, sparse_rows)
         target = str(getattr(y, "name", None) or "")
         y = checked_labels(y, owner)
         if not has_columns(X):
@@ -161,7 +166,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """What becomes of the columns, with a warning that names those that are left out."""
         priced = columns_of(self.cost_matrix)
         only_costs = priced if getattr(self, "cost_columns", "") == "exclude" else []
-        found = Columns.of_seen(
+        found = Columns.learn(
             seen,
             self.columns,
             target=target,
@@ -180,26 +185,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         return found
 
-    @staticmethod
-    def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
-        return {
-            "dtype": [np.float64, np.float32],
-            "ensure_all_finite": "allow-nan" if missing else True,
-            "accept_sparse": "csr" if sparse_rows else False,
-        }
-
-    def _check_has_names(self, X: Any) -> None:
-        """Refuse an array where the columns of the fit were not all numbers."""
-        if not self.columns_.are_numbers:
-            raise ValueError(
-                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
-                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
-                f"columns {[column.name for column in self.columns_.used]}."
-            )
-
     def _read(self, X: Any, *, missing: bool, sparse_rows: bool) -> Any:
         """The inputs of the model, from a table with the columns of the fit."""
-        columns, checks = self.columns_, self._checks(missing, sparse_rows)
+        columns, checks = self.columns_, _checks(missing, sparse_rows)
         if isinstance(X, TypedRows):
             matrix = X.matrix()  # of finite floats and NaN: a check takes longer than a row's trees
             return matrix if missing and len(X) else check_array(matrix, estimator=self, **checks)
@@ -207,7 +195,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             check_table(X, type(self).__name__)
         if columns.columns and has_columns(X):
             return self._matrix_of(self._by_name(X), checks)
-        self._check_has_names(X)
+        if not columns.are_numbers:
+            raise ValueError(
+                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
+                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
+                f"columns {[column.name for column in columns.used]}."
+            )
         with np.errstate(invalid="ignore"):
             matrix = validate_data(self, X, reset=False, **checks)
         if is_sparse(matrix):
@@ -255,12 +248,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return X
         return TypedRows(known, RawTable(X), f"X of {type(self).__name__}", 0)
 
-    def _check_classes(self) -> None:
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes, and there is only one "
-                f"class: {self.classes_.tolist()}."
-            )
+    def _learn_classes(self, y: AnyArray) -> Ints:
+        """Keep the classes; return the index of each row's class among them."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        is_binary = not get_tags(self).classifier_tags.multi_class
+        check_classes(self.classes_, type(self).__name__, binary=is_binary)
+        return codes
 
     def _training_costs(
         self, costs: Any, codes: Ints, X: Any, weights: Floats | None
@@ -320,14 +313,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return Answer(codes, Costs(self.classes_, self.cost_matrix_, self.decisions_))
         known = self._decision_costs(costs, len(p), X)
         cases = self._worst_cases(X, costs, len(p)) if self.risk == "worst" else []
-        if codes is None:
-            codes = decide_worst(p, cases) if cases else known.decide(p)
-        if not proba:
-            return Answer(codes, known, p)
-        matrices = [case.matrix for case in cases]
-        return Answer(
-            codes, known, p, worst_expected_cost(p, matrices) if cases else known.expected(p)
-        )
+        expected = expected_costs(p, known.matrix)
+        if cases:
+            expected = np.max([case.expected(p) for case in cases], axis=0)
+        return Answer(cheapest(expected) if codes is None else codes, known, p, expected)
 
     @abstractmethod
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
@@ -552,22 +541,66 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             amount flips it.
         """
         answer, proba, _ = self._weighed_answer(X, costs, "break_even")
-        known, positive = answer.costs, positive_of(self.cost_matrix)
-        if costs is not None:
-            positive = positive_of(self._read_row_costs(costs))
-        if isinstance(entry, str) and len(self.classes_) == 2:
-            owner = f"{type(self).__name__}.break_even"
-            code = positive_code(positive, self.classes_, "entry", owner)
-            positive = self.classes_.tolist()[code]
+        known = answer.costs
         return break_even(
             proba,
             known.matrix,
             entry,
             classes=self.classes_,
             decisions=known.decisions,
-            positive=positive,
+            positive=self._positive_label([entry], costs, "break_even"),
             decide=lambda matrix: Costs(self.classes_, matrix, known.decisions).decide(proba),
         )
+
+    def sensitivity(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+        entries: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> Sensitivity:
+        """What it would cost if stated costs were off by a factor.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        y : array of shape (n,), optional
+            Their true classes: costs are then the realised ones, else the expected ones.
+        costs : array, frame or mapping, optional
+            The stated costs, as in `predict`.
+        entries : sequence of (truth, decision), "fn", "fp", "tp", "tn" or "ratio", optional
+            What may be wrong; by default every cost that is not 0.
+        **options
+            ``factors``, ``rivals`` and ``sample_weight`` of `costboost.decisions.sensitivity`.
+
+        Returns
+        -------
+        Sensitivity
+            Costs, regrets, and the factors beyond which another rule is cheaper.
+        """
+        answer, proba, _ = self._weighed_answer(X, costs, "sensitivity")
+        return sensitivity(
+            proba,
+            answer.costs.matrix,
+            y,
+            classes=self.classes_,
+            decisions=answer.costs.decisions,
+            entries=entries,
+            positive=self._positive_label(entries or (), costs, "sensitivity"),
+            **options,
+        )
+
+    def _positive_label(self, entries: Sequence[Any], costs: Any, what: str) -> Any:
+        """The positive class of entries that are named fn, fp, tp or tn."""
+        form = self.cost_matrix if costs is None else self._read_row_costs(costs)
+        named = positive_of(form)
+        if len(self.classes_) != 2 or not any(isinstance(entry, str) for entry in entries):
+            return named
+        owner = f"{type(self).__name__}.{what}"
+        return self.classes_.tolist()[positive_code(named, self.classes_, "entry", owner)]
 
     def with_costs(self, cost_matrix: Any) -> Self:
         """The same fitted model, deciding by other costs, without training again.
@@ -706,6 +739,19 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
         codes, given = np.zeros(n, dtype=np.intp), self._read_row_costs(costs)
         return None if reader.are_prices(scenarios(given).expected, codes) else costs
+
+    # -- notebooks ------------------------------------------------------------------------------
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """scikit-learn's diagram, and the costs of a fitted classifier in words."""
+        diagram = super()._repr_html_
+        words = f"<pre>{escape(str(self.costs_))}</pre>" if hasattr(self, "costs_") else ""
+        return lambda: str(diagram()) + words
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        found: dict[str, str] = super()._repr_mimebundle_(**options)
+        return found | ({"text/html": self._repr_html_()} if "text/html" in found else {})
 
     # -- reports and files ----------------------------------------------------------------------
 
@@ -861,6 +907,16 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         from costboost.files import to_onnx
 
         return to_onnx(self, path, costs=costs, exact=exact)
+
+
+@cache
+def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
+    """What scikit-learn is to check of a matrix."""
+    return {
+        "dtype": [np.float64, np.float32],
+        "ensure_all_finite": "allow-nan" if missing else True,
+        "accept_sparse": "csr" if sparse_rows else False,
+    }
 
 
 def column_of(values: Any, X: Any, name: str, owner: str) -> Any:

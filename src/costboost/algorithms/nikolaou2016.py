@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from costboost._utils import COLUMNS, Constraint, Recipe, integer
+from costboost._utils import COLUMNS, Constraint, integer
 from costboost.algorithms.landesa2012 import AdaBoostCClassifier
+from costboost.boosting import Recipe
 from costboost.columns import TypedRows
 from costboost.wrappers.min_cost import Calibration, MinCostClassifier, check_features
 
@@ -147,8 +148,12 @@ class AdaMECClassifier(MinCostClassifier):
         self.random_state = random_state
         self.columns = columns
 
-    def _rows_for_model(self, X: Any) -> Any:
-        """X as it was passed: AdaBoost reads columns itself."""
+    # X reaches AdaBoost as it was passed, which reads columns itself.
+
+    def _read_training(self, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
+        return X, super()._read_training(X, y, **rules)[1]
+
+    def _read(self, X: Any, **rules: Any) -> Any:
         return X if isinstance(X, TypedRows) else check_features(self, X)
 
     def _model(self, n_samples: int = 0) -> Any:

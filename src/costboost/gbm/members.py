@@ -14,6 +14,7 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 from costboost._utils import RoundLine, progress_bar
+from costboost._words import html_table
 from costboost.boosting.rounds import Callback, Round, tell
 from costboost.gbm.models import Model
 from costboost.gbm.rows import PricedRows, TrainingRows
@@ -243,6 +244,10 @@ class Members(tuple[Member, ...]):
         return "\n".join(
             "  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)
         )
+
+    def _repr_html_(self) -> str:
+        names = ("name", "engine", "weight", "loss", "rounds", "seconds", "note")
+        return html_table({name: [getattr(m, name) for m in self] for name in names})
 
 
 @dataclass(eq=False)

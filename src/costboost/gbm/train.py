@@ -544,6 +544,9 @@ class Estimate(NamedTuple):
     def __str__(self) -> str:
         return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
 
+    def _repr_html_(self) -> str:
+        return f"<b>{self.value:.3f}</b> (95 % interval {self.low:.3f} to {self.high:.3f})"
+
 
 def _estimated(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:
     """What decisions on held-out rows cost, as attributes."""
