@@ -66,7 +66,6 @@ SLOW = frozenset(
 # Files, functions or single cases that only `make trust` runs.
 TRUST = frozenset(
     {
-        "cli/test_page.py::test_the_page_is_right",
         "files/test_hostile.py::test_large_files_end_in_time[frames]",
         "files/test_hostile.py::test_large_files_end_in_time[lists]",
         "files/test_hostile.py::test_large_files_end_in_time[mappings]",
