@@ -57,7 +57,7 @@ def fit(
     trees = from_catboost(booster, inputs.source, inputs.category)
     model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, threads)
     if stop_by is not None:
-        rounds.best_scores = model.scores(rounds.sets[stop_by].X)
+        rounds.best_outputs = model.scores(rounds.sets[stop_by].X)
     return model
 
 

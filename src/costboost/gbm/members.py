@@ -17,7 +17,7 @@ from costboost._utils import RoundLine, progress_bar
 from costboost.boosting.rounds import Callback, Round, tell
 from costboost.gbm.models import Model
 from costboost.gbm.rows import PricedRows, TrainingRows
-from costboost.gbm.targets import Target
+from costboost.gbm.targets import LEAST_PROBA, Target
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -65,17 +65,28 @@ class Rounds:
         self.place = place
         self.round = self.best_round = 0
         self.best_loss = np.inf
-        self.best_scores: Floats | None = None
+        # What the engine tells: probabilities, or scores.
+        self.are_proba = False
+        self.best_outputs: Floats | None = None
         self._losses: dict[str, float] = {}
-        self._scores: dict[str, Floats] = {}
+        self._outputs: dict[str, Floats] = {}
         self._values: dict[str, dict[str, list[float]]] = {}
 
-    def see(self, name: str, outputs: AnyArray, *, is_probability: bool = False) -> float:
-        """The loss of a set's outputs in the present round."""
-        scores = to_scores(outputs) if is_probability else np.asarray(outputs, dtype=np.float64)
-        self._scores[name] = scores
-        self._losses[name] = loss = self.targets[name].loss(scores)
+    def see(self, name: str, outputs: AnyArray) -> float:
+        """The loss of a set's outputs in the present round: scores, or probabilities."""
+        self._outputs[name] = found = np.asarray(outputs, dtype=np.float64)
+        known = self.targets[name]
+        loss = known.loss_of_proba(found) if self.are_proba else known.loss(found)
+        self._losses[name] = loss
         return loss
+
+    def _scores(self, outputs: Floats) -> Floats:
+        return to_scores(outputs) if self.are_proba else outputs
+
+    @property
+    def best_scores(self) -> Floats | None:
+        """Scores of the rows that stop the training, in the best round."""
+        return None if self.best_outputs is None else self._scores(self.best_outputs)
 
     def end_round(self) -> bool:
         """Report the round; whether the training is to end."""
@@ -83,20 +94,20 @@ class Rounds:
             self.best_round = self.round + 1
         elif (loss := self._losses[self.stop_by]) < self.best_loss:
             self.best_loss, self.best_round = loss, self.round + 1
-            self.best_scores = self._scores[self.stop_by].copy()
-        is_ended = self.tell(self._losses, self._scores)
+            self.best_outputs = self._outputs[self.stop_by].copy()
+        is_ended = self.tell(self._losses)
         waited = self.round - self.best_round
         return is_ended or (self.stop_by is not None and waited >= self.patience)
 
-    def tell(self, losses: Mapping[str, float], scores: Mapping[str, Floats] | None = None) -> bool:
+    def tell(self, losses: Mapping[str, float]) -> bool:
         """Record a round and tell it; whether a callback ends the booster."""
         self.round += 1
         known: dict[str, Any] = {}
         for name, loss in losses.items():
             measures = {"loss": loss}
-            if self.decide is not None and scores and name in scores:
+            if self.decide is not None and name in self._outputs:
                 costs, weights = self.sets[name].costs, self.sets[name].weights
-                paid = costs.paid(self.decide(scores[name], costs))
+                paid = costs.paid(self.decide(self._scores(self._outputs[name]), costs))
                 measures["cost"] = float((weights / weights.sum()) @ paid)
             for measure, value in measures.items():
                 self._values.setdefault(name, {}).setdefault(measure, []).append(value)
@@ -115,7 +126,7 @@ class Rounds:
 
 def to_scores(proba: AnyArray) -> Floats:
     """Probabilities as scores: log-odds of (n,), logarithms of (n, k)."""
-    p = np.clip(np.asarray(proba, dtype=np.float64), 1e-15, 1.0 - 1e-15)
+    p = np.clip(np.asarray(proba, dtype=np.float64), LEAST_PROBA, 1.0 - LEAST_PROBA)
     logs: Floats = np.log(p)
     if p.ndim == 1:
         logs -= np.log1p(-p)
@@ -183,9 +194,9 @@ _USUAL_RATE = 0.05
 _STEPS = 20
 # A member is dropped if leaving it out raises the loss by less than this share.
 _PAYS = 5e-4
-# Inputs (columns times categories), and inputs times rows by effort, beyond which a network is
-# left out.
-_NETWORK_INPUTS = 500
+# Inputs (columns times categories), rows that it is trained on at most, and inputs times rows
+# by effort, beyond which a network is left out.
+_NETWORK_INPUTS, NETWORK_ROWS = 500, 40_000
 _NETWORK_NUMBERS = {"balanced": 1_000_000, "high": 3_000_000}
 # Rows times scores beyond which a forest is left out: it takes long, and has a leaf for every few.
 _FOREST_NUMBERS = 500_000
@@ -332,7 +343,7 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
             f'pip install "costboost[{_EXTRAS[chosen]}]"'
         )
     made = partial(candidate, model, target.n_scores)
-    is_single = model.effort == "fast" or (len(rows.seeds) == 1 and model.cv is None)
+    is_single = model.effort == "fast" or (model.ensemble == 1 and model.cv is None)
     if is_single or rows.n_inputs is None or model.loss != "auto":
         return [made()]
 
@@ -348,7 +359,11 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
     is_free = target.is_log_loss and CONSTRAINTS.isdisjoint(model.engine_params or {})
     n = rows.totals.rows
     is_small = rows.n_inputs <= _NETWORK_INPUTS and not rows.is_sparse
-    if is_free and is_small and n * rows.n_inputs <= _NETWORK_NUMBERS[model.effort]:
+    if (
+        is_free
+        and is_small
+        and min(n, NETWORK_ROWS) * rows.n_inputs <= _NETWORK_NUMBERS[model.effort]
+    ):
         found.append(made(name="network", engine="network"))
     if is_free and chosen == "lightgbm" and n * target.n_scores <= _FOREST_NUMBERS:
         found.append(made(name="forest", engine="forest"))
@@ -368,7 +383,7 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
 # --- how much each one counts ---------------------------------------------------------------------
 
 
-def blend(scores: Sequence[Floats], loss: Callable[[Floats], float]) -> Floats:
+def blend(scores: Sequence[Floats], loss: Callable[[Floats], float], pays: float = _PAYS) -> Floats:
     """Weights of members by which their mean held-out score has a small loss."""
     # Greedy selection with replacement (Caruana et al. 2004): in each step the member that lowers
     # the loss of the mean most is counted once more. Then members that hardly pay are left out,
@@ -385,7 +400,7 @@ def blend(scores: Sequence[Floats], loss: Callable[[Floats], float]) -> Floats:
             fewer = _greedy(scores, loss, rest)
             trials.append((loss(mixed(scores, fewer)), fewer))
         least, fewer = min(trials, key=lambda trial: trial[0])
-        if least > best + _PAYS * abs(best):
+        if least > best + pays * abs(best):
             break
         weights = fewer
     return weights

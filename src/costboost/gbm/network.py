@@ -11,7 +11,7 @@ from scipy.optimize import OptimizeResult, minimize
 from scipy.special import expit, logsumexp
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.gbm.members import Candidate, Rounds
+from costboost.gbm.members import NETWORK_ROWS, Candidate, Rounds
 from costboost.gbm.models import Design, NetworkModel
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
@@ -42,6 +42,10 @@ def fit(
     #
     # One design for all folds, so that their models can be put into one.
     design = Design.of(table.rows.X, table.columns.categorical)
+    rng = np.random.RandomState(rounds.seed)
+    if X.shape[0] > NETWORK_ROWS:
+        some = np.sort(rng.permutation(X.shape[0])[:NETWORK_ROWS])
+        X, target = X[some], target.take(some)
     inputs, k = design(X), target.n_scores
     centre = inputs.mean(axis=0)
     weights = np.asarray(target.weights, dtype=np.float64)
@@ -55,7 +59,7 @@ def fit(
     descended = partial(_descended, (shapes, inputs, target.labels, shares))
     # Random hidden units (Glorot and Bengio 2010), whose weights in the scores are zero.
     bound, n_slopes = np.sqrt(6.0 / sum(shapes[0])), units * inputs.shape[1]
-    drawn = np.random.RandomState(rounds.seed).uniform(-bound, bound, n_slopes + units)
+    drawn = rng.uniform(-bound, bound, n_slopes + units)
     drawn[:n_slopes] *= np.tile(inputs.any(axis=0), units)
     start = np.concatenate([drawn, np.zeros(k * units + k)])
 
@@ -76,7 +80,7 @@ def fit(
         scores = found.scores_of(held)
         if not (least := rounds.see(stop_by, scores)) < rounds.best_loss:
             return False
-        rounds.best_loss, rounds.best_scores = least, scores
+        rounds.best_loss, rounds.best_outputs = least, scores
         best, model = point.copy(), found
         return True
 
@@ -85,7 +89,7 @@ def fit(
         descended(best, penalty, _STEPS, is_better)
     if model is None:  # no loss is finite
         model = network(descended(start, _PENALTIES[0], _USUAL_STEPS))
-        rounds.best_scores = model.scores_of(held)
+        rounds.best_outputs = model.scores_of(held)
     return model
 
 
