@@ -9,13 +9,14 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from costboost._utils import versions
 from costboost_papers.run import source_commit
 
 RESULTS = Path(__file__).parent / "results"
@@ -25,8 +26,13 @@ PACKAGES = (
     "scikit-learn",
     "numpy",
     "numba",
+    "pandas",
+    "xgboost",
+    "catboost",
     "imbalanced-ensemble",
     "empulse",
+    "autogluon.tabular",
+    "vowpalwabbit",
 )
 
 
@@ -75,18 +81,14 @@ def peak_megabytes(code: str) -> float:
 
 def provenance(seed: int) -> dict[str, str]:
     """Where and with what the rows were measured; the commit is the last one that changed src."""
-    versions = []
-    for package in PACKAGES:
-        try:
-            versions.append(f"{package}=={version(package)}")
-        except PackageNotFoundError:
-            continue
     return {
         "seed": str(seed),
         "commit": source_commit(),
         "cores": str(os.cpu_count()),
+        # Of others, too: on a busy machine seconds mean little.
+        "load": f"{os.getloadavg()[0]:.1f}",
         "python": platform.python_version(),
-        "versions": " ".join(versions),
+        "versions": " ".join(f"{name}=={number}" for name, number in versions(*PACKAGES).items()),
     }
 
 
@@ -99,6 +101,44 @@ def write_rows(name: str, rows: list[dict[str, str]]) -> Path:
         writer.writeheader()
         writer.writerows(rows)
     return path
+
+
+def append_rows(path: Path, rows: Iterable[Mapping[str, Any]], fields: Sequence[str]) -> None:
+    """Add rows to a CSV file, whose columns stay those that it has."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    has_rows = path.exists() and path.stat().st_size > 0
+    if has_rows:
+        with path.open(newline="") as file:
+            fields = next(csv.reader(file))
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, fields, extrasaction="ignore", restval="")
+        if not has_rows:
+            writer.writeheader()
+        for row in rows:
+            writer.writerow({key: _short(value) for key, value in row.items()})
+
+
+def finished(path: Path, *keys: str) -> set[tuple[str, ...]]:
+    """Which rows a CSV file has; those of failures are dropped, so that they are tried again."""
+    if not path.exists():
+        return set()
+    content = path.read_bytes()
+    if not content.endswith(b"\n"):  # a run was ended while it wrote
+        path.write_bytes(content[: content.rfind(b"\n") + 1])
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    kept = [row for row in rows if not row["error"]]
+    if len(kept) < len(rows):
+        fields = list(rows[0])
+        path.unlink()
+        append_rows(path, kept, fields)
+    return {tuple(row[key] for key in keys) for row in kept}
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, float):
+        return "" if value != value else f"{value:.6g}"
+    return value
 
 
 class Bench:
@@ -149,3 +189,9 @@ class Bench:
         for row in self.rows:
             table.add_row(*row.values(), style="red" if row["met"] == "NO" else None)
         return table
+
+    def finish(self, name: str, seed: int) -> None:
+        """Print the table, and write the rows with their provenance."""
+        self.console.print(self.table())
+        path = write_rows(name, [{**row, **provenance(seed)} for row in self.rows])
+        self.console.print(f"{len(self.rows)} rows in {path.relative_to(path.parents[2])}")

@@ -34,16 +34,15 @@ def call(**environment):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_a_truncated_cache_is_made_anew(tmp_path, ending):
+def test_a_truncated_cache_is_made_anew(tmp_path):
     call(NUMBA_CACHE_DIR=str(tmp_path))
-    files = sorted(tmp_path.rglob(f"*.{ending}"))
-    assert files
+    files = sorted(file for file in tmp_path.rglob("*.nb?"))
     sizes = [file.stat().st_size for file in files]
-    for file in files:
+    assert {file.suffix for file in files} == {".nbi", ".nbc"}
+    for file in files[::2]:  # of some kernels the index, of some the code
         file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
     call(NUMBA_CACHE_DIR=str(tmp_path))
-    again = sorted(tmp_path.rglob(f"*.{ending}"))
+    again = sorted(file for file in tmp_path.rglob("*.nb?"))
     assert [file.stat().st_size for file in again] == sizes  # written again
 
 

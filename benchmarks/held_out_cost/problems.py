@@ -217,8 +217,8 @@ def sample(y: np.ndarray, n: int, seed: int) -> np.ndarray:
     return np.sort(np.concatenate(picked))
 
 
-def draw(whole: Table, seed: int) -> Split:
-    """The split of a seed."""
+def rows_of(whole: Table, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Training and test rows of a seed."""
     if whole.official is None:
         train, test = train_test_split(
             np.arange(len(whole.y)), test_size=TEST_SHARE, stratify=whole.y, random_state=seed
@@ -232,6 +232,12 @@ def draw(whole: Table, seed: int) -> Split:
             part[sample(whole.y[part], n, seed)]
             for part, n in zip((train, test), most, strict=True)
         )
+    return train, test
+
+
+def draw(whole: Table, seed: int) -> Split:
+    """The split of a seed."""
+    train, test = rows_of(whole, seed)
     costs = whole.row_costs
     return Split(
         *(whole.X.iloc[part].reset_index(drop=True) for part in (train, test)),

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from costboost import algorithms, costs, decisions, metrics, wrappers
     from costboost._checks import check_cost_sensitive
     from costboost.algorithms import *
+    from costboost.comparison import compare
     from costboost.errors import (
         CollapseWarning,
         ColumnWarning,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     )
     from costboost.files import load
     from costboost.gbm.classifier import CostBoostClassifier
+    from costboost.tuning import tuned
     from costboost.wrappers import MinCostClassifier, TargetRateClassifier
 
 __version__ = "0.2.0"
@@ -66,10 +68,12 @@ __all__ = [
     "__version__",
     "algorithms",
     "check_cost_sensitive",
+    "compare",
     "costs",
     "decisions",
     "load",
     "metrics",
+    "tuned",
     "wrappers",
 ]
 
@@ -85,7 +89,9 @@ _MODULES = {
     "TargetRateClassifier": "costboost.wrappers",
     "TimeLimitWarning": "costboost.errors",
     "check_cost_sensitive": "costboost._checks",
+    "compare": "costboost.comparison",
     "load": "costboost.files",
+    "tuned": "costboost.tuning",
 }
 
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 # A class declares the rules of its arguments beside them, in ``_rules``; those of its bases hold
 # too. They are checked at the start of fit.
 
-_SHARE = "a number in (0, 1)"
-
 
 @dataclass(frozen=True)
 class Constraint:
@@ -76,16 +74,13 @@ def _percent(value: Any) -> str:
     return f" Did you mean {value / 100:g}, for {value:g} %?" if is_percent else ""
 
 
-def optional_share() -> Constraint:
-    """None or a number strictly between 0 and 1."""
+def share(*, optional: bool = False) -> Constraint:
+    """A number strictly between 0 and 1, or None if it is optional."""
     return Constraint(
-        f"None or {_SHARE}", lambda v: v is None or (is_real(v) and 0 < v < 1), _percent
+        f"{'None or ' * optional}a number in (0, 1)",
+        lambda v: (optional and v is None) or (is_real(v) and 0 < v < 1),
+        _percent,
     )
-
-
-def share() -> Constraint:
-    """A number strictly between 0 and 1."""
-    return Constraint(_SHARE, lambda v: is_real(v) and 0 < v < 1, _percent)
 
 
 def number(low: float) -> Constraint:
@@ -147,7 +142,7 @@ def checked_labels(y: Any, owner: str) -> Any:
                 f"y of {owner} must hold one label for every row, got {labels[strange[0]]!r} on "
                 f"row {strange[0]}. Several labels a row need a classifier for each."
             )
-        missing = [i for i, x in enumerate(labels) if _is_missing(x)]
+        missing = [i for i, x in enumerate(labels) if is_missing(x)]
         if missing:
             raise ValueError(
                 f"y of {owner} must hold a label for every row, and {len(missing)} are missing "
@@ -159,11 +154,20 @@ def checked_labels(y: Any, owner: str) -> Any:
     return values if str(getattr(y, "dtype", "")) == "category" else y
 
 
-def _is_missing(label: Any) -> bool:
-    """None, NaN, or pandas' NA and NaT."""
-    if label is None or type(label).__name__ in ("NAType", "NaTType"):
-        return True
-    return isinstance(label, float) and label != label
+def check_classes(classes: AnyArray, owner: str, *, binary: bool = False) -> None:
+    """Refuse rows of one class, and of more than two where only two are allowed."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"{owner} needs rows of at least two classes, and there is only one class: "
+            f"{classes.tolist()}."
+        )
+    if binary and len(classes) > 2:
+        # Worded so that scikit-learn's checks recognise it.
+        raise ValueError(
+            f"Only binary classification is supported by {owner}. The type of the target is "
+            f"multiclass, with {len(classes)} classes: {classes.tolist()[:10]}. Use a multi-class "
+            "algorithm of costboost."
+        )
 
 
 # Numbers between 2^-100 and 2^100 are of usual size: a few of them can be multiplied.
@@ -191,9 +195,15 @@ def in_range(values: Floats, largest: float) -> Floats:
 
 
 def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats:
-    """Sample weights as (n,) floats: finite, not negative, not all zero."""
+    """Sample weights as (n,) floats of which only the ratios matter; ones if there are none."""
     if sample_weight is None:
         return np.ones(n)
+    weights = checked_weights(sample_weight, n, owner)
+    return in_range(weights, float(weights.max()))
+
+
+def checked_weights(sample_weight: ArrayLike, n: int, owner: str) -> Floats:
+    """Sample weights as (n,) floats: finite, not negative, not all zero."""
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
@@ -201,21 +211,15 @@ def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats
         # scikit-learn's wording, which its checks look for.
         raise ValueError("Sample weights must be 1D array or scalar")
     if weights.shape != (n,):
-        raise ValueError(f"sample_weight.shape == {weights.shape}, expected {(n,)}!")
+        raise ValueError(
+            f"The 'sample_weight' parameter of {owner} must have shape ({n},), got {weights.shape}."
+        )
     if not np.isfinite(weights).all() or (weights < 0).any() or not weights.any():
         raise ValueError(
-            f"sample_weight of {owner} must be finite, not negative and not all zero; got values "
-            f"from {weights.min()} to {weights.max()}. Drop the rows you do not want instead."
+            f"The 'sample_weight' parameter of {owner} must be finite, >= 0 and not all zero, got "
+            f"values from {weights.min()} to {weights.max()}. Drop the rows you do not want."
         )
-    return _within_range(weights)
-
-
-def _within_range(weights: Floats) -> Floats:
-    """Weights whose sums and products with costs neither overflow nor vanish."""
-    # Only their ratios matter. Weights of an unusual size are divided by a power of two near the
-    # largest one: that changes no digit. Those that are smaller than the largest by a factor of
-    # more than 1e60 count as 0.
-    return in_range(weights, float(weights.max()))
+    return weights
 
 
 # -- a fit at once or not at all, and where a model comes from ---------------------------------

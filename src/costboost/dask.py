@@ -40,7 +40,7 @@ from xgboost import collective
 from xgboost import dask as xgb_dask
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import Constraint, check_parameters, check_weights, number
+from costboost._utils import Constraint, check_classes, check_parameters, check_weights, number
 from costboost.columns.columns import Columns, look
 from costboost.costs import avoidable_share
 from costboost.gbm.classifier import CostBoostClassifier
@@ -54,7 +54,6 @@ from costboost.gbm.rows import (
     Pricing,
     Totals,
     TrainingRows,
-    check_classes,
     hold_out_rule,
     strata,
 )

@@ -11,18 +11,20 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import checked_labels
+from costboost._utils import check_classes, checked_labels
 from costboost.columns.columns import Columns, Seen, TypedRows, look
 from costboost.columns.raw import (
     RawTable,
@@ -117,9 +119,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         X: Any,
         y: Any,
         *,
-        categories: bool,
         missing: bool,
         sparse_rows: bool,
+        categories: bool = True,
         remedy: str = "",
     ) -> tuple[AnyArray, AnyArray]:
         """The rows as a float matrix, and the labels; learns what becomes of the columns."""
@@ -127,7 +129,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         owner = type(self).__name__
         if not hasattr(X, "shape"):
             check_table(X, owner)
-        checks = self._checks(missing, sparse_rows)
+        checks = _checks(missing, sparse_rows)
         target = str(getattr(y, "name", None) or "")
         y = checked_labels(y, owner)
         if not has_columns(X):
@@ -161,7 +163,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """What becomes of the columns, with a warning that names those that are left out."""
         priced = columns_of(self.cost_matrix)
         only_costs = priced if getattr(self, "cost_columns", "") == "exclude" else []
-        found = Columns.of_seen(
+        found = Columns.learn(
             seen,
             self.columns,
             target=target,
@@ -180,33 +182,21 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             )
         return found
 
-    @staticmethod
-    def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
-        return {
-            "dtype": [np.float64, np.float32],
-            "ensure_all_finite": "allow-nan" if missing else True,
-            "accept_sparse": "csr" if sparse_rows else False,
-        }
-
-    def _check_has_names(self, X: Any) -> None:
-        """Refuse an array where the columns of the fit were not all numbers."""
-        if not self.columns_.are_numbers:
-            raise ValueError(
-                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
-                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
-                f"columns {[column.name for column in self.columns_.used]}."
-            )
-
     def _read(self, X: Any, *, missing: bool, sparse_rows: bool) -> Any:
         """The inputs of the model, from a table with the columns of the fit."""
-        columns, checks = self.columns_, self._checks(missing, sparse_rows)
+        columns, checks = self.columns_, _checks(missing, sparse_rows)
         if isinstance(X, TypedRows):
             return check_array(X.matrix(), estimator=self, **checks)
         if not hasattr(X, "shape"):
             check_table(X, type(self).__name__)
         if columns.columns and has_columns(X):
             return self._matrix_of(self._by_name(X), checks)
-        self._check_has_names(X)
+        if not columns.are_numbers:
+            raise ValueError(
+                f"X of {type(self).__name__} must be a data frame, as in fit, because it has "
+                f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
+                f"columns {[column.name for column in columns.used]}."
+            )
         with np.errstate(invalid="ignore"):
             matrix = validate_data(self, X, reset=False, **checks)
         if is_sparse(matrix):
@@ -254,12 +244,12 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return X
         return TypedRows(known, RawTable(X), f"X of {type(self).__name__}", 0)
 
-    def _check_classes(self) -> None:
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs rows of at least two classes, and there is only one "
-                f"class: {self.classes_.tolist()}."
-            )
+    def _learn_classes(self, y: AnyArray) -> Ints:
+        """Keep the classes; return the index of each row's class among them."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        is_binary = not get_tags(self).classifier_tags.multi_class
+        check_classes(self.classes_, type(self).__name__, binary=is_binary)
+        return codes
 
     def _training_costs(
         self, costs: Any, codes: Ints, X: Any, weights: Floats | None
@@ -860,6 +850,16 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         from costboost.files import to_onnx
 
         return to_onnx(self, path, costs=costs, exact=exact)
+
+
+@cache
+def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
+    """What scikit-learn is to check of a matrix."""
+    return {
+        "dtype": [np.float64, np.float32],
+        "ensure_all_finite": "allow-nan" if missing else True,
+        "accept_sparse": "csr" if sparse_rows else False,
+    }
 
 
 def column_of(values: Any, X: Any, name: str, owner: str) -> Any:

@@ -43,10 +43,8 @@ CATEGORY, MISSING_LEFT, ZERO_MISSING = 1, 2, 4
 # What LightGBM takes for zero, a number of single precision.
 ZERO = float(np.float32(1e-35))
 
-# Rows times trees, nodes, and columns below which LightGBM answers sooner than numba is loaded.
-_WORK, _NODES, _WIDTH = 1_000_000, 20_000, 10_000
-# Rows, and calls, for which it pays to load neither.
-_FEW = 8
+# Rows times trees, of all calls, for which it does not pay to load numba.
+_WORK = 1_000_000
 # Bytes of the rows that go through a tree together: they stay in the processor's cache.
 _BLOCK_BYTES = 2**15
 # Rows that a thread takes at a time, and numbers of sparse rows that are written out at a time.
@@ -119,33 +117,27 @@ class Trees:
     def scores(self, X: AnyArray, threads: int = 1) -> Floats:
         """Raw scores of rows, (n,) or (n, n_scores)."""
         self._check_width(X)
-        n = X.shape[0]
-        is_cold = not _kernel.cache_info().currsize
-        if is_cold and 0 < n <= _FEW and not is_sparse(X):
-            # Neither numba nor a twin pays before a model was asked a few times.
-            asked = self.__dict__["_asked"] = self.__dict__.get("_asked", 0) + 1
-            if asked <= _FEW:
-                few = np.array([self._row_scores(np.asarray(x, dtype=np.float64)) for x in X])
-                return few[:, 0] if self.n_scores == 1 else few
-        is_small = n * len(self.roots) < _WORK and len(self.feature) < _NODES
-        is_small &= X.shape[1] <= _WIDTH  # its twin names every column
-        if is_sparse(X) or (is_small and is_cold):
-            options = {"raw_score": True, "num_threads": threads}
-            if (text := self.__dict__.pop("_text", None)) is not None:
-                self.__dict__["_trained"] = lgb.Booster(model_str=text)
-            if (booster := self.__dict__.get("_trained")) is not None:
-                return np.asarray(booster.predict(X, **options), dtype=np.float64)
-            return np.asarray(self._predicted(X, **options), dtype=np.float64)
-        total = np.tile(self.base, (n, 1))
-        self._add(X, total, threads, self.roots)
+        if is_sparse(X):
+            found = self._predicted(X, raw_score=True, num_threads=threads)
+            return np.asarray(found, dtype=np.float64)
+        total = np.tile(self.base, (X.shape[0], 1))
+        asked = self.__dict__["_asked"] = (
+            self.__dict__.get("_asked", 0) + total.size * self.n_rounds
+        )
+        if asked < _WORK and not _kernel.cache_info().currsize:
+            self._add_slowly(np.asarray(X, dtype=np.float64), total)
+        else:
+            self._add(X, total, threads, self.roots)
         return total[:, 0] if self.n_scores == 1 else total
 
-    def _row_scores(self, x: Floats) -> Floats:
-        """Scores of one row: all trees take a step at a time."""
-        node = self.roots.astype(np.int64)
-        while len(at := np.flatnonzero(node >= 0)):
+    def _add_slowly(self, X: Floats, total: Floats) -> None:
+        """Add all leaves to the scores, without numba: all rows and trees take a step at a time."""
+        node = np.tile(self.roots.astype(np.int64), len(X))
+        row = np.repeat(np.arange(len(X)), len(self.roots))
+        at = np.flatnonzero(node >= 0)
+        while len(at):
             here = node[at]
-            value, kind = x[self.feature[here]], self.kind[here]
+            value, kind = X[row[at], self.feature[here]], self.kind[here]
             is_set = (kind & CATEGORY) > 0
             is_left = value <= self.threshold[here]
             lost = np.isnan(value)
@@ -154,9 +146,9 @@ class Trees:
                 is_left[is_set] = self._in_set(here[is_set], value[is_set])
             is_left = np.where(lost, (kind & MISSING_LEFT) > 0, is_left)
             node[at] = self.children[here, np.where(is_left, 0, 1)]
-        values = self.values[~node].reshape(-1, self.n_scores)
-        # From the first tree to the last, as everywhere.
-        return np.asarray(np.cumsum(np.vstack([self.base, values]), axis=0)[-1])
+            at = at[node[at] >= 0]
+        for values in self.values[~node].reshape(len(X), -1, self.n_scores).swapaxes(0, 1):
+            total += values  # from the first tree to the last, as everywhere
 
     def _in_set(self, nodes: Ints, value: Floats) -> Bools:
         """Whether categories are in the sets of nodes; codes of -1 and below are in none."""
@@ -634,7 +626,7 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
     # Trees that are constants may have no count in the text.
     has_count = np.repeat((leaves > 1) | (len(counts) == len(values)), leaves)
     cover[has_count] = counts
-    found = _made(
+    return _made(
         k,
         np.zeros(k),
         np.where(sizes > 0, first, ~first_leaf),
@@ -650,9 +642,6 @@ def from_lightgbm(booster: lgb.Booster, n_rounds: int | None = None) -> Trees:
         gain=numbers("split_gain", np.float64),
         leaf_cover=cover,
     )
-    # For the first scores, which are the same: to write it anew would take longer than they do.
-    found.__dict__["_text"] = text
-    return found
 
 
 def _numbered(

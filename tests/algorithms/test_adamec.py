@@ -81,7 +81,7 @@ def test_degenerate_input(gaussians):
     X, y = gaussians
     with pytest.raises(ValueError, match="Only binary classification is supported by AdaMEC"):
         AdaMECClassifier().fit(X, np.arange(len(y)) % 3)
-    with pytest.raises(ValueError, match="AdaMECClassifier needs rows of two classes"):
+    with pytest.raises(ValueError, match="AdaMECClassifier needs rows of at least two classes"):
         AdaMECClassifier().fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="'n_estimators' parameter of AdaMECClassifier"):
         AdaMECClassifier(n_estimators=0).fit(X, y)

@@ -191,7 +191,7 @@ def test_what_cannot_be_learned_is_refused(name):
     for first, others in ((-1.0, 1.0), (np.nan, 1.0), (0.0, 0.0)):
         weights = np.full(N, others)
         weights[0] = first
-        with pytest.raises(ValueError, match=f"sample_weight of {name}"):
+        with pytest.raises(ValueError, match=f"'sample_weight' parameter of {name}"):
             make().fit(X, Y, sample_weight=weights)
 
 

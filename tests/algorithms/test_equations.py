@@ -187,6 +187,29 @@ def test_a_dear_negative_class(name):
     assert_equal_runs(clf, trace, X, X)
 
 
+SCALED = ("AdaC1", "AdaC2", "AdaC3", "CSB0", "CSB1", "CSB2")
+
+
+@pytest.mark.parametrize("scale", ["max", "min", None])
+@pytest.mark.parametrize("name", SCALED)
+def test_the_scale_of_the_costs(name, scale):
+    X, y, s, rng = rows(2)
+    y = np.where(rng.random(len(y)) < 0.25, -y, y)  # costs above 1 ask for rules with mistakes
+    c = np.where(y > 0, 1.1, 0.9)
+    options = {"n_estimators": ROUNDS, "estimator": stump(), "cost_scale": scale}
+    clf = VOTE_CLASSES[name]({"fn": 1.1, "fp": 0.9}, **options).fit(X, y, sample_weight=s)
+    plain = {"rounds": ROUNDS, "make_learner": stump, "sample_weight": s, "floor": FLOOR}
+    assert_equal_runs(clf, plain_run(name, X, y, c, cost_scale=scale, **plain), X, X)
+
+
+@pytest.mark.parametrize("name", ["AdaC1", "AdaC3"])
+def test_costs_too_large_for_the_vote(name):
+    X, y, _, _ = rows(2)
+    clf = VOTE_CLASSES[name]({"fn": 50, "fp": 40}, estimator=stump(), cost_scale=None)
+    with pytest.raises(ValueError, match=r"not defined for costs as large as 50.*cost_scale='max'"):
+        clf.fit(X, y)
+
+
 # --- gradient cost-sensitive boosting -------------------------------------------------------
 
 

@@ -5,30 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import norm
 
 from cli.conftest import COSTS, World, run
-from costboost.cli import compare
-from costboost.cli.compare import rank
+from costboost import comparison
 from costboost.cli.problem import LabelledRows, folds
-
-
-def test_intervals_are_paired_and_widened() -> None:
-    rng = np.random.default_rng(0)
-    shared = rng.exponential(100, 400)  # what all ways pay alike does not widen the intervals
-    paid = {"a": shared, "b": shared + rng.normal(1, 1, 400), "c": shared + rng.normal(0.1, 1, 400)}
-    first, *_ = standings = rank(paid)
-    found = {one.name: one for one in standings}
-    gap = paid["b"] - paid[first.name]
-    half = norm.ppf(1 - 0.05 / 2 / 2) * np.sqrt(400) * gap.std(ddof=1)
-    assert found["b"].more == pytest.approx(gap.sum())
-    assert found["b"].high == pytest.approx(gap.sum() + half)
-    assert [found[name].group for name in "abc"] == [1, 2, 1]
-    (one,) = rank({"a": np.ones(10)})
-    assert (one.cost, one.more, one.group) == (10.0, 0.0, 1)
 
 
 def test_compare(world: World, tmp_path: Path) -> None:
@@ -67,25 +49,28 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
     arguments = ("compare", world.train, *COSTS, "--folds", 2, "--algorithm", "AdaC2",
                  "--only-ours", "--set", "n_estimators=3", "--json")  # fmt: skip
     whole = run(*arguments).stdout
-    check, calls = compare.check_codes, []
+    check, calls = comparison.codes_of, []
 
-    def counted(codes, n, d):
+    def counted(decisions, labels, n):
         calls.append(n)
         if len(calls) == 2:
             raise MemoryError("killed")
-        return check(codes, n, d)
+        return check(decisions, labels, n)
 
-    monkeypatch.setattr(compare, "check_codes", counted)
+    monkeypatch.setattr(comparison, "codes_of", counted)
     run(*arguments, "--checkpoint", path, code=2)
-    said = " ".join(run(*arguments, "--seed", 1, "--checkpoint", path, code=2).stderr.split())
-    assert "of another fit: other seed. Delete the file" in said
-    monkeypatch.setattr(compare, "check_codes", check)
+    monkeypatch.setattr(comparison, "codes_of", check)
+    for more, what in ((("--seed", 1), "seed"), (("--cost", "tp=1"), "costs")):
+        said = " ".join(run(*arguments, *more, "--checkpoint", path, code=2).stderr.split())
+        assert "of another question: other" in said
+        assert what in said
+        assert "Delete the file" in said
     kept = path.read_bytes()
-    assert len(kept.splitlines()) == 3  # the question, and two folds
+    assert len(kept.splitlines()) == 2  # the versions, and a fold
     for part in (kept, kept[:-5], kept[:3], b""):  # also cut within a line
         path.write_bytes(part)
         assert run(*arguments, "--checkpoint", path).stdout == whole
         assert not path.exists()
     path.write_text('{"not": "yours"}')
-    assert "is not a checkpoint" in run(*arguments, "--checkpoint", path, code=2).stderr
+    assert "is not a results file" in run(*arguments, "--checkpoint", path, code=2).stderr
     assert path.read_text() == '{"not": "yours"}'

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from costboost.cli.problem import columns_in, has_label, label_names, read_costs, truth, typed_costs
+from costboost.cli.problem import has_label, label_names, read_costs, truth, typed_costs
 from costboost.columns import TableError
 from costboost.costs import Costs
 
@@ -41,10 +41,8 @@ def test_decisions_that_are_no_classes(tmp_path: Path) -> None:
     (tmp_path / "costs.tsv").write_text("truth\taccept\treview\n0\t0\t4\n1\tamount\t4\n2\t9\t9\n")
     entries = typed_costs([], tmp_path / "costs.tsv")
     form, _ = read_costs(entries, [0, 1], None, "y")
-    assert form == {
-        (0, "accept"): 0.0, (0, "review"): 4.0, (1, "accept"): "amount", (1, "review"): 4.0,
-    }  # fmt: skip
-    assert columns_in(entries, ["amount"], "file") == ["amount"]
+    priced = np.asarray(Costs.resolve(form, classes=[0, 1], X=pl.DataFrame({"amount": [7.0]})))
+    assert priced.tolist() == [[[0, 4], [7, 4]]]  # no row of the class 2
 
 
 def test_what_cannot_be(tmp_path: Path) -> None:

@@ -33,12 +33,11 @@ def test_costs_and_savings_are_those_of_the_metrics() -> None:
     rows, costs = problem.rows, problem.costs("test").unknown.matrix
     np.testing.assert_array_equal(costs[0], [[0, 5], [rows.X["amount"][0], 5]])
     decided = np.arange(300) % 2
-    careless = compare.Contender("careless", "usual", lambda fold: decided)
     pair = np.arange(600).reshape(2, -1)
-    found = compare._measured(compare.Console(quiet=True), problem, [careless], [pair], 0)
-    truth, paid = rows.y[300:], found.paid["careless"].sum()
+    found = compare._compared(problem, {"careless": lambda fold: decided}, [pair], 0)
+    truth, paid = rows.y[300:], found.paid()["careless"].sum()
     assert paid == pytest.approx(total_cost(truth, decided, costs=costs[300:]))
-    assert found.savings["careless"] == savings_score(truth, decided, costs=costs[300:])
+    assert found.savings()["careless"] == savings_score(truth, decided, costs=costs[300:])
 
 
 def test_without_plotly_the_remedy_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

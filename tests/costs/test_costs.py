@@ -422,9 +422,9 @@ class TestLaws:
 
     def test_mean_matrix(self):
         rows = Costs.resolve(costs=per_row([2, 4], [1, 3]), classes=[0, 1])
-        np.testing.assert_array_equal(rows.mean_matrix, [[0, 2], [3, 0]])
+        np.testing.assert_array_equal(rows.average(), [[0, 2], [3, 0]])
         prices = Costs.resolve(costs=[2, 4, 9], classes=[0, 1], codes=[1, 1, 0])
-        np.testing.assert_array_equal(prices.mean_matrix, [[0, 9], [3, 0]])
+        np.testing.assert_array_equal(prices.average(), [[0, 9], [3, 0]])
 
 
 class TestObject:
@@ -451,7 +451,7 @@ class TestObject:
         given = np.random.default_rng(0).uniform(size=shape)
         before = given.copy()
         costs = Costs.resolve(costs=given, classes=[0, 1], codes=[0, 1, 1])
-        for name in ("prices", "reduced", "labels", "error_cost", "mean_matrix"):
+        for name in ("prices", "reduced", "labels", "error_cost"):
             with pytest.raises(ValueError, match="read-only"):
                 getattr(costs, name)[0] = 7
         str(costs)

@@ -80,14 +80,6 @@ def make(name, **parameters):
 # A case is a function that makes a classifier, rows, labels and, if there are any, their costs.
 
 
-def _plain(name, k):
-    return lambda: (make(name), *rows(k))
-
-
-def _on_frame(name, **parameters):
-    return lambda: (make(name, **parameters), *frame())
-
-
 def _with(name, k=2, labels=None, **parameters):
     return lambda: (make(name, **parameters), *rows(k, labels))
 
@@ -136,8 +128,8 @@ def decides_freely(name):
 
 
 CASES = {
-    **{name: _plain(name, 2) for name in ESTIMATORS},
-    **{f"{name}, 4 classes": _plain(name, 4) for name in MULTICLASS},
+    **{name: _with(name) for name in ESTIMATORS},
+    **{f"{name}, 4 classes": _with(name, 4) for name in MULTICLASS},
     **{
         f"{name}, decisions": _with(name, 2, ("no", "yes"), cost_matrix=CHOICES)
         for name in ESTIMATORS

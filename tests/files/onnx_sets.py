@@ -28,8 +28,7 @@ def decisions(graph, X, **inputs):
     options = ort.SessionOptions()
     options.intra_op_num_threads = 1
     runtime = ort.InferenceSession(graph.SerializeToString(), options)
-    found = runtime.run(["decision", "probabilities"], {"features": X, **inputs})
-    return found[0], found[1]
+    return runtime.run(["decision", "probabilities"], {"features": X, **inputs})
 
 
 def check(name, engine, data_dir=None):

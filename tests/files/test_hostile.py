@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
 import sys
 import time
 import zipfile
@@ -23,7 +22,7 @@ from costboost.files.model import contents
 from costboost.files.state import Decoder
 from costboost.trees import Trees
 from files.models import answers, fitted, make, rows, same
-from files.mutations import forged, run, signed
+from files.mutations import BOMBS, forged, measured, run, signed
 
 # -- the container --------------------------------------------------------------------------------
 
@@ -38,7 +37,6 @@ def container(manifest=b"{}", **more):
 BOMB = {"arrays": bytes(2**22), "level": 9}
 CONTAINERS = {
     "nothing": (b"", "not a costboost"),
-    "text": (b"model = 1\n" * 100, "not a costboost"),
     "half": (GOOD[: len(GOOD) // 2], "cut off"),
     "a byte more": (GOOD + b"\x00", "changed after it was written"),
     "an older format": (b"PK\x03\x04", "format 1, .*Fit the model again"),
@@ -52,24 +50,23 @@ CONTAINERS = {
     "a key twice": (container(b'{"a": 1, "a": 2}'), "twice"),
     "deep JSON": (container(b"[" * 10**5), "not valid JSON"),
     "much JSON": (container(b"[0" + b",0" * 10**6 + b"]"), "about 1000001 values"),
-}  # fmt: skip
-CONTENTS = {
-    "a byte more, signed": (container(content=zlib.compress(STATE) + b"x"), "not have the 8 bytes"),
-    "not packed": (container(content=STATE), "cannot be unpacked"),
-    "cut off": (container(content=zlib.compress(STATE)[:-1]), "does not have the 8 bytes"),
-    "fewer bytes": (container(sizes=(2, 9, 0)), "does not have the 9 bytes"),
-    "more bytes": (container(sizes=(2, 7, 0)), "does not have the 7 bytes"),
-    "a bomb": (container(**BOMB), "would grow"),
-    "much state": (container(state=bytes(2**25), level=9), "would grow"),
+    # What inspect does not look at.
+    "content: a byte more": (container(content=zlib.compress(STATE) + b"x"), "not have the 8"),
+    "content: not packed": (container(content=STATE), "cannot be unpacked"),
+    "content: cut off": (container(content=zlib.compress(STATE)[:-1]), "not have the 8 bytes"),
+    "content: fewer bytes": (container(sizes=(2, 9, 0)), "does not have the 9 bytes"),
+    "content: more bytes": (container(sizes=(2, 7, 0)), "does not have the 7 bytes"),
+    "content: a bomb": (container(**BOMB), "would grow"),
+    "content: much state": (container(state=bytes(2**25), level=9), "would grow"),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", [*CONTAINERS, *CONTENTS])
+@pytest.mark.parametrize("case", CONTAINERS)
 def test_bad_containers_are_one_kind_of_error(case, tmp_path):
-    data, words = {**CONTAINERS, **CONTENTS}[case]
+    data, words = CONTAINERS[case]
     path = tmp_path / "bad.costboost"
     path.write_bytes(data)
-    for read_file in (load, inspect) if case in CONTAINERS else (load,):
+    for read_file in (load,) if case.startswith("content") else (load, inspect):
         with pytest.raises(ModelFileError, match=rf"bad\.costboost: .*({words})"):
             read_file(path)
 
@@ -171,34 +168,55 @@ def test_values_that_are_none(case):
     assert time.process_time() - start < 1.0
 
 
-# -- states ---------------------------------------------------------------------------------------
+# -- states and arrays ----------------------------------------------------------------------------
 
 
-def objects(value):
-    """All objects of a state with their classes, the outer before the inner."""
+def objects(value, name=""):
+    """All objects of a state as (class, fields), arrays as (field, type and shape), in order."""
     if isinstance(value, dict):
-        yield from ((kind, inner) for kind, inner in value.items() if isinstance(inner, dict))
-    for inner in value.values() if isinstance(value, dict) else value:
-        if isinstance(inner, (dict, list)):
-            yield from objects(inner)
+        for kind, inner in value.items():
+            if kind in ("array", "scalar"):
+                yield name, inner if kind == "array" else [inner]
+            else:
+                if isinstance(inner, dict):
+                    yield kind, inner
+                yield from objects(inner, kind)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from objects(inner, name)
 
 
-def changed(model, change, path):
-    """A file of a model whose state was changed, with a hash that is right."""
+def changed(model, path, change=None, array=None, where=None, value=None):
+    """A file of a model whose state or first array of a name was changed; its hash is right."""
     manifest, state, arrays = contents(model)
-    values = json.loads(state)
-    change(values)
-    path.write_bytes(pack(manifest, json.dumps(values).encode(), arrays))
+    values, data, place = json.loads(state), bytearray(arrays), 0
+    for name, inner in objects(values) if array else ():
+        if isinstance(inner, list):
+            dtype, shape = np.dtype(inner[0]), inner[1:]
+            count = int(np.prod(shape))
+            if name == array:
+                np.frombuffer(data, dtype, count, place).reshape(shape)[where] = value
+                break
+            place += count * dtype.itemsize
+    if change:
+        change(values)
+    path.write_bytes(pack(manifest, json.dumps(values).encode(), bytes(data)))
+    assert array or change
     return path
 
 
 def put(name, value, of="CSRealBoostClassifier"):
-    """Set a field of the first object of a class."""
-    return lambda state: next(f for kind, f in objects(state) if kind == of).update({name: value})
+    """Set a field of the first object of a class; None takes it away."""
 
+    def change(state):
+        found = [fields for kind, fields in objects(state) if kind == of]
+        fields = next((one for one in found if name in one), found[0])
+        if value is None:
+            del fields[name]
+        else:
+            fields[name] = value
 
-def pop(name, of="CSRealBoostClassifier"):
-    return lambda state: next(f for kind, f in objects(state) if kind == of).pop(name)
+    return change
 
 
 def another_root(state):
@@ -208,7 +226,7 @@ def another_root(state):
 STATES = {
     "a method hidden": (put("predict", 1), "no attribute 'predict'"),
     "a dunder": (put("__class__", "x"), "no attribute '__class__'"),
-    "a field missing": (pop("outputs", "StepRule"), "lacks, or cannot have, 'outputs'"),
+    "a field missing": (put("outputs", None, "StepRule"), "lacks, or cannot have, 'outputs'"),
     "a field too many": (put("more", 1, "StepRule"), "lacks, or cannot have, 'more'"),
     "a column beyond": (put("feature", 4, "StepRule"), "cannot decide.*4 is out of bounds"),
     "a column far beyond": (put("feature", 2**30, "StepRule"), "cannot decide"),
@@ -217,8 +235,8 @@ STATES = {
     "many features": (put("n_features_in_", 10**12), "number of features"),
     "another width": (put("n_features_in_", 1), "not that of the columns"),
     "text for an ensemble": (put("_ensemble", "x"), "cannot decide|no earlier value"),
-    "no classes": (lambda s: put("classes_", {"array": ["<i8", 2, 1]})(s), "lists of classes"),
-    "costs": (lambda s: put("cost_matrix_", {"array": ["<f8", 4]})(s), r"costs of shape \(2, 2\)"),
+    "no classes": (put("classes_", {"array": ["<i8", 2, 1]}), "lists of classes"),
+    "costs": (put("cost_matrix_", {"array": ["<f8", 4]}), r"costs of shape \(2, 2\)"),
     "another root": (another_root, "lacks, or cannot have|no classifier"),
     "a tuple": (lambda s: s.update(tuple=[{name: s.pop(name) for name in list(s)}]), "no classif"),
 }  # fmt: skip
@@ -228,7 +246,7 @@ STATES = {
 def test_states_that_are_no_model(case, tmp_path):
     change, words = STATES[case]
     with pytest.raises(ModelFileError, match=words):
-        load(changed(fitted("histograms")[0], change, tmp_path / "m"))
+        load(changed(fitted("histograms")[0], tmp_path / "m", change))
 
 
 def test_the_class_must_be_that_of_the_manifest(tmp_path):
@@ -237,47 +255,6 @@ def test_the_class_must_be_that_of_the_manifest(tmp_path):
         (tmp_path / "m").write_bytes(pack({**manifest, "class": name}, state, arrays))
         with pytest.raises(ModelFileError, match="holds no classifier"):
             load(tmp_path / "m")
-
-
-# -- trees ----------------------------------------------------------------------------------------
-
-X, Y = rows()
-
-
-def arrays_of(value, kind="", name=""):
-    """The arrays of a state in the order of their bytes: class, field, type and shape."""
-    if isinstance(value, dict) and ("array" in value or "scalar" in value):
-        yield kind, name, *(value.get("array") or [value["scalar"]])
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            if key[0].isupper():
-                for field, item in inner.items() if isinstance(inner, dict) else enumerate(inner):
-                    yield from arrays_of(item, key, field)
-            else:
-                yield from arrays_of(inner, kind, name if key in ("dict", "tuple") else key)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from arrays_of(inner, kind, name)
-
-
-def tampered(model, kind, name, change, path):
-    """A file in which an array of the first object of a class was changed."""
-    manifest, state, arrays = contents(model)
-    data, place = bytearray(arrays), 0
-    for owner, key, dtype, *shape in arrays_of(json.loads(state)):
-        count = int(np.prod(shape))
-        if (owner, key) == (kind, name):
-            change(np.frombuffer(data, dtype, count, place).reshape(shape))
-            break
-        place += count * np.dtype(dtype).itemsize
-    else:
-        raise AssertionError("there is no such array")
-    path.write_bytes(pack(manifest, state, bytes(data)))
-    return path
-
-
-def entry(where, value):
-    return lambda array: array.__setitem__(where, value)
 
 
 SKLEARN = {
@@ -291,34 +268,22 @@ SKLEARN = {
 }
 
 
-@pytest.mark.parametrize("case", SKLEARN)
-@pytest.mark.parametrize("forest", [False, True], ids=["tree", "forest"])
-def test_broken_trees_of_scikit_learn_are_refused(case, forest, tmp_path):
-    estimator = DecisionTreeClassifier(max_depth=4, random_state=0)
-    if forest:
-        estimator = RandomForestClassifier(n_estimators=2, random_state=0)
-    model = make("MinCostClassifier", estimator=estimator).fit(X, Y)
-    name, where, value = SKLEARN[case]
-    with pytest.raises(ModelFileError, match=r"child|column|number"):
-        load(tampered(model, "DecisionTreeClassifier", name, entry(where, value), tmp_path / "m"))
-
-
-def test_trees_without_their_number_of_columns_are_refused(tmp_path):
-    """scikit-learn then takes rows of any width, and its compiled code reads beyond their end."""
-    forest = RandomForestClassifier(n_estimators=2, random_state=0)
-    model = make("MinCostClassifier", estimator=forest).fit(X, Y)
-    for of in ("RandomForestClassifier", "DecisionTreeClassifier"):
+@pytest.mark.parametrize("estimator", [
+    DecisionTreeClassifier(max_depth=4, random_state=0),
+    RandomForestClassifier(n_estimators=2, random_state=0),
+], ids=["tree", "forest"])  # fmt: skip
+def test_broken_trees_of_scikit_learn_are_refused(estimator, tmp_path):
+    X, y = rows()
+    model, path = make("MinCostClassifier", estimator=estimator).fit(X, y), tmp_path / "m"
+    assert same(answers(load(save(model, path)), X), answers(model, X))
+    for field, where, value in SKLEARN.values():
+        with pytest.raises(ModelFileError, match=r"child|column|number"):
+            load(changed(model, path, array=field, where=where, value=value))
+    # Without it scikit-learn takes rows of any width, and compiled code reads beyond their end.
+    for of in {type(estimator).__name__, "DecisionTreeClassifier"}:
         for columns in (None, 3):
-
-            def change(state, of=of, columns=columns):
-                fields = next(
-                    f for kind, f in objects(state) if kind == of and "n_features_in_" in f
-                )
-                fields.pop("n_features_in_")
-                fields.update({} if columns is None else {"n_features_in_": columns})
-
             with pytest.raises(ModelFileError, match=r"n_features_in_|column"):
-                load(changed(model, change, tmp_path / "m"))
+                load(changed(model, path, put("n_features_in_", columns, of)))
 
 
 # `tests/test_trees.py` has all that a table may not be; here, that files are held to it.
@@ -334,15 +299,9 @@ TABLES = {
 @pytest.mark.parametrize("case", TABLES)
 @pytest.mark.parametrize("of", ["lightgbm, categories", "AdaC2Classifier", "MinCostClassifier"])
 def test_broken_tables_of_trees_are_refused(case, of, tmp_path):
-    name, where, value, words = TABLES[case]
+    field, where, value, words = TABLES[case]
     with pytest.raises(ModelFileError, match=rf"{words}|columns beyond"):
-        load(tampered(fitted(of)[0], "Trees", name, entry(where, value), tmp_path / "m"))
-
-
-def test_trees_inside_a_forest_come_back(tmp_path):
-    forest = RandomForestClassifier(n_estimators=3, random_state=0)
-    model = make("MinCostClassifier", estimator=forest).fit(X, Y)
-    assert same(answers(load(save(model, tmp_path / "m")), X), answers(model, X))
+        load(changed(fitted(of)[0], tmp_path / "m", array=field, where=where, value=value))
 
 
 # -- objects by skops -----------------------------------------------------------------------------
@@ -398,56 +357,31 @@ def test_packed_parts_are_refused():
 # -- time and memory ------------------------------------------------------------------------------
 
 
-def many(n, item):
-    """A state with a list of so many values."""
-    return b"[" + b",".join([item] * n) + b"]"
-
-
-LARGE = {
-    "lists": many(249_000, b"[]"),
-    "mappings": many(166_000, b'{"dict":{}}'),
-    "arrays": many(124_000, b'{"array":["<f8",0]}'),
-    "objects": many(124_000, b'{"Votes":{}}'),
-    "frames": many(60_000, b'{"frame":[[],[],[]]}'),
-    "more than there may be": many(3_000_000, b"[]"),
-}
-
-
 def many_trees(path):
     """A sound model of as many nodes as fit; stored, since they would pack too well."""
-    model = make("AdaC2Classifier").fit(X, Y)
+    model = make("AdaC2Classifier").fit(*rows())
     trees = model._ensemble.trees
     times = 180_000 // len(trees.feature)
     model._ensemble.trees = Trees.joined([trees] * times, [1.0] * times)
     return save(model, path).read_bytes()
 
 
+LARGE = ["lists", "mappings", "arrays", "objects", "frames", "more lists than there may be"]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("case", [*LARGE, "trees"])
 def test_large_files_end_in_time(case, tmp_path):
-    """Within 5 seconds of one processor and 500 MB; a process of its own, whose peak is known."""
+    """Within 5 seconds of one processor and 500 MB; in a process whose peak is known."""
     path = tmp_path / "m"
-    path.write_bytes(forged(state=LARGE[case]) if case in LARGE else many_trees(path))
+    path.write_bytes(forged(state=BOMBS[case]()) if case in BOMBS else many_trees(path))
     assert path.stat().st_size < 10_000_000
-    code = (
-        "import resource, time; from costboost.files import inspect, load; "
-        "from costboost.errors import ModelFileError; import costboost.algorithms\n"
-        "def used(): r = resource.getrusage(resource.RUSAGE_SELF); return r.ru_utime, r.ru_maxrss\n"
-        "before = used(); inspect(PATH)\n"
-        "try: load(PATH)\n"
-        "except ModelFileError: pass\n"
-        "after = used(); print(after[0] - before[0], (after[1] - before[1]) / 1000)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code.replace("PATH", repr(str(path)))],
-        capture_output=True, text=True, timeout=100, check=True,
-    )  # fmt: skip
-    seconds, megabytes = map(float, done.stdout.split())
+    seconds, megabytes, _ = measured(path)
     assert seconds < 5 and megabytes < 500
 
 
 def test_mutated_files_are_refused_or_equal():
     """A sample; `python -m files.mutations 5000` runs them all."""
-    outcomes, failures = run(120, start=7_000_000)
+    outcomes, failures = run(60, start=7_000_000)
     assert not failures
-    assert sum(outcomes.values()) == 120
+    assert sum(outcomes.values()) == 60

@@ -180,7 +180,7 @@ ERRORS = {
     "unknown label": (dict(y_true=[2, 0, 0, 1, 1], labels=[0, 1]), r"'y_true'.*got \[2\]"),
     "weights": (dict(sample_weight=[1, 2]), r"'sample_weight'.*shape \(5,\), got \(2,\)"),
     "negative weights": (dict(sample_weight=[-1, 0, 0, 0, 1]), "'sample_weight'.*>= 0"),
-    "zero weights": (dict(sample_weight=np.zeros(5)), "'sample_weight'.*not all 0"),
+    "zero weights": (dict(sample_weight=np.zeros(5)), "'sample_weight'.*not all zero"),
     "shape of costs": (dict(costs=np.ones(4)), r"'costs' parameter of \w+ must.*got \(4,\)"),
     "unknown decision": (
         dict(y_pred=[0, 2, 1, 0, 1], labels=[0, 1]),

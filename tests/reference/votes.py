@@ -54,9 +54,11 @@ NAMES = tuple(DEFAULT_INIT)
 OBJECTIVES = ("adaboost", "adacost", "adac1", "asymboost")
 
 
-def scaled_costs(name, c):
-    """Return the costs as the algorithm wants them."""
+def scaled_costs(name, c, scale="paper"):
+    """Return the costs as the algorithm wants them, or divided as ``scale`` says."""
     c = np.asarray(c, dtype=float)
+    if scale != "paper":
+        return c / {"max": c.max(), "min": c[c > 0].min(), None: 1.0}[scale]
     if name in ("AdaCost", "AdaC1", "AdaC2", "AdaC3", "adacost", "adac1"):
         return c / c.max()
     if name in ("CSB0", "CSB1", "CSB2"):
@@ -173,6 +175,7 @@ def run(
     sample_weight=None,
     objective="adaboost",
     floor=0.0,
+    cost_scale="paper",
 ):
     """Boost by the named algorithm and return the `Trace`.
 
@@ -194,7 +197,7 @@ def run(
     n = len(y)
     trace = Trace()
     D = initial_weights(init or DEFAULT_INIT[name], y, np.asarray(c, float), sample_weight)
-    c = scaled_costs(name, c)
+    c = scaled_costs(name, c, cost_scale)
     for _ in range(rounds):
         if name == "AsymmetricAdaBoost":
             # (C1/C2)^(y/2T) is C1^(1/T) on positives and C2^(1/T) on negatives, up to a constant.

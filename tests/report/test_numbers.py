@@ -328,7 +328,7 @@ WRONG = [
     ({"classes": [0, 2]}, r"'y' parameter of make_case must hold only \[0, 2\], got \[1\]"),
     ({"nothing": 7}, "'nothing' parameter"),
     ({"positive": 7}, "'positive' parameter"),
-    ({"sample_weight": [-1, 1, 1, 1]}, "sample_weight of make_case must be finite, not negative"),
+    ({"sample_weight": [-1, 1, 1, 1]}, "'sample_weight' parameter of make_case must be finite"),
     ({"time": ["x"] * 4}, "'time' parameter of make_case must hold dates"),
     ({"segments": {"a": [1, 2]}}, "must have one value per row, 4"),
     ({"rivals": {"r": P[:2]}}, r"rivals\['r'\]"),

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from functools import cache
 from pathlib import Path
 
 import httpx
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from costboost import AdaC2Classifier, CostBoostClassifier, MinCostClassifier
 from costboost.datasets import make_fraud
@@ -27,10 +30,12 @@ class Client:
     def __init__(self, app, base="http://localhost"):
         self.app, self.base = app, base
 
+    def session(self):
+        return httpx.AsyncClient(transport=httpx.ASGITransport(app=self.app), base_url=self.base)
+
     def request(self, method, path, **options):
         async def call():
-            transport = httpx.ASGITransport(app=self.app)
-            async with httpx.AsyncClient(transport=transport, base_url=self.base) as client:
+            async with self.session() as client:
                 return await client.request(method, path, **options)
 
         return asyncio.run(call())
@@ -125,6 +130,23 @@ def records_of(X):
     if not isinstance(X, pd.DataFrame):
         X = pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
     return X.astype(object).where(X.notna(), None).to_dict("records")
+
+
+def packed(table, kind, **options):
+    """A frame, an Arrow table or columns as a body of a content type."""
+    if isinstance(table, dict):
+        table = pa.table(table)
+    if isinstance(table, pd.DataFrame):
+        table = pa.Table.from_pandas(table, preserve_index=False)
+    sink = io.BytesIO()
+    if kind == PARQUET:
+        pq.write_table(table, sink, **options)
+        return sink.getvalue()
+    new = pa.ipc.new_file if kind == ARROW_FILE else pa.ipc.new_stream
+    options = pa.ipc.IpcWriteOptions(**options)
+    with new(sink, table.schema, options=options) as writer:
+        writer.write_table(table, max_chunksize=None if options.compression else 7)
+    return sink.getvalue()
 
 
 def client_of(name, **settings):

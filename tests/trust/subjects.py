@@ -257,8 +257,7 @@ METRICS: dict[Any, tuple[tuple[str, ...], Any]] = {
     cost_by: (_ALL, None),
     cost_scorer: (_ALL, None),
     verdict: (_ALL, None),
-    # A row is one draw, whatever its weight: two equal rows tell more than one of weight 2.
-    verdict_interval: (tuple(law for law in _ALL if law != "measures_weights_as_rows"), None),
+    verdict_interval: (_ALL, None),
     cost_by_threshold: (_ALL, 2),
     cost_curve: (_NO_COSTS, 2),
     metrics.g_mean: (_NO_WEIGHTS, None),

@@ -298,7 +298,7 @@ def test_errors(gaussians):
         order_threshold(np.arange(58), 0.05, 0.05)
     with pytest.raises(ValueError, match="Only binary classification"):
         TargetRateClassifier(detection_rate=0.9).fit(X, np.arange(len(y)) % 3)
-    with pytest.raises(ValueError, match="two classes or more"):
+    with pytest.raises(ValueError, match="at least two classes"):
         TargetRateClassifier(detection_rate=0.9).fit(X, np.ones(len(y)))
     with pytest.raises(sklearn.exceptions.NotFittedError):
         TargetRateClassifier(detection_rate=0.9).predict(X)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Self, dataclass_transform
 
@@ -58,6 +58,9 @@ from costboost.losses import BinaryLoss, WeightedExponential
 
 # Scores that differ by less, relative to the largest, are equal.
 TIE = 1e-12
+
+# The rule of the parameter of vote-based algorithms whose papers leave the unit of costs open.
+COST_SCALE: Mapping[str, Constraint] = {"cost_scale": one_of("max", "min", None)}
 
 
 @dataclass_transform(kw_only_default=True)
@@ -246,8 +249,7 @@ class BoostingClassifier(CostSensitiveClassifier):
             remedy=f"the weak learner {learner} of {owner} cannot take. Encode them, or use "
             "estimator='tree'.",
         )
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        self._check_classes()
+        codes = self._learn_classes(y)
         weights = check_weights(sample_weight, len(codes), owner)
         used = weights > 0
         known, state = self._training_costs(costs, codes, X, weights)
@@ -586,17 +588,10 @@ class BinaryBoostingClassifier(BoostingClassifier):
 
     def _binary_scheme(self, problem: BinaryProblem, init: Init) -> Scheme:
         """The algorithm on this problem."""
-        return self._scheme_type(self._rule, problem, init=init, n_rounds=self.n_estimators)
-
-    def _check_classes(self) -> None:
-        super()._check_classes()
-        if len(self.classes_) > 2:
-            # Worded so that scikit-learn's checks recognise it.
-            raise ValueError(
-                f"Only binary classification is supported by {type(self).__name__}. The type of "
-                f"the target is multiclass, with {len(self.classes_)} classes: "
-                f"{self.classes_.tolist()[:10]}. Use a multi-class algorithm of costboost."
-            )
+        # A parameter of the algorithms whose papers leave the unit of the costs open.
+        scale = getattr(self, "cost_scale", self._rule.cost_scale)
+        rule = replace(self._rule, cost_scale=scale)
+        return self._scheme_type(rule, problem, init=init, n_rounds=self.n_estimators)
 
     def _fit_costs(
         self,

@@ -147,8 +147,12 @@ class AdaMECClassifier(MinCostClassifier):
         self.random_state = random_state
         self.columns = columns
 
-    def _rows_for_model(self, X: Any) -> Any:
-        """X as it was passed: AdaBoost reads columns itself."""
+    # X reaches AdaBoost as it was passed, which reads columns itself.
+
+    def _read_training(self, X: Any, y: Any, **rules: Any) -> tuple[Any, Any]:
+        return X, super()._read_training(X, y, **rules)[1]
+
+    def _read(self, X: Any, **rules: Any) -> Any:
         return X if isinstance(X, TypedRows) else check_features(self, X)
 
     def _model(self, n_samples: int = 0) -> Any:

@@ -12,9 +12,16 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._utils import Recipe, dot
-from costboost.algorithms._base import BinaryBoostingClassifier
+from costboost.algorithms._base import COST_SCALE, BinaryBoostingClassifier
 from costboost.boosting import VoteRule
-from costboost.boosting.votes import Init, adaboost_factor, cost_ratio_vote, half_log_ratio, margins
+from costboost.boosting.votes import (
+    CostScale,
+    Init,
+    adaboost_factor,
+    cost_ratio_vote,
+    half_log_ratio,
+    margins,
+)
 
 __all__ = ["AdaC1Classifier", "AdaC2Classifier", "AdaC3Classifier"]
 
@@ -26,6 +33,11 @@ def _bounded_vote(weights: Floats, c: Floats, wrong: Floats) -> float:
     up, down = weights * (1.0 + c), weights * (1.0 - c)
     good = dot(up, right) + dot(down, wrong)
     bad = dot(down, right) + dot(up, wrong)
+    if bad <= 0.0 < dot(weights, wrong):
+        raise ValueError(
+            f"The vote of AdaC1 and AdaC3 is not defined for costs as large as {c.max():.3g}: a "
+            "rule with mistakes would get an infinite one. Choose cost_scale='max'."
+        )
     return half_log_ratio(good, bad)
 
 
@@ -43,10 +55,16 @@ class AdaC1Classifier(BinaryBoostingClassifier):
         A = \sum_{right} c D - \sum_{wrong} c D, \qquad
         D \leftarrow D\,e^{-\alpha c y h} / Z
 
-    with c scaled by its maximum. It approximates CS-AdaBoost's exact step on the same loss. With
-    equal costs it is AdaBoost. Theory gives no link to probabilities for the approximate step;
-    `predict_proba` uses that of the cost-weighted exponential loss. By default ``init`` is
-    ``"uniform"``.
+    with c scaled by its maximum (``cost_scale``). It approximates CS-AdaBoost's exact step on the
+    same loss. With equal costs it is AdaBoost. Theory gives no link to probabilities for the
+    approximate step; `predict_proba` uses that of the cost-weighted exponential loss. By default
+    ``init`` is ``"uniform"``.
+
+    Parameters
+    ----------
+    cost_scale : {"max", "min"} or None, default="max"
+        What the costs c of the equations are divided by: the largest one, the smallest positive
+        one, or nothing. Above 1 they may be too large for the vote; `fit` says so then.
 
     References
     ----------
@@ -70,7 +88,10 @@ class AdaC1Classifier(BinaryBoostingClassifier):
     )
 
     _default_init: ClassVar[Init] = "uniform"
+    _rules = COST_SCALE
     _rule = VoteRule(vote=_bounded_vote, factor=_cost_in_exponent)
+
+    cost_scale: CostScale = "max"
 
 
 class AdaC2Classifier(BinaryBoostingClassifier):
@@ -82,10 +103,16 @@ class AdaC2Classifier(BinaryBoostingClassifier):
         \alpha = \tfrac12 \ln \frac{\sum_{right} c D}{\sum_{wrong} c D}, \qquad
         D \leftarrow c\,D\,e^{-\alpha y h} / Z
 
-    with c scaled by its maximum. The cost enters anew in every round, so costly rows take over in
-    the long run. With equal costs it is AdaBoost. Theory gives no link to probabilities;
-    `predict_proba` uses that of the cost-weighted exponential loss. By default ``init`` is
-    ``"uniform"``.
+    with c scaled by its maximum (``cost_scale``). The cost enters anew in every round, so costly
+    rows take over in the long run. With equal costs it is AdaBoost. Theory gives no link to
+    probabilities; `predict_proba` uses that of the cost-weighted exponential loss. By default
+    ``init`` is ``"uniform"``.
+
+    Parameters
+    ----------
+    cost_scale : {"max", "min"} or None, default="max"
+        What the costs c of the equations are divided by: the largest one, the smallest positive
+        one, or nothing. The result does not depend on it.
 
     References
     ----------
@@ -109,10 +136,13 @@ class AdaC2Classifier(BinaryBoostingClassifier):
     )
 
     _default_init: ClassVar[Init] = "uniform"
+    _rules = COST_SCALE
     _rule = VoteRule(
         vote=cost_ratio_vote,
         factor=lambda c, wrong, alpha: c * adaboost_factor(c, wrong, alpha),
     )
+
+    cost_scale: CostScale = "max"
 
 
 class AdaC3Classifier(BinaryBoostingClassifier):
@@ -125,9 +155,15 @@ class AdaC3Classifier(BinaryBoostingClassifier):
         B = \sum_{right} c^2 D - \sum_{wrong} c^2 D, \qquad
         D \leftarrow c\,D\,e^{-\alpha c y h} / Z
 
-    with c scaled by its maximum. With equal costs it is AdaBoost. Theory gives no link to
-    probabilities; `predict_proba` uses that of the cost-weighted exponential loss. By default
-    ``init`` is ``"uniform"``.
+    with c scaled by its maximum (``cost_scale``). With equal costs it is AdaBoost. Theory gives no
+    link to probabilities; `predict_proba` uses that of the cost-weighted exponential loss. By
+    default ``init`` is ``"uniform"``.
+
+    Parameters
+    ----------
+    cost_scale : {"max", "min"} or None, default="max"
+        What the costs c of the equations are divided by: the largest one, the smallest positive
+        one, or nothing. Above 1 they may be too large for the vote; `fit` says so then.
 
     References
     ----------
@@ -151,7 +187,10 @@ class AdaC3Classifier(BinaryBoostingClassifier):
     )
 
     _default_init: ClassVar[Init] = "uniform"
+    _rules = COST_SCALE
     _rule = VoteRule(
         vote=lambda D, c, wrong: _bounded_vote(c * D, c, wrong),
         factor=lambda c, wrong, alpha: c * _cost_in_exponent(c, wrong, alpha),
     )
+
+    cost_scale: CostScale = "max"

@@ -9,9 +9,9 @@ import math
 
 from costboost._typing import Floats
 from costboost._utils import Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
+from costboost.algorithms._base import COST_SCALE, BinaryBoostingClassifier
 from costboost.boosting import VoteRule
-from costboost.boosting.votes import adaboost_factor, adaboost_vote, two_valued
+from costboost.boosting.votes import CostScale, adaboost_factor, adaboost_vote, two_valued
 
 __all__ = ["CSB0Classifier", "CSB1Classifier", "CSB2Classifier", "csb_factor"]
 
@@ -30,10 +30,16 @@ class CSB0Classifier(BinaryBoostingClassifier):
         \alpha = \tfrac12 \ln \frac{1 - \varepsilon}{\varepsilon}, \qquad
         D \leftarrow D\,\kappa / Z, \quad \kappa = c \text{ if wrong, } 1 \text{ if right}
 
-    with c scaled so that the cheapest class costs 1. With equal costs the weights never move. It
-    tends to end up predicting the costly class everywhere. Theory gives no link to probabilities;
-    `predict_proba` uses that of the cost-weighted exponential loss. By default ``init`` is
-    ``"cost"``.
+    with c scaled so that the cheapest class costs 1 (``cost_scale``). With equal costs the weights
+    never move. It tends to end up predicting the costly class everywhere. Theory gives no link to
+    probabilities; `predict_proba` uses that of the cost-weighted exponential loss. By default
+    ``init`` is ``"cost"``.
+
+    Parameters
+    ----------
+    cost_scale : {"max", "min"} or None, default="min"
+        What the costs c of the equations are divided by: the largest one, the smallest positive
+        one, or nothing. Where 1 lies says which wrong rows gain weight.
 
     References
     ----------
@@ -57,8 +63,10 @@ class CSB0Classifier(BinaryBoostingClassifier):
     _rule = VoteRule(
         vote=adaboost_vote,
         factor=lambda c, wrong, alpha: csb_factor(c, wrong),
-        cost_scale="min",
     )
+    _rules = COST_SCALE
+
+    cost_scale: CostScale = "min"
 
 
 class CSB1Classifier(BinaryBoostingClassifier):
@@ -72,6 +80,12 @@ class CSB1Classifier(BinaryBoostingClassifier):
 
     with κ as in `CSB0Classifier`. Theory gives no link to probabilities; `predict_proba` uses that
     of the cost-weighted exponential loss. By default ``init`` is ``"cost"``.
+
+    Parameters
+    ----------
+    cost_scale : {"max", "min"} or None, default="min"
+        What the costs c of the equations are divided by: the largest one, the smallest positive
+        one, or nothing. Where 1 lies says which wrong rows gain weight.
 
     References
     ----------
@@ -95,8 +109,10 @@ class CSB1Classifier(BinaryBoostingClassifier):
     _rule = VoteRule(
         vote=adaboost_vote,
         factor=lambda c, wrong, alpha: csb_factor(c, wrong) * two_valued(wrong, 1 / math.e, math.e),
-        cost_scale="min",
     )
+    _rules = COST_SCALE
+
+    cost_scale: CostScale = "min"
 
 
 class CSB2Classifier(BinaryBoostingClassifier):
@@ -111,6 +127,12 @@ class CSB2Classifier(BinaryBoostingClassifier):
     with κ as in `CSB0Classifier`. With equal costs it is AdaBoost. Theory gives no link to
     probabilities; `predict_proba` uses that of the cost-weighted exponential loss. By default
     ``init`` is ``"cost"``.
+
+    Parameters
+    ----------
+    cost_scale : {"max", "min"} or None, default="min"
+        What the costs c of the equations are divided by: the largest one, the smallest positive
+        one, or nothing. Where 1 lies says which wrong rows gain weight.
 
     References
     ----------
@@ -135,5 +157,7 @@ class CSB2Classifier(BinaryBoostingClassifier):
     _rule = VoteRule(
         vote=adaboost_vote,
         factor=lambda c, wrong, alpha: csb_factor(c, wrong) * adaboost_factor(c, wrong, alpha),
-        cost_scale="min",
     )
+    _rules = COST_SCALE
+
+    cost_scale: CostScale = "min"

@@ -21,6 +21,7 @@ from costboost.losses.base import class_mean, cost_pair
 
 
 Init: TypeAlias = Literal["uniform", "balanced", "cost"]
+CostScale: TypeAlias = Literal["max", "min"] | None
 
 
 @dataclass(frozen=True)
@@ -116,17 +117,19 @@ class VoteRule:
         ``(c, wrong, α) -> (n,)``, what the weights are multiplied by after the round.
     before : callable, optional
         ``(c, n_rounds) -> (n,)``, what they are multiplied by before every round.
-    cost_scale : {"max", "min"}
-        Costs are divided by the largest one, or by the smallest positive one.
+    cost_scale : {"max", "min"} or None
+        Costs are divided by the largest one, by the smallest positive one, or not at all.
     """
 
     vote: Callable[[Floats, Floats, Floats], float]
     factor: Callable[[Floats, Floats, float], Floats]
     before: Callable[[Floats, int], Floats] | None = None
-    cost_scale: Literal["max", "min"] = "max"
+    cost_scale: CostScale = "max"
 
     def scaled(self, c: Floats) -> Floats:
         """The costs on the scale of the equations."""
+        if self.cost_scale is None:
+            return c
         return np.asarray(c / (c.max() if self.cost_scale == "max" else c[c > 0].min()))
 
 

@@ -95,12 +95,6 @@ def make_model(name: str, problem: CostProblem, settings: dict[str, Any], *, see
 # --- in money ----------------------------------------------------------------------------------
 
 
-def codes_of(decisions: Any, labels: Any) -> Any:
-    """Position of each label among the decisions."""
-    places = {label: code for code, label in enumerate(decisions.tolist())}
-    return np.array([places[label] for label in labels.tolist()], dtype=np.intp)
-
-
 def typed_frame(model: Any, frame: pl.DataFrame, where: str = "The file") -> pd.DataFrame:
     """The columns that the model and its costs use, as what they hold."""
     import pandas as pd
@@ -195,31 +189,3 @@ def load_model(path: Path) -> tuple[Any, dict[str, Any]]:
             "Python, or train it on a data frame."
         )
     return model, facts if isinstance(facts, dict) else {}
-
-
-# --- going on where a command was stopped ------------------------------------------------------
-
-
-def fingerprint(problem: CostProblem) -> dict[str, str]:
-    """What must be the same for results to be used again: rows, costs, versions."""
-    from costboost import _utils
-    from costboost.files.model import PACKAGES
-
-    rows = problem.rows
-    hashes = [_utils.fingerprint(rows.X, rows.y)]
-    hashes += [_utils.fingerprint(one, ()) for one in (rows.weights, rows.time, rows.groups)]
-    numbers = _utils.versions(*PACKAGES)
-    return {
-        "rows": " ".join(one[:16] for one in hashes), "costs": repr(problem.cost_matrix),
-        "versions": ", ".join(f"{name} {number}" for name, number in numbers.items()),
-    }  # fmt: skip
-
-
-def cut_half_line(path: Path, start: str) -> bool:
-    """Cut off the half line that a killed run has left; False if a file does not begin so."""
-    # Files of other kinds are not touched: the path may be a slip.
-    content, begin = path.read_bytes(), start.encode()
-    if not (content.startswith(begin) or begin.startswith(content)):
-        return False
-    os.truncate(path, content.rfind(b"\n") + 1)
-    return True

@@ -25,6 +25,7 @@ from costboost.cli.show import escape, grid, print_json, warn, wrote
 from costboost.columns import TableError, TypedRows, unknown_column, writer
 from costboost.costs import Expression
 from costboost.costs.forms import expressions_in
+from costboost.decisions.explain import cheapest_other
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,23 +98,20 @@ def predict(
         plan = _allocated(model, source, batch_rows, limits, per, per_time)
         for frame, X in _batches(source, columns, batch_rows, expressions_in(model.cost_matrix)):
             codes = None if plan is None else plan.codes[done : done + len(X)]
-            codes, expected, new = _decided(model, X, codes, explain)
+            codes, costs, new = _decided(model, X, codes, explain)
             out.write(_beside(frame, new, listed(keep), prefix, source.name))
             counts += np.bincount(codes, minlength=len(decisions))
-            if expected is None:  # the model does not know what its decisions cost
-                sums[:] = np.nan
-            else:
-                sums += np.bincount(codes, _own(expected, codes), minlength=len(decisions))
+            sums += np.bincount(codes, costs, minlength=len(decisions))
             done += len(X)
         if not done:
             raise TableError(f"{source.name} has no rows. Check that it is the right file.")
     warn(console, *remarks)
     totals: dict[str, dict[str, Any]] = {
-        str(name): {"rows": int(n), "expected_cost": None if np.isnan(cost) else float(cost)}
+        str(name): {"rows": int(n), "expected_cost": None if np.isnan(sums).any() else float(cost)}
         for name, n, cost in zip(decisions, counts, sums, strict=True)
     }
     if as_json:
-        prices = None if plan is None else _with_text_keys(plan.price)
+        prices = None if plan is None else plan.price
         print_json({"output": output, "rows": done, "decisions": totals, "prices": prices})
         return
     table = grid(
@@ -146,35 +144,28 @@ def _batches(
 
 def _decided(
     model: Any, X: Any, codes: Ints | None, n_reasons: int
-) -> tuple[Ints, Floats | None, dict[str, Any]]:
-    """Codes of the decisions, expected costs if the model knows them, and the new columns."""
+) -> tuple[Ints, Floats, dict[str, Any]]:
+    """Codes of the decisions, their expected costs (NaN if unknown), and the new columns."""
     answer = model._answer(X)
     codes = np.asarray(answer.codes) if codes is None else codes
     new: dict[str, Any] = {"decision": model.decisions_[codes].tolist()}
     if answer.proba is None:
-        return codes, None, new
-    proba, expected = answer.proba, answer.expected
-    for j, label in enumerate(model.classes_.tolist()):
-        new[f"probability_{label}"] = proba[:, j]
-    for d, label in enumerate(model.decisions_.tolist()):
-        new[f"expected_cost_{label}"] = expected[:, d]
-    others = expected.copy()
-    np.put_along_axis(others, codes[:, None], np.inf, axis=1)
-    new["saving"] = others.min(axis=1) - _own(expected, codes)
+        return codes, np.full(len(X), np.nan), new
+    for label, values in zip(model.classes_.tolist(), answer.proba.T, strict=True):
+        new[f"probability_{label}"] = values
+    for label, values in zip(model.decisions_.tolist(), answer.expected.T, strict=True):
+        new[f"expected_cost_{label}"] = values
+    new["saving"] = cheapest_other(answer.expected, codes)[1]
     if n_reasons:
         found = model.explain(X, codes=codes)
         values = [X[name] if name in X.columns else None for name in found.feature_names]
         order = np.argsort(-np.abs(found.parts), axis=1, kind="stable")[:, :n_reasons]
-        for place in range(order.shape[1]):
-            new[f"reason_{place + 1}"] = [
+        for place, features in enumerate(order.T.tolist(), start=1):
+            new[f"reason_{place}"] = [
                 f"{found.feature_names[j]} = {_shown(values[j][row])}: {found.parts[row, j]:+.2f}"
-                for row, j in enumerate(order[:, place].tolist())
+                for row, j in enumerate(features)
             ]
-    return codes, expected, new
-
-
-def _own(expected: Floats, codes: Ints) -> Floats:
-    return np.asarray(np.take_along_axis(expected, codes[:, None], axis=1)[:, 0])
+    return codes, answer.expected[np.arange(len(codes)), codes], new
 
 
 def _shown(value: Any) -> str:
@@ -202,11 +193,10 @@ def _beside(
 
 def _check_explains(model: Any) -> None:
     """Refuse reasons of a model that has none."""
-    why = "has no probabilities" if model._lack_of_probabilities() else "has no reasons for them"
     if model._lack_of_probabilities() or not hasattr(model, "explain"):
         raise TableError(
-            f"Decisions of {type(model).__name__} cannot be explained in money: it {why}. "
-            "Those of CostBoost can; `costboost predict` decides without --explain."
+            f"Decisions of {type(model).__name__} cannot be explained in money. Those of CostBoost "
+            "can; `costboost predict` decides without --explain."
         )
 
 
@@ -217,23 +207,15 @@ def _limits(entries: Sequence[str], decisions: list[Any]) -> dict[Any, Any]:
     known = {str(decision): decision for decision in decisions}
     found: dict[Any, Any] = {}
     for entry in entries:
-        name, _, text = entry.partition("=")
-        if name.strip() not in known:
+        name, _, text = (part.strip() for part in entry.partition("="))
+        is_share = text.replace(".", "", 1).isdecimal() and "." in text and float(text) <= 1
+        if name not in known or not (text.isdecimal() or is_share):
             raise TableError(
-                f"--capacity {entry!r} must name a decision of the model: "
-                f"{', '.join(known)}. For example --capacity {next(iter(known))}=200."
+                f"--capacity {entry!r} must name a decision of the model, {', '.join(known)}, and "
+                "its limit: a whole number of rows (200), or a share from 0 to 1 (0.05). For "
+                f"example --capacity {next(iter(known))}=200."
             )
-        try:
-            limit = float(text)
-            whole = limit.is_integer() and "." not in text
-            if not (limit >= 0 and (whole or limit <= 1)):
-                raise ValueError
-        except ValueError:
-            raise TableError(
-                f"--capacity {entry!r} must be a whole number of rows (200), or a share from 0 to "
-                "1 (0.05)."
-            ) from None
-        found[known[name.strip()]] = int(limit) if whole else limit
+        found[known[name]] = float(text) if is_share else int(text)
     return found
 
 
@@ -276,13 +258,6 @@ def _groups(
     if time.dtype.kind != "M":
         raise TableError(f"--per {per} needs dates, and {name!r} holds numbers.")
     return np.asarray(pl.Series(time).dt.strftime(PERIODS[per]).to_list(), dtype=np.str_)
-
-
-def _with_text_keys(value: Any) -> Any:
-    """Prices by group and decision, as JSON has them."""
-    if not isinstance(value, dict):
-        return value
-    return {str(key): _with_text_keys(one) for key, one in value.items()}
 
 
 def _show_prices(console: Console, plan: Allocation) -> None:

@@ -19,8 +19,7 @@ from costboost.columns.columns import look
 from costboost.columns.files import reading
 from costboost.columns.raw import as_texts, open_column
 from costboost.costs import Costs
-from costboost.costs.expressions import Expression
-from costboost.costs.forms import expressions_in, is_decision_name
+from costboost.costs.forms import Reader, columns_of, expressions_in
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +87,10 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
     entries = typed_costs(options.cost or (), options.cost_matrix)
     names = source.columns()
     _check_names(options, names, source)
-    costed = columns_in(entries, names, source.name)
+    costed = columns_of(entries)
+    for name in costed:
+        if name not in names:
+            raise unknown_column(name, names, "the costs name it", source.name)
     if first is None:
         frame = source.read()
         distinct = frame[target]
@@ -106,11 +108,10 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
         raise TableError(f"{source.name}: no row has a value for the target {target!r}.")
     classes = sorted({*label_names(distinct).values()})
     _check_target(classes, frame.height, target, source.name)
-    kinds, only_costs = _kinds(frame, options, costed)
+    kinds, left_out, excludes_costs = _kinds(frame, options, costed)
     columns = Columns.learn(
-        frame.drop(target), kinds, target=target, keep=costed,
-        left_out=_left_out(options, only_costs),
-    )  # fmt: skip
+        frame.drop(target), kinds, target=target, keep=costed, left_out=left_out
+    )
     form, positive = read_costs(entries, classes, options.positive, target)
     if form is None:
         notes.append("No --cost is given: every mistake costs 1.")
@@ -123,9 +124,7 @@ def read_problem(options: ProblemOptions, first: int | None = None) -> CostProbl
     numbers = np.flatnonzero(is_known) + 1 + int(source.is_text)
     for expression in expressions_in(form):
         expression(columns.read(rows.X), rows=numbers.tolist(), of=source.name)
-    return CostProblem(
-        rows, form, columns, target, kinds, bool(only_costs), facts, notes, source
-    )  # fmt: skip
+    return CostProblem(rows, form, columns, target, kinds, excludes_costs, facts, notes, source)
 
 
 def read_rows(
@@ -161,8 +160,7 @@ def has_label(values: pl.Series) -> AnyArray:
 
 def label_names(values: pl.Series) -> dict[str, Any]:
     """Labels by what the file calls them: whole numbers, booleans, or texts."""
-    _, found = as_texts(open_column(values))
-    names = [text for text in found if text is not None]
+    names = [text for text in as_texts(open_column(values))[1] if text is not None]
     if all(text.lstrip("+-").isdecimal() and str(int(text)) == text for text in names):
         return {text: int(text) for text in names}
     if {text.lower() for text in names} <= {"true", "false"}:
@@ -179,15 +177,13 @@ def truth(values: pl.Series, classes: Sequence[Any], where: str) -> AnyArray:
         raise TableError(
             f"{where}: the target {values.name!r} is missing on {missing.sum()} rows. Remove them."
         )
-    for text in found:
-        if text is not None and text.lower() not in known:
-            raise TableError(
-                f"{where}: the target {values.name!r} must hold the classes "
-                f"{', '.join(map(str, classes))}, got {text!r}."
-            )
-    labels = np.array([known[str(text).lower()] for text in found if text is not None])
-    rank = np.cumsum([text is not None for text in found]) - 1
-    return np.asarray(labels[rank[places]])
+    strange = [text for text in found if text is not None and text.lower() not in known]
+    if strange:
+        raise TableError(
+            f"{where}: the target {values.name!r} must hold the classes "
+            f"{', '.join(map(str, classes))}, got {strange[0]!r}."
+        )
+    return np.array([known.get(str(text).lower(), classes[0]) for text in found])[places]
 
 
 def texts(values: pl.Series, missing: str = "") -> AnyArray:
@@ -225,8 +221,8 @@ def _check_names(options: ProblemOptions, names: Sequence[str], source: Source) 
 
 def _kinds(
     frame: pl.DataFrame, options: ProblemOptions, costed: Sequence[str]
-) -> tuple[dict[str, str], list[str]]:
-    """What columns are, beyond what they look like, and those that only the costs may use."""
+) -> tuple[dict[str, str], dict[str, str], bool]:
+    """What columns are, why some are no features, and whether only costs may use their columns."""
     excluded = listed(options.exclude)
     rest = [name for name in costed if name not in excluded]
     if rest and len(rest) < len(costed):
@@ -234,25 +230,18 @@ def _kinds(
             f"The costs name {', '.join(costed)}; exclude all of them or none "
             f"(--exclude {' --exclude '.join(rest)})."
         )
-    only_costs = [] if rest else list(costed)
-    kinds = options.kinds()
-    aside = [*excluded, options.weight_column, options.group_column]
-    time = options.time_column
-    if time is not None and time not in kinds:
-        column = look(frame.select(time))[time].column(keep=True)
-        if column.kind == "number":  # it grows for ever
-            aside.append(time)
-    kinds |= {name: "ignore" for name in aside if name is not None and name not in only_costs}
-    return kinds, only_costs
-
-
-def _left_out(options: ProblemOptions, only_costs: Sequence[str]) -> dict[str, str]:
-    """Reasons why columns are no features, where the options say so."""
+    only_costs = [] if rest else costed
+    kinds, time = options.kinds(), options.time_column
     reasons: dict[str | None, str] = {
         options.weight_column: "weight of the row", options.group_column: "keeps groups together",
         **dict.fromkeys(only_costs, "only for the costs"),
     }  # fmt: skip
-    return {name: reason for name, reason in reasons.items() if name is not None}
+    left_out = {name: reason for name, reason in reasons.items() if name is not None}
+    aside = [name for name in (*excluded, *left_out) if name not in only_costs]
+    times = [] if time is None or time in kinds else [time]
+    seen = look(frame.select(times))
+    aside += [x for x in times if seen[x].column(keep=True).kind == "number"]  # it grows for ever
+    return kinds | dict.fromkeys(aside, "ignore"), left_out, bool(only_costs)
 
 
 def moments(frame: pl.DataFrame, name: str, columns: Columns, where: str) -> AnyArray:
@@ -264,9 +253,9 @@ def _column(frame: pl.DataFrame, name: str, columns: Columns, kind: str, where: 
     """The values of a column that an option names."""
     if name not in frame.columns:
         raise unknown_column(name, frame.columns, "--time-column", where)
-    known = next((column for column in columns if column.name == name), None)
-    if known is None or known.kind not in ("date", "number"):
-        known = look(frame.select(name))[name].column(keep=True)
+    found = [column for column in columns if column.name == name]
+    known = found[0] if found and found[0].kind in ("date", "number") else None
+    known = known or look(frame.select(name))[name].column(keep=True)
     if known.kind not in ("number", kind):
         dates = "dates such as 2026-12-31 08:30, or " if kind == "date" else ""
         raise TableError(
@@ -320,7 +309,7 @@ def _check_target(classes: Sequence[Any], n: int, target: str, where: str) -> No
 
 
 def typed_costs(entries: Sequence[str], matrix: str | os.PathLike[str] | None) -> Entries:
-    """What was typed: a cost for each entry, ``("fn",)`` or ``(truth, decision)``, all as text."""
+    """What was typed: a cost for each entry, ``("fn",)`` or ``(truth, decision)``."""
     if entries and matrix is not None:
         raise TableError("Give --cost or --cost-matrix, not both.")
     if matrix is not None:
@@ -353,48 +342,23 @@ def _cell(text: str) -> Any:
 
 def _costs_of_file(path: str | os.PathLike[str]) -> Entries:
     frame = open_source(path).read()
-    if frame.width < 3:
+    first, *decisions = frame.columns
+    if len(decisions) < 2:
         raise TableError(
             f"{os.fspath(path)} must have the truth in its first column and a column for each "
             f"decision, at least two; its columns are {', '.join(frame.columns)}."
         )
-    first, *decisions = frame.columns
-    if is_decision_name(first):
-        raise TableError(
-            f"{os.fspath(path)} looks transposed: its first column is called {first!r}. It must "
-            "hold the truth, and the other columns the decisions: swap rows and columns."
-        )
     found: dict[tuple[str, ...], Any] = {}
     for row in frame.iter_rows(named=True):
         for decision in decisions:
-            value = row[decision]
-            if value is None or not str(value).strip():
+            text = "" if row[decision] is None else str(row[decision]).strip()
+            if not text:
                 raise TableError(
                     f"{os.fspath(path)}: no cost for the truth {row[first]!r} and the decision "
                     f"{decision!r}. Write 0 if it costs nothing."
                 )
-            found[str(row[first]).strip(), decision.strip()] = _cell(str(value))
+            found[str(row[first]).strip(), decision.strip()] = _cell(text)
     return found
-
-
-def columns_in(entries: Entries, known: Sequence[str], where: str) -> list[str]:
-    """Columns that the costs name, each once; they must be arithmetic over known columns."""
-    found: dict[str, None] = {}
-    for place, cell in entries.items():
-        if not isinstance(cell, str):
-            continue
-        entry = f"{':'.join(place)}={cell}"
-        try:
-            names = Expression(cell).columns
-        except ValueError as error:
-            raise TableError(
-                f"The cost {entry!r} must be a number or arithmetic over columns: {error}"
-            ) from error
-        for name in names:
-            if name not in known:
-                raise unknown_column(name, known, f"the cost {entry!r} names it", where)
-            found[name] = None
-    return list(found)
 
 
 def read_costs(
@@ -402,64 +366,39 @@ def read_costs(
 ) -> tuple[dict[Any, Any] | None, Any]:
     """The costs as the library takes them, and the positive class."""
     names = {str(label).lower(): label for label in classes}
-    shown = list(map(str, classes))
-    chosen = None
+    chosen = max(classes) if set(classes) in ({0, 1}, {-1, 1}) else None
     if positive is not None:
         chosen = names.get(positive.strip().lower())
         if chosen is None:
             raise TableError(
-                f"--positive must be a class of the target {target!r}, {' or '.join(shown)}, got "
-                f"{positive!r}."
+                f"--positive must be a class of the target {target!r}, "
+                f"{' or '.join(map(str, classes))}, got {positive!r}."
             )
-    elif set(classes) in ({0, 1}, {-1, 1}):
-        chosen = max(classes)
     if not entries:
         return None, chosen
-    if any(len(place) == 2 for place in entries):
-        return _pairs(entries, names, target), chosen
-    if len(classes) != 2:
-        raise TableError(
-            f"fn, fp, tp and tn are for two classes; the target {target!r} has {len(classes)}: "
-            f"{', '.join(shown[:10])}. Write --cost truth:decision=..., or --cost-matrix FILE."
-        )
-    if chosen is None:
-        raise TableError(
-            "--positive must say which class is the one to find (the p in fp and fn): "
-            f"--positive {shown[0]!r} or --positive {shown[1]!r}."
-        )
-    other = next(label for label in classes if label != chosen)
-    for key, decision, truth in (("fn", other, chosen), ("fp", chosen, other)):
-        if (key,) not in entries:
+    form: dict[Any, Any]
+    if all(len(place) == 1 for place in entries):
+        form = {key: cell for (key,), cell in entries.items()}
+        if chosen is None and len(classes) == 2:
             raise TableError(
-                f"--cost {key}=... is missing. What does it cost to decide {decision!r} when the "
-                f"truth is {truth!r}?"
+                "--positive must say which class is the one to find (the p in fp and fn): "
+                f"--positive {classes[0]!r} or --positive {classes[1]!r}."
             )
-    return {**{key: cell for (key,), cell in entries.items()}, "positive": chosen}, chosen
-
-
-def _pairs(entries: Entries, names: Mapping[str, Any], target: str) -> dict[Any, Any]:
-    truths, decisions = (list(dict.fromkeys(one)) for one in zip(*entries, strict=True))
-    lacking = set(names) - {truth.lower() for truth in truths}
-    if lacking and set(names) <= {decision.lower() for decision in decisions}:
+        form["positive"] = chosen
+    else:
+        as_class = names if {decision.lower() for _, decision in entries} <= set(names) else {}
+        form = {
+            (names.get(truth.lower(), truth), as_class.get(decision.lower(), decision)): cell
+            for (truth, decision), cell in entries.items()
+        }
+    try:
+        Reader(np.asarray(classes), "--cost").cells(form)
+    except ValueError as error:
         raise TableError(
-            f"The costs look transposed: the classes of the target {target!r} are among the "
-            f"decisions, {', '.join(decisions)}, and not among the truths, {', '.join(truths)}. "
-            "Rows are the truth and columns the decision (--cost truth:decision=...): swap them."
-        )
-    if lacking:
-        label = names[min(lacking)]
-        raise TableError(
-            f"The costs say nothing about the class {label!r} of the target {target!r}; they have "
-            f"{', '.join(truths)}. Add "
-            + " ".join(f"--cost '{label}:{decision}=...'" for decision in decisions[:3])
-            + ", or a row to the table of costs."
-        )
-    decides_classes = {decision.lower() for decision in decisions} <= set(names)
-    return {
-        (names[truth.lower()], names[decision.lower()] if decides_classes else decision): cell
-        for (truth, decision), cell in entries.items()
-        if truth.lower() in names  # a table of costs may have classes that rows have not
-    }
+            f"{error} Here, pairs are written --cost truth:decision=PRICE, tables --cost-matrix "
+            "FILE."
+        ) from None
+    return form, chosen
 
 
 # --- held-out rows -----------------------------------------------------------------------------

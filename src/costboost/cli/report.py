@@ -69,8 +69,6 @@ def report(
     for name in segment or ():
         if name not in frame.columns:
             raise unknown_column(name, frame.columns, "--segment", source.name)
-    if amount is not None and amount not in X.columns:
-        raise unknown_column(amount, X.columns, "--amount", source.name)
     few = [name for name in X if str(X[name].dtype) == "category" and X[name].nunique() <= 20]
     priced = (name for name in columns_of(model.cost_matrix) if X[name].dtype.kind == "f")
     console = Console(stderr=as_json, quiet=as_json)

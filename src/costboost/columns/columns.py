@@ -12,14 +12,13 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from difflib import get_close_matches
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from costboost._typing import AnyArray, Bools, Floats, Ints
-from costboost.columns.files import TableError
+from costboost._typing import AnyArray, Floats, Ints
+from costboost.columns.files import TableError, nearest
 from costboost.columns.raw import RawColumn, RawTable, as_texts
 
 # A part of a date is an input if the dates span this many days, so that its values repeat.
@@ -51,6 +50,8 @@ DATES = {
 _CLEAR = ("%Y-%m-%d", "%Y/%m/%d", "%d.%m.%Y")
 _COMMA = re.compile(r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?")
 _BOOLEANS = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+_EPOCH = datetime(1970, 1, 1)
+_NO_TIME = np.iinfo(np.int64).min  # NaT
 
 
 class ColumnError(TableError):
@@ -85,8 +86,8 @@ def number_of(text: str, decimal: str = ".") -> float | None:
         return None
 
 
-def moment_of(text: str, pattern: re.Pattern[str]) -> np.datetime64 | None:
-    """The time that a text writes, in UTC if it says how far from it; None if it is none."""
+def moment_of(text: str, pattern: re.Pattern[str]) -> int | None:
+    """Microseconds since 1970, in UTC if the text says how far from it; None if it is no time."""
     found = pattern.fullmatch(text)
     if found is None:
         return None
@@ -95,27 +96,26 @@ def moment_of(text: str, pattern: re.Pattern[str]) -> np.datetime64 | None:
         moment = datetime(int(y), int(m), int(d), int(H or 0), int(M or 0), int(S or 0))
     except ValueError:
         return None
-    value = np.datetime64(moment, "us") + np.timedelta64(int((f or "0").ljust(6, "0")[:6]), "us")
+    since = moment - _EPOCH
+    seconds = 86_400 * since.days + since.seconds
     if z and z != "Z":
         minutes = 60 * int(z[1:3]) + int(z[-2:])
-        value += np.timedelta64(minutes if z[0] == "-" else -minutes, "m")
-    return value
+        seconds += 60 * (minutes if z[0] == "-" else -minutes)
+    return 1_000_000 * seconds + int((f or "0").ljust(6, "0")[:6])
 
 
 def _parts(moments: AnyArray) -> dict[str, Floats]:
     """Month, day, weekday (Monday is 1) and hour of times; NaN where there is none."""
+    missing = np.isnan(moments)
+    moments = np.where(missing, np.datetime64(0, "us"), moments)  # or numpy warns
     days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
-    missing = np.isnat(moments)
-
-    def part(values: AnyArray) -> Floats:
-        return np.where(missing, np.nan, values.astype(np.int64))
-
-    return {
-        "month": part(months.astype(np.int64) % 12 + 1),
-        "day": part((days - months) / np.timedelta64(1, "D") + 1 if len(days) else days),
-        "weekday": part((days.astype(np.int64) + 3) % 7 + 1),
-        "hour": part((moments - days) // np.timedelta64(1, "h")),
+    found = {
+        "month": months.astype(np.int64) % 12 + 1,
+        "day": (days - months.astype("datetime64[D]")).astype(np.int64) + 1,
+        "weekday": (days.astype(np.int64) + 3) % 7 + 1,
+        "hour": (moments - days) // np.timedelta64(1, "h"),
     }
+    return {part: np.where(missing, np.nan, values) for part, values in found.items()}
 
 
 # --- one column --------------------------------------------------------------------------------
@@ -166,50 +166,31 @@ class Column:
         return [f"{self.name}_{part}" for part in self.parts] or [str(self.name)]
 
     @cached_property
-    def _codes(self) -> dict[str, float]:
+    def _codes(self) -> dict[str | None, float]:
         return {text: float(code) for code, text in enumerate(self.categories)}
 
     def values(self, raw: RawColumn, where: str = "X", first: int = 0) -> AnyArray:
         """What the rows hold: floats (codes of categories), or times."""
+        if self.kind == raw.kind != "category" or (self.kind, raw.kind) == ("number", "boolean"):
+            return raw.values
+        if raw.kind == "other":
+            raise self._error(f"values of the type {raw.type}", [0], where, first)
+        places, texts = as_texts(raw)
         if self.kind == "category":
-            if raw.kind == "other":
-                raise self._error(raw, np.ones(1, dtype=bool), where, first)
-            places, texts = as_texts(raw)
-            codes: Mapping[Any, float] = self._codes
-            return _taken([codes.get(text, np.nan) for text in texts], places)
-        if raw.kind == self.kind or (raw.kind == "boolean" and self.kind == "number"):
-            return raw.values
-        if raw.kind == "number" and self.kind == "boolean":
-            bad = ~(np.isnan(raw.values) | np.isin(raw.values, (0.0, 1.0)))
-            if bad.any():
-                raise self._error(raw, bad, where, first)
-            return raw.values
-        if raw.kind not in ("text", "category"):
-            bad = np.ones(len(raw.values), dtype=bool)
-            if raw.kind in ("number", "boolean"):
-                bad = ~np.isnan(raw.values)
-            elif raw.kind == "date":
-                bad = ~np.isnat(raw.values)
-            if raw.kind == "other" or bad.any():
-                raise self._error(raw, bad, where, first)
-            nothing: Any = np.datetime64("NaT", "us") if self.kind == "date" else np.nan
-            return np.full(len(raw.values), nothing)
-        read = [self._read(text) for text in raw.texts]
+            return _taken([self._codes.get(text) for text in texts], places)
+        read = [None if text is None else self._read(text) for text in texts]
         strange = [
             place
-            for place, (text, value) in enumerate(zip(raw.texts, read, strict=True))
+            for place, (text, value) in enumerate(zip(texts, read, strict=True))
             if value is None and text is not None and text != self.mark
         ]
-        if strange:
-            bad = np.isin(raw.values, strange)
-            if bad.any():
-                raise self._error(raw, bad, where, first)
-        return _taken(read, raw.values, is_date=self.kind == "date")
+        bad: Ints = np.flatnonzero(np.isin(places, strange)) if strange else np.empty(0, int)
+        if len(bad):
+            raise self._error(repr(texts[places[bad[0]]]), bad.tolist(), where, first)
+        return _taken(read, places, is_date=self.kind == "date")
 
-    def _read(self, text: str | None) -> Any:
-        """A text as what the column holds; None if it is missing or unreadable."""
-        if text is None or text == self.mark:
-            return None
+    def _read(self, text: str) -> float | None:
+        """A text as what the column holds; None if it is unreadable."""
         if self.kind == "number":
             return number_of(text, self.decimal)
         if self.kind == "boolean":
@@ -221,46 +202,38 @@ class Column:
                 return value
         return None
 
-    def _error(self, raw: RawColumn, bad: Bools, where: str, first: int) -> ColumnError:
+    def _error(self, given: str, rows: Sequence[int], where: str, first: int) -> ColumnError:
         """The error for values that cannot be read."""
-        rows = np.flatnonzero(bad)
-        row = int(rows[0]) if len(rows) else 0
         wanted = {
             "number": "numbers" + (" with a decimal comma" if self.decimal == "," else ""),
             "boolean": "true or false",
             "category": "texts or numbers",
             "date": f"dates like {datetime(2026, 12, 31).strftime(self.format or '%Y-%m-%d')}",
         }[self.kind]
-        given = f"values of the type {raw.type or raw.kind}"
-        if raw.kind in ("text", "category"):
-            given = f"{raw.texts[int(raw.values[row])]!r}"
-        elif raw.kind in ("number", "date"):
-            given = f"{raw.values[row]}"
         count = f", {len(rows):,} such rows" if len(rows) > 1 else ""
         return ColumnError(
             f"{where}: the column {self.name!r} must hold {wanted}, as in fit, got {given} (row "
-            f"{first + row}{count}). Correct the values, or leave them empty.",
+            f"{first + rows[0]}{count}). Correct the values, or leave them empty.",
             self.name,
-            row,
+            rows[0],
         )
-
-    def encode(self, raw: RawColumn, where: str = "X", first: int = 0) -> list[Floats]:
-        """The inputs of the model, a float per row."""
-        values = self.values(raw, where, first)
-        if self.kind != "date":
-            return [values]
-        found = _parts(values)
-        return [found[part] for part in self.parts]
 
 
 def _taken(values: Sequence[Any], places: Ints, is_date: bool = False) -> AnyArray:
     """The value of each row; missing where there is none."""
     if is_date:
-        nothing = np.datetime64("NaT", "us")
-        known = np.array([nothing if v is None else v for v in [*values, None]], "datetime64[us]")
-    else:
-        known = np.array([*values, None], dtype=np.float64)
-    return known[places]
+        known = [_NO_TIME if value is None else value for value in (*values, None)]
+        return np.array(known, dtype=np.int64).view("datetime64[us]")[places]
+    return np.array([*values, None], dtype=np.float64)[places]
+
+
+# All that texts can be read as, in the order in which it is tried.
+_FORMS = (
+    Column("", "number"),
+    Column("", "number", note="decimal comma", decimal=","),
+    Column("", "boolean"),
+    *(Column("", "date", format=form) for form in DATES),
+)
 
 
 class Seen:
@@ -268,15 +241,14 @@ class Seen:
 
     def __init__(self, name: Any) -> None:
         self.name = name
+        self.is_named_id = _ID_NAME.search(str(name)) is not None
         self.rows = self.known = 0
         self.kinds: set[str] = set()
         self.types: set[str] = set()
         self.texts: Counter[str] = Counter()
-        self.low: Any = None
-        self.high: Any = None
-        self.parts: dict[str, set[float]] = {part: set() for part in PART_DAYS}
-        # Different whole numbers, if the name says that they are ids; None if some are not whole.
-        self.numbers: Any = np.empty(0) if _ID_NAME.search(str(name)) else None
+        # Different values of numbers and dates, in order: of numbers that may be ids all, of dates
+        # every hour, always the smallest and the largest.
+        self.values: dict[str, AnyArray] = {}
 
     def add(self, raw: RawColumn, n: int) -> Seen:
         """Look at some more rows."""
@@ -293,28 +265,23 @@ class Seen:
         elif raw.kind == "other":
             self.known += n
         else:
-            known = raw.values[~(np.isnat if raw.kind == "date" else np.isnan)(raw.values)]
+            known = raw.values[~np.isnan(raw.values)]
             self.known += len(known)
             if not len(known):
                 return self
-            self._span(known.min(), known.max())
-            if raw.kind == "date":
-                for part, found in _parts(known).items():
-                    self.parts[part] |= set(np.unique(found).tolist())
-            elif self.numbers is not None:
-                self._count(known)
+            self._see(known)
         self.kinds.add(raw.kind)
         return self
 
-    def _span(self, low: Any, high: Any) -> None:
-        self.low = low if self.low is None else min(self.low, low)
-        self.high = high if self.high is None else max(self.high, high)
-
-    def _count(self, values: Floats) -> None:
-        if (values != np.floor(values)).any():
-            self.numbers = None
-        else:
-            self.numbers = np.unique(np.concatenate([self.numbers, values]))
+    def _see(self, values: AnyArray) -> None:
+        is_date = values.dtype.kind == "M"
+        kind = "date" if is_date else "number"
+        kept = [self.values.get(kind, values[:0]), np.array([values.min(), values.max()])]
+        if is_date:
+            kept.append(values.astype("datetime64[h]").astype(values.dtype))
+        elif self.is_named_id:
+            kept.append(values)
+        self.values[kind] = np.unique(np.concatenate(kept))
 
     def merge(self, other: Seen) -> Seen:
         """With what was seen of other rows."""
@@ -322,38 +289,24 @@ class Seen:
         self.kinds |= other.kinds
         self.types |= other.types
         self.texts += other.texts
-        if other.low is not None:
-            self._span(other.low, other.high)
-        for part, values in other.parts.items():
-            self.parts[part] |= values
-        if self.numbers is not None and other.numbers is not None:
-            self._count(other.numbers)
-        else:
-            self.numbers = None
+        for values in other.values.values():
+            self._see(values)
         return self
 
     def column(self, asked: str | None = None, keep: bool = False) -> Column:
         """What the column holds, and what becomes of it."""
-        name, missing = self.name, self.rows - self.known
+        missing = self.rows - self.known
         if asked == "ignore":
             return replace(self.column(keep=True), is_used=False, note="as you asked")
         if not self.known:
-            return Column(name, "empty", False, "empty: no row has a value", missing)
-        if "other" in self.kinds:
-            what = ", ".join(sorted(self.types))
-            if asked is not None:
-                raise self._refuse(asked, f"it holds {what}")
-            return Column(name, "other", False, f"holds {what}, which is not used", missing)
+            return Column(self.name, "empty", False, "empty: no row has a value", missing)
         if "date" in self.kinds and self.kinds & {"number", "boolean"}:
             raise self._mixed()
         found = self._as_asked(asked) if asked else self._inferred()
-        found = replace(found, missing=missing)
+        found = replace(found, name=self.name, missing=missing)
         if found.kind == "date" and found.is_used:
             found = self._with_parts(found, is_asked=asked is not None)
         return found if asked or not found.is_used else self._without_use(found, keep)
-
-    def _kind(self) -> str:
-        return next(iter(self.kinds)) if len(self.kinds) == 1 else "other"
 
     def _mixed(self) -> ColumnError:
         return ColumnError(
@@ -362,76 +315,57 @@ class Seen:
             self.name,
         )
 
-    def _refuse(self, asked: str, why: str) -> ColumnError:
-        return ColumnError(
-            f"The 'columns' parameter says that {self.name!r} is {asked!r}, and {why}. Correct "
-            "the values, or say what it is: 'number', 'boolean', 'category', 'date', 'ignore'.",
-            self.name,
-        )
-
     def _inferred(self) -> Column:
         """What it holds, by its type or its texts."""
+        if "other" in self.kinds:
+            what = ", ".join(sorted(self.types))
+            return Column("", "other", False, f"holds {what}, which is not used")
         if "category" in self.kinds:
             return self._category()
-        if "text" not in self.kinds:
-            return Column(self.name, "number" if "number" in self.kinds else self._kind())
-        if self.kinds == {"text"}:
-            found = self._texts_as(KINDS)
-            return self._category() if found is None else found
-        found = self._texts_as(sorted(self.kinds - {"text"}))
-        if found is None:
-            raise self._mixed()
-        return found
+        if "text" in self.kinds:
+            is_text = self.kinds == {"text"}
+            found = self._texts_as(KINDS if is_text else self.kinds)
+            if found is None and not is_text:
+                raise self._mixed()
+            return found or self._category()
+        return Column("", max(self.kinds))  # booleans and numbers are numbers
 
     def _texts_as(self, kinds: Collection[str]) -> Column | None:
-        """What the texts mean; None if they are texts."""
-        if "number" in kinds:
-            for decimal in (".", ","):
-                mark = self._mark(lambda text: number_of(text, decimal) is not None)  # noqa: B023
-                if mark is not None:
-                    note = "decimal comma" if decimal == "," else ""
-                    return self._marked(
-                        Column(self.name, "number", note=note, decimal=decimal), mark
-                    )
-        if "boolean" in kinds:
-            mark = self._mark(lambda text: text.lower() in _BOOLEANS)
-            if mark is not None:
-                return self._marked(Column(self.name, "boolean"), mark)
-        if "date" in kinds:
-            marks = {form: self._mark(self._is_date(form)) for form in DATES}
-            forms = [form for form, mark in marks.items() if mark is not None]
-            if forms:
-                found = self._marked(Column(self.name, "date", format=forms[0]), marks[forms[0]])
-                if len(forms) == 1:
-                    return found
+        """What the texts mean, of some kinds or formats of dates; None if nothing fits."""
+        for form in _FORMS:
+            if form.kind not in kinds and form.format not in kinds:
+                continue
+            found = self._fitted(form)
+            if found is None:
+                continue
+            if form is _FORMS[-2] and form.kind in kinds and self._fitted(_FORMS[-1]):
                 example = next(text for text in self.texts if text not in MARKS)
                 note = (
                     f"dates such as {example}: day or month first? Say columns={{{self.name!r}: "
-                    f"{forms[0]!r}}}, or write them as 2026-12-31"
+                    f"{form.format!r}}}, or write them as 2026-12-31"
                 )
                 return replace(found, is_used=False, note=note)
+            return found
         return None
 
-    @staticmethod
-    def _is_date(form: str) -> Any:
-        return lambda text: moment_of(text, DATES[form]) is not None
-
-    def _mark(self, fits: Any) -> str | None:
-        """The mark of missing values, or an empty text, if all other texts fit; else None."""
-        mark = ""
+    def _fitted(self, form: Column) -> Column | None:
+        """The form, if all texts can be read in it but for one mark of missing values."""
+        mark, read = "", []
         for text in self.texts:
-            if not fits(text):
-                if mark or text not in MARKS or len(self.texts) == 1:
-                    return None
+            value = form._read(text)
+            if value is not None:
+                read.append(value)
+            elif mark or text not in MARKS or len(self.texts) == 1:
+                return None
+            else:
                 mark = text
-        return mark
-
-    def _marked(self, column: Column, mark: str | None) -> Column:
+        if read:
+            self._see(np.array(read).astype("datetime64[us]" if form.kind == "date" else float))
         if not mark:
-            return column
+            return form
         n = self.texts[mark]
         note = f"{mark!r} read as missing, {n:,} row{'s' if n > 1 else ''}"
-        return replace(column, mark=mark, note=", ".join(filter(None, (column.note, note))))
+        return replace(form, mark=mark, note=", ".join(filter(None, (form.note, note))))
 
     def _category(self, note: str = "") -> Column:
         texts = list(self.texts)
@@ -440,46 +374,41 @@ class Seen:
             texts.sort()
         else:
             texts = [text for _, text in sorted(zip(numbers, texts, strict=True))]
-        return Column(self.name, "category", categories=tuple(texts), note=note)
+        return Column("", "category", categories=tuple(texts), note=note)
 
     def _as_asked(self, asked: str) -> Column:
         """What the user says that it holds."""
-        if asked == "category":
-            return self._category("as you asked")
-        kind = "date" if "%" in asked else asked
-        if not self.kinds & {"text", "category"}:
-            if kind in self.kinds or (kind == "number" and self.kinds == {"boolean"}):
-                return Column(self.name, kind, note="as you asked")
-            if kind == "boolean" and self.low in (0.0, 1.0) and self.high in (0.0, 1.0):
-                return Column(self.name, kind, note="as you asked")
-            raise self._refuse(asked, f"it holds {', '.join(sorted(self.types))}")
-        if "%" in asked:
-            mark = self._mark(self._is_date(asked))
-            found = None if mark is None else Column(self.name, "date", format=asked)
-            found = None if found is None else self._marked(found, mark)
-        else:
-            found = self._texts_as([kind])
-        if found is None:
-            fits = Column(self.name, kind, format=asked if "%" in asked else "")._read
-            strange = next((t for t in self.texts if fits(t) is None), next(iter(self.texts)))
-            raise self._refuse(asked, f"it holds {strange!r}")
-        if not found.is_used:
-            raise self._refuse(asked, f"it holds {found.note}")
-        return found
+        what, kind = ", ".join(sorted(self.types)), "date" if "%" in asked else asked
+        if "other" not in self.kinds:
+            if asked == "category":
+                return self._category("as you asked")
+            if self.kinds & {"text", "category"}:
+                found = self._texts_as([asked])
+                if found is not None and found.is_used:
+                    return found
+                form = next(form for form in _FORMS if asked in (form.kind, form.format))
+                strange = (repr(text) for text in self.texts if form._read(text) is None)
+                what = found.note if found is not None else next(strange)
+            else:
+                is_binary = set(self.values.get("number", ())) <= {0.0, 1.0}
+                fits = {"number": {"number", "boolean"}, "boolean": {"boolean"}, "date": {"date"}}
+                if self.kinds & fits[kind] or (kind == "boolean" and is_binary):
+                    return Column("", kind, note="as you asked")
+        raise ColumnError(
+            f"The 'columns' parameter says that {self.name!r} is {asked!r}, and it holds {what}. "
+            "Correct the values, or say what it is: 'number', 'boolean', 'category', 'date', "
+            "'ignore'.",
+            self.name,
+        )
 
     def _with_parts(self, column: Column, is_asked: bool) -> Column:
         """The parts of a date that differ from row to row, and repeat."""
-        if self.texts:
-            read = [column._read(text) for text in self.texts]
-            moments = np.array([m for m in read if m is not None], dtype="datetime64[us]")
-            self._span(moments.min(), moments.max())
-            for part, found in _parts(moments).items():
-                self.parts[part] |= set(np.unique(found).tolist())
-        span = (self.high - self.low) / np.timedelta64(1, "D")
+        moments = self.values["date"]
+        span = (moments[-1] - moments[0]) / np.timedelta64(1, "D")
         parts = tuple(
             part
-            for part, days in PART_DAYS.items()
-            if (is_asked or span >= days) and len(self.parts[part]) > 1
+            for part, values in _parts(moments).items()
+            if (is_asked or span >= PART_DAYS[part]) and len(np.unique(values)) > 1
         )
         if parts:
             note = ", ".join(filter(None, ("as " + ", ".join(parts), column.note)))
@@ -489,26 +418,24 @@ class Seen:
 
     def _without_use(self, column: Column, keep: bool) -> Column:
         """The column, left out if its values say nothing about new rows."""
-        note = ""
-        if self.texts:
-            distinct = len(self.texts) - (column.mark in self.texts)
-            if distinct == 1:
-                note = f"constant: always {next(t for t in self.texts if t != column.mark)}"
-            elif column.kind == "category" and "category" not in self.kinds and not keep:
-                length = sum(len(text) * n for text, n in self.texts.items()) / self.known
-                if distinct > max(ID_VALUES, 0.5 * self.known):
-                    note = f"an id: {distinct:,} different texts on {self.known:,} rows"
-                elif distinct > ID_VALUES and length > LONG_TEXT:
-                    note = f"free text: {length:.0f} characters on average"
-            elif column.kind == "number" and self.numbers is not None and distinct == self.known:
-                self._count(np.array([v for t in self.texts if (v := column._read(t)) is not None]))
-        elif column.kind != "date" and self.low == self.high and np.isfinite(self.low):
-            note = f"constant: always {self.low:g}"
-        is_id = column.kind == "number" and self.numbers is not None and self.known >= 20
-        if not note and is_id and len(self.numbers) == self.known and not keep:
-            note = "an id: a different whole number on every row, and so its name says"
+        note, kind = "", column.kind
+        texts = [text for text in self.texts if text != column.mark]
+        numbers = self.values.get("number", np.empty(0))
+        if len(texts) == 1:
+            note = f"constant: always {texts[0]}"
+        elif not texts and len(numbers) == 1 and np.isfinite(numbers[0]):
+            note = f"constant: always {numbers[0]:g}"
+        elif kind == "category" and "category" not in self.kinds and not keep:
+            length = sum(len(text) * n for text, n in self.texts.items()) / self.known
+            if len(texts) > max(ID_VALUES, 0.5 * self.known):
+                note = f"an id: {len(texts):,} different texts on {self.known:,} rows"
+            elif len(texts) > ID_VALUES and length > LONG_TEXT:
+                kind, note = "text", f"free text: {length:.0f} characters on average"
+        elif kind == "number" and self.is_named_id and not keep:
+            is_whole = (numbers == np.floor(numbers)).all()
+            if is_whole and len(numbers) == self.known >= 20:
+                note = "an id: a different whole number on every row, and so its name says"
         if note:
-            kind = "text" if note.startswith("free") else column.kind
             return replace(column, kind=kind, is_used=False, note=note, parts=(), categories=())
         return column
 
@@ -575,7 +502,7 @@ class Columns:
         Parameters
         ----------
         X : frame of pandas or polars, Arrow table, or mapping of name to values
-            The rows; numbers, booleans and dates may be written as text.
+            The rows; numbers, booleans and dates may be written as text. Or what `look` saw.
         overrides : mapping of name to kind, optional
             What columns are, whatever they look like: ``"number"``, ``"boolean"``,
             ``"category"``, ``"date"`` (or how dates are written, such as ``"%d/%m/%Y"``),
@@ -597,27 +524,15 @@ class Columns:
         ColumnError
             If a column does not hold what `overrides` say, or none is left to learn from.
         """
-        return cls.of_seen(
-            look(X, overrides), overrides, target=target, left_out=left_out, keep=keep
-        )
-
-    @classmethod
-    def of_seen(
-        cls,
-        seen: Mapping[Any, Seen],
-        overrides: Mapping[Any, str] | None = None,
-        *,
-        target: str = "",
-        left_out: Mapping[Any, str] | None = None,
-        keep: Collection[Any] = (),
-    ) -> Columns:
-        """What becomes of columns of which all rows were seen."""
+        is_seen = isinstance(X, dict) and isinstance(next(iter(X.values()), None), Seen)
+        seen = X if is_seen else look(X, overrides)
         asked = dict(overrides or {})
         check_overrides(asked, seen)
-        others = {target: "the target", **(left_out or {})}
+        others = {target: "the target: it has the name of y", **(left_out or {})}
         found = []
         for name, one in seen.items():
-            if name in others:
+            # A column that only has the name of y, such as X.amount > 40, can be asked for.
+            if name in others and (name != target or asked.get(name, "ignore") == "ignore"):
                 column = one.column(asked.get(name), keep=True)
                 found.append(replace(column, is_used=False, note=others[name]))
             else:
@@ -750,10 +665,9 @@ class Columns:
     def lacks(self, name: Any, given: Iterable[Any], where: str) -> ColumnError:
         """The error for a column that rows lack, with the nearest name that nobody knows."""
         names = list(given)
-        known = {column.name for column in self}
-        unknown = {str(n).lower(): n for n in names if n not in known and n != self.target}
-        near = get_close_matches(str(name).lower(), unknown, n=1, cutoff=0.5)
-        hint = f" Is it {unknown[near[0]]!r}?" if near else ""
+        known = {column.name for column in self} | {self.target}
+        near = nearest(name, (other for other in names if other not in known))
+        hint = f" Is it {near[0]!r}?" if near else ""
         shown = ", ".join(map(str, names[:12])) + (", ..." if len(names) > 12 else "")
         return ColumnError(
             f"{where} lacks the column {name!r}, which the model needs.{hint} It has: {shown}. "
@@ -874,16 +788,18 @@ class TypedRows:
         found = np.empty((len(self), self.known.n_inputs), dtype=np.float64)
         j = 0
         for column in self.known.used:
-            for values in column.encode(self.table[column.name], self.where, self.first):
-                if column.kind == "number" and np.isinf(values).any():
-                    row = int(np.isinf(values).argmax())
-                    raise ColumnError(
-                        f"Input X contains infinity: {self.where}, column {column.name!r}, row "
-                        f"{self.first + row}. Correct the value, or leave it empty.",
-                        column.name,
-                        row,
-                    )
-                found[:, j] = values
+            values = column.values(self.table[column.name], self.where, self.first)
+            if column.kind == "number" and np.isinf(values).any():
+                row = int(np.isinf(values).argmax())
+                raise ColumnError(
+                    f"Input X contains infinity: {self.where}, column {column.name!r}, row "
+                    f"{self.first + row}. Correct the value, or leave it empty.",
+                    column.name,
+                    row,
+                )
+            parts = _parts(values) if column.parts else {"": values}
+            for part in column.parts or ("",):
+                found[:, j] = parts[part]
                 j += 1
         return found
 
@@ -893,7 +809,7 @@ def check_overrides(asked: Mapping[Any, str], names: Iterable[Any]) -> None:
     known = [str(name) for name in names]
     for name, kind in asked.items():
         if name not in names:
-            near = get_close_matches(str(name), known, n=1)
+            near = nearest(name, names)
             hint = f" Did you mean {near[0]!r}?" if near else f" X has {', '.join(known[:10])}."
             raise ColumnError(
                 f"The 'columns' parameter names the column {name!r}, which X does not have.{hint}",

@@ -53,6 +53,12 @@ class TableError(ValueError):
     """A file, or a column of it, is not what was asked for; the message says what to do."""
 
 
+def nearest(name: Any, known: Iterable[Any], n: int = 1, cutoff: float = 0.5) -> list[Any]:
+    """The names that are most like one, whatever their case."""
+    folded = {str(other).lower(): other for other in known}
+    return [folded[text] for text in get_close_matches(str(name).lower(), folded, n, cutoff)]
+
+
 def unknown_column(name: str, known: Iterable[str], what: str, where: str) -> TableError:
     """The error for a column that a file does not have, with the nearest names.
 
@@ -73,8 +79,7 @@ def unknown_column(name: str, known: Iterable[str], what: str, where: str) -> Ta
         The error, to be raised.
     """
     names = list(known)
-    folded = {other.lower(): other for other in names}
-    near = [folded[x] for x in get_close_matches(name.lower(), folded, n=3, cutoff=0.5)]
+    near = nearest(name, names, n=3)
     hint = f" The nearest names: {', '.join(map(repr, near))}." if near else ""
     shown = ", ".join(names[:12]) + (f", ... ({len(names)} in all)" if len(names) > 12 else "")
     return TableError(f"{where} has no column {name!r} ({what}).{hint} Its columns: {shown}.")
@@ -287,7 +292,7 @@ def open_source(
         raise TableError(f"{name} is empty. Check that it is the right file.")
     if kind != "csv":
         return Source(name, paths, kind, size=size)
-    encoding = encoding or _encoding(paths[0], head)
+    encoding = encoding or _encoding(paths[0])
     try:
         text = head[: len(head) // 4 * 4].decode(encoding, errors="replace")
     except LookupError:
@@ -325,9 +330,9 @@ def _found(name: str) -> tuple[Path, ...]:
         return tuple(paths)
     folder = path.parent if path.parent.is_dir() else Path()
     # Names are compared without their endings, which are alike in any folder of tables.
-    names = {p.name.partition(".")[0].lower(): p.name for p in folder.iterdir()}
-    near = get_close_matches(path.name.partition(".")[0].lower(), names, n=1, cutoff=0.75)
-    hint = f" Did you mean {folder / names[near[0]]}?" if near else ""
+    stems = {file.name.partition(".")[0]: file for file in folder.iterdir()}
+    near = nearest(path.name.partition(".")[0], stems, cutoff=0.75)
+    hint = f" Did you mean {folder / stems[near[0]].name}?" if near else ""
     raise TableError(f"There is no file {name}.{hint}")
 
 
@@ -359,31 +364,22 @@ def _format(path: Path) -> str:
     return ending or ("jsonl" if head.lstrip().startswith(b"{") else "csv")
 
 
-def _encoding(path: Path, head: bytes) -> str:
-    found = encoding_of(head, is_whole=len(head) < _HEAD)
-    if found != "utf-8" or len(head) < _HEAD:
-        return found
+def _encoding(path: Path) -> str:
+    """By the byte order mark, else UTF-8 if the whole file is valid, else Windows-1252."""
+    head = _head(path, 4)
+    for mark, name in _BYTE_ORDER:
+        if head.startswith(mark):
+            return name
+    if len(head) == 4 and head[1:2] == b"\0" and head[0:1] != b"\0":
+        return "utf-16-le"
     decoder = codecs.getincrementaldecoder("utf-8")()
     with _opened(path) as file:  # a letter with an accent may come late
         try:
             while block := file.read(_HEAD):
                 decoder.decode(block)
+            decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             return "cp1252"
-    return found
-
-
-def encoding_of(head: bytes, *, is_whole: bool = True) -> str:
-    """Encoding of a text: by its byte order mark, else UTF-8 if it is valid, else Windows-1252."""
-    for mark, name in _BYTE_ORDER:
-        if head.startswith(mark):
-            return name
-    if len(head) >= 4 and head[1:2] == b"\0" and head[0:1] != b"\0":
-        return "utf-16-le"
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(head, final=is_whole)
-    except UnicodeDecodeError:
-        return "cp1252"
     return "utf-8"
 
 

@@ -7,6 +7,7 @@ row among them. What the texts mean is decided in `costboost.columns.columns`.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from decimal import Decimal
@@ -24,6 +25,7 @@ NULLS = frozenset(
 )
 
 _NUMBERS = ("number", "boolean")
+_HAS_ARROW = find_spec("pyarrow") is not None
 
 # Whether X is a sparse matrix or array of SciPy.
 is_sparse: Callable[[Any], bool] = sparse.issparse
@@ -141,57 +143,30 @@ def open_column(column: Any) -> RawColumn:
     library = type(column).__module__.partition(".")[0]
     if library == "pandas":
         return _of_pandas(column)
-    if library == "polars":
-        return _of_polars(column)
-    if library == "pyarrow":
-        return _of_arrow(column)
-    return _of_values(column)
+    if library == "polars" and _HAS_ARROW and str(column.dtype) != "Object":
+        return _of_arrow(column.to_arrow())._replace(type=str(column.dtype))
+    return _of_arrow(column) if library == "pyarrow" else _of_values(column)
 
 
 def _of_pandas(column: Any) -> RawColumn:
-    dtype = column.dtype
-    name = str(dtype)
+    dtype, name = column.dtype, str(column.dtype)
+    kind = getattr(dtype, "kind", "O")
     if name == "category":
         texts = [text_of(value) for value in dtype.categories.tolist()]
         return RawColumn("category", np.asarray(column.cat.codes, dtype=np.intp), texts, name)
-    if name.startswith("dictionary"):
-        return _of_arrow(column.array.__arrow_array__())
-    kind = getattr(dtype, "kind", "O")
+    if hasattr(dtype, "pyarrow_dtype"):
+        return _of_arrow(column.array.__arrow_array__())._replace(type=name)
     if kind in "iufb":
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         return RawColumn("boolean" if kind == "b" else "number", values, (), name)
-    if name.startswith("decimal"):
-        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        return RawColumn("number", values, (), name)
     if kind == "M":
         return RawColumn("date", column.to_numpy(dtype="datetime64[us]"), (), name)
-    if kind not in "OUT" or name.startswith(
-        ("period", "interval", "list", "struct", "map", "time")
-    ):
-        return RawColumn("other", np.empty(0), (), name)
     try:
-        codes, distinct = column.factorize()
+        if kind in "OUT" and not name.startswith(("period", "interval")):
+            codes, distinct = column.factorize()
+            return _of_distinct(codes, distinct.tolist(), name)
     except TypeError:  # lists, dictionaries
-        return RawColumn("other", np.empty(0), (), name)
-    return _of_distinct(codes, distinct.tolist(), name)
-
-
-def _of_polars(column: Any) -> RawColumn:
-    import polars as pl
-
-    dtype = column.dtype
-    name = str(dtype)
-    if dtype.is_numeric() or dtype == pl.Boolean:
-        values = column.cast(pl.Float64).to_numpy()
-        return RawColumn("boolean" if dtype == pl.Boolean else "number", values, (), name)
-    if dtype == pl.Date or isinstance(dtype, pl.Datetime):
-        return RawColumn("date", column.cast(pl.Datetime("us")).to_numpy(), (), name)
-    if isinstance(dtype, (pl.Categorical, pl.Enum)):
-        return _of_polars(column.cast(pl.String))._replace(kind="category", type=name)
-    if dtype == pl.String and find_spec("pyarrow"):
-        return _of_arrow(column.to_arrow())._replace(type=name)
-    if dtype in (pl.String, pl.Object, pl.Null):
-        return _of_values(column.to_list())
+        pass
     return RawColumn("other", np.empty(0), (), name)
 
 
@@ -217,8 +192,6 @@ def _of_arrow(column: Any) -> RawColumn:
     kind, name = _arrow_kind(column.type), str(column.type)
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-        if isinstance(column, pa.ChunkedArray):  # no rows
-            column = column.chunk(0) if column.num_chunks else pa.array([], column.type)
     if kind in ("number", "boolean"):
         values = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
         return RawColumn(kind, np.asarray(values, dtype=np.float64), (), name)
@@ -234,17 +207,16 @@ def _of_arrow(column: Any) -> RawColumn:
     if kind == "text":
         column = column.dictionary_encode()
     codes = column.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    found = _of_distinct(codes, column.dictionary.to_pylist(), name)
-    return found._replace(kind=kind)
+    return _of_distinct(codes, column.dictionary.to_pylist(), name)._replace(kind=kind)
 
 
 def _of_values(column: Any) -> RawColumn:
     """A sequence of Python values, or an array."""
-    values = column if isinstance(column, np.ndarray) else None
-    if values is None:
-        kinds = set(map(type, column)) - {type(None)}
+    values = column.to_numpy() if hasattr(column, "to_numpy") else column
+    if not isinstance(values, np.ndarray):
+        kinds = set(map(type, values)) - {type(None)}
         if kinds and kinds <= {int, float, bool}:
-            return RawColumn("boolean" if kinds == {bool} else "number", _floats(column), (), "")
+            return RawColumn("boolean" if kinds == {bool} else "number", _floats(values), (), "")
     elif values.dtype.kind in "iufb":
         kind = "boolean" if values.dtype.kind == "b" else "number"
         return RawColumn(kind, np.asarray(values, dtype=np.float64), (), str(values.dtype))
@@ -253,28 +225,21 @@ def _of_values(column: Any) -> RawColumn:
     places: dict[Any, int] = {}
     try:
         # Of equal values of several types (1, 1.0, True) the first one stands for all.
-        codes = [places.setdefault(value, len(places)) for value in _listed(column)]
+        listed = values.tolist() if isinstance(values, np.ndarray) else values
+        codes = [places.setdefault(value, len(places)) for value in listed]
     except TypeError:  # lists, dictionaries
         return RawColumn("other", np.empty(0), (), "lists or objects")
     return _of_distinct(np.array(codes, dtype=np.intp), list(places), "")
-
-
-def _listed(column: Any) -> Sequence[Any]:
-    return list(column.tolist() if hasattr(column, "tolist") else column)
 
 
 def _floats(values: Sequence[Any]) -> Floats:
     try:
         return np.array(values, dtype=np.float64)
     except OverflowError:  # an integer beyond all floats
-        return np.array([math.nan if v is None else _float(v) for v in values])
-
-
-def _float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
+        most = sys.float_info.max
+        ends = {True: math.inf, False: -math.inf}
+        kept = [ends[v > 0] if v is not None and abs(v) > most else v for v in values]
+        return np.array(kept, dtype=np.float64)
 
 
 def _of_distinct(codes: Any, distinct: Sequence[Any], name: str) -> RawColumn:
@@ -306,12 +271,9 @@ def as_texts(raw: RawColumn) -> tuple[Ints, Sequence[str | None]]:
     """The values of a column of any kind as texts: the place of each row among them."""
     if raw.kind in ("text", "category"):
         return raw.values, raw.texts
-    if raw.kind in ("number", "boolean", "date"):
-        known = ~np.isnat(raw.values) if raw.kind == "date" else ~np.isnan(raw.values)
-        distinct, places = np.unique(raw.values[known], return_inverse=True)
-        codes = np.full(len(raw.values), -1, dtype=np.intp)
-        codes[known] = places
-        if raw.kind == "boolean":
-            return codes, [str(bool(value)) for value in distinct]
-        return codes, [text_of(value) for value in distinct.tolist()]
-    return np.empty(0, dtype=np.intp), ()
+    known = ~np.isnan(raw.values)
+    distinct, places = np.unique(raw.values[known], return_inverse=True)
+    codes = np.full(len(raw.values), -1, dtype=np.intp)
+    codes[known] = places
+    kind = bool if raw.kind == "boolean" else lambda value: value
+    return codes, [text_of(kind(value)) for value in distinct.tolist()]

@@ -81,7 +81,7 @@ _FOLDED: dict[str, Callable[[Any, Any], Any]] = {
 class ExpressionError(ValueError):
     """The text cannot be read as an expression, or the table lacks a column that it names."""
 
-    # The cell that has no value where one is needed, counted in the rows that were given.
+    # The cell that makes the price what it is, counted in the rows that were given.
     column: str | None = None
     row: int | None = None
 
@@ -150,11 +150,14 @@ class Expression:
                 error.column, error.row = name, row
                 raise error
         given = ", ".join(f"{name} = {column[row]}" for (name, _), column in values.items())
-        raise ExpressionError(
+        error = ExpressionError(
             f"The expression {self.text!r} is {prices[row]} on {_rows(wrong)} of {place}"
             f"{', where ' * bool(given)}{given}. A price must be finite: avoid divisions by 0, "
             "roots and logarithms of negative numbers, and huge powers."
         )
+        if self.columns:
+            error.column, error.row = self.columns[0], row
+        raise error
 
     def _column(self, X: Any, name: str, is_text: bool, names: Sequence[Any]) -> AnyArray:
         if name not in names:

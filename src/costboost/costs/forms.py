@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
@@ -472,32 +471,28 @@ def _open_frame(frame: Any, start: str) -> tuple[list[Any], list[Any], AnyArray]
 # -- all forms ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
 class Reader:
     """Reads any form of costs, by what is known where they are read."""
 
-    classes: AnyArray
-    name: str = "cost_matrix"
-    owner: str = ""
-    decisions: AnyArray | None = None  # if they are known from a fit
-    n_samples: int | None = None
-    X: Any = None
-    as_classes: bool = False
+    def __init__(
+        self,
+        classes: AnyArray,
+        name: str = "cost_matrix",
+        owner: str = "",
+        decisions: AnyArray | None = None,  # if they are known from a fit
+        n_samples: int | None = None,
+        X: Any = None,
+        as_classes: bool = False,
+    ) -> None:
+        self.classes, self.name, self.owner, self.decisions = classes, name, owner, decisions
+        self.n_samples, self.X, self.as_classes = n_samples, X, as_classes
+        # Decisions of an unlabelled array.
+        self.columns: AnyArray = classes if decisions is None else decisions
 
     @property
     def start(self) -> str:
         """How a message begins."""
         return parameter(self.name, self.owner)
-
-    @property
-    def columns(self) -> AnyArray:
-        """Decisions of an unlabelled array."""
-        return self.classes if self.decisions is None else self.decisions
-
-    @property
-    def labels(self) -> list[Any]:
-        """Names of classes and of decisions that are known."""
-        return [*self.classes.tolist(), *self.columns.tolist()]
 
     def matrix(self, form: Any) -> tuple[Floats, AnyArray, Texts]:
         """Any matrix, (k, d) or (n, k, d), the decisions, and the texts of cells that are texts."""
@@ -513,7 +508,15 @@ class Reader:
             )
         names = self.columns
         if isinstance(form, RowCosts) and form.ndim == 3:
-            form, names = self._rows(form)
+            rows = np.asarray(form if form.index is None else aligned(form, self.X, self.start))
+            if form.labels is not None:
+                form, names = self.labelled(rows, *form.labels)
+            elif len(names) != 2 or positive_code(
+                form.positive, self.classes, self.name, self.owner
+            ):
+                form = rows
+            else:
+                form = rows[:, ::-1, ::-1]
         if isinstance(form, np.ndarray) and form.dtype.kind in "fiub":
             matrix = np.asarray(form, dtype=np.float64)
         else:
@@ -537,7 +540,8 @@ class Reader:
         if isinstance(form, Mapping):
             return self._short(form) if is_short(form) else self._mapping(form)
         if is_frame(form):
-            if row_costs(form, self.labels, start=self.start) is not form:
+            known = [*self.classes.tolist(), *self.columns.tolist()]
+            if row_costs(form, known, start=self.start) is not form:
                 raise ValueError(
                     f"{self.start} must be one matrix for all rows, truth by decision, got a frame "
                     f"with the columns {listed(form.columns)}, which are costs of single rows. "
@@ -549,17 +553,6 @@ class Reader:
         if cells.shape != (len(self.classes), len(self.columns)):
             self._refuse_shape(cells.shape)
         return cells, self.columns
-
-    def _rows(self, form: RowCosts) -> tuple[AnyArray, AnyArray]:
-        """Costs of `per_row` in the order of the rows and classes, and the decisions."""
-        rows = np.asarray(form if form.index is None else aligned(form, self.X, self.start))
-        if form.labels is not None:
-            return self.labelled(rows, *form.labels)
-        if len(self.classes) == 2 and not positive_code(
-            form.positive, self.classes, self.name, self.owner
-        ):
-            rows = rows[:, ::-1, ::-1]
-        return rows, self.columns
 
     def _called(self, form: Any) -> Any:
         """What a function of X returns."""

@@ -200,28 +200,27 @@ class Costs:
             X,
             as_classes,
         )
-        if is_frame(costs):
-            given = row_costs(costs, reader.labels, positive_of(cost_matrix), reader.start)
-        is_numbers = isinstance(given, np.ndarray) and given.dtype.kind in "fiub"
-        if means and not is_numbers:
-            given = scenarios(given).expected
-        if isinstance(given, Costs):
-            if given.is_per_row:
-                raise ValueError(
-                    f"{reader.start} must be one matrix for all rows, got Costs of single rows. "
-                    "Pass their .matrix as costs=."
+        if not isinstance(given, np.ndarray):
+            if is_frame(costs):
+                known = [*reader.classes.tolist(), *reader.columns.tolist()]
+                given = row_costs(costs, known, positive_of(cost_matrix), reader.start)
+            if means:
+                given = scenarios(given).expected
+            if isinstance(given, Costs):
+                if given.is_per_row:
+                    raise ValueError(
+                        f"{reader.start} must be one matrix for all rows, got Costs of single "
+                        "rows. Pass their .matrix as costs=."
+                    )
+                matrix, names = reader.labelled(
+                    given.matrix, given.classes.tolist(), given.decisions.tolist()
                 )
-            matrix, names = reader.labelled(
-                given.matrix, given.classes.tolist(), given.decisions.tolist()
-            )
-            return Costs(reader.classes, matrix, names, codes=truth)
-        is_matrices = is_numbers and given.ndim == 3
-        if (
-            costs is not None
-            and not is_matrices
-            and reader.are_prices(given, truth)
-            and truth is not None
-        ):
+                return Costs(reader.classes, matrix, names, codes=truth)
+        elif means and given.dtype == object:
+            given = scenarios(given).expected
+        is_matrices = isinstance(given, np.ndarray) and given.ndim == 3
+        has_prices = costs is not None and not is_matrices and reader.are_prices(given, truth)
+        if has_prices and truth is not None:
             prices, names = reader.prices(given, truth)
             if np.ndim(given) == 1 and prices.min(initial=0.0) < 0:
                 warnings.warn(
@@ -301,12 +300,18 @@ class Costs:
         Costs
             Costs with prices of the decisions on each row.
         """
-        return Costs(self.classes, self._table, self.decisions, codes=codes, texts=self.texts)
+        return self._with(matrix=self._table, codes=codes)
 
     @property
     def unknown(self) -> Costs:
         """The same costs before the truth is known."""
-        return Costs(self.classes, self._table, self.decisions, texts=self.texts)
+        return self._with(matrix=self._table, codes=None)
+
+    def _with(self, **changes: Any) -> Costs:
+        given = {"codes": self.codes, "prices": self._given_prices, "texts": self.texts}
+        return Costs(
+            self.classes, decisions=self.decisions, **{"matrix": self.matrix, **given, **changes}
+        )
 
     @property
     def _table(self) -> Floats:
@@ -330,7 +335,7 @@ class Costs:
         return self.codes
 
     @cached_property
-    def reduced_matrix(self) -> Floats | None:
+    def reduced_matrix(self) -> Floats | Any:
         """The static matrix, each row reduced by its minimum; None for costs of single rows."""
         if self.is_per_row:
             return None
@@ -415,11 +420,6 @@ class Costs:
             mean = mean_prices(masses, np.stack(sums, 1), is_square=self.decides_classes)
         return np.ldexp(mean, exponent) if exponent else mean
 
-    @cached_property
-    def mean_matrix(self) -> Floats:
-        """One (k, d) matrix for all rows: the matrix itself, or its mean over the rows."""
-        return frozen(self.average())
-
     def take(self, rows: Any) -> Costs:
         """The costs of some of the rows.
 
@@ -433,15 +433,10 @@ class Costs:
         Costs
             Their costs.
         """
-        matrix, prices = self.matrix, self._given_prices
-        return Costs(
-            self.classes,
-            matrix[rows] if matrix is not None and matrix.ndim == 3 else matrix,
-            self.decisions,
-            codes=None if self.codes is None else self.codes[rows],
-            prices=None if prices is None else prices[rows],
-            texts=self.texts,
-        )
+        given = {"codes": self.codes, "prices": self._given_prices}
+        if self.is_per_row:
+            given["matrix"] = self.matrix
+        return self._with(**{key: x if x is None else x[rows] for key, x in given.items()})
 
     def divided(self, unit: float) -> Costs:
         """The same costs in another unit.
@@ -460,14 +455,13 @@ class Costs:
 
     def _mapped(self, function: Callable[[Floats], Floats]) -> Costs:
         """A function of every cost."""
-        return self._replaced(
-            None if self.matrix is None else function(self.matrix),
-            None if self._given_prices is None else function(self._given_prices),
-        )
+        name = "prices" if self.matrix is None else "matrix"
+        return self._with(**{name: function(self._given)}, texts=None)
 
-    def _replaced(self, matrix: Any, prices: Any, **others: Any) -> Costs:
-        others = {"codes": self.codes, **others}
-        return Costs(self.classes, matrix, self.decisions, prices=prices, **others)
+    @property
+    def _given(self) -> Floats:
+        """The matrix, or the prices if there is none."""
+        return self.prices if self.matrix is None else self.matrix
 
     def in_range(self, used: Bools) -> Costs:
         """The same costs, reduced, in a unit in which they can be summed and multiplied.
@@ -491,16 +485,13 @@ class Costs:
         else:
             present = np.bincount(self._truth[used], minlength=len(self.classes)) > 0
             counted = self.reduced_matrix[present]
-        given: Floats = self.prices if self.matrix is None else self.matrix
-        reduced = given - given.min(axis=-1, keepdims=True)
+        reduced = self._given - self._given.min(axis=-1, keepdims=True)
         largest = float(counted.max(initial=0.0))
         # What a row would cost under another truth must not drown what it does cost.
         limit = _LARGEST_RATIO * largest
         capped = np.minimum(reduced, limit) if reduced.max(initial=0.0) > limit else reduced
         scaled = in_range(capped, largest)
-        if scaled is reduced:
-            return self
-        return self._replaced(None, scaled) if self.matrix is None else self._replaced(scaled, None)
+        return self if scaled is reduced else self._mapped(lambda table: scaled)
 
     # -- what decisions cost while the truth is unknown -----------------------------------------
 
@@ -538,19 +529,14 @@ class Costs:
         int array of shape (n,)
             Decisions, as indices into `decisions`.
         """
-        p, matrix = self._checked_proba(proba), self.matrix
-        if len(self.classes) == 2 and self.decides_classes:
-            # P(+) C1 >= P(-) C2 with C1, C2 the net prices of the two errors.
-            C1 = matrix[..., 1, 0] - matrix[..., 1, 1]
-            C2 = matrix[..., 0, 1] - matrix[..., 0, 0]
-            return (p[:, 1] * C1 >= p[:, 0] * C2).astype(np.intp)
-        if self.reduced_matrix is not None:
-            total: Floats = p @ self.reduced_matrix
-        else:
-            total = np.zeros((len(p), len(self.decisions)))
-            for j in range(len(self.classes)):  # by truth: no second (n, k, d) array
-                rows = matrix[:, j]
-                total += p[:, j, None] * (rows - rows.min(axis=1, keepdims=True))
+        p = self._checked_proba(proba)
+        # What a truth costs at least changes no comparison, and may drown the differences.
+        if self.matrix.ndim == 2:
+            return cheapest(p @ self.reduced_matrix)
+        total = np.zeros((len(p), len(self.decisions)))
+        for j in range(len(self.classes)):  # by truth: no second (n, k, d) array
+            rows = self.matrix[:, j]
+            total += p[:, j, None] * (rows - rows.min(axis=1, keepdims=True))
         return cheapest(total)
 
     def _checked_proba(self, proba: ArrayLike) -> Floats:
@@ -655,8 +641,7 @@ class Costs:
         ValueError
             If the best constant decision costs nothing or earns.
         """
-        given: Floats = self.prices if self.matrix is None else self.matrix
-        exponent = usual_exponent(float(np.abs(given).max(initial=0.0)))
+        exponent = usual_exponent(float(np.abs(self._given).max(initial=0.0)))
         usual = self.divided(2.0**exponent) if exponent else self
         if weights is not None:
             weights = in_range(weights, float(weights.max(initial=0.0)))
@@ -664,7 +649,7 @@ class Costs:
         place = int(constants.argmin())
         best = float(constants[place])
         rounding = 0.0
-        if given.min(initial=0.0) < 0:  # profits may cancel costs, but for rounding
+        if self._given.min(initial=0.0) < 0:  # profits may cancel costs, but for rounding
             sizes = usual._mapped(np.abs).totals(decisions, weights)[1]
             rounding = 1e-12 * float(sizes[place])
         if best <= rounding:
@@ -694,13 +679,7 @@ class Costs:
         """
         if weights is not None:
             weights = in_range(weights, float(weights.max(initial=0.0)))
-        # Reduced costs that can be multiplied by weights.
-        static = self.reduced_matrix
-        reduced = self.reduced if static is None else static
-        scaled = in_range(reduced, float(reduced.max(initial=0.0)))
-        usual = self
-        if scaled is not reduced:
-            usual = self._replaced(*((None, scaled) if static is None else (scaled, None)))
+        usual = self.in_range(np.ones(len(self), dtype=np.bool_))
         return avoidable_share(*usual.totals(decisions, weights, reduced=True))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> AnyArray:

@@ -289,53 +289,30 @@ def show(path: str | os.PathLike[str], console: Console | None = None) -> None:
     found = inspect(path)
     out = console or Console()
 
-    def cell(value: Any) -> str:
-        return escape(_short(value))
-
     def put(title: str, rows: Iterable[Iterable[Any]], *head: str) -> None:
-        table = Table(*map(cell, head), title=title, show_header=bool(head), title_justify="left")
+        table = Table(*head, title=escape(title), show_header=bool(head), title_justify="left")
         for row in rows:
-            table.add_row(*map(cell, row))
-        out.print(table)
+            table.add_row(*(escape(_short(cell)) for cell in row))
+        if table.row_count:
+            out.print(table)
 
-    put(escape(os.fspath(path)), _about(found).items())
-    features = found.get("features")
-    columns = features.get("columns") if isinstance(features, dict) else None
-    if isinstance(columns, list) and all(isinstance(row, list) for row in columns):
-        put("Columns", (row[:4] for row in columns), "column", "holds", "becomes", "reason")
-    parameters = found.get("parameters")
-    if isinstance(parameters, dict):
-        put("Parameters", parameters.items(), "parameter", "value")
-    boosters = [booster for booster in found["boosters"] if isinstance(booster, dict)]
-    if boosters:
-        names = list(boosters[0])
-        put("Boosters", [[booster.get(name) for name in names] for booster in boosters], *names)
+    with reading(path):  # the hash is right, and still it may be no manifest of ours
+        features, boosters = found.pop("features", {}), found.pop("boosters")
+        known = {name: value for name, value in found.items() if value not in (None, [])}
+        groups = {name: value for name, value in known.items() if isinstance(value, dict)}
+        put(os.fspath(path), ((name, known[name]) for name in known if name not in groups))
+        columns = features.get("columns", [])
+        put("Columns", columns, "column", "holds", "becomes", "reason")
+        texts = features.get("categories", {}).items()
+        put("Categories", ((columns[int(place)][0], some) for place, some in texts))
+        for name, group in groups.items():
+            put(name.capitalize(), group.items())
+        if boosters:
+            put("Boosters", (booster.values() for booster in boosters), *map(escape, boosters[0]))
     if found["untrusted"]:
-        out.print(f"To load this file you must trust these types: {cell(found['untrusted'])}")
-
-
-def _about(found: dict[str, Any]) -> dict[str, Any]:
-    """The rows of the first table: what is known, in plain words."""
-    parts = [found.get(name) for name in ("features", "calibration", "estimates")]
-    features, calibration, estimates = (part if isinstance(part, dict) else {} for part in parts)
-    names, categories = features.get("names"), features.get("categories")
-    if isinstance(names, list) and isinstance(categories, dict):
-        known = {str(place): name for place, name in enumerate(names)}
-        categories = {known.get(place, place): texts for place, texts in categories.items()}
-    plain = ("class", "format", "versions", "classes", "decisions", "costs")
-    rows = {
-        **{name: found.get(name) for name in plain},
-        "cost matrix": found.get("cost_matrix"),
-        "columns for costs": features.get("cost_columns"),
-        "features": features.get("number"),
-        "categories": categories,
-        "calibration": calibration.get("method"),
-        "temperature": calibration.get("temperature"),
-        **estimates,
-        "trained": found.get("trained"),
-        "training data": found.get("data"),
-    }
-    return {key: value for key, value in rows.items() if value not in (None, {}, [])}
+        out.print(
+            f"To load this file you must trust these types: {escape(_short(found['untrusted']))}"
+        )
 
 
 def _short(value: Any) -> str:

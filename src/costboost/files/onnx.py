@@ -295,22 +295,15 @@ def _scores(graph: _Graph, trees: Trees) -> str:
         first = graph.columns("features", [0])
         return graph("Where", graph("IsNaN", first), trees.base[None], trees.base[None])
     if not graph.exact:
-        target = np.repeat(np.arange(len(trees.roots)) % k, trees.sizes + 1)
-        return _trees(graph, trees, target, k)
-    each = _each_tree(graph, trees)
+        return _trees(graph, trees, k)
     shape = graph.constant([-1, len(trees.roots) // k, k], np.int64)
-    return _added(graph, graph("Reshape", each, shape), 0.0)
+    return _added(graph, graph("Reshape", _trees(graph, trees, len(trees.roots)), shape), 0.0)
 
 
-def _each_tree(graph: _Graph, trees: Trees) -> str:
-    """The output of every tree, (n, trees)."""
-    n = len(trees.roots)
-    return _trees(graph, trees, np.repeat(np.arange(n), trees.sizes + 1), n)
-
-
-def _trees(graph: _Graph, trees: Trees, target: Ints, n_targets: int) -> str:
-    """A node with all trees of a table, whose leaves add to targets."""
+def _trees(graph: _Graph, trees: Trees, n_targets: int) -> str:
+    """A node with all trees of a table; tree t adds to target t % n_targets."""
     values = trees.values.copy()
+    target = np.repeat(np.arange(len(trees.roots)) % n_targets, trees.sizes + 1)
     if trees.base.any():  # carried by the first tree of each score
         owner = np.repeat(np.arange(len(trees.roots)), trees.sizes + 1)
         first = owner < trees.n_scores
@@ -602,7 +595,7 @@ def _distributions(graph: _Graph, mixture: Mixture, parts: Any, d: int, owner: s
     relations = []
     for part in parts.parts:  # what each rule says, without its vote, (n, rounds)
         tables = [_table(rule, owner) for rule in part.rules]
-        says = _each_tree(graph, Trees.joined(tables, [1.0] * len(tables)))
+        says = _trees(graph, Trees.joined(tables, [1.0] * len(tables)), len(tables))
         relations.append(graph("Unsqueeze", says, axis))
     signed = graph("Concat", *relations, axis=2)  # (n, rounds, d)
     claims = graph("Add", 0.5, graph("Mul", 0.5, signed))
@@ -614,15 +607,11 @@ def _distributions(graph: _Graph, mixture: Mixture, parts: Any, d: int, owner: s
 
 def _class_votes(graph: _Graph, ensemble: Ensemble, d: int, owner: str) -> str:
     """Votes of rules that name one decision each, (n, d)."""
-    tables = [_table(rule, owner) for rule in ensemble.rules]
-    trees = Trees.joined(tables, [1.0] * len(tables))
-    target, counts = trees.values.astype(np.int64), trees.sizes + 1
-    trees = replace(trees, values=np.repeat(np.asarray(ensemble.votes, np.float64), counts))
-    if not graph.exact:
-        return _trees(graph, trees, target, d)
-    n = len(trees.roots)
-    each = _trees(graph, trees, target + d * np.repeat(np.arange(n), counts), n * d)
-    return _added(graph, graph("Reshape", each, graph.constant([-1, n, d], np.int64)), 0.0)
+    tables = []
+    for table in (_table(rule, owner) for rule in ensemble.rules):
+        named = [replace(table, values=(table.values == code) * 1.0) for code in range(d)]
+        tables.append(Trees.side_by_side(named))
+    return _scores(graph, Trees.joined(tables, ensemble.votes.tolist()))
 
 
 def _added(graph: _Graph, parts: str, start: float) -> str:

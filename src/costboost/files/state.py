@@ -44,7 +44,6 @@ _THREADS = frozenset({"n_jobs", "n_threads", "nthread", "nthreads", "num_thread"
 _MAX_THREADS = 1024
 _MAX_FEATURES = 2**21  # columns of a classifier
 _MAX_CLASSES = 2**20
-_FAULTS = (ValueError, TypeError, LookupError, AttributeError)
 
 
 # -- the classes that a file may hold -----------------------------------------------------------
@@ -247,18 +246,20 @@ def _refusal(where: str, value: Any) -> ModelFileError:
 class Decoder:
     """Rebuilds a classifier from its state and its arrays."""
 
-    # An error of a value is a ValueError that says what is wrong; the object whose attribute the
-    # value is says where.
-
     def __init__(self, arrays: bytes, trusted: frozenset[str], limits: Limits = LIMITS) -> None:
         self._data, self._place = memoryview(arrays), 0
         self._trusted, self._limits = trusted, limits
         self._built: list[tuple[Any, int]] = []  # values with a number, and their work
         self._depth = self._work = 0
+        self._path: list[str] = []  # classes and names of what is being read
 
     def root(self, state: bytes) -> Any:
         """The classifier."""
-        found = self.value(parse_json(state, "The state", self._limits))
+        values = parse_json(state, "The state", self._limits)
+        try:
+            found = self.value(values)
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise ModelFileError(f"{'.'.join(self._path) or 'The state'}: {error}") from error
         if self._place != len(self._data):
             raise ModelFileError("The end of the arrays belongs to no value of the state.")
         return found
@@ -317,12 +318,9 @@ class Decoder:
             raise ValueError(f"{items!r:.60} must be an object")
         found = {}
         for key, item in items.items():
-            try:
-                found[key] = self.value(item)
-            except ModelFileError:
-                raise
-            except _FAULTS as error:
-                raise ValueError(f"{key:.60}: {error}") from error
+            self._path.append(key[:60])
+            found[key] = self.value(item)
+            self._path.pop()
         for name in _THREADS & found.keys():
             # A process dies when it cannot start them.
             n = found[name]
@@ -407,19 +405,19 @@ class Decoder:
         if not isinstance(cls, type):
             raise ValueError(f"files hold no class {name!r:.60}")
         before = self._work
-        try:
-            if issubclass(cls, tuple):
-                items = self._items(content)
-                if len(items) != len(getattr(cls, "_fields", items)):
-                    raise ValueError("it has another number of fields")
-                return tuple.__new__(cls, items)
+        self._path.append(name)
+        if issubclass(cls, tuple):
+            items = self._items(content)
+            _need(len(items) == len(getattr(cls, "_fields", items)), "it has other fields")
+            built: Any = tuple.__new__(cls, items)
+        else:
             fields = self._dict(content)
             if issubclass(cls, CostSensitiveClassifier):
                 fields = _defaults(cls) | fields  # a parameter may be newer than the file
             _check_names(name, frozenset(fields))
             if hasattr(cls, "get_params"):
                 _check_estimator(cls, fields)
-            built: Any = cls.__new__(cls)
+            built = cls.__new__(cls)
             if "__setstate__" in vars(cls):  # it makes something that files leave out
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
@@ -427,12 +425,8 @@ class Decoder:
             else:
                 vars(built).update(fields)
             work = _work_of(name, built)
-        except ModelFileError:
-            raise
-        except _FAULTS as error:
-            raise ModelFileError(f"{name}: {error}.") from error
-        if work is not None:
-            self._work = before + work
+            self._work = self._work if work is None else before + work
+        self._path.pop()
         return built
 
 

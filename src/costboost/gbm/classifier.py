@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
     Constraint,
+    check_classes,
     check_parameters,
     check_weights,
     fingerprint,
@@ -35,7 +36,6 @@ from costboost.gbm.rows import (
     MemoryRows,
     PricedRows,
     Pricing,
-    check_classes,
     make_folds,
 )
 from costboost.gbm.train import Estimate, of_future_rows, train

@@ -490,7 +490,7 @@ def probability(scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None)
         return np.asarray(known.class_probabilities(F))
     k = 2 if known.is_binary else F.shape[1]
     costs = Costs.resolve(cost_matrix, classes=np.arange(k), owner="probability")
-    return np.asarray(known.class_probabilities(F, costs.mean_matrix))
+    return np.asarray(known.class_probabilities(F, costs.average()))
 
 
 def adapter_for(table: dict[tuple[str, str], Any], engine: str, api: str, owner: str) -> Any:

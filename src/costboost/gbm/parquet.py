@@ -24,7 +24,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import AnyArray, Bools, Floats
-from costboost._utils import is_integer
+from costboost._utils import check_classes, is_integer
 from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
 from costboost.columns.raw import RawTable
 from costboost.costs.expressions import Expression
@@ -38,7 +38,6 @@ from costboost.gbm.rows import (
     Pricing,
     Totals,
     TrainingRows,
-    check_classes,
     hold_out_rule,
     strata,
 )

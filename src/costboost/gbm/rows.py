@@ -110,15 +110,6 @@ class PricedRows:
         return PricedRows(None, costs, np.concatenate([part.weights for part in parts]))
 
 
-def check_classes(classes: AnyArray, owner: str) -> None:
-    """Raise a ValueError if there are fewer than two classes."""
-    if len(classes) < 2:
-        raise ValueError(
-            f"{owner} needs rows of at least two classes, and there is only one class: "
-            f"{classes.tolist()}."
-        )
-
-
 # --- sums -----------------------------------------------------------------------------------------
 
 

@@ -63,9 +63,8 @@ def cost_by_threshold(
     if positive is None and is_short(cost_matrix) and costs is None:
         positive = cost_matrix.get("positive")
     case = Judged(
+        owner,
         y_true,
-        None,
-        owner=owner,
         cost_matrix=cost_matrix,
         costs=costs,
         labels=labels,
@@ -147,14 +146,7 @@ def cost_curve(
     array([0.   , 0.125, 0.25 , 0.125, 0.   ])
     """
     owner = "cost_curve"
-    case = Judged(
-        y_true,
-        None,
-        owner=owner,
-        sample_weight=sample_weight,
-        positive=positive,
-        binary=True,
-    )
+    case = Judged(owner, y_true, sample_weight=sample_weight, positive=positive, binary=True)
     is_positive = case.codes == positive_index(case.classes, positive, owner)
     score = _scores(y_score, len(case.codes), owner)
     misses, alarms = _hull(is_positive, score, case.weights, owner)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import in_range, usual_exponent
+from costboost._utils import checked_weights, in_range, usual_exponent
 from costboost.costs import Costs
 from costboost.costs.forms import (
     RowCosts,
@@ -30,10 +30,10 @@ class Judged:
 
     def __init__(
         self,
-        y_true: ArrayLike,
-        y_pred: ArrayLike | None,
-        *,
         owner: str,
+        y_true: ArrayLike,
+        y_pred: ArrayLike | None = None,
+        *,
         cost_matrix: Any = None,
         costs: Any = None,
         labels: ArrayLike | None = None,
@@ -41,7 +41,6 @@ class Judged:
         sample_weight: ArrayLike | None = None,
         X: Any = None,
         positive: Any = None,
-        extra: Sequence[Any] = (),
         binary: bool = False,
         size: int | None = None,
     ) -> None:
@@ -67,11 +66,10 @@ class Judged:
             if isinstance(form, dict):
                 form = {key: aligned(value, y_true, start) for key, value in form.items()}
         form = with_positive(form, positive)
-        if positive is not None:
-            extra = [*extra, positive]
+        named = [] if positive is None else [positive]
         self.classes = (
             _classes(
-                [*truth.tolist(), *_class_labels(form, truth, decided, decisions, rows), *extra],
+                [*truth.tolist(), *_class_labels(form, truth, decided, decisions, rows), *named],
                 size or _size(form, is_rows=costs is not None),
                 owner,
             )
@@ -85,7 +83,11 @@ class Judged:
                 "label."
             )
         self.codes = _code(truth, self.classes, "y_true", "labels", owner)[truth_codes]
-        self.weights = _weights(sample_weight, len(self.codes), owner)
+        self.weights = (
+            None
+            if sample_weight is None
+            else checked_weights(sample_weight, len(self.codes), owner)
+        )
         self.costs = Costs.resolve(
             form if costs is None else None,
             None if costs is None else form,
@@ -148,35 +150,40 @@ def _unique(y: ArrayLike, name: str, owner: str) -> tuple[AnyArray, Ints]:
             "rows."
         )
     try:
-        if array.dtype.kind != "O":
-            return np.unique(array, return_inverse=True)
-        labels = array.tolist()  # hashing beats sorting Python objects tenfold
-        distinct = sorted(set(labels))
+        return distinct(array)
     except TypeError as error:
         raise ValueError(
             f"The {name!r} parameter of {owner} must hold labels of one type, got a mixture "
             f"({error}). Convert them to text."
         ) from error
-    index = {label: i for i, label in enumerate(distinct)}
-    codes = np.fromiter((index[label] for label in labels), dtype=np.intp, count=len(labels))
-    return np.array(distinct, dtype=object), codes
+
+
+def distinct(array: AnyArray, key: Callable[[Any], Any] | None = None) -> tuple[AnyArray, Ints]:
+    """Distinct values, sorted, and the index of each value among them."""
+    if array.dtype.kind != "O":
+        return np.unique(array, return_inverse=True)
+    values = array.tolist()  # hashing beats sorting Python objects tenfold
+    found = sorted(set(values), key=key)
+    index = {value: i for i, value in enumerate(found)}
+    codes = np.fromiter((index[value] for value in values), dtype=np.intp, count=len(values))
+    return np.array(found, dtype=object), codes
 
 
 def _classes(found: list[Any], size: int | None, owner: str) -> AnyArray:
     """Sort the labels found; complete a lone one if two classes are needed."""
-    distinct = set(found)
-    if size == 2 and len(distinct) == 1:
-        lone = next(iter(distinct))
+    labels = set(found)
+    if size == 2 and len(labels) == 1:
+        lone = next(iter(labels))
         if isinstance(lone, bool):
-            distinct = {False, True}
+            labels = {False, True}
         elif not isinstance(lone, str) and lone in (0, 1, -1):
-            distinct = {-1, 1} if lone == -1 else {0, 1}
+            labels = {-1, 1} if lone == -1 else {0, 1}
     try:
-        classes = sorted(distinct)
+        classes = sorted(labels)
     except TypeError as error:
         raise ValueError(
             f"{owner} found labels of different types in y_true, y_pred or the costs: "
-            f"{listed(distinct)}. Use one type everywhere."
+            f"{listed(labels)}. Use one type everywhere."
         ) from error
     if size is not None and len(classes) < size:
         raise ValueError(
@@ -210,22 +217,6 @@ def _code(values: AnyArray, known: AnyArray, name: str, others: str, owner: str)
             f"{others}=."
         )
     return np.array([places[value] for value in values.tolist()], dtype=np.intp)
-
-
-def _weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats | None:
-    if sample_weight is None:
-        return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
-    if weights.shape != (n,):
-        raise ValueError(
-            f"The 'sample_weight' parameter of {owner} must have shape ({n},), got {weights.shape}."
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ValueError(
-            f"The 'sample_weight' parameter of {owner} must be finite, >= 0 and not all 0, got "
-            f"values from {weights.min()} to {weights.max()}."
-        )
-    return weights
 
 
 def positive_index(classes: AnyArray, positive: Any, owner: str) -> int:
@@ -271,7 +262,7 @@ def epsilon(y_true: ArrayLike, y_pred: ArrayLike, *, factor: float, positive: An
         raise ValueError(
             f"The 'factor' parameter of epsilon must be a finite number >= 0, got {factor}."
         )
-    case = Judged(y_true, y_pred, owner="epsilon", positive=positive, binary=True)
+    case = Judged("epsilon", y_true, y_pred, positive=positive, binary=True)
     code = positive_index(case.classes, positive, "epsilon")
     truth, decided = case.codes == code, case.decisions == code
     return float(np.sum(~truth & decided) + factor * np.sum(truth & ~decided))
@@ -299,7 +290,7 @@ def g_mean(y_true: ArrayLike, y_pred: ArrayLike, *, positive: Any = None) -> flo
     >>> g_mean([0, 0, 1, 1], [1, 0, 1, 1])
     0.707...
     """
-    case = Judged(y_true, y_pred, owner="g_mean")
+    case = Judged("g_mean", y_true, y_pred)
     codes, decisions = case.codes, case.decisions
     if positive is not None:
         code = positive_index(case.classes, positive, "g_mean")
@@ -377,18 +368,7 @@ def total_cost(
     >>> total_cost(["fraud", "fraud"], ["accept", "review"], cost_matrix=prices, X=rows)
     94.0
     """
-    case = Judged(
-        y_true,
-        y_pred,
-        owner="total_cost",
-        cost_matrix=cost_matrix,
-        costs=costs,
-        labels=labels,
-        decisions=decisions,
-        sample_weight=sample_weight,
-        positive=positive,
-        X=X,
-    )
+    case = Judged("total_cost", **locals())
     total, exponent = _sum(case.costs.paid(case.decisions), case.weights)
     return in_full(total, exponent, "total_cost")
 
@@ -422,18 +402,7 @@ def mean_cost(
     >>> mean_cost([0, 1, 1], [1, 0, 1], cost_matrix={"fn": 5, "fp": 1})
     2.0
     """
-    case = Judged(
-        y_true,
-        y_pred,
-        owner="mean_cost",
-        cost_matrix=cost_matrix,
-        costs=costs,
-        labels=labels,
-        decisions=decisions,
-        sample_weight=sample_weight,
-        positive=positive,
-        X=X,
-    )
+    case = Judged("mean_cost", **locals())
     weights = case.weights
     if weights is not None:
         weights = in_range(weights, float(weights.max()))
@@ -494,18 +463,7 @@ def savings_score(
     >>> savings_score([0, 1], [0, 1], cost_matrix={"fn": 10, "fp": 4, "tp": 4})
     0.5
     """
-    case = Judged(
-        y_true,
-        y_pred,
-        owner="savings_score",
-        cost_matrix=cost_matrix,
-        costs=costs,
-        labels=labels,
-        decisions=decisions,
-        sample_weight=sample_weight,
-        positive=positive,
-        X=X,
-    )
+    case = Judged("savings_score", **locals())
     return case.costs.savings(case.decisions, case.weights)
 
 
@@ -553,18 +511,7 @@ def avoidable_cost_score(
     >>> avoidable_cost_score([0, 0, 0, 1], [0, 0, 1, 1], cost_matrix={"fn": 5, "fp": 1})
     0.666...
     """
-    case = Judged(
-        y_true,
-        y_pred,
-        owner="avoidable_cost_score",
-        cost_matrix=cost_matrix,
-        costs=costs,
-        labels=labels,
-        decisions=decisions,
-        sample_weight=sample_weight,
-        positive=positive,
-        X=X,
-    )
+    case = Judged("avoidable_cost_score", **locals())
     return case.costs.avoidable_share(case.decisions, case.weights)
 
 

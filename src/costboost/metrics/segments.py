@@ -12,7 +12,7 @@ from scipy.stats import t as student
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, is_missing, usual_exponent
-from costboost.metrics.money import Judged, in_full
+from costboost.metrics.money import Judged, distinct, in_full
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -109,20 +109,9 @@ def cost_by(
     >>> found.groups.tolist(), found.total_cost.tolist(), found.total
     (['web', 'shop'], [5.0, 1.0], 6.0)
     """
-    owner = "cost_by"
-    case = Judged(
-        y_true,
-        y_pred,
-        owner=owner,
-        cost_matrix=cost_matrix,
-        costs=costs,
-        labels=labels,
-        decisions=decisions,
-        sample_weight=sample_weight,
-        positive=positive,
-        X=X,
-    )
-    return segmented(case.costs.paid(case.decisions), groups, case.weights, confidence, owner)
+    given = {key: x for key, x in locals().items() if key not in ("groups", "confidence")}
+    case = Judged("cost_by", **given)
+    return segmented(case.costs.paid(case.decisions), groups, case.weights, confidence)
 
 
 def segmented(
@@ -130,9 +119,9 @@ def segmented(
     groups: ArrayLike,
     weights: Floats | None = None,
     confidence: float = 0.95,
-    owner: str = "cost_by",
 ) -> CostBySegment:
     """Costs of rows by segment."""
+    owner = "cost_by"
     if not 0 < confidence < 1:
         raise ValueError(
             f"The 'confidence' parameter of {owner} must be in (0, 1), got {confidence!r}."
@@ -149,7 +138,7 @@ def segmented(
     paid, weight = np.ldexp(paid, -unit), np.ldexp(weight, -size)
     totals = np.array([math.fsum(paid[rows] * weight[rows]) for rows in members])
     rows = np.array([float(weight[rows].sum()) for rows in members])
-    halves = [_half_width(paid[rows], weight[rows], size, confidence) for rows in members]
+    halves = [half_width(paid[rows], weight[rows], size, confidence) for rows in members]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = totals / rows
     total = math.fsum(paid * weight)
@@ -169,7 +158,7 @@ def segmented(
     )
 
 
-def _half_width(paid: Floats, weight: Floats, size: int, confidence: float) -> float:
+def half_width(paid: Floats, weight: Floats, size: int = 0, confidence: float = 0.95) -> float:
     """Half the interval of a weighted mean; a weight of 2 is a row that came twice."""
     # Weights are divided by two to the ``size``.
     mass, one = float(weight.sum()), math.ldexp(1.0, min(-size, 1000))
@@ -195,10 +184,4 @@ def _segments(groups: ArrayLike, n: int, owner: str) -> tuple[AnyArray, Ints]:
             f"The 'groups' parameter of {owner} must name a segment for every row, got {missing} "
             "missing ones. Name a segment for them or drop them."
         )
-    if array.dtype.kind == "O":
-        distinct = sorted(set(values), key=lambda value: (type(value).__name__, value))
-        index = {value: i for i, value in enumerate(distinct)}
-        codes = np.fromiter((index[value] for value in values), dtype=np.intp, count=n)
-        return np.array(distinct, dtype=object), codes
-    names, codes = np.unique(array, return_inverse=True)
-    return names, codes.astype(np.intp)
+    return distinct(array, key=lambda value: (type(value).__name__, value))

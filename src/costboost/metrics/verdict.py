@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import t as student
 
 from costboost._typing import Floats, Ints
 from costboost._words import count, money, span
 from costboost.costs import Costs
 from costboost.metrics.money import Judged
+from costboost.metrics.segments import half_width
 
 # Beyond so many times the rows at hand, a number of rows that would tell is not named.
 _MOST = 100.0
@@ -47,9 +47,8 @@ class Verdict:
         w = np.ones(len(decided)) if weights is None else weights
         constant = int((w @ costs.prices).argmin())
         rows = float(w.sum())
-        total, low, high = total_intervals(
-            w * (costs.prices[:, constant] - costs.paid(decided))
-        ).ravel()
+        gains = costs.prices[:, constant] - costs.paid(decided)
+        total, low, high = total_intervals(gains, weights).ravel()
         label = costs.decisions.tolist()[constant]
         return cls(float(total) / rows, float(low) / rows, float(high) / rows, rows, label)
 
@@ -131,8 +130,8 @@ def verdict(
 
     They pay if the 95 % interval of the money that a row saves lies above 0, and they do not if its
     upper end is at or below 0. In between these rows cannot tell yet; the verdict then says how
-    many more would. The interval is Student's, of the differences row by row; a row is one draw,
-    whatever its weight. The constant decision is the best one on these very rows, which gives it a
+    many more would. The interval is Student's, of the differences row by row; a row of weight 2
+    counts as two. The constant decision is the best one on these very rows, which gives it a
     small advantage.
 
     Parameters
@@ -154,27 +153,15 @@ def verdict(
     >>> print(found)
     The model pays: it saves 500 per 1,000 rows against ... (always 1); 95 % interval 430 to 570.
     """
-    case = Judged(
-        y_true,
-        y_pred,
-        owner="verdict",
-        cost_matrix=cost_matrix,
-        costs=costs,
-        labels=labels,
-        decisions=decisions,
-        sample_weight=sample_weight,
-        positive=positive,
-        X=X,
-    )
+    case = Judged("verdict", **locals())
     return Verdict.of(case.costs, case.decisions, case.weights)
 
 
-def total_intervals(values: Floats) -> Floats:
+def total_intervals(values: Floats, weights: Floats | None = None) -> Floats:
     """Sum of each column of draws, and the ends of its 95 % interval by Student's law: (m, 3)."""
     table = values.reshape(len(values), -1)
-    n, total = len(table), table.sum(axis=0)
-    half = np.full(len(total), np.inf)
-    if n > 1:
-        unit = np.abs(table).max() or 1.0  # squares of very large numbers would overflow
-        half = student.ppf(0.975, n - 1) * math.sqrt(n) * (table / unit).std(axis=0, ddof=1) * unit
+    w = np.ones(len(table)) if weights is None else weights
+    unit = np.abs(table).max() or 1.0  # squares of very large numbers would overflow
+    half = [unit * w.sum() * half_width(column / unit, w) for column in table.T]
+    total = (table * w[:, None]).sum(axis=0)
     return np.column_stack([total, total - half, total + half])

@@ -109,18 +109,22 @@ def headline(case: Case) -> Headline:
         ("model", "The model", case.decided),
         *(("rival", name, decided) for name, decided in case.rivals.items()),
     ]
-    paid = np.column_stack([case.spent(decided) for _, _, decided in rules])
-    units, unit, days, daily = paid, "row", None, {}
+    rows, weights = np.arange(case.n), case.weights
+    prices = np.column_stack([case.prices[rows, decided] for _, _, decided in rules])
+    units, unit, days, daily = (prices, weights), "row", None, {}
     if case.time is not None:
         day = case.time.astype("datetime64[D]").astype(np.int64)
         first, length = day.min(), int(np.ptp(day)) + 1
         days = np.arange(first, first + length).astype("datetime64[D]")
-        by_day = np.column_stack([sums(day - first, column, length) for column in paid.T])
+        by_day = np.column_stack(
+            [sums(day - first, column, length) for column in (prices.T * weights)]
+        )
         daily = {name: by_day[:, r] for r, (_, name, _) in enumerate(rules)}
         if length >= FEWEST_DAYS:
-            units, unit = by_day, "day"
+            units, unit = (by_day, np.ones(length)), "day"
     place = [key for key, _, _ in rules].index("model")
-    costs, savings = (total_intervals(part) for part in (units, units - units[:, [place]]))
+    spent, mass = units
+    costs, savings = (total_intervals(part, mass) for part in (spent, spent - spent[:, [place]]))
     found = [
         RuleCost(key, name, Range(*cost), Range(*saving), best if key == "constant" else "")
         for (key, name, _), cost, saving in zip(

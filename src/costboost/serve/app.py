@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from importlib.metadata import version
 from typing import Any
 
@@ -33,7 +32,7 @@ from starlette.requests import ClientDisconnect
 
 from costboost.serve import Settings
 from costboost.serve.page import POLICY, docs_page, start_page
-from costboost.serve.requests import Query, inlined
+from costboost.serve.requests import Query
 from costboost.serve.scoring import Reply, Service
 from costboost.serve.unpacking import ARROW, CSV, TABLES, RequestError, Unpacker
 
@@ -94,13 +93,6 @@ class Failure(BaseModel):
     error: Problem
 
 
-class Reasons(BaseModel):
-    """The base and the parts add up to the saving."""
-
-    base: float
-    parts: dict[str, float]
-
-
 class DecidedRow(BaseModel):
     """The decision of a row."""
 
@@ -109,7 +101,7 @@ class DecidedRow(BaseModel):
     expected_costs: dict[str, float] = {}
     runner_up: Any = Field(None, description="The cheapest other decision.")
     saving: float = Field(0.0, description="Cost of the runner-up minus that of the decision.")
-    explanation: Reasons | None = None
+    explanation: dict[str, Any] = Field({}, description="Base and parts add up to the saving.")
     given: dict[str, Any] = Field({}, description="Columns that the model does not use.")
 
 
@@ -188,27 +180,25 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
 
     @app.get("/docs", include_in_schema=False)
     async def docs() -> HTMLResponse:
-        document = app.openapi()
-        found = docs_page(inlined(document, document["components"]["schemas"]))
-        return HTMLResponse(found, headers={"content-security-policy": POLICY})
+        return HTMLResponse(docs_page(app.openapi()), headers={"content-security-policy": POLICY})
 
     @app.exception_handler(HTTPException)
     async def refused(_: Request, error: HTTPException) -> Response:
-        answer = _refusal(RequestError(error.status_code, str(error.detail)))
-        answer.headers.update(error.headers or {})
-        return answer
+        headers = dict(error.headers or {})
+        return _refusal(RequestError(error.status_code, str(error.detail), **headers))
 
     app.openapi = lambda: _openapi(app, settings, current.service)  # type: ignore[method-assign]
     app.add_middleware(Outermost, current=current)
     return app
 
 
-def _json(content: Any, status: int = 200, media_type: str = _JSON) -> Response:
-    return Response(to_json(content), status, media_type=media_type)
+def _json(content: Any, status: int = 200, media_type: str = _JSON, **headers: str) -> Response:
+    return Response(to_json(content), status, headers, media_type)
 
 
 def _refusal(error: RequestError) -> Response:
-    return _json(error.content, error.status)
+    content = {"error": {"field": error.field, "message": str(error)}}
+    return _json(content, error.status, **error.headers)
 
 
 # -- the OpenAPI document -----------------------------------------------------------------------
@@ -242,10 +232,13 @@ class Decider:
         self.metrics.loaded.set(self.service.loaded_at)
         self.is_draining = False
         self._load, self._loading = load, asyncio.Lock()
-        self._threads = ThreadPoolExecutor(settings.threads, thread_name_prefix="decide")
+        self._of_thread = threading.local()
+        self._threads = ThreadPoolExecutor(settings.threads, "decide", self._prepare_thread)
         self._free = threading.Semaphore(_QUEUE)
         self._held = 0  # bytes of bodies
-        self._of_thread = threading.local()
+
+    def _prepare_thread(self) -> None:
+        self._of_thread.unpack = Unpacker(self.settings.max_rows, self.settings.max_bytes)
 
     async def reload(self) -> bool:
         """Load the model file again; requests that have begun keep the old model."""
@@ -263,8 +256,7 @@ class Decider:
 
     async def decide(self, request: Request) -> Response:
         """Answer a request."""
-        headers = dict(request.scope["headers"])
-        seconds = self.settings.seconds
+        headers, seconds = dict(request.scope["headers"]), self.settings.seconds
         end, body = time.monotonic() + seconds, None
         parts: list[bytes] = []
         try:
@@ -272,20 +264,15 @@ class Decider:
                 kind = _content_type(headers)
                 body = await self._body(request, headers, parts)
                 return await self._answer(request, headers, kind, body, end)
-        except RequestError as error:
-            return _refusal(error)
         except TimeoutError:
             if body is None:
-                late = RequestError(408, f"The body did not arrive within {seconds:g} s.")
-            else:
-                late = RequestError(
-                    503, f"The answer took longer than {seconds:g} s. Send fewer rows."
-                )
-            return _refusal(late)
+                raise RequestError(408, f"The body did not arrive within {seconds:g} s.") from None
+            message = f"The answer took longer than {seconds:g} s. Send fewer rows."
+            raise RequestError(503, message) from None
         except ClientDisconnect:
-            return Response(status_code=400)
+            raise RequestError(400, "The client has gone.") from None
         finally:
-            self._held -= sum(len(part) for part in parts)
+            self._held -= sum(map(len, parts))
 
     async def _body(
         self, request: Request, headers: dict[bytes, bytes], parts: list[bytes]
@@ -321,7 +308,7 @@ class Decider:
             if kind in CSV and not hasattr(service.model, "columns_"):
                 message = "This model does not know how its columns are written: send no CSV."
                 raise RequestError(415, message, "Content-Type")
-            table = self._unpacker()(body, kind, end - time.monotonic())
+            table = self._of_thread.unpack(body, kind, end - time.monotonic())
             return service.requests.from_table(table, dict(request.query_params))
 
         if kind == _JSON and len(body) <= _SMALL:
@@ -330,12 +317,6 @@ class Decider:
                 return self._finish(service, query, wants_arrow, end)
             return await self._in_thread(lambda: self._finish(service, query, wants_arrow, end))
         return await self._in_thread(lambda: self._finish(service, read(), wants_arrow, end))
-
-    def _unpacker(self) -> Unpacker:
-        if not hasattr(self._of_thread, "unpacker"):
-            self._of_thread.unpacker = Unpacker(self.settings.max_rows, self.settings.max_bytes)
-        found: Unpacker = self._of_thread.unpacker
-        return found
 
     def _finish(self, service: Service, query: Query, wants_arrow: bool, end: float) -> Response:
         """Decide, count and write; in whatever thread this is."""
@@ -404,10 +385,14 @@ class Outermost:
             await send(message)
 
         try:
-            answer = self._refused(scope)
-            if answer is None and path == "/decide" and scope["method"] == "POST":
-                answer = await self.current.decide(Request(scope, receive))
-            await (answer or self.app)(scope, receive, counted)
+            try:
+                self._check(scope)
+                is_asked = path == "/decide" and scope["method"] == "POST"
+                asked = self.current.decide(Request(scope, receive)) if is_asked else None
+                answer: Any = self.app if asked is None else await asked
+            except RequestError as error:
+                answer = _refusal(error)
+            await answer(scope, receive, counted)
         except Exception:
             log.exception("A request to %s failed.", path)
             if not status:
@@ -416,32 +401,26 @@ class Outermost:
         finally:
             self.current.metrics.request(path, status or 499, time.perf_counter() - begin)
 
-    def _refused(self, scope: Any) -> Response | None:
-        """The answer to foreign host names and wrong tokens."""
+    def _check(self, scope: Any) -> None:
+        """Refuse foreign host names and wrong tokens."""
         headers = dict(scope["headers"])
         if b"content-length" in headers and b"transfer-encoding" in headers:
             # A proxy may read the one and this service the other, and disagree where it ends.
             message = "A request has a Content-Length or a Transfer-Encoding, not both."
-            answer = _refusal(RequestError(400, message, "Content-Length"))
-            answer.headers["connection"] = "close"
-            return answer
+            raise RequestError(400, message, "Content-Length", connection="close")
         if self._hosts:
             host = headers.get(b"host", b"").lower()
             name = host if host.endswith(b"]") else host.rpartition(b":")[0] or host
             if name not in self._hosts:
-                return _refusal(RequestError(
+                raise RequestError(
                     421, "The service does not answer under this host name. Start it with "
                     "--allow-host NAME to allow one.", "Host",
-                ))  # fmt: skip
+                )  # fmt: skip
         if self._token is not None and scope["path"] not in _OPEN:
             kind, _, value = headers.get(b"authorization", b"").partition(b" ")
-            given = kind.lower() + b" " + value.strip()
-            if not hmac.compare_digest(given, self._token):
+            if not hmac.compare_digest(kind.lower() + b" " + value.strip(), self._token):
                 message = "Send the bearer token: Authorization: Bearer TOKEN."
-                answer = _refusal(RequestError(401, message, "Authorization"))
-                answer.headers["www-authenticate"] = "Bearer"
-                return answer
-        return None
+                raise RequestError(401, message, "Authorization", **{"www-authenticate": "Bearer"})
 
 
 # -- metrics ------------------------------------------------------------------------------------
@@ -456,40 +435,27 @@ class Metrics:
     # can add up all of them.
 
     def __init__(self) -> None:
-        self.registry = registry = CollectorRegistry()
-        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
-        self.requests = counter("costboost_requests", "Requests answered.", ["path", "status"])
-        self.seconds = Histogram(
-            "costboost_request_seconds",
-            "Time from the head of a request to the end of its answer.",
-            ["path"],
-            buckets=_SECONDS,
-            registry=registry,
-        )
-        self.rows = counter("costboost_rows", "Rows decided.")
-        self.decisions = counter("costboost_decisions", "Rows that got a decision.", ["decision"])
+        self.registry = CollectorRegistry()
+
+        def made(kind: Any, name: str, text: str, *labels: str, **more: Any) -> Any:
+            return kind(f"costboost_{name}", text, labels, registry=self.registry, **more)
+
+        self.requests = made(Counter, "requests", "Requests answered.", "path", "status")
+        text = "Time from the head of a request to the end of its answer."
+        self.seconds = made(Histogram, "request_seconds", text, "path", buckets=_SECONDS)
+        self.rows = made(Counter, "rows", "Rows decided.")
+        self.decisions = made(Counter, "decisions", "Rows that got a decision.", "decision")
         # Profits are negative costs, so these sums may fall.
-        self.cost = gauge(
-            "costboost_expected_cost_sum",
-            "Expected cost of the decisions, added up.",
-            ["decision"],
-            multiprocess_mode="sum",
-        )
-        self.saving = gauge(
-            "costboost_saving_sum",
-            "Expected saving against the runner-up, added up.",
-            multiprocess_mode="sum",
-        )
-        self.unusual = counter(
-            "costboost_unusual_rows",
-            "Rows with costs a million times those of the model; no sum has them.",
-        )
-        self.reloads = counter("costboost_reloads", "Reloads of the model file.", ["result"])
-        self.loaded = gauge(
-            "costboost_model_loaded_timestamp_seconds",
-            "When the model was loaded, by the worker that did so last.",
-            multiprocess_mode="max",
-        )
+        text, summed = "Expected cost of the decisions, added up.", {"multiprocess_mode": "sum"}
+        self.cost = made(Gauge, "expected_cost_sum", text, "decision", **summed)
+        text = "Expected saving against the runner-up, added up."
+        self.saving = made(Gauge, "saving_sum", text, **summed)
+        text = "Rows with costs a million times those of the model; no sum has them."
+        self.unusual = made(Counter, "unusual_rows", text)
+        self.reloads = made(Counter, "reloads", "Reloads of the model file.", "result")
+        text = "When the model was loaded, by the worker that did so last."
+        latest = {"multiprocess_mode": "max"}
+        self.loaded = made(Gauge, "model_loaded_timestamp_seconds", text, **latest)
         self._children: dict[tuple[str, int], tuple[Any, Any]] = {}
 
     def request(self, path: str, status: int, seconds: float) -> None:

@@ -20,7 +20,7 @@ from costboost.columns import ColumnError
 from costboost.columns.raw import RawTable, as_texts
 from costboost.costs import Expression, scenarios
 from costboost.costs.expressions import ExpressionError
-from costboost.costs.forms import Reader, columns_of, varies
+from costboost.costs.forms import Reader, varies
 from costboost.decisions import allocate
 from costboost.decisions.explain import cheapest_other
 from costboost.serve.requests import LARGEST, PASSED, Query, Requests
@@ -76,16 +76,10 @@ class Service:
         self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
         self.has_probabilities = hasattr(model, "predict_proba")
         self.can_explain = hasattr(model, "explain") and len(self.decisions) > 1
-        # Rows as the model's columns read them save building and checking a data frame, which takes
-        # longer than the trees of a single row. A function in cost_matrix, and an estimator inside
-        # a wrapper, want the frame or the array.
-        self.is_direct = hasattr(model, "columns_") and (
-            not varies(model.cost_matrix) or bool(columns_of(model.cost_matrix))
-        )
         # Expressions over columns are read once, instead of at every request.
         self._cells: AnyArray | None = None
-        can_weigh = self.is_direct and self.has_probabilities and model.risk == "expected"
-        if can_weigh and varies(model.cost_matrix):
+        can_weigh = hasattr(model, "columns_") and self.has_probabilities
+        if can_weigh and model.risk == "expected" and varies(model.cost_matrix):
             reader = Reader(self.classes, owner=type(model).__name__, decisions=self.decisions)
             cells, _ = reader.cells(scenarios(model.cost_matrix).expected)
             self._cells = np.vectorize(
@@ -142,13 +136,9 @@ class Service:
                 found.append((*self.model._answer(X, costs), costs))
             except (ColumnError, ExpressionError) as error:
                 if error.row is None:
-                    self._refuse_infinite(part)
                     raise
                 cell = part.place(error.row, error.column)
                 raise RequestError(422, str(error)[:1000], cell) from None
-            except ValueError:
-                self._refuse_infinite(part)
-                raise
         codes = np.concatenate([one[0] for one in found])
         if found[0][3] is None:
             return Reply(codes)
@@ -169,35 +159,15 @@ class Service:
 
     def _read(self, query: Query) -> Any:
         """The rows as the model takes them."""
-        known = self.columns
-        if not hasattr(self.model, "columns_") and known.columns:
-            import pandas as pd
-
-            raw = {column.name: query.rows[column.name] for column in known}
-            listed = {
-                name: values if isinstance(values, list) else values.to_pylist()
-                for name, values in raw.items()
-            }
-            return pd.DataFrame(listed)
-        rows = known.read(query.rows, "The request", query.first)
-        if not known.columns:
+        rows = self.columns.read(query.rows, "The request", query.first)
+        if not self.columns.columns:
             return rows.matrix()
-        if self.is_direct:
+        # Typed rows save a booster a data frame, which takes longer than the trees of one row.
+        if hasattr(self.model, "columns_"):
             return rows
         import pandas as pd
 
-        names = [column.name for column in known if column.name in query.rows]
-        return pd.DataFrame({name: rows[name] for name in names})
-
-    def _refuse_infinite(self, query: Query) -> None:
-        """Say which cell is infinite, if that is why the model has refused the rows."""
-        rows = RawTable(query.rows)
-        for column in self.columns.used:
-            if column.kind in ("number", "boolean"):
-                infinite = np.isinf(column.values(rows[column.name]))
-                if infinite.any():
-                    place = query.place(int(infinite.argmax()), column.name)
-                    raise RequestError(422, f"{column.name!r} must be finite or null.", place)
+        return pd.DataFrame({one.name: _listed(query.rows[one.name]) for one in self.columns})
 
     def _unseen(self, query: Query) -> dict[str, list[str]]:
         """Categories that training has not seen, by column."""

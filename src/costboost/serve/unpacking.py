@@ -30,10 +30,9 @@ _START = 60.0  # seconds that a new process may take to import what it needs
 class RequestError(Exception):
     """A request that cannot be answered; the message goes to the client."""
 
-    def __init__(self, status: int, message: str, field: str | None = None) -> None:
+    def __init__(self, status: int, message: str, field: str | None = None, **headers: str) -> None:
         super().__init__(message)
-        self.status = status
-        self.content = {"error": {"field": field, "message": message}}
+        self.status, self.field, self.headers = status, field, headers
 
 
 def too_many(max_rows: int, field: str = "rows") -> RequestError:

@@ -26,14 +26,14 @@ from costboost._utils import (
     FOLDS,
     N_JOBS,
     Constraint,
+    check_classes,
     check_parameters,
     check_weights,
     checked_labels,
     fit_at_once,
     one_of,
 )
-from costboost.columns.columns import Columns, TypedRows, look
-from costboost.columns.raw import as_csr, check_table, has_columns, is_sparse
+from costboost.columns.raw import check_table
 from costboost.errors import CollapseWarning
 from costboost.estimator import CostSensitiveClassifier
 
@@ -189,9 +189,11 @@ class MinCostClassifier(CostSensitiveClassifier):
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
         check_parameters(self)
         owner = type(self).__name__
-        target = str(getattr(y, "name", None) or "")
-        labels = checked_labels(y, owner)
-        rows, y, codes = check_rows(self, X, labels)
+        if self.estimator is None:
+            rows, y = self._read_training(X, y, missing=True, sparse_rows=True)
+            codes = self._learn_classes(y)
+        else:
+            rows, y, codes = check_rows(self, X, checked_labels(y, owner))
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(codes), owner)
@@ -199,20 +201,11 @@ class MinCostClassifier(CostSensitiveClassifier):
         self.__dict__.update(state)
         model = self._model(len(codes))
         arguments: dict[str, Any] = dict(hand_on_weights(model, weights, owner))
-        if self.estimator is None:
-            if not hasattr(self, "n_features_in_"):
-                raise ValueError(
-                    f"Expected 2D array as X of {owner}, got one of shape {np.shape(X)}. Use "
-                    "X.reshape(-1, 1) for a single feature."
-                )
-            self.columns_ = Columns.of_array(self.n_features_in_)
-            if has_columns(X):
-                self.columns_ = self._learn_columns(look(X, self.columns), target)
-            rows = self._rows_for_model(X)
-            if self.columns_.categorical and isinstance(model, LGBMClassifier):
-                arguments["categorical_feature"] = self.columns_.categorical
-                if get_config()["enable_metadata_routing"]:
-                    model.set_fit_request(categorical_feature=True)
+        is_default = self.estimator is None and isinstance(model, LGBMClassifier)
+        if is_default and self.columns_.categorical:
+            arguments["categorical_feature"] = self.columns_.categorical
+            if get_config()["enable_metadata_routing"]:
+                model.set_fit_request(categorical_feature=True)
         with warnings.catch_warnings():
             # A model that favours one class may still rank the rows; the decisions count.
             warnings.simplefilter("ignore", CollapseWarning)
@@ -273,8 +266,10 @@ class MinCostClassifier(CostSensitiveClassifier):
             A column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        is_usual = self.estimator is None
-        rows = self._rows_for_model(X) if is_usual else check_features(self, X)
+        if self.estimator is None:
+            rows = self._read(X, missing=True, sparse_rows=True)
+        else:
+            rows = check_features(self, X)
         try:
             proba = np.asarray(self.estimator_.predict_proba(rows), dtype=np.float64)
         except MemoryError:
@@ -288,17 +283,6 @@ class MinCostClassifier(CostSensitiveClassifier):
                 "rows. Scale or clip the columns of X, or pass another estimator."
             )
         return proba
-
-    def _rows_for_model(self, X: Any) -> Any:
-        """X as numbers, for the default estimator."""
-        if isinstance(X, TypedRows):
-            return X.matrix()
-        if self.columns_.columns and has_columns(X):
-            return self.columns_.encode(self._by_name(X), f"X of {type(self).__name__}")
-        check_table(X, type(self).__name__)
-        self._check_has_names(X)
-        X = check_features(self, X)
-        return as_csr(X) if is_sparse(X) else X  # it warns about sparse arrays
 
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
         return None, self.predict_proba(X)  # the costs decide, never a score
@@ -336,8 +320,6 @@ def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
     """Check y and the shape of X, and set ``classes_``; the rest of X is left to the estimator."""
     # Returns X, the labels and their indices into ``classes_``.
     owner = type(classifier).__name__
-    if y is None:
-        raise ValueError(f"{owner} requires y to be passed, but the target y is None.")
     check_table(X, owner)
     validate_data(classifier, X, skip_check_array=True)
     if getattr(classifier, "n_features_in_", None) == 0:
@@ -350,18 +332,8 @@ def check_rows(classifier: Any, X: Any, y: Any) -> tuple[Any, AnyArray, Ints]:
     check_classification_targets(labels)
     X, labels = indexable(X, labels)
     classifier.classes_, codes = np.unique(labels, return_inverse=True)
-    k = len(classifier.classes_)
-    if k < 2:
-        raise ValueError(
-            f"{owner} needs rows of two classes or more; y has {k} class"
-            f"{'es' if k != 1 else ''}: {classifier.classes_.tolist()}."
-        )
-    if k > 2 and not get_tags(classifier).classifier_tags.multi_class:
-        # Worded so that scikit-learn's checks recognise it.
-        raise ValueError(
-            f"Only binary classification is supported by {owner}. The type of the target has {k} "
-            f"classes: {classifier.classes_.tolist()[:10]}."
-        )
+    is_binary = not get_tags(classifier).classifier_tags.multi_class
+    check_classes(classifier.classes_, owner, binary=is_binary)
     return X, labels, codes
 
 

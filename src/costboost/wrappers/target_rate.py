@@ -23,17 +23,17 @@ from sklearn.model_selection import (
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.metaestimators import available_if
 
-from costboost._typing import AnyArray, Bools, Floats
+from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import (
     FOLDS,
     N_JOBS,
     Constraint,
     check_parameters,
     check_weights,
+    checked_labels,
     fit_at_once,
     integer,
     number,
-    optional_share,
     share,
 )
 from costboost.costs.labels import positive_code
@@ -166,9 +166,9 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     """
 
     _rules: ClassVar[Mapping[str, Constraint]] = {
-        "detection_rate": optional_share(),
-        "false_alarm_rate": optional_share(),
-        "delta": optional_share(),
+        "detection_rate": share(optional=True),
+        "false_alarm_rate": share(optional=True),
+        "delta": share(optional=True),
         "cv": FOLDS,
         "n_trials": integer(1),
         "tol": number(0),
@@ -226,31 +226,30 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
 
     def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> None:
         check_parameters(self)
+        owner = type(self).__name__
         if (self.detection_rate is None) == (self.false_alarm_rate is None):
             raise ValueError(
-                f"{type(self).__name__} needs exactly one named rate; got detection_rate="
+                f"{owner} needs exactly one named rate; got detection_rate="
                 f"{self.detection_rate!r} and false_alarm_rate={self.false_alarm_rate!r}. Name the "
                 "one that must be met and leave the other to the classifier."
             )
-        X, labels, _ = check_rows(self, X, y)
-        self._positive_index = self._find_positive()
-        weights = None
-        if sample_weight is not None:
-            weights = check_weights(sample_weight, len(labels), type(self).__name__)
-        rng = check_random_state(self.random_state)
-        seed = int(rng.randint(np.iinfo(np.int32).max))
+        X, labels, _ = check_rows(self, X, checked_labels(y, owner))
+        self._positive_index = 1
+        if self.positive is not None or self.classes_.dtype.kind not in "biuf":
+            self._positive_index = positive_code(self.positive, self.classes_, "positive", owner)
+        weights = check_weights(sample_weight, len(labels), owner)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         model = self._model(seed)
         cost_parameter = self._cost_parameter(model)
-        held: tuple[Any, AnyArray, Bools] | None = None
+        held: tuple[Any, AnyArray] | None = None
         if self.delta is not None:
-            mass = np.ones(len(labels)) if weights is None else weights
-            X, X_held, labels, held_labels, mass, held_mass = train_test_split(
-                X, labels, mass, test_size=self.held_out, stratify=labels, random_state=seed
+            X, X_held, labels, held_labels, weights, mass = train_test_split(
+                X, labels, weights, test_size=self.held_out, stratify=labels, random_state=seed
             )
-            weights = None if weights is None else mass
-            held = X_held, held_labels, held_mass > 0
-            self._check_enough(held_labels, held_mass > 0)
-        arguments = hand_on_weights(model, weights, type(self).__name__)
+            held = X_held, np.where(mass > 0, self._is_positive(held_labels), -1)
+            self._check_enough(held[1])
+        given = None if sample_weight is None else weights
+        arguments = hand_on_weights(model, given, owner)
         with warnings.catch_warnings():
             # A search passes through ratios at which one class takes all rows; only the outcome
             # counts.
@@ -262,7 +261,15 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         self.threshold_: float | None = None
         if held is not None:
             self._set_threshold(*held)
-        self._warn_if_collapsed(X)
+        decisions = self.predict(X)
+        if (decisions == decisions[0]).all():
+            warnings.warn(
+                f"{owner} predicts class {decisions.tolist()[0]!r} for every training row. The "
+                "named rate may ask too much of the estimator: name a looser one, or give the "
+                "estimator more rows.",
+                CollapseWarning,
+                stacklevel=4,
+            )
 
     def _model(self, seed: int | None = None) -> Any:
         """The estimator, unfitted."""
@@ -272,12 +279,6 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         from costboost.algorithms.landesa2012 import AdaBoostCClassifier
 
         return AdaBoostCClassifier(estimator="stump", random_state=seed)
-
-    def _find_positive(self) -> int:
-        classes = self.classes_
-        if self.positive is None and classes.dtype.kind in "biuf":
-            return 1
-        return positive_code(self.positive, classes, "positive", type(self).__name__)
 
     def _cost_parameter(self, model: Any) -> str | None:
         """Name of the estimator's parameter that takes the costs; None if it takes none."""
@@ -304,19 +305,25 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     def _is_positive(self, labels: AnyArray) -> Bools:
         return np.asarray(labels == self.classes_[self._positive_index], dtype=np.bool_)
 
+    @property
+    def _limit(self) -> tuple[int, float]:
+        """Whether the named rate is about positives, and the largest share of errors on them."""
+        if self.detection_rate is not None:
+            return 1, 1 - self.detection_rate
+        return 0, float(self.false_alarm_rate or 0.0)
+
     def _search(
         self,
         model: Any,
         cost_parameter: str,
         X: Any,
         y: AnyArray,
-        weights: Floats | None,
+        mass: Floats,
         arguments: dict[str, Floats],
         seed: int,
     ) -> None:
         """Bisect the cost ratio on a log scale, and leave the best one in `model`."""
         positive = self._is_positive(y)
-        mass = np.ones(len(y)) if weights is None else weights
         if not (mass[positive].any() and mass[~positive].any()):
             raise ValueError(
                 f"sample_weight of {type(self).__name__} leaves only one class with weights above "
@@ -327,97 +334,79 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         if isinstance(splitter, int):
             splitter = StratifiedKFold(splitter, shuffle=True, random_state=seed)
         folds = list(check_cv(splitter, y, classifier=True).split(X, y))
+        about = self.detection_rate is not None
+        named = float(self.detection_rate or self.false_alarm_rate or 0.0)
         # Around the odds of the classes, where the two classes weigh the same.
         centre = math.log10(mass[~positive].sum() / mass[positive].sum())
         low, high = centre - _DECADES, centre + _DECADES
-        trials: list[tuple[float, float, float]] = []  # ratio, detection and false-alarm rate
-        for _ in range(self.n_trials):
+        # What a trial has to spare, its false-alarm and detection rates, its ratio.
+        trials: list[tuple[float, float, float, float]] = []
+        p = self._positive_index
+        while len(trials) < self.n_trials:
             middle = 0.5 * (low + high)
-            model.set_params(**{cost_parameter: self._matrix(10.0**middle)})
-            flagged = self._is_positive(
-                cross_val_predict(model, X, y, cv=folds, n_jobs=self.n_jobs, params=arguments)
-            )
-            detected, alarmed = (
+            matrix = np.zeros((2, 2))
+            matrix[p, 1 - p], matrix[1 - p, p] = 10.0**middle, 1.0
+            model.set_params(**{cost_parameter: matrix})
+            decided = cross_val_predict(model, X, y, cv=folds, n_jobs=self.n_jobs, params=arguments)
+            flagged = self._is_positive(decided)
+            alarmed, detected = (
                 float(np.average(flagged[part], weights=mass[part]))
-                for part in (positive, ~positive)
+                for part in (~positive, positive)
             )
-            trials.append((10.0**middle, detected, alarmed))
-            spare = self._spare(trials[-1])
+            spare = detected - named if about else named - alarmed
+            trials.append((spare, alarmed, detected, 10.0**middle))
             if 0 <= spare <= self.tol:
                 break
             # Met with room: towards the better other rate. Not met: away from it.
-            if (spare >= 0) == (self.detection_rate is not None):
+            if (spare >= 0) == about:
                 high = middle
             else:
                 low = middle
         # Of the trials that meet the rate, the one whose other rate is best; else the nearest.
-        met = [trial for trial in trials if self._spare(trial) >= 0]
-        if not met:
-            best = max(trials, key=self._spare)
-        elif self.detection_rate is not None:
-            best = min(met, key=lambda trial: trial[2])
-        else:
-            best = max(met, key=lambda trial: trial[1])
-        ratio, self.detection_rate_, self.false_alarm_rate_ = best
+        met = [trial for trial in trials if trial[0] >= 0]
+        best = max(trials)
+        if met:
+            best = min(met, key=lambda trial: trial[1] if about else -trial[2])
+        _, self.false_alarm_rate_, self.detection_rate_, ratio = best
         if not met and self.delta is None:  # else the threshold sees to the rate
             warnings.warn(
                 f"{type(self).__name__} met the named rate at none of {len(trials)} cost ratios; "
-                f"the nearest, {ratio:.3g}, gives a detection rate of {best[1]:.3f} and a "
-                f"false-alarm rate of {best[2]:.3f}. Name a looser rate, raise n_trials, use an "
-                "estimator that fits the training rows less closely, or set delta.",
+                f"the nearest, {ratio:.3g}, gives a detection rate of {self.detection_rate_:.3f} "
+                f"and a false-alarm rate of {self.false_alarm_rate_:.3f}. Name a looser rate, "
+                "raise n_trials, use an estimator that fits the training rows less closely, or "
+                "set delta.",
                 ConvergenceWarning,
                 stacklevel=5,
             )
-        model.set_params(**{cost_parameter: self._matrix(ratio)})
+        matrix[p, 1 - p] = ratio
+        model.set_params(**{cost_parameter: matrix})
         self.cost_ratio_ = ratio
-
-    def _spare(self, trial: tuple[float, float, float]) -> float:
-        """By how much a trial is better than the named rate; negative if it is worse."""
-        if self.detection_rate is not None:
-            return trial[1] - self.detection_rate
-        return float(self.false_alarm_rate or 0.0) - trial[2]
-
-    @property
-    def _limit(self) -> float:
-        """The largest share of errors on the class that the named rate is about."""
-        return float(
-            self.false_alarm_rate or 0.0 if self.detection_rate is None else 1 - self.detection_rate
-        )
-
-    def _matrix(self, ratio: float) -> Floats:
-        """Costs, truth by decision: a miss `ratio`, a false alarm 1."""
-        p = self._positive_index
-        matrix = np.zeros((2, 2))
-        matrix[p, 1 - p], matrix[1 - p, p] = ratio, 1.0
-        return matrix
 
     # -- the threshold --------------------------------------------------------------------------
 
-    def _set_threshold(self, X: Any, y: AnyArray, counted: Bools) -> None:
-        """Put the threshold on the scores of the held-out rows that count."""
-        scores, positive = self._scores(X)[counted], self._is_positive(y[counted])
-        limit = self._limit
-        delta = float(self.delta or 0.0)
-        if self.detection_rate is None:
-            self.threshold_ = order_threshold(scores[~positive], limit, delta)
-        else:
-            # A miss must have a score below the order statistic: detection at the statistic itself.
-            statistic = -order_threshold(-scores[positive], limit, delta)
-            self.threshold_ = float(np.nextafter(statistic, -np.inf))
+    def _set_threshold(self, X: Any, truth: Ints) -> None:
+        """Put the threshold on the scores of held-out rows: 1 positive, 0 negative, -1 left out."""
+        scores, (about, limit) = self._scores(X), self._limit
+        # Towards the errors: low scores of positives, high scores of negatives.
+        side = -1.0 if about else 1.0
+        threshold = side * order_threshold(
+            side * scores[truth == about], limit, float(self.delta or 0.0)
+        )
+        # A miss must have a score below the order statistic: detection at the statistic itself.
+        self.threshold_ = float(np.nextafter(threshold, -np.inf)) if about else threshold
         flagged = scores > self.threshold_
-        self.detection_rate_ = float(flagged[positive].mean()) if positive.any() else math.nan
-        self.false_alarm_rate_ = (
-            float(flagged[~positive].mean()) if not positive.all() else math.nan
+        self.false_alarm_rate_, self.detection_rate_ = (
+            float(flagged[truth == one].mean()) if (truth == one).any() else math.nan
+            for one in (0, 1)
         )
 
-    def _check_enough(self, y: AnyArray, counted: Bools) -> None:
+    def _check_enough(self, truth: Ints) -> None:
         """Refuse too few held-out rows before anything is fitted."""
-        about_positives = self.detection_rate is not None
-        n = int((self._is_positive(y[counted]) == about_positives).sum())
-        limit, delta = self._limit, float(self.delta or 0.0)
+        about, limit = self._limit
+        n, delta = int((truth == about).sum()), float(self.delta or 0.0)
         if order_rank(n, limit, delta) > n:
-            index = self._positive_index if about_positives else 1 - self._positive_index
-            rate = "detection_rate" if about_positives else "false_alarm_rate"
+            index = self._positive_index if about else 1 - self._positive_index
+            rate = "detection_rate" if about else "false_alarm_rate"
             raise ValueError(
                 f"{type(self).__name__} holds out {n} rows of class "
                 f"{self.classes_.tolist()[index]!r}, and "
@@ -433,17 +422,6 @@ class TargetRateClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             scores = np.asarray(self.estimator_.decision_function(X), dtype=np.float64)
             return scores if p == 1 else -scores
         return np.asarray(self.estimator_.predict_proba(X)[:, p], dtype=np.float64)
-
-    def _warn_if_collapsed(self, X: Any) -> None:
-        decisions = self.predict(X)
-        if (decisions == decisions[0]).all():
-            warnings.warn(
-                f"{type(self).__name__} predicts class {decisions.tolist()[0]!r} for every "
-                "training row. The named rate may ask too much of the estimator: name a looser "
-                "one, or give the estimator more rows.",
-                CollapseWarning,
-                stacklevel=5,
-            )
 
     # -- predict --------------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from costboost._utils import (
     Constraint,
     check_parameters,
     integer,
-    optional_share,
+    share,
 )
 from costboost.algorithms import AsymmetricAdaBoostClassifier
 from costboost.decisions.guarantee import order_threshold
@@ -370,13 +370,13 @@ class CascadeClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     # down to ``false_alarm_rate``, or when fewer than ``min_negatives`` false alarms are left.
 
     _rules: ClassVar[Mapping[str, Constraint]] = {
-        "detection_rate": optional_share(),
-        "false_alarm_rate": optional_share(),
-        "delta": optional_share(),
+        "detection_rate": share(optional=True),
+        "false_alarm_rate": share(optional=True),
+        "delta": share(optional=True),
         "cv": FOLDS,
         "n_trials": integer(1),
         "n_jobs": N_JOBS,
-        "validation": optional_share(),
+        "validation": share(optional=True),
         "copies": integer(0),
         "carry": BOOLEAN,
     }

@@ -40,9 +40,10 @@ def start_page() -> str:
 
 def docs_page(document: dict[str, Any]) -> str:
     """The OpenAPI document for people."""
+    types = document["components"]["schemas"]
     operations = [
         _operation(method, path, operation)
-        for path, methods in document["paths"].items()
+        for path, methods in _inlined(document["paths"], types).items()
         for method, operation in methods.items()
     ]
     return Template(_part("docs.html")).substitute(
@@ -50,6 +51,17 @@ def docs_page(document: dict[str, Any]) -> str:
         version=escape(str(document["info"]["version"])),
         operations="".join(operations),
     )
+
+
+def _inlined(part: Any, types: dict[str, Any]) -> Any:
+    """A document without references."""
+    if isinstance(part, list):
+        return [_inlined(one, types) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return _inlined(types[part["$ref"].rpartition("/")[2]], types)
+    return {key: _inlined(one, types) for key, one in part.items()}
 
 
 def _operation(method: str, path: str, operation: dict[str, Any]) -> str:

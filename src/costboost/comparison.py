@@ -1,0 +1,1057 @@
+"""Any classifiers beside each other, in money: `compare`, behind the command and the benchmarks.
+
+Five classifiers of scikit-learn beside ours, on a file of your own::
+
+    import pandas as pd
+    from sklearn import ensemble, linear_model, naive_bayes
+    import costboost
+    costs = {"fn": "value", "fp": 5, "positive": "yes"}  # a missed churner costs what it is worth
+    others = [linear_model.LogisticRegression(max_iter=1000), naive_bayes.GaussianNB(),
+              ensemble.RandomForestClassifier(), ensemble.ExtraTreesClassifier(),
+              ensemble.HistGradientBoostingClassifier()]
+    methods = [costboost.CostBoostClassifier(), *others]
+    print(costboost.compare(methods, pd.read_csv("customers.csv"), target="churned", costs=costs))
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import get_tags
+
+from costboost._typing import AnyArray, Floats, Ints
+from costboost._utils import as_frame, check_weights, checked_labels, fingerprint, progress_bar
+from costboost._utils import versions as installed
+from costboost.columns import Columns, TableError
+from costboost.columns.raw import has_columns, is_sparse
+from costboost.costs import Costs
+from costboost.costs.forms import expressions_in, is_frame
+from costboost.metrics import (
+    Verdict,
+    corrected_t_interval,
+    corrected_t_test,
+    critical_difference,
+    friedman_test,
+    holm,
+    mean_ranks,
+    wilcoxon_test,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+__all__ = ["Comparison", "Fold", "compare"]
+
+OWNER = "costboost.compare"
+TIE = 0.001
+"""Scores closer than this are called equal."""
+LEVEL = 0.05
+_PACKAGES = ("costboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "catboost")
+
+
+class Fold(NamedTuple):
+    """Training and test rows of one split, as a function among the ``estimators`` gets them.
+
+    Attributes
+    ----------
+    X, X_test : tables
+        The rows as they were given.
+    numbers, numbers_test : arrays of shape (n, p)
+        The same as numbers: categories as codes (``categorical`` says which columns), missing
+        values as NaN.
+    y : array of shape (n,)
+        Classes of the training rows.
+    costs, costs_test : Costs
+        What decisions cost on the rows. The truth of the test rows is not in it; if their costs are
+        not known when deciding, it is the mean costs of the training rows.
+    sample_weight : array of shape (n,) or None
+        Weights of the training rows.
+    categorical : list of int
+        Columns of ``numbers`` that are categories.
+    seed : int
+        Seed of the split.
+    """
+
+    X: Any
+    X_test: Any
+    numbers: Any
+    numbers_test: Any
+    y: AnyArray
+    costs: Costs
+    costs_test: Costs
+    sample_weight: Floats | None
+    categorical: list[int]
+    seed: int
+
+    def cheapest(self, proba: Any, classes: Any = None) -> AnyArray:
+        """The decisions of least expected cost on the test rows.
+
+        Parameters
+        ----------
+        proba : array of shape (n_test, k)
+            Probabilities of the classes.
+        classes : array of shape (k,), optional
+            The classes of its columns; by default all classes, sorted.
+
+        Returns
+        -------
+        array of shape (n_test,)
+            Labels of decisions.
+        """
+        told, known = self.costs_test, np.asarray(proba, dtype=np.float64)
+        if classes is not None:  # a class that is missing in the training rows has probability 0
+            known = np.zeros((len(known), len(told.classes)))
+            known[:, np.searchsorted(told.classes, classes)] = proba
+        return np.asarray(told.decisions[told.decide(known)])
+
+    def right(self, labels: Any) -> AnyArray:
+        """The cheapest decisions, if the rows were of these classes, by mean costs.
+
+        Parameters
+        ----------
+        labels : array of shape (n,)
+            Classes.
+
+        Returns
+        -------
+        array of shape (n,)
+            Labels of decisions.
+        """
+        best = self.costs.average(self.sample_weight).argmin(axis=1)
+        return np.asarray(self.costs.decisions[best[np.searchsorted(self.costs.classes, labels)]])
+
+
+def compare(
+    estimators: Mapping[str, Any] | Sequence[Any],
+    data: Any,
+    *,
+    target: str | None = None,
+    costs: Any = None,
+    costs_known: bool = True,
+    splits: Any = 5,
+    metrics: Mapping[str, Callable[[Any, Any], float]] | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
+    columns: Mapping[str, str] | Columns | None = None,
+    train_sizes: Sequence[float] = (1.0,),
+    staged: bool = False,
+    n_jobs: int | None = None,
+    random_state: int = 0,
+    results: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+) -> Comparison:
+    """Compare classifiers by what their decisions cost on rows they have not seen.
+
+    A classifier with a ``cost_matrix`` (those of this library, or a pipeline that ends with one)
+    is told the costs, unless it has some of its own. Any other classifier is trained without costs;
+    the decision of least expected cost is taken by its ``predict_proba``. If it has none, the right
+    decision of the class that it predicts is taken. It gets the columns as numbers: categories
+    one-hot, missing values as medians unless its tags allow NaN. A pipeline gets the rows as they
+    are, as does a classifier whose tags say that it takes categories or texts.
+
+    Parameters
+    ----------
+    estimators : mapping of str to classifier or function, or list of classifiers
+        The methods. They are cloned; a ``random_state`` of None becomes the seed of the split. A
+        function gets a `Fold` and returns a decision for each test row: a rule of thumb, or a model
+        that has no scikit-learn interface.
+    data : (X, y), (X, y, costs), frame, data set, or mapping of str to any of these
+        The rows. A frame needs ``target``; a data set has attributes ``X`` and ``y``, and may have
+        ``costs`` or ``cost_matrix``, as those of `costboost.datasets`.
+    target : str, optional
+        Column of the truth, if the data are frames.
+    costs : array, frame, mapping, callable or None
+        What decisions cost, in any form that ``cost_matrix`` or ``costs`` of a classifier take.
+    costs_known : bool, default=True
+        Whether the costs of a single row are known when it is decided. If not, methods that decide
+        by probabilities go by the mean costs of the training rows.
+    splits : int, splitter, list of pairs, or mapping of label to pair, default=5
+        An integer is that many folds: stratified, or by ``groups``. Pairs are row numbers to train
+        on and to test on.
+    metrics : mapping of str to callable, optional
+        More columns of the result: functions of the truth and the decisions.
+    sample_weight, groups : array of shape (n,), optional
+        Weights of the rows, and groups that folds keep together; for one data set.
+    columns : mapping of name to kind, or Columns, optional
+        What columns are, as in `CostBoostClassifier`.
+    train_sizes : sequence of float, default=(1.0,)
+        Shares of the training rows to train on, for the curve of cost by training size.
+    staged : bool, default=False
+        Whether to measure the cost after each round of classifiers that have ``staged_predict``.
+    n_jobs : int or None, default=None
+        Processes of joblib.
+    random_state : int, default=0
+        Seed of the folds and of the classifiers.
+    results : path, optional
+        File that keeps what is finished: the same call goes on where a killed one stopped, and a
+        call with more methods or data adds to it.
+    progress : bool, default=True
+        Whether to show a bar, in a terminal.
+
+    Returns
+    -------
+    Comparison
+        A row per data set, split and method, with tables, tests and pictures.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> import costboost
+    >>> from costboost.datasets import make_fraud
+    >>> methods = {
+    ...     "CostBoost": costboost.CostBoostClassifier(effort="fast"),
+    ...     "forest": RandomForestClassifier(50),
+    ...     "logistic": LogisticRegression(max_iter=1000),
+    ...     "review above 100": lambda fold: (fold.X_test[:, 0] > 100).astype(int),
+    ... }
+    >>> found = costboost.compare(methods, make_fraud(1000, random_state=0), splits=2)
+    >>> table = found.table()  # the best rank first
+    >>> sorted(table.index)
+    ['CostBoost', 'forest', 'logistic', 'review above 100']
+    >>> list(table)
+    ['rank', 'savings', 'score', 'mean_cost', 'fit_seconds']
+    """
+    methods = _named(estimators)
+    told = (target, costs, costs_known, splits, sample_weight, groups, columns, random_state)
+    named = _by_name(data, sample_weight, groups)
+    tables = [_read(name, one, *told) for name, one in named.items()]
+    kept = _Kept(None if results is None else Path(results), seed=random_state, staged=staged)
+    found: dict[tuple[str, ...], dict[str, Any]] = {}
+    tasks = []
+    for table in tables:
+        for split, pair in table.pairs.items():
+            for size in train_sizes:
+                for name, method in methods.items():
+                    key = (table.name, split, f"{size:g}", name)
+                    known = kept.get(key, table, method)
+                    if known is None:
+                        tasks.append((key, table, *pair, size, method, staged, random_state))
+                    else:
+                        found[key] = known
+    failures: dict[str, str] = {}
+    run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
+    with progress_bar() as bar:
+        bar.disable = bar.disable or not progress
+        bar.live.transient = True
+        line = bar.add_task(
+            "compare", total=len(tasks) + len(found), completed=len(found), state=""
+        )
+        by_name = {table.name: table for table in tables}
+        for key, row in run(delayed(_measured)(*task) for task in tasks):
+            bar.update(line, advance=1, state=f"{key[-1]}, {key[0]}")
+            if "error" in row:
+                failures.setdefault(key[-1], row["error"])
+                continue
+            kept.put(key, by_name[key[0]], methods[key[-1]], row)
+            found[key] = row
+    return Comparison(tables, list(methods), found, failures, dict(metrics or {}))
+
+
+# -- the rows -----------------------------------------------------------------------------------
+
+
+class Table:
+    """Rows with their truth, costs and splits."""
+
+    def __init__(
+        self, name: str, X: Any, y: AnyArray, costs: Any, weights: Floats | None, columns: Any,
+        costs_known: bool = True,
+    ) -> None:  # fmt: skip
+        self.name, self.X, self.y, self.weights, self.form = name, X, y, weights, costs
+        self.classes, codes = np.unique(y, return_inverse=True)
+        self.kinds = None if isinstance(columns, Columns) else columns
+        if not isinstance(columns, Columns):
+            columns = Columns.learn(X, columns) if has_columns(X) else None
+        self.columns: Columns | None = columns
+        self.pairs: dict[str, tuple[Ints, Ints]] = {}
+        X = columns.read(X, name) if columns is not None and expressions_in(costs) else X
+        as_rows = (is_frame(costs) and len(costs) == len(y)) or isinstance(costs, np.ndarray | list)
+        self.known = Costs.resolve(
+            None if as_rows else costs, costs if as_rows else None, classes=self.classes,
+            n_samples=len(y), X=X, codes=codes, owner=OWNER,
+        )  # fmt: skip
+        # Costs of single rows that no column tells are handed to `fit` and `predict`.
+        by_columns = callable(costs) or bool(expressions_in(costs))
+        self.row_costs: Floats | None = None
+        if self.known.is_per_row and not by_columns:
+            self.row_costs = self.known.prices if self.known.matrix is None else self.known.matrix
+        # Prices under the truth cannot be known when deciding.
+        self.tells = costs_known and self.known.matrix is not None
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    @cached_property
+    def numbers(self) -> Any:
+        """The features as numbers, categories as codes."""
+        return self.X if self.columns is None else self.columns.encode(self.X, self.name)
+
+    @cached_property
+    def prints(self) -> dict[str, str]:
+        """Hashes of the rows and of what decisions cost on them."""
+        weights = () if self.weights is None else self.weights
+        found = {"rows": (self.X, self.y), "costs": (self.known.prices, weights)}
+        return {topic: fingerprint(*arrays)[:16] for topic, arrays in found.items()}
+
+    def fold(self, train: Ints, test: Ints, seed: int) -> Fold:
+        known, weights = self.known.take(train), self.weights
+        weights = None if weights is None else weights[train]
+        told = Costs(known.classes, known.average(weights), known.decisions)
+        return Fold(
+            taken(self.X, train), taken(self.X, test), taken(self.numbers, train),
+            taken(self.numbers, test), self.y[train], known,
+            self.known.take(test).unknown if self.tells else told, weights,
+            [] if self.columns is None else self.columns.categorical, seed,
+        )  # fmt: skip
+
+
+def taken(X: Any, rows: Ints) -> Any:
+    """Some rows of a table."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+
+
+def _named(estimators: Any) -> dict[str, Any]:
+    if isinstance(estimators, Mapping):
+        found = {str(name): one for name, one in estimators.items()}
+    else:
+        found = {type(one).__name__.removesuffix("Classifier"): one for one in estimators}
+        if len(found) < len(estimators):
+            raise ValueError(
+                "The 'estimators' parameter of compare has two classifiers of one class. Name "
+                'them: {"shallow": ..., "deep": ...}.'
+            )
+    for name, one in found.items():
+        if isinstance(one, type) or not (callable(one) or hasattr(one, "fit")):
+            raise TypeError(
+                f"The 'estimators' parameter of compare must hold classifiers or functions, got "
+                f"{one!r} as {name!r}. Pass an object, such as LogisticRegression()."
+            )
+    if not found:
+        raise ValueError("The 'estimators' parameter of compare is empty. Name a classifier.")
+    return found
+
+
+def _by_name(data: Any, *of_one: Any) -> dict[str, Any]:
+    if not isinstance(data, Mapping) or hasattr(data, "X") or is_frame(data):
+        return {str(getattr(data, "name", "data")): data}
+    if any(one is not None for one in of_one):
+        raise ValueError(
+            "sample_weight and groups of compare are for one data set, and there are "
+            f"{len(data)}. Compare on each of them apart."
+        )
+    return {str(name): one for name, one in data.items()}
+
+
+def _read(
+    name: str, data: Any, target: Any, costs: Any, costs_known: bool, splits: Any, weights: Any,
+    groups: Any, columns: Any, seed: int,
+) -> Table:  # fmt: skip
+    """A table, checked."""
+    if is_frame(data):
+        if target is None or target not in data.columns:
+            raise ValueError(
+                f"The 'target' parameter of compare must name the column of the truth, one of "
+                f"{list(data.columns)}; got {target!r}."
+            )
+        y = np.asarray(data[target])
+        X = data.drop(columns=[target]) if hasattr(data, "iloc") else data.drop(target)
+    elif hasattr(data, "X") and hasattr(data, "y"):
+        X, y = data.X, data.y
+        own = getattr(data, "costs", None)
+        own = getattr(data, "cost_matrix", None) if own is None else own
+        costs = own if costs is None else costs
+    elif isinstance(data, tuple | list) and len(data) in (2, 3):
+        X, y, costs = (*data, costs) if len(data) == 2 else data
+    else:
+        raise TypeError(
+            f"The 'data' parameter of compare must be (X, y), (X, y, costs), a frame with target=, "
+            f"a data set, or a mapping of names to these; got {type(data).__name__}."
+        )
+    y = np.asarray(checked_labels(y, OWNER))
+    if isinstance(X, list):
+        X = np.asarray(X)
+    if len(y) != X.shape[0]:
+        raise ValueError(f"X of {name} has {X.shape[0]} rows and y {len(y)}. Take the same rows.")
+    if weights is not None:
+        weights = check_weights(weights, len(y), OWNER)
+    table = Table(name, X, y, costs, weights, columns, costs_known)
+    if not costs_known and table.known.is_per_row and table.row_costs is None:
+        raise ValueError(
+            "costs_known=False of compare is for costs of single rows in arrays; these costs are "
+            "computed from columns of X, so every row tells them. Drop those columns, and pass the "
+            "costs as an array."
+        )
+    table.pairs = {str(label): pair for label, pair in _pairs(table, splits, groups, seed)}
+    return table
+
+
+def _pairs(table: Table, splits: Any, groups: Any, seed: int) -> Iterator[tuple[Any, Any]]:
+    from sklearn.model_selection import GroupKFold, StratifiedKFold
+
+    if isinstance(splits, int):
+        if groups is not None:
+            splits = GroupKFold(splits)
+        else:
+            fewest = np.unique(table.y, return_counts=True)[1].min()
+            if fewest < splits:
+                raise ValueError(
+                    f"The rarest class of {table.name} has {fewest} rows, too few for {splits} "
+                    f"folds. Use splits={max(2, int(fewest))}, or gather more rows."
+                )
+            splits = StratifiedKFold(splits, shuffle=True, random_state=seed)
+    if hasattr(splits, "split"):
+        splits = splits.split(np.zeros(len(table)), table.y, groups)
+    found = splits.items() if isinstance(splits, Mapping) else enumerate(splits)
+    for label, (train, test) in found:
+        yield label, (np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp))
+
+
+# -- one method on one split --------------------------------------------------------------------
+
+
+def _measured(
+    key: tuple[str, ...], table: Table, train: Ints, test: Ints, size: float, method: Any,
+    staged: bool, seed: int,
+) -> tuple[tuple[str, ...], dict[str, Any]]:  # fmt: skip
+    """What a method decides on the test rows of a split, or why it cannot."""
+    if size < 1.0:
+        train = _share(table.y, train, size, seed)
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            labels, facts = decide(method, table, train, test, seed, staged)
+            codes = codes_of(table.known.decisions, labels, len(test))
+        except MemoryError:
+            raise
+        except Exception as error:
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            return key, {"error": said[:300]}
+    return key, {"decided": codes, "n_train": len(train), "n_test": len(test), **facts}
+
+
+def _share(y: AnyArray, train: Ints, size: float, seed: int) -> Ints:
+    """A share of each class, at least two rows."""
+    rng = np.random.default_rng(seed)
+    parts = [rng.permutation(train[y[train] == label]) for label in np.unique(y[train])]
+    return np.sort(np.concatenate([p[: max(2, round(size * len(p)))] for p in parts]))
+
+
+def decide(
+    method: Any, table: Table, train: Ints, test: Ints, seed: int, staged: bool = False
+) -> tuple[Any, dict[str, Any]]:
+    """Train a method; its decisions on the test rows, and what else is worth keeping."""
+    fold = table.fold(train, test, seed)
+    start = processor_seconds()
+    if not hasattr(method, "fit"):
+        said = method(fold)
+        labels, facts = said if isinstance(said, tuple) else (said, {})
+        return labels, {"fit_seconds": processor_seconds() - start, **facts}
+    model = clone(method)
+    known = model.get_params()
+    if known.get("random_state", 0) is None:
+        model.set_params(random_state=seed)
+    place = _place_of_costs(model)
+    if place is None:
+        model, rows, tested = _prepared(model, fold)
+    else:
+        rows, tested = fold.X, fold.X_test
+        if table.row_costs is None and known[place] is None:
+            model.set_params(**{place: table.form})
+        if known.get("columns", 0) is None and table.kinds:
+            model.set_params(columns=table.kinds)
+    given: dict[str, Any] = {}
+    before = place.removesuffix("cost_matrix") if place else _last_step(model)
+    if table.row_costs is not None and place is not None:
+        given[f"{before}costs"] = table.row_costs[train]
+    if fold.sample_weight is not None:
+        given[f"{before}sample_weight"] = fold.sample_weight
+    model.fit(rows, fold.y, **given)
+    facts = {"fit_seconds": processor_seconds() - start}
+    start = processor_seconds()
+    if place is None and hasattr(model, "predict_proba"):
+        labels = fold.cheapest(model.predict_proba(tested), model.classes_)
+    elif place is None:
+        labels = fold.right(model.predict(tested))
+    elif table.tells and table.row_costs is not None and hasattr(model, "_known_when_deciding"):
+        told = model._known_when_deciding(table.row_costs[test], len(test))
+        labels = model.predict(tested, costs=told)
+    else:
+        labels = model.predict(tested)
+    facts["predict_seconds"] = processor_seconds() - start
+    rounds = getattr(model, "n_iter_", None)
+    if isinstance(rounds, int | np.integer):
+        facts["rounds"] = int(rounds)
+    if hasattr(model, "estimated_score_"):
+        facts["estimated"] = [float(value) for value in model.estimated_score_]
+    if staged and place is not None and hasattr(model, "staged_predict"):
+        judged = table.known.take(test)
+        facts["by_round"] = [
+            float(judged.paid(codes_of(judged.decisions, one, len(test))).mean())
+            for one in model.staged_predict(tested)
+        ]
+    return labels, facts
+
+
+def _place_of_costs(model: Any) -> str | None:
+    """The parameter that takes the costs, in a pipeline that of its last step; None without one."""
+    prefix = _last_step(model)
+    return f"{prefix}cost_matrix" if f"{prefix}cost_matrix" in model.get_params() else None
+
+
+def _last_step(model: Any) -> str:
+    return f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
+
+
+def _prepared(model: Any, fold: Fold) -> tuple[Any, Any, Any]:
+    """A classifier without costs, and the rows as it takes them."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.impute import SimpleImputer
+    from sklearn.preprocessing import OneHotEncoder
+
+    tags = get_tags(model).input_tags
+    takes_all = isinstance(model, Pipeline) or tags.categorical or tags.string
+    if takes_all or is_sparse(fold.X):
+        return model, fold.X, fold.X_test
+    has_gaps = not tags.allow_nan and bool(np.isnan(np.asarray(fold.numbers, dtype=float)).any())
+    has_gaps |= not tags.allow_nan and bool(np.isnan(fold.numbers_test.astype(float)).any())
+    if fold.categorical or has_gaps:
+        numbers = [j for j in range(fold.numbers.shape[1]) if j not in set(fold.categorical)]
+        filled = SimpleImputer(strategy="median", keep_empty_features=True)
+        codes = OneHotEncoder(handle_unknown="ignore", max_categories=50, sparse_output=False)
+        encoder = make_column_transformer(
+            (codes, fold.categorical), (filled if has_gaps else "passthrough", numbers)
+        )
+        model = make_pipeline(encoder, model)
+    return model, fold.numbers, fold.numbers_test
+
+
+def codes_of(decisions: AnyArray, labels: Any, n: int) -> Ints:
+    """Positions of labels among the decisions."""
+    given = np.asarray(labels).ravel().tolist()
+    places = {label: code for code, label in enumerate(decisions.tolist())}
+    if len(given) != n or any(label not in places for label in given):
+        raise ValueError(
+            f"It must decide each of the {n} test rows, for one of {decisions.tolist()[:10]}; got "
+            f"{len(given)} decisions, among them {sorted(map(str, set(given)))[:10]}."
+        )
+    return np.array([places[label] for label in given], dtype=np.intp)
+
+
+def processor_seconds() -> float:
+    """Processor time of this process and of the child processes that have ended."""
+    spent = os.times()
+    return time.process_time() + spent.children_user + spent.children_system
+
+
+# -- going on where a call was stopped ----------------------------------------------------------
+
+
+class _Kept:
+    """What is finished, in a file: a line of JSON for the versions, then one for each split."""
+
+    def __init__(self, path: Path | None, **settings: Any) -> None:
+        self.path, self.settings, self.found = path, settings, {}
+        if path is None:
+            return
+        about = {"versions": installed(*_PACKAGES)}
+        lines: list[Any] = []
+        try:
+            if path.exists():
+                if not cut_half_line(path, '{"costboost compare": '):
+                    raise ValueError("another kind of file")
+                lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+            self.found = {tuple(key): row for key, row in lines[1:]}
+        except (ValueError, TypeError) as error:
+            raise TableError(
+                f"{path} is not a results file of costboost compare. Delete the file, or choose "
+                "another path."
+            ) from error
+        before = lines[0]["costboost compare"] if lines else about
+        changed = sorted(topic for topic in about if before.get(topic) != about[topic])
+        if changed:
+            raise self._of_another(", ".join(changed))
+        if not lines:
+            self._write({"costboost compare": about})
+
+    def _of_another(self, what: str) -> TableError:
+        return TableError(
+            f"{self.path}: these results of costboost compare are of another question: other "
+            f"{what}. Delete the file to start anew, or choose another path."
+        )
+
+    def get(self, key: tuple[str, ...], table: Table, method: Any) -> dict[str, Any] | None:
+        """A finished row of this very question."""
+        row = self.found.get(key)
+        if row is None:
+            return None
+        about, now = row["about"], self._about(key, table, method)
+        changed = [topic for topic in now if about[topic] != now[topic]]
+        if changed:
+            raise self._of_another(f"{', '.join(changed)} ({key[-1]} on {key[0]})")
+        row = {name: value for name, value in row.items() if name != "about"}
+        return {**row, "decided": np.array(row["decided"], dtype=np.intp)}
+
+    def _about(self, key: tuple[str, ...], table: Table, method: Any) -> dict[str, Any]:
+        name = repr(method) if hasattr(method, "fit") else getattr(method, "__name__", "function")
+        split = fingerprint(*table.pairs[key[1]])[:16]
+        return {**table.prints, "split": split, "method": name, **self.settings}
+
+    def put(self, key: tuple[str, ...], table: Table, method: Any, row: Mapping[str, Any]) -> None:
+        if self.path is not None:
+            decided = row["decided"].tolist()
+            self._write(
+                [key, {**row, "about": self._about(key, table, method), "decided": decided}]
+            )
+
+    def _write(self, line: Any) -> None:
+        assert self.path is not None
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise OSError(
+                error.errno,
+                f"The results of costboost compare cannot be written: {error.strerror or error}. "
+                "What was finished before is still in the file. Free the disk, or choose another "
+                "path",
+                str(self.path),
+            ) from error
+
+
+def cut_half_line(path: Path, start: str) -> bool:
+    """Cut off the half line that a killed run has left; False if a file does not begin so."""
+    # Files of other kinds are not touched: the path may be a slip.
+    content, begin = path.read_bytes(), start.encode()
+    if not (content.startswith(begin) or begin.startswith(content)):
+        return False
+    os.truncate(path, content.rfind(b"\n") + 1)
+    return True
+
+
+# -- the result ---------------------------------------------------------------------------------
+
+
+class Comparison:
+    """What methods paid on rows that they had not seen; made by `costboost.compare`.
+
+    Attributes
+    ----------
+    methods : list of str
+        The methods that were measured, in the order given.
+    rows : list of dict
+        A row per data set, split, size of the training set and method: ``mean_cost``;
+        ``savings``, 1 - cost / cost of the best constant decision (NaN where that is not defined);
+        ``score``, the share of the avoidable cost; your ``metrics``; processor seconds of training
+        and of deciding; numbers of rows and rounds.
+    failures : dict of str to str
+        Methods that failed on some split, and why. They have no rank.
+    best : str
+        The method of the smallest mean rank.
+    """
+
+    def __init__(
+        self,
+        tables: Sequence[Table],
+        methods: Sequence[str],
+        found: Mapping[tuple[str, ...], Mapping[str, Any]],
+        failures: Mapping[str, str],
+        metrics: Mapping[str, Callable[[Any, Any], float]],
+    ) -> None:
+        self.failures = dict(failures)
+        self.methods = [name for name in methods if any(key[-1] == name for key in found)]
+        if not self.methods:
+            raise ValueError(
+                "No method could be measured: "
+                + "; ".join(f"{name}: {why}" for name, why in failures.items())
+            )
+        self.rows: list[dict[str, Any]] = []
+        self._tables = {table.name: table for table in tables}
+        self._decided: dict[str, dict[str, dict[str, Ints]]] = {}
+        for table in tables:
+            for key, row in found.items():
+                data, split, size, method = key
+                if data == table.name:
+                    self.rows.append(self._row(table, key, row, metrics))
+                    if float(size) == 1.0:
+                        own = self._decided.setdefault(data, {}).setdefault(method, {})
+                        own[split] = row["decided"]
+
+    @staticmethod
+    def _row(
+        table: Table, key: tuple[str, ...], row: Mapping[str, Any], metrics: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        data, split, size, method = key
+        rows = table.pairs[split][1]
+        known, codes = table.known.take(rows), row["decided"]
+        weights = None if table.weights is None else table.weights[rows]
+        savings = float("nan")
+        with suppress(ValueError):  # savings are not always defined; costs are
+            savings = known.savings(codes, weights)
+        facts = {name: value for name, value in row.items() if name != "decided"}
+        truth, decided = table.y[rows], known.decisions[codes]
+        return {
+            "data": data, "split": split, "train_size": float(size), "method": method,
+            "mean_cost": float(np.average(known.paid(codes), weights=weights)),
+            "savings": savings, "score": known.avoidable_share(codes, weights),
+            **{name: float(metric(truth, decided)) for name, metric in metrics.items()}, **facts,
+        }  # fmt: skip
+
+    # -- tables ---------------------------------------------------------------------------------
+
+    def to_frame(self) -> pd.DataFrame:
+        """All rows as a pandas frame."""
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        return as_frame({name: [row.get(name) for row in self.rows] for name in names}, OWNER)
+
+    def scores(self, measure: str = "score") -> pd.DataFrame:
+        """Means over the splits: a row per data set, a column per method; NaN where one failed.
+
+        Parameters
+        ----------
+        measure : str, default="score"
+            A column of the rows.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The means. Of a single data set, a row per split.
+        """
+        whole = self._whole()
+        wide = whole.pivot_table(index=["data", "split"], columns="method", values=measure)
+        wide = wide.reindex(columns=self.methods)
+        if len(self._tables) == 1:
+            return wide.droplevel("data")
+        means = wide.groupby(level="data", sort=False)
+        return means.mean().where(means.count().eq(means.size(), axis=0))
+
+    def _whole(self) -> pd.DataFrame:
+        """The rows of all training rows."""
+        frame: Any = self.to_frame()
+        return frame.query("train_size == train_size.max()")  # type: ignore[no-any-return]
+
+    def table(self) -> pd.DataFrame:
+        """A line per method: mean rank, savings, score, cost and processor seconds.
+
+        Ranks are by the score on each data set (of a single one: on each split), 1 = best, among
+        methods that finished everything. The cost is left out where data sets differ.
+
+        Returns
+        -------
+        pandas.DataFrame
+            The table, the best rank first.
+        """
+        whole = self._whole()
+        means = whole.groupby("method", sort=False)
+        found = means[["savings", "score"]].mean()
+        if len(self._tables) == 1:
+            found["mean_cost"] = means["mean_cost"].mean()
+        found["fit_seconds"] = means["fit_seconds"].mean()
+        found.insert(0, "rank", self.ranks())
+        return found.sort_values(["rank", "score"], ascending=[True, False])
+
+    def ranks(self) -> pd.Series:
+        """Mean rank of each method that finished everything, 1 = best."""
+        table = self.scores().dropna(axis=1)
+        values = [1.0] if table.shape[1] == 1 else mean_ranks(table, lower_is_better=False)
+        return as_frame({"rank": values}, OWNER).set_index(table.columns)["rank"].sort_values()
+
+    @property
+    def best(self) -> str:
+        """The method of the smallest mean rank."""
+        return str(self.ranks().index[0])
+
+    def __str__(self) -> str:
+        sets = f"{len(self._tables)} data sets" if len(self._tables) > 1 else "1 data set"
+        failed = "".join(f"\nfailed: {name} ({why})" for name, why in self.failures.items())
+        return f"{len(self.methods)} methods on {sets}\n{self.table().round(4)}{failed}"
+
+    def _repr_html_(self) -> str:
+        return str(self.table().round(4).to_html())
+
+    def to_latex(self) -> str:
+        """The table of `table` as a LaTeX tabular.
+
+        Returns
+        -------
+        str
+            The tabular, for the package booktabs; the best value of each column is bold.
+        """
+        table: Any = self.table()
+        smaller = {"rank", "mean_cost", "fit_seconds"}
+        best = {c: table[c].min() if c in smaller else table[c].max() for c in table}
+        signs = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_{}"})
+        lines = [" & ".join(["method", *table]).translate({ord("_"): " "}), r"\midrule"]
+        for name, row in table.iterrows():
+            cells = ["" if np.isnan(row[c]) else f"{row[c]:.3f}" for c in table]
+            bold = [
+                rf"\textbf{{{cell}}}" if row[c] == best[c] else cell
+                for c, cell in zip(table, cells, strict=True)
+            ]
+            lines.append(" & ".join([str(name).translate(signs), *bold]))
+        body = "\n".join(line if line.startswith("\\") else rf"{line} \\" for line in lines)
+        head = rf"\begin{{tabular}}{{l{'r' * table.shape[1]}}}"
+        return f"{head}\n\\toprule\n{body}\n\\bottomrule\n\\end{{tabular}}"
+
+    # -- tests ----------------------------------------------------------------------------------
+
+    def friedman(self) -> float:
+        """Friedman's p: whether any of the methods differ over the data sets (or splits).
+
+        Returns
+        -------
+        float
+            The p-value; of two methods, that of Wilcoxon's test.
+        """
+        table = self.scores().dropna(axis=1).to_numpy()
+        if table.shape[1] < 3:
+            return wilcoxon_test(table[:, 0] - table[:, -1])
+        return friedman_test(table)
+
+    def critical_difference(self, alpha: float = LEVEL) -> float:
+        """Least difference of mean ranks that Nemenyi's test calls significant.
+
+        Parameters
+        ----------
+        alpha : float, default=0.05
+            Chance of a false alarm among all pairs.
+
+        Returns
+        -------
+        float
+            The critical difference.
+        """
+        table = self.scores().dropna(axis=1)
+        return critical_difference(table.shape[1], len(table), alpha)
+
+    def duel(self, ours: str, theirs: str) -> pd.DataFrame:
+        """One method against another on each data set, over the splits that both finished.
+
+        Parameters
+        ----------
+        ours, theirs : str
+            The methods.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By data set: the mean ``difference`` of the scores, the half-width ``error`` of its
+            95 % interval and ``p``, by Nadeau and Bengio's corrected t-test over the splits, and
+            ``p_holm``, corrected for the number of data sets.
+        """
+        return duel(self._whole(), ours, theirs)
+
+    def against(self, ours: str | None = None) -> pd.DataFrame:
+        """One method against each of the others.
+
+        Parameters
+        ----------
+        ours : str, optional
+            The method; by default the best one.
+
+        Returns
+        -------
+        pandas.DataFrame
+            By method: data sets won, tied (scores within 0.001) and lost, the mean
+            ``difference`` of the scores; ``better`` and ``worse`` count data sets with p < 0.05 by
+            the corrected t-test after Holm's correction; ``p`` is Wilcoxon's over the data sets (of
+            a single one: that of the t-test), ``p_holm`` is corrected for the number of methods.
+        """
+        ours = self.best if ours is None else ours
+        lines: dict[str, dict[str, Any]] = {}
+        for name in self.methods:
+            found = self.duel(ours, name)
+            if name == ours or found.empty:
+                continue
+            gap, sure = found["difference"], found["p_holm"] < LEVEL
+            p = wilcoxon_test(gap) if len(self._tables) > 1 else found["p"].iloc[0]
+            lines[name] = {
+                "won": (gap > TIE).sum(), "tied": (gap.abs() <= TIE).sum(),
+                "lost": (gap < -TIE).sum(), "difference": gap.mean(),
+                "better": (sure & (gap > 0)).sum(), "worse": (sure & (gap < 0)).sum(), "p": p,
+            }  # fmt: skip
+        frame = as_frame(lines, OWNER).T.infer_objects()
+        return frame.assign(p_holm=holm(frame["p"])) if lines else frame
+
+    def standings(self) -> list[Standing]:
+        """Total costs on one data set, compared row by row.
+
+        Every row is compared with itself: the interval is that of the sum of the differences from
+        the cheapest method, by the normal law, 95 % for all lines at once (Bonferroni). A group has
+        the cheapest method that is in no earlier one, and all later methods whose difference from
+        it may be 0.
+
+        Returns
+        -------
+        list of Standing
+            The methods, the cheapest first.
+        """
+        return rank(self.paid())
+
+    def paid(self) -> dict[str, Floats]:
+        """What each method paid on each held-out row of a single data set, times its weight."""
+        return {name: costs.paid(codes) * weights for name, (costs, codes, weights) in self._one()}
+
+    def verdicts(self) -> dict[str, Verdict]:
+        """Whether the decisions of each method pay, on a single data set."""
+        return {name: Verdict.of(*found) for name, found in self._one()}
+
+    def savings(self) -> dict[str, float]:
+        """Savings of each method on all held-out rows of a single data set, where defined."""
+        found: dict[str, float] = {}
+        for name, (costs, codes, weights) in self._one():
+            with suppress(ValueError):
+                found[name] = float(costs.savings(codes, weights))
+        return found
+
+    def _one(self) -> Iterator[tuple[str, tuple[Costs, Ints, Floats]]]:
+        """Methods that finished all splits of the only data set: costs, decisions, weights."""
+        if len(self._tables) > 1:
+            raise ValueError(
+                f"Rows are compared one by one on a single data set, and there are "
+                f"{len(self._tables)}. Use table() and against()."
+            )
+        (table,) = self._tables.values()
+        tested = np.concatenate([test for _, test in table.pairs.values()])
+        if len(np.unique(tested)) < len(tested):
+            raise ValueError(
+                "Rows are compared one by one if each is tested once, and these splits test some "
+                "of them again. Use folds (splits=5), or table() and against()."
+            )
+        costs = table.known.take(tested)
+        weights = np.ones(len(tested)) if table.weights is None else table.weights[tested]
+        for name, decided in self._decided[table.name].items():
+            if name not in self.failures:
+                codes = np.concatenate([decided[split] for split in table.pairs])
+                yield name, (costs, codes, weights)
+
+    # -- pictures -------------------------------------------------------------------------------
+
+    def plot(self, kind: str = "ranks", ax: Axes | None = None) -> Axes:
+        """Draw the comparison.
+
+        Parameters
+        ----------
+        kind : {"ranks", "cost", "rounds", "sizes"}, default="ranks"
+            Mean ranks with Nemenyi's critical difference; total cost on one data set with
+            intervals; score by number of boosting rounds (of one data set, the mean cost), which
+            needs ``staged=True``; score by number of training rows, which needs ``train_sizes``.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        matplotlib Axes
+            The picture.
+        """
+        from costboost.plots import comparison as draw
+
+        if kind == "ranks":
+            gap = self.critical_difference()
+            return draw.ranks(self.ranks(), gap, len(self.scores()), self.friedman(), ax)
+        if kind == "cost":
+            return draw.standings(self.standings(), ax)
+        if kind == "rounds":
+            curves = self._by_round()
+            return draw.lines(curves, "boosting rounds", "mean cost of a held-out row", ax)
+        if kind == "sizes":
+            by_size = self.to_frame().groupby(["method", "train_size"])[["n_train", "score"]]
+            means = by_size.mean()
+            curves = {
+                name: (means.loc[name]["n_train"], means.loc[name]["score"])
+                for name in self.methods
+            }
+            return draw.lines(curves, "training rows", "share of the avoidable cost saved", ax)
+        raise ValueError(
+            f"The 'kind' parameter of plot must be ranks, cost, rounds or sizes; got {kind!r}."
+        )
+
+    def _by_round(self) -> dict[str, tuple[Any, Any]]:
+        """Mean cost after each round, over all splits; a method that stopped keeps its last."""
+        found: dict[str, list[Floats]] = {}
+        for row in self.rows:
+            if row.get("by_round"):
+                found.setdefault(row["method"], []).append(np.array(row["by_round"]))
+        if not found:
+            raise ValueError("There are no costs by round. Call compare(..., staged=True).")
+        curves = {}
+        for name, parts in found.items():
+            longest = max(map(len, parts))
+            padded = [np.pad(part, (0, longest - len(part)), mode="edge") for part in parts]
+            curves[name] = (np.arange(1, longest + 1), np.mean(padded, axis=0))
+        return curves
+
+
+def duel(rows: pd.DataFrame, ours: str, theirs: str) -> pd.DataFrame:
+    """`Comparison.duel` from rows with data, split, method, score, n_train and n_test."""
+    pair = rows[rows["method"].isin((ours, theirs))]
+    wide = pair.pivot_table(index=["data", "split"], columns="method", values="score")
+    if not {ours, theirs} <= set(wide):
+        wide = wide.reindex(columns=[ours, theirs])
+    found: dict[str, list[Any]] = {"data": [], "difference": [], "error": [], "p": []}
+    for data, gaps in (wide[ours] - wide[theirs]).dropna().groupby(level="data", sort=False):
+        sizes = rows[rows["data"] == data]
+        ratio, values = float(sizes["n_test"].sum() / sizes["n_train"].sum()), gaps.to_numpy()
+        line = (data, values.mean(), corrected_t_interval(values, ratio),
+                corrected_t_test(values, ratio))  # fmt: skip
+        for column, value in zip(found.values(), line, strict=True):
+            column.append(value)
+    found["p_holm"] = list(holm(found["p"]))
+    return as_frame(found, OWNER).set_index("data")
+
+
+class Standing(NamedTuple):
+    """One line of a comparison on one data set."""
+
+    name: str
+    cost: float
+    more: float
+    low: float
+    high: float
+    group: int
+
+
+def rank(costs: Mapping[str, Floats]) -> list[Standing]:
+    """Sort by cost, with paired intervals and groups that are not distinguishable."""
+    from scipy.stats import norm
+
+    names, paid = list(costs), np.column_stack(list(costs.values()))
+    n, m = paid.shape
+    order = np.argsort(paid.sum(axis=0), kind="stable").tolist()
+    z = float(norm.ppf(1 - 0.025 / max(1, m - 1)))
+
+    def differences(first: int) -> tuple[Floats, Floats]:
+        gaps = paid - paid[:, [first]]
+        return gaps.sum(axis=0), z * np.sqrt(n) * gaps.std(axis=0, ddof=1)
+
+    groups: dict[int, int] = {}
+    for leader in order:
+        if leader in groups:
+            continue
+        number = len(set(groups.values())) + 1
+        gap, half = differences(leader)
+        for other in order:
+            if other not in groups and (other == leader or gap[other] - half[other] <= 0):
+                groups[other] = number
+    gap, half = differences(order[0])
+    return [
+        Standing(
+            names[j], float(paid[:, j].sum()), float(gap[j]), float(gap[j] - half[j]),
+            float(gap[j] + half[j]), groups[j],
+        )
+        for j in order
+    ]  # fmt: skip

@@ -1,0 +1,252 @@
+"""`costboost.compare` pays what the metrics say, treats outsiders by a stated rule, and goes on."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+from scipy.stats import norm
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+from sklearn.model_selection import ShuffleSplit, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+import costboost as cb
+from costboost import comparison
+from costboost.columns import TableError
+from costboost.comparison import compare, rank
+from costboost.costs import Costs, per_row
+from costboost.metrics import avoidable_cost_score, mean_cost, savings_score
+from data import blobs, row_costs, rows
+
+COSTS = {"fn": 5, "fp": 1}
+FAST = {"AdaC2": cb.AdaC2Classifier(n_estimators=5), "naive": GaussianNB()}
+
+
+@pytest.fixture(scope="module")
+def found():
+    sets = {f"set {seed}": rows(seed=seed, n=120) for seed in range(4)}
+    methods = {**FAST, "always": lambda fold: np.ones(len(fold.X_test), int)}
+    more = {"metrics": {"accuracy": accuracy_score}, "train_sizes": (0.5, 1.0), "staged": True}
+    return compare(methods, sets, costs=COSTS, splits=3, progress=False, **more)
+
+
+def test_a_row_per_data_split_and_method_with_what_the_metrics_say(found) -> None:
+    frame = found.to_frame()
+    assert len(frame) == 4 * 3 * 2 * 3
+    X, y = rows(seed=2, n=120)
+    folds = list(StratifiedKFold(3, shuffle=True, random_state=0).split(X, y))
+    train, test = folds[1]
+    own = frame.query("data == 'set 2' and split == '1' and train_size == 1").set_index("method")
+    model = cb.AdaC2Classifier(COSTS, n_estimators=5, random_state=0).fit(X[train], y[train])
+    decided = model.predict(X[test])
+    row = own.loc["AdaC2"]
+    assert row["mean_cost"] == pytest.approx(mean_cost(y[test], decided, cost_matrix=COSTS))
+    assert row["savings"] == pytest.approx(savings_score(y[test], decided, cost_matrix=COSTS))
+    assert row["score"] == avoidable_cost_score(y[test], decided, cost_matrix=COSTS)
+    assert row["accuracy"] == accuracy_score(y[test], decided)
+    assert row["by_round"][-1] == pytest.approx(row["mean_cost"])
+    assert (row["n_train"], row["n_test"], row["rounds"]) == (80, 40, model.n_iter_)
+    # An outsider decides by its probabilities, for the least expected cost.
+    proba = GaussianNB().fit(X[train], y[train]).predict_proba(X[test])
+    decided = (5 * proba[:, 1] >= proba[:, 0]).astype(int)
+    assert own.loc["naive", "mean_cost"] == mean_cost(y[test], decided, cost_matrix=COSTS)
+
+
+def test_tables_tests_and_pictures(found) -> None:
+    table = found.table()
+    assert table.index[0] == found.best
+    assert table["rank"].sum() == pytest.approx(6)
+    assert set(found.scores().columns) == set(found.methods)
+    assert 0 <= found.friedman() <= 1
+    beside = found.against("always")
+    assert (beside[["won", "tied", "lost"]].sum(axis=1) == 4).all()
+    assert (beside["p_holm"] >= beside["p"]).all()
+    duel = found.duel("naive", "always")
+    scores = found.scores()
+    np.testing.assert_allclose(duel["difference"], scores["naive"] - scores["always"])
+    assert r"\textbf{" in found.to_latex()
+    assert found.to_latex().count("\n") == 3 + 2 + 3
+    assert "<table" in found._repr_html_()
+    assert "3 methods on 4 data sets" in str(found)
+    for kind in ("ranks", "rounds", "sizes"):
+        assert found.plot(kind, Figure().subplots()).get_xlabel()
+    with pytest.raises(ValueError, match="must be ranks, cost, rounds or sizes"):
+        found.plot("pie")
+    with pytest.raises(ValueError, match="there are 4"):
+        found.standings()
+
+
+def test_intervals_are_paired_and_widened() -> None:
+    rng = np.random.default_rng(0)
+    shared = rng.exponential(100, 400)  # what all ways pay alike does not widen the intervals
+    paid = {"a": shared, "b": shared + rng.normal(1, 1, 400), "c": shared + rng.normal(0.1, 1, 400)}
+    first, *_ = standings = rank(paid)
+    found = {one.name: one for one in standings}
+    gap = paid["b"] - paid[first.name]
+    half = norm.ppf(1 - 0.05 / 2 / 2) * np.sqrt(400) * gap.std(ddof=1)
+    assert found["b"].more == pytest.approx(gap.sum())
+    assert found["b"].high == pytest.approx(gap.sum() + half)
+    assert [found[name].group for name in "abc"] == [1, 2, 1]
+    (one,) = rank({"a": np.ones(10)})
+    assert (one.cost, one.more, one.group) == (10.0, 0.0, 1)
+
+
+def test_one_data_set_row_by_row() -> None:
+    X, y = rows()
+    found = compare([*FAST.values()], (X, y), costs=COSTS, splits=2, progress=False)
+    assert found.methods == ["AdaC2", "GaussianNB"]
+    total = {one.name: one.cost for one in found.standings()}
+    for name, paid in found.paid().items():
+        assert total[name] == pytest.approx(paid.sum())
+        assert np.mean([r["mean_cost"] for r in found.rows if r["method"] == name]) == (
+            pytest.approx(paid.mean())
+        )
+    assert set(found.verdicts()) == set(found.savings()) == set(found.methods)
+    found.plot("cost", Figure().subplots())
+    again = compare(FAST, (X, y), splits=ShuffleSplit(3, random_state=0), progress=False)
+    with pytest.raises(ValueError, match="Use folds"):
+        again.standings()
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_costs_of_rows_are_told_unless_they_are_hidden(known) -> None:
+    X, y = rows()
+    costs, train, test = np.asarray(row_costs()), np.arange(200), np.arange(200, 300)
+    methods = {"ours": cb.AsyBLClassifier(n_estimators=5, learning_rate=0.1), "nb": GaussianNB()}
+    found = compare(
+        methods, (X, y, costs), splits=[(train, test)], costs_known=known, progress=False
+    )
+    model = methods["ours"].set_params(random_state=0).fit(X[:200], y[:200], costs=costs[:200])
+    decided = model.predict(X[200:], costs=costs[200:] if known else None)
+    told = Costs([0, 1], costs[:200], codes=y[:200]).average()
+    proba = GaussianNB().fit(X[:200], y[:200]).predict_proba(X[200:])
+    blind = Costs([0, 1], costs[200:] if known else told).decide(proba)
+    by_name = {row["method"]: row["mean_cost"] for row in found.rows}
+    assert by_name["ours"] == pytest.approx(mean_cost(y[200:], decided, costs=costs[200:]))
+    assert by_name["nb"] == pytest.approx(mean_cost(y[200:], blind, costs=costs[200:]))
+
+
+def test_columns_of_any_kind_reach_outsiders_as_numbers() -> None:
+    X, y = blobs()
+    X.loc[::7, "u"] = np.nan
+    frame = X.assign(truth=y)
+    methods = {
+        "logistic": LogisticRegression(), "margin": LinearSVC(),
+        "pipeline": make_pipeline(StandardScaler(), cb.LpCSBClassifier(n_estimators=3)),
+        "raw": make_pipeline(StandardScaler(), GaussianNB()),
+    }  # fmt: skip
+    costs = {("c", "a"): 9, ("c", "b"): 9, ("a", "b"): 1, ("a", "c"): 1, ("b", "a"): 1,
+             ("b", "c"): 1}  # fmt: skip
+    for table in (frame, pl.DataFrame(frame)):
+        found = compare(methods, table, target="truth", costs=costs, splits=2, progress=False)
+        assert found.methods == ["logistic", "margin"]  # a pipeline gets the rows as they are
+        assert set(found.failures) == {"pipeline", "raw"}
+        assert found.table().loc["logistic", "score"] > 0.3
+
+
+def test_expressions_and_weights() -> None:
+    X, y = rows()
+    X = pd.DataFrame(X, columns=list("abcd")).assign(amount=np.linspace(1, 20, 300).astype(str))
+    form, weights = {"fn": "amount", "fp": 2}, np.linspace(0, 2, 300)
+    found = compare(FAST, (X, y), costs=form, splits=2, sample_weight=weights, progress=False)
+    prices = per_row(fn=np.linspace(1, 20, 300), fp=2.0)
+    test = np.concatenate([t for _, t in StratifiedKFold(2, shuffle=True, random_state=0)
+                           .split(X, y)])  # fmt: skip
+    always = (np.asarray(prices)[test, y[test], 0] * weights[test]).sum()
+    never = compare({"never": lambda fold: np.zeros(len(fold.X_test), int)}, (X, y), costs=form,
+                    splits=2, sample_weight=weights, progress=False)  # fmt: skip
+    assert never.standings()[0].cost == pytest.approx(always)
+    assert set(found.methods) == set(FAST)
+    with pytest.raises(ValueError, match="computed from columns"):
+        compare(FAST, (X, y), costs=form, costs_known=False, progress=False)
+
+
+def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkeypatch) -> None:
+    data, path = {"one": rows(n=90), "two": rows(n=90, seed=1)}, tmp_path / "kept.jsonl"
+    options = {"costs": COSTS, "splits": 2, "results": path, "progress": False}
+    whole = compare(FAST, data, **options).to_frame().drop(columns=["fit_seconds"])
+    lines = path.read_bytes()
+    path.write_bytes(lines[:-40])
+    calls, real = [], comparison.decide
+    monkeypatch.setattr(comparison, "decide", lambda *a: (calls.append(a), real(*a))[1])
+    again = compare(FAST, data, **options).to_frame().drop(columns=["fit_seconds"])
+    keys = ["data", "split", "method"]
+    pd.testing.assert_frame_equal(
+        again.sort_values(keys).drop(columns="predict_seconds").reset_index(drop=True),
+        whole.sort_values(keys).drop(columns="predict_seconds").reset_index(drop=True),
+    )
+    assert len(calls) == 1
+    compare({**FAST, "more": GaussianNB(var_smoothing=1e-3)}, data, **options)
+    assert len(calls) == 1 + 4
+    for changed in (
+        {"costs": {"fn": 6, "fp": 1}},
+        {"random_state": 1},
+        {"splits": StratifiedKFold(2, shuffle=True, random_state=7)},
+    ):
+        with pytest.raises(TableError, match="of another question"):
+            compare(FAST, data, **{**options, **changed})
+    with pytest.raises(TableError, match="other method"):
+        compare({**FAST, "naive": GaussianNB(var_smoothing=1)}, data, **options)
+
+
+def test_processes_give_the_same_rows() -> None:
+    one, two = (
+        compare(FAST, rows(n=90), costs=COSTS, splits=2, n_jobs=n, progress=False).scores()
+        for n in (1, 2)
+    )
+    pd.testing.assert_frame_equal(one, two)
+
+
+def test_a_method_that_fails_is_named_and_has_no_rank() -> None:
+    def broken(fold):
+        raise RuntimeError("out of order")
+
+    methods = {**FAST, "broken": broken, "silent": lambda fold: []}
+    found = compare(methods, rows(), costs=COSTS, splits=2, progress=False)
+    assert "out of order" in found.failures["broken"]
+    assert "must decide each of the 150 test rows" in found.failures["silent"]
+    assert set(found.ranks().index) == set(FAST)
+    with pytest.raises(ValueError, match="No method could be measured: broken: RuntimeError"):
+        compare({"broken": broken}, rows(), progress=False)
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"estimators": {"a": GaussianNB}}, "Pass an object"),
+        ({"estimators": {}}, "is empty"),
+        ({"estimators": [GaussianNB(), GaussianNB()]}, "two classifiers of one class"),
+        ({"data": pd.DataFrame({"a": [1, 2]})}, "'target' parameter of compare"),
+        ({"data": 3}, "'data' parameter of compare"),
+        ({"data": (np.ones((3, 1)), [0, 1])}, "Take the same rows"),
+        ({"splits": 200}, "too few for 200 folds"),
+        ({"data": {"a": rows(), "b": rows()}, "sample_weight": np.ones(300)}, "for one data set"),
+    ],
+)
+def test_mix_ups_are_errors_with_the_remedy(change, match) -> None:
+    given = {"estimators": FAST, "data": rows(), **change}
+    with pytest.raises((ValueError, TypeError), match=match):
+        compare(**given)
+
+
+def test_five_outsiders_on_a_file_in_under_ten_lines(tmp_path, monkeypatch, capsys) -> None:
+    """The example of the module, as a newcomer runs it."""
+    code = inspect.cleandoc(comparison.__doc__).split("::\n\n", 1)[1]
+    assert len(code.strip().splitlines()) < 10
+    X, y = blobs(n=200)
+    frame = X.assign(churned=np.where(y == "c", "yes", "no"), value=np.linspace(10, 90, 200))
+    frame.to_csv(tmp_path / "customers.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    exec(textwrap.dedent(code), {})
+    printed = capsys.readouterr().out
+    assert "6 methods on 1 data set" in printed
+    assert "failed" not in printed
