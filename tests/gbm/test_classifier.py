@@ -507,15 +507,13 @@ def test_engine_params_and_device_are_handed_on():
 @pytest.mark.parametrize("engine", ENGINES)
 def test_progress_shows_the_cost(engine, capsys):
     X, y = rows()
-    make(COSTLY, engine=engine, n_estimators=3, verbose=0).fit(X, y)
+    quiet = make(COSTLY, engine=engine, n_estimators=3, verbose=0).fit(X, y)
     assert capsys.readouterr().out == ""
-    make(COSTLY, engine=engine, n_estimators=3, verbose=1).fit(X, y)
-    bar = capsys.readouterr().out
-    assert "probabilities 2/2" in bar
-    assert "3/3" in bar
+    # What a round costs takes time, so only where somebody listens.
+    assert "cost" not in quiet.evals_result_["probability"][0]["held_out"]
     model = make(COSTLY, engine=engine, n_estimators=3, verbose=2, ensemble=1).fit(X, y)
     out = re.sub(r"\s+", " ", capsys.readouterr().out)
-    shown = re.findall(r"round (\d)/3: held-out cost ([\d.]+)", out)
+    shown = re.findall(r"round (\d), held-out cost ([\d.]+) ", out)
     assert [int(t) for t, _ in shown] == [1, 2, 3]
     costs = model.evals_result_["probability"][0]["held_out"]["cost"]
     np.testing.assert_allclose([float(text) for _, text in shown], costs, rtol=1e-4)

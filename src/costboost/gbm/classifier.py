@@ -200,8 +200,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
     estimated_cost_ : float
         Mean cost of a held-out row.
     temperature_ : float
-        Factor between 1/2 and 2 that calibrates the scores; below 1 if the boosters were too sure
-        of themselves.
+        Factor that calibrates the scores; below 1 if the boosters were too sure of themselves.
+    shrinkage_ : float
+        Part of the way to the shares of the classes that the scores were drawn: 0.3 if the
+        held-out rows could not tell whether the decisions pay (the interval of
+        ``estimated_score_`` reached below zero), which happens in small tables; else 0. Absent
+        without held-out rows or calibration.
     trained_at_ : str
         When the training ended, UTC.
     data_fingerprint_ : str
@@ -225,8 +229,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
         Loss and cost by round: ``evals_result_["probability"][0]["held_out"]["loss"]`` is an array
         with a value for every round that the first booster was trained, also those after the
         best one. Sets of rows are ``"held_out"``, ``"eval_set"`` and ``"train"`` (with
-        ``eval_train=True``); ``"cost"`` is the mean cost of a row when that booster alone
-        decides, before calibration.
+        ``eval_train=True``). ``"cost"`` is the mean cost of a row when that booster alone
+        decides, before calibration; it takes time, so it is there only with ``eval_set``,
+        ``eval_train``, ``callbacks`` or ``verbose``.
 
     See Also
     --------
@@ -266,6 +271,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     estimated_savings_: Estimate
     estimated_savings_without_costs_: Estimate
     estimated_cost_: float
+    shrinkage_: float
     evals_result_: dict[str, list[Evals]]
     members_: Members
 

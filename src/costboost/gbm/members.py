@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost._utils import RoundLine, progress_bar
+from costboost._utils import progress_bar
 from costboost.boosting.rounds import Callback, Round, tell
 from costboost.gbm.models import Model
 from costboost.gbm.rows import PricedRows, TrainingRows
@@ -133,49 +133,44 @@ def to_scores(proba: AnyArray) -> Floats:
     return logs
 
 
-_NAMES = {"probability": "probabilities", "decision": "decisions"}
-
-
 class BoosterProgress:
-    """A line per booster, named by its set: "probabilities 2/5"."""
+    """One line for a whole fit: models trained and to train, and what the present one costs."""
 
     def __init__(self, bar: Bar, owner: str, verbose: int) -> None:
-        self.bar = bar
-        self.owner = owner
-        self.verbose = verbose
-        self.line: RoundLine | None = None
+        self.bar, self.owner, self.verbose = bar, owner, verbose
+        self.task = bar.add_task("fit", total=None, state="", visible=bar.console.is_terminal)
+        self.done, self.shown = 0, ""
+
+    def expect(self, n: int) -> None:
+        """So many models are still to be trained."""
+        self.bar.update(self.task, total=self.done + n)
 
     def __call__(self, told: Round) -> None:
-        """Show a round; the first one of a booster begins its line."""
-        if self.line is None:
-            kind = f", {told.member}" if told.member else ""
-            name = f"{_NAMES[told.head]}{kind} {told.booster}/{told.n_boosters}"
-            self.line = RoundLine(self.bar, name, told.n_rounds, self.verbose, self.owner)
+        """Show a round."""
         costs = {shown: getattr(told, f"{field}_cost") for field, shown in _SETS.values()}
-        self.line.tell(told.round, _first_cost(costs))
+        cost = next((f", {name} cost {c:.5g}" for name, c in costs.items() if c is not None), "")
+        place = f" {told.booster}/{told.n_boosters}" if told.n_boosters > 1 else ""
+        self.shown = f"{told.member}{place}: round {told.round}{cost}"
+        part = min(told.round / told.n_rounds, 0.99)
+        self.bar.update(self.task, completed=self.done + part, state=self.shown)
+        if self.verbose > 1:
+            self._print(self.shown)
 
-    def end(self, n_kept: int, evals: Evals) -> None:
-        """Show that a booster is trained, and what it costs with the rounds that it keeps."""
-        if self.line is None:  # a model without rounds
-            return
-        costs = {
-            shown: float(evals[name]["cost"][n_kept - 1])
-            for name, (_, shown) in _SETS.items()
-            if "cost" in evals.get(name, {}) and n_kept
-        }
-        kept = f"kept {n_kept}" if n_kept < self.line.done else ""
-        self.line.end(", ".join(filter(None, [_first_cost(costs), kept])))
-        self.line = None
+    def end(self, n_kept: int) -> None:
+        """Show that a model is trained, and how many rounds it keeps."""
+        self.done += 1
+        self.bar.update(self.task, completed=self.done)
+        if self.shown and (self.verbose > 1 or not self.bar.console.is_terminal):
+            self._print(f"{self.shown}, kept {n_kept}")
+        self.shown = ""
 
-
-def _first_cost(costs: Mapping[str, float | None]) -> str:
-    """The cost of the first set that is watched, in words."""
-    return next((f"{name} cost {c:.5g}" for name, c in costs.items() if c is not None), "")
+    def _print(self, text: str) -> None:
+        self.bar.console.print(f"{self.owner}: {text}", soft_wrap=True, highlight=False)
 
 
 @contextmanager
 def booster_progress(owner: str, verbose: int) -> Iterator[BoosterProgress | None]:
-    """Progress of boosters: silent at 0, a bar each at 1, a line per round above."""
+    """Progress of a fit: silent at 0, one bar at 1 (without a terminal a line per model)."""
     if not verbose:
         yield None
         return
@@ -251,9 +246,10 @@ class Members(tuple[Member, ...]):
             [f"{cell:{side}{w}}" for cell, side, w in zip(row, "<<>>>", widths, strict=False)]
             for row in rows
         ]
-        return "\n".join(
-            "  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)
-        )
+        lines = ["  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)]
+        if len(self) > 1 and self[0].weight == 1.0:
+            lines.append("One kind of booster is used: effort='fast' would decide about as well.")
+        return "\n".join(lines)
 
 
 @dataclass(eq=False)
