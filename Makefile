@@ -76,10 +76,10 @@ bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn 
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/multiclass_speed.py
 
 bench-cost: $(BENCH_VENV)/.installed ## Compare held-out costs with the rivals (half an hour)
-	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost --resume $(ARGS)
+	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost $(ARGS)
 
 bench-rivals: $(RIVALS_VENV)/.installed ## Add AutoGluon, CatBoost, VW, ... to the held-out costs (hours)
-	$(RIVALS_VENV)/bin/python -m benchmarks.held_out_cost --rivals --by-split --resume $(ARGS)
+	$(RIVALS_VENV)/bin/python -m benchmarks.held_out_cost --rivals $(ARGS)
 
 bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memory, cluster
 	$(FREE_THREADS) $(BIN)/python benchmarks/classifier_speed.py

@@ -40,7 +40,7 @@ import numpy as np
 import pandas as pd
 import psutil
 import pyarrow as pa
-from harness import Bench, provenance, write_rows
+from harness import Bench, write_rows
 
 from costboost import CostBoostClassifier
 from costboost.datasets import make_fraud
@@ -427,8 +427,7 @@ def main() -> None:
             f"{tally.wrong} wrong"
         )
     if not options.short:
-        about = provenance(SEED)
-        write_rows("serve_load", [{**row, **about} for row in bench.rows])
+        write_rows("serve_load", bench.rows, SEED)
     if any(tally.lost or tally.wrong or not tally.answers for tally in tallies.values()):
         sys.exit("Answers were lost or wrong.")
 

@@ -16,7 +16,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
 
 import costboost as cb
@@ -139,16 +139,21 @@ def test_columns_of_any_kind_reach_outsiders_as_numbers() -> None:
     X, y = blobs()
     X.loc[::7, "u"] = np.nan
     frame = X.assign(truth=y)
+
+    def pick(rows):
+        return np.asarray(rows[["v"]])
+
     methods = {
         "logistic": LogisticRegression(), "margin": LinearSVC(),
         "pipeline": make_pipeline(StandardScaler(), cb.LpCSBClassifier(n_estimators=3)),
         "raw": make_pipeline(StandardScaler(), GaussianNB()),
+        "ours": make_pipeline(FunctionTransformer(pick), cb.LpCSBClassifier(n_estimators=3)),
     }  # fmt: skip
     costs = {("c", "a"): 9, ("c", "b"): 9, ("a", "b"): 1, ("a", "c"): 1, ("b", "a"): 1,
              ("b", "c"): 1}  # fmt: skip
     for table in (frame, pl.DataFrame(frame)):
         found = compare(methods, table, target="truth", costs=costs, splits=2, progress=False)
-        assert found.methods == ["logistic", "margin"]  # a pipeline gets the rows as they are
+        assert found.methods == ["logistic", "margin", "ours"]  # a pipeline gets rows as they are
         assert set(found.failures) == {"pipeline", "raw"}
         assert found.table().loc["logistic", "score"] > 0.3
 

@@ -27,7 +27,6 @@ from benchmarks.held_out_cost.problems import (
     SAMPLED,
 )
 from benchmarks.held_out_cost.rivals import FOREST_TREES, PASSES, TIME_LIMIT
-from benchmarks.held_out_cost.run import RIVALS_VERSIONS
 from benchmarks.held_out_cost.statistics import TIE, Duel, duel, method_ranks, score_table
 from benchmarks.held_out_cost.tables import markdown
 from benchmarks.held_out_cost.targets import full_sizes, sections
@@ -120,23 +119,15 @@ def compose(rows: pd.DataFrame, source: dict[str, str], path: Path) -> str:
 def _intro(rows: pd.DataFrame, source: dict[str, str]) -> str:
     sets, problems = rows["data"].nunique(), rows["problem"].nunique()
     splits = rows.groupby("problem")["split"].nunique().max()
-    made = ", ".join([*_python(source), *_commits(rows)])
-    pairs = _versions(source.get("versions", ""))
-    rivals = _versions(source.get(RIVALS_VERSIONS, ""))
-    apart = f" Methods of `make bench-rivals`: {rivals}." if rivals and rivals != pairs else ""
+    made = ", ".join(_commits(rows))
+    # Rows of earlier versions have them in a file beside theirs.
+    known = rows["versions"].dropna().unique() if "versions" in rows else [*source.values()][-2:]
+    told = "; ".join(", ".join(one.split()).replace("==", " ") for one in known if "==" in one)
     return (
         f"{problems} problems on {sets} data sets, up to {splits} splits each, {len(rows)} rows of "
         "the CSV file of the same name (its problems of hidden costs are apart). "
-        f"Measured with {made or 'unknown versions'}: {pairs}.{apart}"
+        f"Measured with {made or 'unknown versions'}: {told}."
     )
-
-
-def _versions(pinned: str) -> str:
-    return ", ".join(pinned.split()).replace("==", " ")
-
-
-def _python(source: dict[str, str]) -> list[str]:
-    return [f"python {source['python']}"] if "python" in source else []
 
 
 def _commits(rows: pd.DataFrame) -> list[str]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import costboost
-from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
+from costboost.boosting.classifiers import BinaryBoostingClassifier, BoostingClassifier
 
 ROOT = Path(__file__).parents[2]
 README = ROOT / "README.md"

@@ -248,7 +248,7 @@ def properties() -> str:
         "| `CostBoostClassifier` | – | any | yes | yes |",
         "| `MinCostClassifier` | Elkan 2001 | any | yes | yes |",
     ]
-    from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
+    from costboost.boosting.classifiers import BinaryBoostingClassifier, BoostingClassifier
 
     for name in costboost.algorithms.__all__:
         algorithm = getattr(costboost, name)

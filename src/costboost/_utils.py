@@ -342,16 +342,6 @@ def dot(weights: Floats, values: Floats) -> float:
 # -- what an algorithm says about itself ----------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """The card of an algorithm."""
-
-    idea: str
-    source: str
-    link: str = "no"
-    parent: str | None = None
-
-
 _HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", flags=re.MULTILINE)
 _ENTRY = re.compile(r"^(?=\w[\w, ]* : )", flags=re.MULTILINE)
 _DEFAULT = re.compile(r"default=(.+)$", flags=re.MULTILINE)

@@ -460,10 +460,10 @@ def decide(
         labels, facts = said if isinstance(said, tuple) else (said, {})
         return labels, {"fit_seconds": processor_seconds() - start, **facts}
     model = clone(method)
-    known = model.get_params()
-    if known.get("random_state", 0) is None:
-        model.set_params(random_state=seed)
-    place = _place_of_costs(model)
+    known, prefix = model.get_params(), _last_step(model)
+    if known.get(f"{prefix}random_state", 0) is None:
+        model.set_params(**{f"{prefix}random_state": seed})
+    place = f"{prefix}cost_matrix" if f"{prefix}cost_matrix" in known else None
     if place is None:
         model, rows, tested = _prepared(model, fold)
     else:
@@ -473,11 +473,11 @@ def decide(
         if known.get("columns", 0) is None and table.kinds:
             model.set_params(columns=table.kinds)
     given: dict[str, Any] = {}
-    before = place.removesuffix("cost_matrix") if place else _last_step(model)
+    prefix = _last_step(model)  # of the pipeline that the rows are prepared by, too
     if table.row_costs is not None and place is not None:
-        given[f"{before}costs"] = table.row_costs[train]
+        given[f"{prefix}costs"] = table.row_costs[train]
     if fold.sample_weight is not None:
-        given[f"{before}sample_weight"] = fold.sample_weight
+        given[f"{prefix}sample_weight"] = fold.sample_weight
     model.fit(rows, fold.y, **given)
     facts = {"fit_seconds": processor_seconds() - start}
     start = processor_seconds()
@@ -505,13 +505,8 @@ def decide(
     return labels, facts
 
 
-def _place_of_costs(model: Any) -> str | None:
-    """The parameter that takes the costs, in a pipeline that of its last step; None without one."""
-    prefix = _last_step(model)
-    return f"{prefix}cost_matrix" if f"{prefix}cost_matrix" in model.get_params() else None
-
-
 def _last_step(model: Any) -> str:
+    """What parameters of the last step of a pipeline begin with."""
     return f"{model.steps[-1][0]}__" if isinstance(model, Pipeline) else ""
 
 

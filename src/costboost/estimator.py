@@ -12,6 +12,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -47,14 +48,16 @@ from costboost.costs.forms import (
 )
 from costboost.costs.labels import listed, nearest, positive_code
 from costboost.costs.table import same_labels
-from costboost.costs.uncertain import decide_worst, scenarios
+from costboost.costs.uncertain import expected_costs, scenarios
 from costboost.decisions import (
     Allocation,
     Budget,
     Rate,
+    Sensitivity,
     allocate,
     break_even,
-    worst_expected_cost,
+    cheapest,
+    sensitivity,
 )
 from costboost.errors import CollapseWarning, ColumnWarning
 from costboost.metrics import avoidable_cost_score
@@ -68,7 +71,7 @@ class Answer(NamedTuple):
 
     codes: Ints  # the decision of each row, an index into costs.decisions
     costs: Costs  # the costs of these rows, their truth unknown
-    # Probabilities, (n, k), and expected costs of the decisions, (n, d), if known and asked for.
+    # Probabilities, (n, k), and expected costs of the decisions, (n, d), where they are known.
     proba: Floats | None = None
     expected: Floats | None = None
 
@@ -309,14 +312,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return Answer(codes, Costs(self.classes_, self.cost_matrix_, self.decisions_))
         known = self._decision_costs(costs, len(p), X)
         cases = self._worst_cases(X, costs, len(p)) if self.risk == "worst" else []
-        if codes is None:
-            codes = decide_worst(p, cases) if cases else known.decide(p)
-        if not proba:
-            return Answer(codes, known, p)
-        matrices = [case.matrix for case in cases]
-        return Answer(
-            codes, known, p, worst_expected_cost(p, matrices) if cases else known.expected(p)
-        )
+        expected = expected_costs(p, known.matrix)
+        if cases:
+            expected = np.max([case.expected(p) for case in cases], axis=0)
+        return Answer(cheapest(expected) if codes is None else codes, known, p, expected)
 
     @abstractmethod
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
@@ -541,22 +540,66 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             amount flips it.
         """
         answer, proba, _ = self._weighed_answer(X, costs, "break_even")
-        known, positive = answer.costs, positive_of(self.cost_matrix)
-        if costs is not None:
-            positive = positive_of(self._read_row_costs(costs))
-        if isinstance(entry, str) and len(self.classes_) == 2:
-            owner = f"{type(self).__name__}.break_even"
-            code = positive_code(positive, self.classes_, "entry", owner)
-            positive = self.classes_.tolist()[code]
+        known = answer.costs
         return break_even(
             proba,
             known.matrix,
             entry,
             classes=self.classes_,
             decisions=known.decisions,
-            positive=positive,
+            positive=self._positive_label([entry], costs, "break_even"),
             decide=lambda matrix: Costs(self.classes_, matrix, known.decisions).decide(proba),
         )
+
+    def sensitivity(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+        entries: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> Sensitivity:
+        """What it would cost if stated costs were off by a factor.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        y : array of shape (n,), optional
+            Their true classes: costs are then the realised ones, else the expected ones.
+        costs : array, frame or mapping, optional
+            The stated costs, as in `predict`.
+        entries : sequence of (truth, decision), "fn", "fp", "tp", "tn" or "ratio", optional
+            What may be wrong; by default every cost that is not 0.
+        **options
+            ``factors``, ``rivals`` and ``sample_weight`` of `costboost.decisions.sensitivity`.
+
+        Returns
+        -------
+        Sensitivity
+            Costs, regrets, and the factors beyond which another rule is cheaper.
+        """
+        answer, proba, _ = self._weighed_answer(X, costs, "sensitivity")
+        return sensitivity(
+            proba,
+            answer.costs.matrix,
+            y,
+            classes=self.classes_,
+            decisions=answer.costs.decisions,
+            entries=entries,
+            positive=self._positive_label(entries or (), costs, "sensitivity"),
+            **options,
+        )
+
+    def _positive_label(self, entries: Sequence[Any], costs: Any, what: str) -> Any:
+        """The positive class of entries that are named fn, fp, tp or tn."""
+        form = self.cost_matrix if costs is None else self._read_row_costs(costs)
+        named = positive_of(form)
+        if len(self.classes_) != 2 or not any(isinstance(entry, str) for entry in entries):
+            return named
+        owner = f"{type(self).__name__}.{what}"
+        return self.classes_.tolist()[positive_code(named, self.classes_, "entry", owner)]
 
     def with_costs(self, cost_matrix: Any) -> Self:
         """The same fitted model, deciding by other costs, without training again.
@@ -695,6 +738,19 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
         codes, given = np.zeros(n, dtype=np.intp), self._read_row_costs(costs)
         return None if reader.are_prices(scenarios(given).expected, codes) else costs
+
+    # -- notebooks ------------------------------------------------------------------------------
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """scikit-learn's diagram, and the costs of a fitted classifier in words."""
+        diagram = super()._repr_html_
+        words = f"<pre>{escape(str(self.costs_))}</pre>" if hasattr(self, "costs_") else ""
+        return lambda: str(diagram()) + words
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        found: dict[str, str] = super()._repr_mimebundle_(**options)
+        return found | ({"text/html": self._repr_html_()} if "text/html" in found else {})
 
     # -- reports and files ----------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import os
 import subprocess
 import sys
@@ -391,18 +390,3 @@ def test_names_are_unique_and_declared():
 def test_unknown_losses(loss, binary, words):
     with pytest.raises(ValueError, match=f"'loss' parameter of Somebody .*{words}"):
         named_loss(loss, "Somebody", binary=binary)
-
-
-def test_nobody_outside_asks_for_a_loss_by_its_type():
-    """The trainers know losses by what these declare; only recipes of papers name one."""
-    concrete = {type(loss).__name__ for loss in LOSSES.values()} | {"PNorm"}
-    rooms = [PACKAGE / name for name in ("gbm", "dask")]
-    files = [path for room in rooms for path in room.rglob("*.py")]
-    files.append(PACKAGE / "algorithms" / "beijbom2014.py")
-    assert len(files) > 5
-    for path in files:
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(
-                "costboost.loss"
-            ):
-                assert not concrete & {alias.name for alias in node.names}, path

@@ -118,10 +118,6 @@ def test_a_file_appears_only_when_it_is_complete(tmp_path, monkeypatch):
     assert target.stat().st_size < 3_000_000
 
 
-def test_the_same_case_gives_the_same_page():
-    assert render(report_data(two_classes(80))) == render(report_data(two_classes(80)))
-
-
 def test_numbers_have_one_form():
     assert money(1234.5, "€") == "€1,234"
     assert money(-12345.6, "€") == "−€12,346"

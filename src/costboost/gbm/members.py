@@ -14,8 +14,10 @@ import numpy as np
 
 from costboost._typing import AnyArray, Floats
 from costboost._utils import progress_bar
+from costboost._words import html_table
 from costboost.boosting.rounds import Callback, Round, tell
 from costboost.gbm.models import Model
+from costboost.gbm.parameters import CONSTRAINTS, resolved
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import LEAST_PROBA, Target
 
@@ -197,15 +199,6 @@ _NETWORK_NUMBERS = {"balanced": 1_000_000, "high": 3_000_000}
 _FOREST_NUMBERS = 500_000
 # Scores beyond which symmetric trees are left out: CatBoost takes eight times as long as LightGBM.
 _SYMMETRIC_SCORES = 3
-# Parameters of an engine that say what a model may do, not how it is found.
-CONSTRAINTS = frozenset(
-    {
-        *("monotone_constraints", "mc", "monotone_constraint", "monotonic_cst"),
-        *("interaction_constraints", "feature_contri", "feature_contrib", "fc", "fp"),
-        *("forcedsplits_filename", "fs", "forced_splits_filename", "forced_splits_file"),
-        "forced_splits",
-    }
-)
 # Engine -> module, the function that trains, and the one that makes one model of those of the folds
 # where that needs no training.
 _ENGINES = {
@@ -250,6 +243,10 @@ class Members(tuple[Member, ...]):
         if len(self) > 1 and self[0].weight == 1.0:
             lines.append("One kind of booster is used: effort='fast' would decide about as well.")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        names = ("name", "engine", "weight", "loss", "rounds", "seconds", "note")
+        return html_table({name: [getattr(m, name) for m in self] for name in names})
 
 
 @dataclass(eq=False)
@@ -296,6 +293,7 @@ def engine(name: str) -> tuple[Callable[..., Model], Callable[..., Model] | None
 def candidate(
     model: Any,
     n_scores: int,
+    parameters: dict[str, Any],
     *,
     name: str = "",
     engine: str | None = None,
@@ -325,7 +323,7 @@ def candidate(
         model.colsample,
         model.device,
         # The user's own parameters are for the engine that the user chose.
-        (model.engine_params or {}) if grower == model.engine else {},
+        parameters if grower == model.engine else {},
         random_splits,
     )
 
@@ -338,7 +336,7 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
             f"{rows.owner}(engine={chosen!r}) needs {chosen}, which is not installed: "
             f'pip install "costboost[{_EXTRAS[chosen]}]"'
         )
-    made = partial(candidate, model, target.n_scores)
+    made = partial(candidate, model, target.n_scores, resolved(model, rows.columns, rows.owner))
     is_single = model.effort == "fast" or (model.ensemble == 1 and model.cv is None)
     if is_single or rows.n_inputs is None or model.loss != "auto":
         return [made()]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
@@ -249,7 +250,13 @@ def strata(costs: Costs) -> Ints:
 
 
 def make_folds(
-    rows: PricedRows, weights: Floats, model: Any, owner: str, *, has_eval_set: bool = False
+    rows: PricedRows,
+    weights: Floats,
+    model: Any,
+    owner: str,
+    *,
+    groups: AnyArray | None = None,
+    has_eval_set: bool = False,
 ) -> tuple[list[Split], list[int]]:
     """The folds of a table in memory, and a seed for the boosters of each."""
     rng = check_random_state(model.random_state)
@@ -262,17 +269,24 @@ def make_folds(
             f"{owner} needs two rows or more whose sample_weight is above 0, got {n}. Give more "
             "rows a weight."
         )
-    groups = strata(rows.costs)
+    alike = strata(rows.costs)
+    n_folds = min(int(n_folds), n // 2)
+    if groups is not None:
+        groups = groups[weights > 0]
     if model.cv is not None:
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
-        folds = _own_folds(model.cv, rows.X, rows.costs.codes, place, owner)
-    elif (n_folds := min(int(n_folds), n // 2)) >= 2:
-        number = shared_out(groups, n_folds, rng)
+        folds = _own_folds(model.cv, rows.X, rows.costs.codes, groups, place, owner)
+    elif groups is not None and not (has_eval_set and n_folds < 2 and not is_large):
+        n_parts = n_folds if n_folds >= 2 else round(1.0 / model.validation_fraction)
+        cv = StratifiedGroupKFold(n_parts, shuffle=True, random_state=rng.randint(LARGEST_SEED))
+        folds = _own_folds(cv, rows.X, alike, groups, np.arange(n), owner)[: max(n_folds, 1)]
+    elif n_folds >= 2:
+        number = shared_out(alike, n_folds, rng)
         folds = [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(n_folds)]
     elif has_eval_set and not is_large:
         folds = [(None, None)]
     else:
-        held = hold_out_rule(model, n, len(rows.costs.classes), rng).mask(groups)
+        held = hold_out_rule(model, n, len(rows.costs.classes), rng).mask(alike)
         folds = [(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else (None, None)]
     return folds, [int(rng.randint(LARGEST_SEED)) for _ in folds]
 
@@ -336,10 +350,12 @@ def _drawn(groups: Ints, turn: Ints, seed: int) -> Floats:
     return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(11), dtype=np.float64) / 2.0**53
 
 
-def _own_folds(cv: Any, X: Any, codes: Ints, place: Ints, owner: str) -> list[Split]:
+def _own_folds(
+    cv: Any, X: Any, codes: Ints, groups: AnyArray | None, place: Ints, owner: str
+) -> list[Split]:
     """The folds of a splitter or of an iterable, checked."""
     if hasattr(cv, "split"):
-        parts: Iterable[Any] = cv.split(X, codes)
+        parts: Iterable[Any] = cv.split(X, codes, groups)
         place = np.arange(len(codes))
     else:
         parts = cv

@@ -23,7 +23,6 @@ from costboost.costs import Costs
 from costboost.errors import TimeLimitWarning
 from costboost.gbm.checks import warn_of_no_gain
 from costboost.gbm.members import (
-    CONSTRAINTS,
     BoosterProgress,
     Candidate,
     Evals,
@@ -46,6 +45,7 @@ from costboost.gbm.models import (
     TreeModel,
     temperature,
 )
+from costboost.gbm.parameters import CONSTRAINTS
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
 from costboost.losses import named_loss
@@ -188,9 +188,7 @@ def train(
     return attributes, decisions
 
 
-def shrunk(
-    head: ProbabilityHead, scores: Floats, weight: Floats
-) -> tuple[ProbabilityHead, Floats]:
+def shrunk(head: ProbabilityHead, scores: Floats, weight: Floats) -> tuple[ProbabilityHead, Floats]:
     """A head whose scores are nearer to those of the shares of the classes, and such scores."""
     # Where the held-out rows cannot tell whether the decisions are cheaper than one decision for
     # all, probabilities far from the shares of the classes are too sure more often than right.
@@ -386,7 +384,7 @@ class Training:
             ends: Callback = lambda told: self.is_over.is_set() or time.monotonic() >= mine  # noqa: E731
             rounds = Rounds(
                 self.model.n_estimators,
-                self.model.patience if self.model.early_stopping else 0,
+                self.model._patience if self.model.early_stopping else 0,
                 self.rows.seeds[number],
                 target,
                 self.rows.watched(number),
@@ -543,7 +541,7 @@ def train_prices(targets: list[PriceTarget], training: Training, end: float) -> 
     """Boosters of prices, small and few; nobody hears of them."""
     model = copy(training.model)
     model.n_estimators = min(model.n_estimators, _PRICE_ROUNDS)
-    model.patience = min(model.patience, _PRICE_PATIENCE)
+    model.n_iter_no_change = min(model._patience, _PRICE_PATIENCE)
     if model.learning_rate == "auto":
         model.learning_rate = _PRICE_RATE
     if model.engine == "catboost":  # it learns log loss only
@@ -551,7 +549,10 @@ def train_prices(targets: list[PriceTarget], training: Training, end: float) -> 
     quiet = replace(training, model=model, callbacks=[], progress=None)
     return [
         quiet.train_members(
-            [candidate(model, 1)], target, None, _part(end, 1 / (len(targets) - place))
+            [candidate(model, 1, model.engine_params or {})],
+            target,
+            None,
+            _part(end, 1 / (len(targets) - place)),
         )
         for place, target in enumerate(targets)
     ]
@@ -586,6 +587,9 @@ class Estimate(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+    def _repr_html_(self) -> str:
+        return f"<b>{self.value:.3f}</b> (95 % interval {self.low:.3f} to {self.high:.3f})"
 
 
 def _estimated(ways: dict[str, Ints], held_out: PricedRows) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from costboost.costs import Expression, scenarios
 from costboost.costs.expressions import ExpressionError
 from costboost.costs.forms import Reader, varies
 from costboost.decisions import allocate
-from costboost.decisions.explain import cheapest_other
+from costboost.decisions.arrays import cheapest_other
 from costboost.serve.requests import LARGEST, PASSED, Query, Requests
 from costboost.serve.unpacking import RequestError
 
