@@ -85,7 +85,7 @@ def test_blend_drops_members_that_hardly_pay():
 
 def kinds(n=1000, inputs=10, k=2, *, is_log_loss=True, is_sparse=False, **options):
     rows = SimpleNamespace(
-        owner="", n_inputs=inputs, is_sparse=is_sparse, totals=SimpleNamespace(rows=n)
+        owner="", n_inputs=inputs, is_sparse=is_sparse, totals=SimpleNamespace(rows=n), columns=()
     )
     rows.seeds = [0] * (1 if options.get("ensemble") == 1 else 5)
     target = SimpleNamespace(n_scores=1 if k == 2 else k, is_log_loss=is_log_loss)

@@ -293,7 +293,7 @@ def engine(name: str) -> tuple[Callable[..., Model], Callable[..., Model] | None
 def candidate(
     model: Any,
     n_scores: int,
-    parameters: dict[str, Any],
+    parameters: dict[str, Any] | None = None,
     *,
     name: str = "",
     engine: str | None = None,
@@ -323,7 +323,7 @@ def candidate(
         model.colsample,
         model.device,
         # The user's own parameters are for the engine that the user chose.
-        parameters if grower == model.engine else {},
+        (parameters or model.engine_params or {}) if grower == model.engine else {},
         random_splits,
     )
 

@@ -109,6 +109,13 @@ ALIASES: dict[str, dict[str, str]] = {
         "n_jobs": "nthread",
         "random_state": "seed",
     },
+    "catboost": {
+        "max_depth": "depth",
+        "eta": "learning_rate",
+        "reg_lambda": "l2_leaf_reg",
+        "colsample_bylevel": "rsm",
+        "random_state": "random_seed",
+    },
 }
 MONOTONE = {"monotone_constraints", "mc", "monotone_constraint", "monotonic_cst"}
 # Parameters of an engine that say what a model may do, not how it is found.
@@ -172,7 +179,8 @@ def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
                     f"{name!r} in engine_params of {owner} names {strange[0]!r}, which is no "
                     f"column that the model uses. The columns are {list(dict.fromkeys(sources))}."
                 )
-            parameters[name] = tuple(int(given.get(column, 0)) for column in sources)
+            signs = [int(given.get(column, 0)) for column in sources]
+            parameters[name] = tuple(signs) if model.engine == "xgboost" else signs
     return parameters
 
 

@@ -503,7 +503,7 @@ class MemoryRows(TrainingRows):
 
         def some(rows: Ints, wanted: int) -> Ints:
             groups = strata(self.rows.costs.take(rows))
-            return rows[shared_out(groups, max(len(rows) // wanted, 1), rng) == 0]
+            return np.asarray(rows[shared_out(groups, max(len(rows) // wanted, 1), rng) == 0])
 
         rows, held = self.folds[0]
         if rows is None or held is None:

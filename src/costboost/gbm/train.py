@@ -547,15 +547,11 @@ def train_prices(targets: list[PriceTarget], training: Training, end: float) -> 
     if model.engine == "catboost":  # it learns log loss only
         model.engine, model.device = "lightgbm", "cpu"
     quiet = replace(training, model=model, callbacks=[], progress=None)
-    return [
-        quiet.train_members(
-            [candidate(model, 1, model.engine_params or {})],
-            target,
-            None,
-            _part(end, 1 / (len(targets) - place)),
-        )
-        for place, target in enumerate(targets)
-    ]
+    found = []
+    for place, target in enumerate(targets):
+        mine = _part(end, 1 / (len(targets) - place))
+        found.append(quiet.train_members([candidate(model, 1)], target, None, mine))
+    return found
 
 
 def price_head(
