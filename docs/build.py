@@ -24,6 +24,7 @@ NAMES = (
     "scale",
     "papers",
     "promises",
+    "works_with",
     "gallery",
     "outputs",
 )

@@ -25,6 +25,8 @@ PARTS = {
     "objective and metric (`tests/trust/properties.py`).",
     "kills": "A computation that is killed goes on where it stopped and ends in the identical "
     "result; no file is left (`tests/trust/kills.py`).",
+    "service": "A service that is stopped under load, by clients that ignore `/ready`, answers "
+    "every request that had begun (`tests/trust/service.py`).",
     "full_disks": "Full disks and paths that cannot be written: a clear error, nothing lost, no "
     "stray files (`tests/trust/full_disks.py`).",
     "dask": "Workers that are killed, paused or out of memory: a fit or a clear error within the "
