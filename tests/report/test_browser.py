@@ -224,7 +224,11 @@ def test_light_dark_and_toggle(browser, full):
 
 def test_print_shows_charts_and_hides_controls(browser, full, tmp_path):
     browser.open(full, dark=True)
+    browser.resize(688)  # A4 less its margins
     browser.call("Emulation.setEmulatedMedia", media="print")
+    browser.run("new Promise((done) => setTimeout(done, 300))")
+    bottom = browser.run("document.getElementById('headline').getBoundingClientRect().bottom")
+    assert bottom < 1016  # the manager's page is one sheet
     assert browser.run("getComputedStyle(document.getElementById('controls')).display") == "none"
     assert browser.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     browser.call("Emulation.setEmulatedMedia", media="")
