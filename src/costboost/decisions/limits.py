@@ -74,17 +74,17 @@ def bounds(
             lower[at, j], upper[at, j] = _range(own, sizes[at], periods, label, owner)
     asked, room = lower.sum(axis=1), upper.sum(axis=1)
     for g in np.flatnonzero((asked > sizes) | (room < sizes)).tolist():
-        rows = f"{sizes[g]} rows" if asked[g] <= sizes[g] else f"{sizes[g]}"
         where = "" if names is None else f" of the group {names[g]!r}"
-        if asked[g] > sizes[g]:
-            raise ValueError(
-                f"The 'capacity' parameter of {owner} is infeasible: its lower limits ask for "
-                f"{asked[g]} rows and there are {rows}{where}. Lower them."
+        problem = f"its lower limits ask for {asked[g]} rows and there are {sizes[g]}{where}. Lower"
+        if asked[g] <= sizes[g]:
+            limits = dict(zip(decisions.tolist(), upper[g].tolist(), strict=True))
+            problem = (
+                f"all decisions are limited, {limits}, together to {room[g]} of {sizes[g]} rows"
+                f"{where}. Raise"
             )
         raise ValueError(
-            f"The 'capacity' parameter of {owner} is infeasible: all decisions are limited, "
-            f"{dict(zip(decisions.tolist(), upper[g].tolist(), strict=True))}, together to "
-            f"{room[g]} of {rows}{where}. Leave one decision without an upper limit."
+            f"The 'capacity' parameter of {owner} is infeasible: {problem} the limits, or leave "
+            "one decision without."
         )
     return lower, upper
 
