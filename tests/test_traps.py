@@ -299,7 +299,7 @@ def test_rows_without_a_price_do_not_break_the_folds():
 def test_messages_name_the_cell(make):
     X, y, _ = churners(60)
     X = X[["a", "b"]]
-    infinite, text = X.copy(), X.to_numpy(dtype=object)
+    infinite, text = X.copy(), np.array(X, dtype=object)
     infinite.loc[5, "b"], text[3, 0] = np.inf, "abc"
     model = make().fit(X, y)
     for call in (lambda: make().fit(infinite, y), lambda: model.predict(infinite)):
