@@ -187,7 +187,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """The inputs of the model, from a table with the columns of the fit."""
         columns, checks = self.columns_, _checks(missing, sparse_rows)
         if isinstance(X, TypedRows):
-            return _located(check_array, X.matrix(), columns.inputs, estimator=self, **checks)
+            matrix = X.matrix()  # of finite floats and NaN: a check takes longer than a row's trees
+            if missing and len(X):
+                return matrix
+            return _located(check_array, matrix, columns.inputs, estimator=self, **checks)
         if not hasattr(X, "shape"):
             check_table(X, type(self).__name__)
         if columns.columns and has_columns(X):

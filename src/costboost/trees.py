@@ -433,6 +433,11 @@ def _moved(places: AnyArray, nodes: Any, leaves: Any) -> AnyArray:
     return np.asarray(np.where(places >= 0, places + nodes, places - leaves), dtype=np.int32)
 
 
+def load_kernel() -> None:
+    """Load numba before it would pay: a process that answers for long scores single rows sooner."""
+    _kernel()
+
+
 @cache
 def _kernel() -> Callable[..., None]:
     def add(  # type: ignore[no-untyped-def]
