@@ -45,6 +45,7 @@ SLOW = frozenset(
         "papers/test_runs.py::test_order_and_processes_do_not_matter",
         "gbm/test_classifier.py::test_credit_card_clients",
         "gbm/test_dask.py",
+        "gbm/test_expected_costs.py::test_sums_are_what_a_population_pays",
         "gbm/test_objectives.py::test_derivatives_are_those_of_the_loss",
         "gbm/test_objectives.py::test_import_is_light",
         "gbm/test_parquet.py",
