@@ -465,7 +465,7 @@ def _means(reference: Floats, new: Floats) -> float:
 def _shares(name: str, kind: str, reference: Ints, new: Ints, values: list[Any]) -> Check:
     """Frequencies of values, described by the share that changed most."""
     old, now = reference / reference.sum(), new / new.sum()
-    most = int(np.abs(now - old).argmax())
+    most = int(np.abs(now - old).round(12).argmax())  # of two, the first: both change alike
     p, value = _frequencies(reference, new), values[most]
     shown = "missing" if value is None else str(value)
     return Check(name, kind, float(old[most]), float(now[most]), p, value=shown)
