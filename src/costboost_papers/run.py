@@ -232,14 +232,8 @@ def run_item(
     """Do the tasks of an item that are not done yet."""
     # Every row is on disk as soon as its task ends. A task that fails is reported and tried again
     # by the next run; the others go on.
-    if item.shares_rows_with is not None:
-        raise ValueError(
-            f"item of run_item must have rows of its own; {item.name!r} reads those of "
-            f"{item.shares_rows_with!r}. Run that one."
-        )
     item = item.with_rounds(options.rounds)
     tasks = item.planned(options)
-    _check_plan(item, tasks)
     store = Store(folder, item, options)
     todo = _prepared(item, tasks, store)
     if todo:
@@ -317,16 +311,6 @@ def _perform(item: Item, task: Task, mode: Any) -> Outcome:
         line = f"{type(error).__name__}: {error}".splitlines()[0]
         return Outcome(task, None, time.perf_counter() - start, line, traceback.format_exc())
     return Outcome(task, metrics, time.perf_counter() - start)
-
-
-def _check_plan(item: Item, tasks: Sequence[Task]) -> None:
-    strangers = {task.key for task in tasks if (task.paper, task.item) != (item.paper, item.name)}
-    if strangers:
-        raise ValueError(
-            f"tasks of {item.paper} {item.name} must carry its names; got {sorted(strangers)[:3]}."
-        )
-    if len(set(tasks)) < len(tasks):
-        raise ValueError(f"tasks of {item.paper} {item.name} must differ; some are planned twice.")
 
 
 def _write_failures(store: Store, failures: Sequence[Outcome]) -> None:
