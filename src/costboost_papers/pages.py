@@ -448,6 +448,27 @@ def _index_page(
         if found.own
     ]
     lines += [markdown_table(pd.DataFrame(verdicts)) if verdicts else "None yet.", ""]
+    claims = [
+        (paper.name, found)
+        for paper, results, overall in index
+        for found in [*overall, *(one for result in results for one in result.conclusions)]
+        if found.own
+    ]
+    changed = [
+        {
+            "paper": change.paper,
+            "claim": found.claim,
+            "before": change.before,
+            "now": f"**{found.verdict}**",
+            "why": change.why,
+        }
+        for change in coverage.CHANGES
+        for name, found in claims
+        if name == change.paper and change.claim in found.claim
+    ]
+    if changed:
+        frame = pd.DataFrame(changed).drop_duplicates(["paper", "claim"])
+        lines += ["## Verdicts before and now", "", markdown_table(frame), ""]
     names = {paper.name for paper, _, _ in index}
     covered = [row for row in coverage.ROWS if row.paper in names]
     if covered:
