@@ -110,7 +110,7 @@ class Change(NamedTuple):
 
 CHANGES = [
     Change("lozano2008", "Higher norms", "does not hold",
-           "C4.5 over pairs, as in the paper; the claim is the abstract's, p = 1 is no rival in it"),
+           "C4.5 over pairs, as in the paper; the claim is the abstract's, without p = 1"),
     Change("cai2008", "have close F", "holds",
            "C4.5; intervals must lie in the band, and equal constant decisions are no support"),
     Change("masnadi2007", "AdaC1 and AdaCost never", "holds in part",

@@ -313,7 +313,10 @@ def run_line(run: Run) -> str:
     kind = "Full run" if run.mode == "full" else "Quick run"
     done = f"{run.tasks}" if run.tasks == run.planned else f"{run.tasks} of {run.planned}"
     source = f"source at commit {run.commit}" if run.commit else "commit not recorded"
-    return f"{kind}: {done} tasks, {run.seconds:.0f} s of computing, {source}."
+    rest = (
+        "" if run.tasks == run.planned else " Settings that are not among them are of earlier runs."
+    )
+    return f"{kind}: {done} tasks, {run.seconds:.0f} s of computing, {source}.{rest}"
 
 
 def tau_line(taus: pd.DataFrame) -> str:
