@@ -6,7 +6,7 @@ the order of the classes. Other names (accept, review, block) stay in the order 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
@@ -55,7 +55,12 @@ def matched(labels: Sequence[Any], classes: AnyArray) -> list[int]:
     known = classes.tolist()
     exact = {label: i for i, label in enumerate(known)}
     printed = {str(label): i for i, label in enumerate(known)}
-    return [exact.get(x, printed.get(x, -1) if isinstance(x, str) else -1) for x in labels]
+    return [
+        exact.get(x, printed.get(x, -1) if isinstance(x, str) else -1)
+        if isinstance(x, Hashable)
+        else -1
+        for x in labels
+    ]
 
 
 def arranged(
