@@ -57,10 +57,11 @@ def checked_codewords(codewords: ArrayLike, k: int, owner: str) -> Floats:
     except (TypeError, ValueError) as error:
         fault = f"must be numbers: {error}"
     raise ValueError(
-        f"codewords of {owner} must have shape ({k}, {k - 1}), a row per class of the training rows: "
-        f"unit vectors with the products -1/(k-1) = {-1.0 / (k - 1):.6g}, the corners of a regular "
-        f"simplex; {fault}. Turn those of costboost.algorithms.beijbom2014.simplex_codewords({k}) by "
-        f"an orthogonal ({k - 1}, {k - 1}) matrix."
+        f"codewords of {owner} must have shape ({k}, {k - 1}), a row per class of the training "
+        f"rows: unit vectors with the products -1/(k-1) = {-1.0 / (k - 1):.6g}, the corners of a "
+        f"regular simplex; {fault}. Turn those of "
+        f"costboost.algorithms.beijbom2014.simplex_codewords({k}) by an orthogonal "
+        f"({k - 1}, {k - 1}) matrix."
     )
 
 
