@@ -27,6 +27,10 @@ help: ## List the targets
 
 run: $(VENV)/.installed ## Install the package and run the demo
 	$(BIN)/costboost demo --force
+	@printf '\nNow with a file of yours (here: one that the first line writes):\n'
+	@printf '  %s\n' '$(BIN)/costboost data example -o payments.csv' \
+	  "$(BIN)/costboost fit payments.csv --target fraud --positive yes --cost 'fn=amount+15' --cost fp=5 --save-test held_out.csv -o fraud.costboost" \
+	  '$(BIN)/costboost report fraud.costboost held_out.csv -o report.html'
 
 test: $(VENV)/.installed-dev ## Run the tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q $(ARGS)
@@ -76,10 +80,10 @@ bench: $(BENCH_VENV)/.installed ## Measure speed against LightGBM, scikit-learn 
 	$(FREE_THREADS) $(BENCH_VENV)/bin/python benchmarks/multiclass_speed.py
 
 bench-cost: $(BENCH_VENV)/.installed ## Compare held-out costs with the rivals (half an hour)
-	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost --resume $(ARGS)
+	$(BENCH_VENV)/bin/python -m benchmarks.held_out_cost $(ARGS)
 
 bench-rivals: $(RIVALS_VENV)/.installed ## Add AutoGluon, CatBoost, VW, ... to the held-out costs (hours)
-	$(RIVALS_VENV)/bin/python -m benchmarks.held_out_cost --rivals --by-split --resume $(ARGS)
+	$(RIVALS_VENV)/bin/python -m benchmarks.held_out_cost --rivals $(ARGS)
 
 bench-scale: $(VENV)/.installed-dev ## Measure CostBoostClassifier: speed, memory, cluster
 	$(FREE_THREADS) $(BIN)/python benchmarks/classifier_speed.py
@@ -118,7 +122,7 @@ endef
 
 $(VENV)/.installed: pyproject.toml
 	$(call make_venv,$(VENV))
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[data,report]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt

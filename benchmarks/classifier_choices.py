@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
-from harness import RESULTS, provenance, write_rows
+from harness import RESULTS, write_rows
 from scipy.special import softmax
 from scipy.stats import norm
 from sklearn.model_selection import train_test_split
@@ -205,9 +205,7 @@ def main(names: list[str]) -> None:
             for choice, option, value in choices(name, seed):
                 rows.append({**facts, "choice": choice, "option": option, "score": f"{value:.5f}"})
             print(name, seed, flush=True)
-    facts = provenance(0)
-    del facts["seed"]
-    write_rows("classifier_choices", [{**row, **facts} for row in rows])
+    write_rows("classifier_choices", rows, 0)
     frame = pd.DataFrame(rows).astype({"score": float, "seed": int})
     (RESULTS / "classifier_choices.md").write_text(page(frame) + "\n")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 from gbm_speed import ROUNDS, SEED, rows_of
-from harness import Bench, paired_seconds, provenance, write_rows
+from harness import Bench, paired_seconds
 from lightgbm import LGBMClassifier
 
 from costboost import CostBoostClassifier
@@ -38,9 +38,7 @@ def main() -> None:
         )
         what = f"{n} x 20, {k} classes, {ROUNDS} trees"
         bench.add("4", what, seconds[0], "LGBMClassifier", seconds[1], at_most=limit)
-    bench.console.print(bench.table())
-    path = write_rows("classifier_speed", [{**row, **provenance(SEED)} for row in bench.rows])
-    bench.console.print(f"{len(bench.rows)} rows in {path.relative_to(path.parents[2])}")
+    bench.finish("classifier_speed", SEED)
 
 
 if __name__ == "__main__":

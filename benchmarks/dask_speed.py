@@ -13,7 +13,7 @@ import dask.array as da
 import numpy as np
 import typer
 from distributed import Client, LocalCluster, wait
-from harness import Bench, paired_seconds, provenance, write_rows
+from harness import Bench, paired_seconds
 
 from costboost import CostBoostClassifier
 from costboost.dask import DaskCostBoostClassifier
@@ -60,10 +60,8 @@ def main(
         agree = float((many.to_local().predict(X[:100_000]) == one.predict(X[:100_000])).mean())
     what = f"Dask, 2 workers x 1 thread, {rows} x {FEATURES}, {trees} trees"
     bench.add("4", what, ours, "one process, 2 threads", theirs, at_most=LIMIT)
-    bench.console.print(bench.table())
     bench.console.print(f"{agree:.4f} of the decisions are the same")
-    path = write_rows("dask_speed", [{**row, **provenance(SEED)} for row in bench.rows])
-    bench.console.print(f"{len(bench.rows)} rows in {path.relative_to(path.parents[2])}")
+    bench.finish("dask_speed", SEED)
 
 
 def _spread(client: Client, arrays: tuple[np.ndarray, ...], size: int) -> list[da.Array]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
-from harness import Bench, median_seconds, provenance, write_rows
+from harness import Bench, median_seconds
 
 from costboost.decisions import allocate, capacity_prices, mean_cost_bound
 from costboost.monitor import Monitor, snapshot
@@ -59,7 +59,7 @@ def speed() -> None:
     ]
     for what, target, run in cases:
         bench.add("11", what, median_seconds(run, 3), "target", target, at_most=1.0)
-    finish("decisions_speed", bench)
+    bench.finish("decisions_speed", SEED)
 
 
 def promises() -> None:
@@ -85,7 +85,7 @@ def promises() -> None:
         false = sum(bool(_unchanged(rng, rate)) for _ in range(SIMULATIONS)) / SIMULATIONS
         bench.add("11", "Monitor, unchanged rows with labels: any alarm", false, "rate", rate,
                   at_most=1.2, unit="share")  # fmt: skip
-    finish("decisions_promises", bench)
+    bench.finish("decisions_promises", SEED)
 
 
 def _unchanged(rng: np.random.Generator, rate: float) -> list[object]:
@@ -101,12 +101,6 @@ def _unchanged(rng: np.random.Generator, rate: float) -> list[object]:
         return snapshot(X, np.stack([1 - fraud, fraud], axis=1), matrix, truth)
 
     return list(Monitor(sample(2000), false_alarm_rate=rate).check(sample(1000)).alarms)
-
-
-def finish(name: str, bench: Bench) -> None:
-    bench.console.print(bench.table())
-    path = write_rows(name, [{**row, **provenance(SEED)} for row in bench.rows])
-    bench.console.print(f"{len(bench.rows)} rows in {path.relative_to(path.parents[2])}")
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import lightgbm as lgb
 import numpy as np
-from harness import Bench, paired_seconds, provenance, write_rows
+from harness import Bench, paired_seconds
 
 from costboost.gbm import objective
 
@@ -47,9 +47,7 @@ def main() -> None:
             )
             what = f"{loss}, {n} x 20, {k} classes, {ROUNDS} trees"
             bench.add("4", what, ours, f"built-in {built_in}", theirs, at_most=limit)
-    bench.console.print(bench.table())
-    path = write_rows("gbm_speed", [{**row, **provenance(SEED)} for row in bench.rows])
-    bench.console.print(f"{len(bench.rows)} rows in {path.relative_to(path.parents[2])}")
+    bench.finish("gbm_speed", SEED)
 
 
 if __name__ == "__main__":

@@ -79,27 +79,30 @@ def peak_megabytes(code: str) -> float:
     return int(done.stdout.split()[-1]) / 1024
 
 
+def load() -> str:
+    """Processes that want a core, those of others too: on a busy machine seconds mean little."""
+    return f"{os.getloadavg()[0]:.1f}"
+
+
 def provenance(seed: int) -> dict[str, str]:
     """Where and with what the rows were measured; the commit is the last one that changed src."""
     return {
         "seed": str(seed),
         "commit": source_commit(),
         "cores": str(os.cpu_count()),
-        # Of others, too: on a busy machine seconds mean little.
-        "load": f"{os.getloadavg()[0]:.1f}",
+        "load": load(),
         "python": platform.python_version(),
         "versions": " ".join(f"{name}=={number}" for name, number in versions(*PACKAGES).items()),
     }
 
 
-def write_rows(name: str, rows: list[dict[str, str]]) -> Path:
-    """Write tidy rows as CSV."""
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
+def write_rows(name: str, rows: Sequence[Mapping[str, Any]], seed: int) -> Path:
+    """Write tidy rows as CSV, each with its provenance, and say where."""
+    source, path = provenance(seed), RESULTS / f"{name}.csv"
+    path.unlink(missing_ok=True)
+    full = [{**source, **row} for row in rows]  # what a row says of itself wins
+    append_rows(path, full, [*rows[0], *(key for key in source if key not in rows[0])])
+    print(f"{len(rows)} rows in {path.relative_to(path.parents[2])}")
     return path
 
 
@@ -109,7 +112,12 @@ def append_rows(path: Path, rows: Iterable[Mapping[str, Any]], fields: Sequence[
     has_rows = path.exists() and path.stat().st_size > 0
     if has_rows:
         with path.open(newline="") as file:
-            fields = next(csv.reader(file))
+            fields, wanted = next(csv.reader(file)), fields
+        if not set(wanted) <= set(fields):
+            lacking = ", ".join(set(wanted) - set(fields))
+            raise SystemExit(
+                f"{path} has no columns {lacking}: an earlier version wrote it. Move it."
+            )
     with path.open("a", newline="") as file:
         writer = csv.DictWriter(file, fields, extrasaction="ignore", restval="")
         if not has_rows:
@@ -193,5 +201,4 @@ class Bench:
     def finish(self, name: str, seed: int) -> None:
         """Print the table, and write the rows with their provenance."""
         self.console.print(self.table())
-        path = write_rows(name, [{**row, **provenance(seed)} for row in self.rows])
-        self.console.print(f"{len(self.rows)} rows in {path.relative_to(path.parents[2])}")
+        write_rows(name, self.rows, seed)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from harness import provenance, write_rows
+from harness import write_rows
 from held_out_cost import problems
 from rich.console import Console
 from rich.table import Table
@@ -149,13 +149,7 @@ def main() -> None:
     for name, values in means.iterrows():
         table.add_row(str(name), *(f"{value:.3f}" for value in values))
     console.print(table)
-    source = provenance(SEED)
-    told = [
-        {k: v if isinstance(v, str) else f"{v:.4f}" for k, v in row.items()}
-        | {"effort": asked.effort, "commit": source["commit"]}
-        for row in rows
-    ]
-    console.print(f"{len(rows)} rows in {write_rows('hidden_costs', told).name}")
+    write_rows("hidden_costs", [{**row, "effort": asked.effort} for row in rows], SEED)
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from harness import provenance, write_rows
+from harness import write_rows
 from held_out_cost import problems
 
 from costboost import CostBoostClassifier
@@ -146,9 +146,7 @@ def main() -> None:
         return
     frame = pd.DataFrame([row for case in cases for row in judged(*case)])
     print(summary(frame).round(4).to_string(index=False))
-    found = provenance(FIRST)
-    rows = [{**row, **found} for row in summary(frame).round(5).to_dict("records")]
-    print("written:", write_rows("member_choices", rows))
+    write_rows("member_choices", summary(frame).round(5).to_dict("records"), FIRST)
 
 
 if __name__ == "__main__":

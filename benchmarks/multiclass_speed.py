@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import os
 import warnings
+from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from harness import Bench, median_seconds, peak_megabytes, provenance, write_rows
+from harness import Bench, median_seconds, peak_megabytes
 
 import costboost as cb
 from costboost.datasets import load
@@ -76,16 +77,14 @@ def main() -> None:
     bench.add("3", what, ours, "lightgbm.train multiclass", theirs, at_most=6.0)
 
     growth(bench)
-    bench.console.print(bench.table())
-    path = write_rows("multiclass_speed", [{**row, **provenance(SEED)} for row in bench.rows])
-    bench.console.print(f"{len(bench.rows)} rows in {path.relative_to(path.parents[2])}")
+    bench.finish("multiclass_speed", SEED)
 
 
 def growth(bench: Bench) -> None:
     """Seconds per round against n and k, at most linear."""
     rng = np.random.default_rng(SEED)
 
-    def seconds(model: cb.boosted.BoostingClassifier, n: int, k: int) -> float:
+    def seconds(model: Any, n: int, k: int) -> float:
         X = rng.normal(size=(n, 10))
         y = np.clip((X[:, 0] + rng.normal(size=n) + 3) * k / 6, 0, k - 1).astype(int)
         y[:k] = np.arange(k)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from harness import provenance, write_rows
+from harness import load, write_rows
 from rich.console import Console
 
 SEED = 0
@@ -137,13 +136,12 @@ def main() -> None:
                     "rows": str(round(millions * 1e6)),
                     "features": str(FEATURES),
                     "trees": str(TREES),
-                    # Of others, too: on a busy machine seconds mean little.
-                    "load": f"{os.getloadavg()[0]:.1f}",
+                    "load": load(),
                     **{k: str(v) for k, v in json.loads(done.stdout.splitlines()[-1]).items()},
                 }
                 console.print(row)
-                rows.append({**row, **provenance(SEED)})
-    console.print(f"{len(rows)} rows in {write_rows('out_of_core', rows).name}")
+                rows.append(row)
+    write_rows("out_of_core", rows, SEED)
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ features, 2 classes, 1 thread: ``python benchmarks/scale.py``.
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
-from harness import median_seconds, provenance, write_rows
+from harness import load, median_seconds, write_rows
 from rich.console import Console
 
 from costboost import CostBoostClassifier
@@ -55,11 +53,9 @@ def main() -> None:
                 named = {name: str(given) for name, given in shape.items()}
                 row = {"engine": engine, "varied": varied, **named, "trees": str(TREES)}
                 row["seconds"] = f"{known[key]:.3f}"
-                # Of others, too: on a busy machine seconds mean little.
-                row["load"] = f"{os.getloadavg()[0]:.1f}"
-                rows.append({**row, **provenance(SEED)})
+                rows.append({**row, "load": load()})
                 console.print(f"{engine} {shape}: {known[key]:.2f} s")
-    console.print(f"{len(rows)} rows in {write_rows('scale', rows).name}")
+    write_rows("scale", rows, SEED)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from time import process_time
 
 import lightgbm as lgb
 import numpy as np
-from harness import Bench, median_seconds, paired_seconds, peak_megabytes, provenance, write_rows
+from harness import Bench, median_seconds, paired_seconds, peak_megabytes
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.tree import DecisionTreeClassifier
 
@@ -155,8 +155,7 @@ def processor_time() -> None:
         what = f"{name}, n=100000, fit, {model.n_iter_} rounds"
         note = "processor time, one thread, busy machine"
         bench.add("a", what, ours, "lightgbm.train", theirs, at_most=1.3, note=note)
-    path = write_rows("speed_cpu", [{**row, **provenance(SEED)} for row in bench.rows])
-    bench.console.print(f"{len(bench.rows)} rows in {path.relative_to(path.parents[2])}")
+    bench.finish("speed_cpu", SEED)
 
 
 SECTIONS: dict[str, Callable[[Bench], None]] = {
@@ -183,11 +182,10 @@ def main() -> None:
     bench = Bench("costboost, binary family: speed and memory")
     for letter in sections:
         SECTIONS[letter](bench)
-    bench.console.print(bench.table())
-    source = provenance(SEED)
     if sections == list(SECTIONS):
-        path = write_rows("speed", [{**row, **source} for row in bench.rows])
-        bench.console.print(f"{len(bench.rows)} rows in {path.relative_to(path.parents[2])}")
+        bench.finish("speed", SEED)
+    else:
+        bench.console.print(bench.table())
 
 
 if __name__ == "__main__":

@@ -10,13 +10,20 @@ recommends it.
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
-from costboost import AdaBoostCClassifier, AdaC2Classifier
-from costboost._utils import Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
-from costboost.boosting import VoteRule
-from costboost.boosting.votes import adaboost_factor, half_log_ratio
+from costboost import AdaBoostCClassifier, AdaC2Classifier, check_cost_sensitive, load
+from costboost.boosting import (
+    BinaryBoostingClassifier,
+    Recipe,
+    VoteRule,
+    adaboost_factor,
+    half_log_ratio,
+    register_algorithm,
+)
 from costboost.datasets import make_gaussians_2d
 from costboost.metrics import mean_cost
 
@@ -34,6 +41,7 @@ def factor(c: np.ndarray, wrong: np.ndarray, alpha: float) -> np.ndarray:
     return np.sqrt(c) * adaboost_factor(c, wrong, alpha)
 
 
+@register_algorithm
 class RootCostClassifier(BinaryBoostingClassifier):
     """AdaC2 with the square root of the cost."""
 
@@ -55,6 +63,10 @@ def main() -> None:
         model = algorithm(PRICES, n_estimators=8, random_state=0).fit(X, y)
         cost = mean_cost(y_new, model.predict(X_new), cost_matrix=PRICES)
         print(f"{algorithm.__name__:<20} mean cost {cost:.3f}")
+    print("laws:", *check_cost_sensitive(RootCostClassifier(n_estimators=8, estimator="stump")))
+    with tempfile.TemporaryDirectory() as folder:
+        again = load(ours.save(Path(folder) / "root.costboost"))
+    print("saved and loaded:", bool((again.predict(X_new) == ours.predict(X_new)).all()))
 
 
 if __name__ == "__main__":

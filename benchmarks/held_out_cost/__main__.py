@@ -6,7 +6,7 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from benchmarks.held_out_cost.methods import METHODS, RIVALS
+from benchmarks.held_out_cost.methods import METHODS, RIVALS, chosen
 from benchmarks.held_out_cost.problems import FULL, SETS, SPLITS
 from benchmarks.held_out_cost.report import write
 from benchmarks.held_out_cost.run import run
@@ -26,17 +26,14 @@ def main() -> None:
         "--rivals", action="store_true", help="the methods of `make bench-rivals` alone"
     )
     parser.add_argument("--splits", type=int, help=f"splits of each set; {SPLITS} by default")
-    parser.add_argument(
-        "--by-split", action="store_true", help="the first split of all sets first, in their order"
-    )
-    parser.add_argument("--jobs", type=int, default=2, help="processes")
-    parser.add_argument("--resume", action="store_true", help="keep rows, run what is missing")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--anew", action="store_true", help="drop the rows of earlier runs")
     parser.add_argument("--output", type=Path, help="folder; benchmarks/results by default")
     options = parser.parse_args()
     usual = QUICK if options.quick else FULL if options.full else SETS
     sets = options.sets.split(",") if options.sets else list(usual)
-    chosen = [method.name for method in RIVALS] if options.rivals else list(METHODS)
-    methods = options.methods.split(";") if options.methods else chosen
+    usual = [method.name for method in RIVALS] if options.rivals else list(METHODS)
+    methods = options.methods.split(";") if options.methods else usual
     check("--sets", sets, (*SETS, *FULL))
     check("--methods", methods, METHODS)
     results = Path(__file__).parents[1] / "results"
@@ -45,11 +42,14 @@ def main() -> None:
     # Problems with all rows are others: averages over the usual ones must not mix with them.
     path = folder / f"{NAME}{'-full' if options.full else ''}.csv"
     if options.command == "run":
-        splits = options.splits or (2 if options.quick else SPLITS)
-        run(
-            sets, methods, path, splits=splits, jobs=options.jobs, resume=options.resume,
-            by_split=options.by_split,
-        )  # fmt: skip
+        if options.anew:
+            path.unlink(missing_ok=True)
+        for name in methods:
+            if not METHODS[name].is_installed:
+                print(f"skipped: {name} needs {METHODS[name].needs}, which is not installed here")
+        methods = [name for name in methods if METHODS[name].is_installed]
+        splits = range(options.splits or (2 if options.quick else SPLITS))
+        run(sets, chosen(methods), path, splits=splits, jobs=options.jobs)
     print(f"written: {write(path)}")
 
 

@@ -1,8 +1,8 @@
-"""The flagship and its rivals, each as a way to train and a way to decide."""
+"""The flagship and its rivals, as `costboost.compare` takes them: classifiers, or functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
@@ -10,26 +10,20 @@ from typing import Any
 import numpy as np
 import sklearn
 from benchmarks.held_out_cost.early import HELD_OUT, PATIENCE, RATE, TREES, EarlyStopped, booster
-from benchmarks.held_out_cost.problems import Prices, Problem, Split
-from benchmarks.held_out_cost.rivals import (
-    FOLDS,
-    autogluon,
-    catboost,
-    forest,
-    logistic,
-    vowpal_wabbit,
-)
+from benchmarks.held_out_cost.problems import Problem, encoder
+from benchmarks.held_out_cost.rivals import FOLDS, AutoGluon, CatBoost, Forest, VowpalWabbit
+from benchmarks.held_out_cost.rivals import logistic as logistic_regression
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import TunedThresholdClassifierCV
 from sklearn.tree import DecisionTreeClassifier
 
 import costboost as cb
-from costboost.costs import Costs
+from costboost._utils import fingerprint
+from costboost.comparison import Fold, processor_seconds
 from costboost.metrics import make_cost_scorer
 
-Fit = Callable[[Split, Prices], Any]
-Decide = Callable[[Any, Split, Prices], np.ndarray]
+Decided = tuple[np.ndarray, dict[str, Any]]
 
 ISOTONIC_FROM = 5000  # training rows; a fold's calibrator sees a fifth of them
 MANY_CLASSES = 6  # above, Lp-CSB and MCBoost are left out, whose work grows with pairs of classes
@@ -39,20 +33,14 @@ DEPTH, VOTES = 3, 50  # of imbalanced-ensemble, whose default is 50 stumps
 
 @dataclass(frozen=True)
 class Method:
-    """A way to train and a way to decide.
+    """A classifier, or a function of a `Fold`, and the problems that it applies to.
 
     Attributes
     ----------
     name : str
         As the report shows it.
-    fit, decide : callable
-        Train on a split with prices; decide its test rows.
-    blind : str
-        ``"never"``: prices enter the training; ``"always"``: they do not, and one training serves
-        all problems of a set; ``"matrix"``: so unless rows have costs of their own;
-        ``"multi-class"``: so for matrices of more than two classes.
-    trained_as : str
-        Methods of the same name share a training.
+    decide : classifier or callable
+        What `costboost.compare` runs.
     groups : tuple of str
         Groups of problems it applies to.
     most_classes : int
@@ -62,10 +50,7 @@ class Method:
     """
 
     name: str
-    fit: Fit
-    decide: Decide
-    blind: str = "never"
-    trained_as: str = ""
+    decide: Any
     groups: tuple[str, ...] = ("per row", "hidden", "binary", "multi-class")
     most_classes: int = 1000
     needs: str = ""
@@ -80,112 +65,120 @@ class Method:
     def applies(self, problem: Problem, k: int) -> bool:
         return problem.group in self.groups and k <= self.most_classes
 
-    def training(self, problem: Problem, k: int) -> tuple[str, str]:
-        """Trainings of the same key are the same."""
-        has_row_costs = problem.group in ("per row", "hidden")
-        blind = {
-            "never": False,
-            "always": True,
-            "matrix": not has_row_costs,
-            "multi-class": k > 2,
-        }[self.blind]
-        # Row costs are known in training whether or not they are hidden later.
-        priced = "rows" if has_row_costs else problem.costs
-        return self.trained_as or self.name, "" if blind else priced
+
+def chosen(names: list[str]) -> Callable[[Problem, int], Mapping[str, Any]]:
+    """What `run` asks for: methods of these names that apply to a problem."""
+    return lambda problem, k: {
+        name: METHODS[name].decide for name in names if METHODS[name].applies(problem, k)
+    }
 
 
-# -- decisions --------------------------------------------------------------------------------
+# -- trainings that see no prices: one serves all problems of a split ---------------------------
+
+_trained: dict[tuple[str, str], tuple[Any, float]] = {}
 
 
-def plainly(model: Any, split: Split, prices: Prices) -> np.ndarray:
-    """What the model says."""
-    return np.asarray(model.predict(split.X_test))
+def blind(
+    what: str, make: Callable[[int], Any], *, plainly: bool = False
+) -> Callable[[Fold], Decided]:
+    """A model that is trained without prices, then the least expected cost, or what it says.
+
+    Models of the same `what` share a training; those of other rows are forgotten.
+    """
+
+    def decide(fold: Fold) -> Decided:
+        key = (what, fingerprint(fold.X, fold.y))
+        for old in [one for one in _trained if one[1] != key[1]]:
+            del _trained[old]
+        start = processor_seconds()
+        if key not in _trained:
+            model = make(fold.seed).fit(fold.X, fold.y)
+            _trained[key] = model, processor_seconds() - start
+        model, seconds = _trained[key]
+        start = processor_seconds()
+        if plainly:
+            decided = fold.right(model.predict(fold.X_test))
+        else:
+            decided = fold.cheapest(model.predict_proba(fold.X_test))
+        # Probabilities that were kept from another problem count with the time they took.
+        spent = max(processor_seconds() - start, getattr(model, "proba_seconds_", 0.0))
+        facts = {"fit_seconds": seconds, "predict_seconds": spent, "rounds": rounds(model)}
+        return decided, facts
+
+    return decide
 
 
-def plainly_encoded(model: Any, split: Split, prices: Prices) -> np.ndarray:
-    return np.asarray(model.predict(split.plain[1]))
-
-
-def by_bayes(model: Any, split: Split, prices: Prices) -> np.ndarray:
-    """Smallest expected cost by the row's costs, or the mean matrix if they are hidden."""
-    known = prices.matrix if prices.told is None else prices.told
-    return Costs(np.arange(split.k), known).decide(model.predict_proba(split.X_test))
-
-
-def by_told_costs(model: Any, split: Split, prices: Prices) -> np.ndarray:
-    """What a classifier of costboost decides, told the row's costs where they are known."""
-    if prices.told is not None:
-        return np.asarray(model.predict(split.X_test, costs=prices.told))
-    if prices.rows is not None:
-        return np.asarray(model.predict(split.X_test))
-    # The model may have been trained with another matrix, which its boosters did not see.
-    matrices = np.broadcast_to(prices.matrix, (len(split.X_test), split.k, split.k))
-    return np.asarray(model.predict(split.X_test, costs=matrices))
-
-
-# -- trainings --------------------------------------------------------------------------------
-
-
-def defaults(engine: str) -> Fit:
-    return lambda split, prices: booster(engine, split.seed).fit(split.X_train, split.y_train)
-
-
-def stopped(engine: str) -> Fit:
-    return lambda split, prices: EarlyStopped(engine, split.seed).fit(split.X_train, split.y_train)
-
-
-def weighted(engine: str) -> Fit:
-    """The cheapest decision as label, the mean price of a mistake as weight."""
-
-    def fit(split: Split, prices: Prices) -> Any:
-        weights = prices.train.reduced.sum(axis=1) / (split.k - 1)
-        model = EarlyStopped(engine, split.seed)
-        return model.fit(split.X_train, prices.train.labels, weights / weights.mean())
-
-    return fit
-
-
-def calibrated(engine: str) -> Fit:
+def calibrated(engine: str) -> Callable[[int], Any]:
     """Five early-stopped boosters, each calibrated on its fold."""
 
-    def fit(split: Split, prices: Prices) -> Any:
-        method = "isotonic" if len(split.y_train) >= ISOTONIC_FROM else "sigmoid"
-        model = CalibratedClassifierCV(EarlyStopped(engine, split.seed), method=method, cv=5)
-        return model.fit(split.X_train, split.y_train)
+    class Calibrated(CalibratedClassifierCV):
+        def fit(self, X: Any, y: np.ndarray) -> Any:
+            self.method = "isotonic" if len(y) >= ISOTONIC_FROM else "sigmoid"
+            return super().fit(X, y)
 
-    return fit
+    return lambda seed: Calibrated(EarlyStopped(engine, seed), cv=5)
 
 
-def histogram(split: Split) -> Any:
+def histogram(seed: int) -> Any:
     return HistGradientBoostingClassifier(
         learning_rate=RATE, max_iter=TREES, early_stopping=True, validation_fraction=HELD_OUT,
-        n_iter_no_change=PATIENCE, categorical_features="from_dtype", random_state=split.seed,
+        n_iter_no_change=PATIENCE, categorical_features="from_dtype", random_state=seed,
     )  # fmt: skip
 
 
-def tuned_threshold(split: Split, prices: Prices) -> Any:
+# -- trainings with prices ----------------------------------------------------------------------
+
+
+def weighted(engine: str) -> Callable[[Fold], np.ndarray]:
+    """The cheapest decision as label, the mean price of a mistake as weight."""
+
+    def decide(fold: Fold) -> np.ndarray:
+        weights = fold.costs.reduced.sum(axis=1) / (len(fold.costs.classes) - 1)
+        model = EarlyStopped(engine, fold.seed)
+        model.fit(fold.X, fold.costs.labels, weights / weights.mean())
+        return model.predict(fold.X_test)
+
+    return decide
+
+
+def tuned_threshold(fold: Fold) -> np.ndarray:
     """One threshold for all rows; rows' own costs reach its scorer by metadata routing."""
-    matrix = None if prices.rows is not None else prices.matrix
+    matrix = None if fold.costs.is_per_row else fold.costs.matrix
     scorer = make_cost_scorer("mean_cost", cost_matrix=matrix, labels=[0, 1])
     with sklearn.config_context(enable_metadata_routing=True):
-        routed = {} if prices.rows is None else {"costs": prices.rows}
+        routed = {} if matrix is not None else {"costs": fold.costs.matrix}
         scorer = scorer.set_score_request(costs=True) if routed else scorer
         model = TunedThresholdClassifierCV(
-            histogram(split), scoring=scorer, cv=5, random_state=split.seed
+            histogram(fold.seed), scoring=scorer, cv=5, random_state=fold.seed
         )
-        return model.fit(split.X_train, split.y_train, **routed)
+        return model.fit(fold.X, fold.y, **routed).predict(fold.X_test)
 
 
-def csboost(split: Split, prices: Prices) -> Any:
+def encoded(fit: Callable[[np.ndarray, Fold], Any]) -> Callable[[Fold], np.ndarray]:
+    """A model of one-hot codes and medians that decides by itself."""
+
+    def decide(fold: Fold) -> np.ndarray:
+        codes = encoder()
+        model = fit(np.asarray(codes.fit_transform(fold.X), float), fold)
+        return np.asarray(model.predict(np.asarray(codes.transform(fold.X_test), float)))
+
+    return decide
+
+
+def mean_matrix(fold: Fold) -> np.ndarray:
+    return fold.costs.matrix.mean(axis=0) if fold.costs.is_per_row else fold.costs.matrix
+
+
+def csboost(X: np.ndarray, fold: Fold) -> Any:
     from empulse.models import CSBoostClassifier
 
-    matrix = prices.matrix if prices.rows is None else np.moveaxis(prices.rows, 0, -1)
-    (tn, fp), (fn, tp) = matrix
-    model = CSBoostClassifier(booster("xgboost", split.seed))
-    return model.fit(split.plain[0], split.y_train, tp_cost=tp, tn_cost=tn, fn_cost=fn, fp_cost=fp)
+    matrix = fold.costs.matrix
+    (tn, fp), (fn, tp) = np.moveaxis(matrix, 0, -1) if fold.costs.is_per_row else matrix
+    model = CSBoostClassifier(booster("xgboost", fold.seed))
+    return model.fit(X, fold.y, tp_cost=tp, tn_cost=tn, fn_cost=fn, fp_cost=fp)
 
 
-def imbalanced_ensemble(name: str, repaired: bool = True) -> Fit:
+def imbalanced_ensemble(name: str, repaired: bool = True) -> Callable[[np.ndarray, Fold], Any]:
     """AdaCost or AsymBoost of imbalanced-ensemble.
 
     Release 0.2.3 ignores the cost matrix: its boosting step is `_boost_discrete`, but the
@@ -195,34 +188,32 @@ def imbalanced_ensemble(name: str, repaired: bool = True) -> Fit:
     diagonal.
     """
 
-    def fit(split: Split, prices: Prices) -> Any:
+    def fit(X: np.ndarray, fold: Fold) -> Any:
         from imbens import ensemble
 
         base = getattr(ensemble, name)
         kind = type(name, (base,), {"_boost": base._boost_discrete}) if repaired else base
-        matrix = prices.matrix - prices.matrix.min(axis=1, keepdims=True)
-        off = ~np.eye(split.k, dtype=bool)
+        matrix = mean_matrix(fold)
+        matrix = matrix - matrix.min(axis=1, keepdims=True)
+        off = ~np.eye(len(matrix), dtype=bool)
         is_exponent = name == "AdaCostClassifier"
         unit = matrix.max() if is_exponent else np.exp(np.log(matrix[off]).mean())
         matrix = np.where(off, matrix / unit, 1.0)
-        model = kind(DecisionTreeClassifier(max_depth=DEPTH), VOTES, random_state=split.seed)
-        return model.fit(split.plain[0], split.y_train, cost_matrix=matrix.T)
+        model = kind(DecisionTreeClassifier(max_depth=DEPTH), VOTES, random_state=fold.seed)
+        return model.fit(X, fold.y, cost_matrix=matrix.T)
 
     return fit
 
 
-def family(name: str, *, encoded: bool = False, **params: Any) -> Fit:
+def mcboost(X: np.ndarray, fold: Fold) -> Any:
+    """Its lines take numbers without gaps."""
+    model = family("MCBoost", loss="gll", cost_matrix=fold.costs.matrix, random_state=fold.seed)
+    return model.fit(X, fold.y)
+
+
+def family(name: str, **params: Any) -> Any:
     """A classifier of costboost."""
-
-    def fit(split: Split, prices: Prices) -> Any:
-        model = getattr(cb, f"{name}Classifier")(**params)
-        own = {"n_jobs": 1, "random_state": split.seed, "cost_matrix": prices.matrix}
-        known = model.get_params()
-        model.set_params(**{key: value for key, value in own.items() if key in known})
-        X = split.plain[0] if encoded else split.X_train
-        return model.fit(X, split.y_train, costs=prices.rows)
-
-    return fit
+    return getattr(cb, f"{name}Classifier")(n_jobs=1, **params)
 
 
 FLAGSHIP = "CostBoost"
@@ -234,64 +225,57 @@ TWO = ("per row", "hidden", "binary")
 AUTOGLUON = "AutoGluon + Bayes"
 FAST, HIGH = "CostBoost, effort=fast", "CostBoost, effort=high"
 OURS = (FLAGSHIP, FAST, HIGH)  # that are held against AutoGluon
-# The other methods of costboost, which none of them should need.
-FAMILY = ("MinCost", "AdaMEC", "AdaC2", "AsyBL", "CSLogitBoost", "Lp-CSB", "MCBoost GLL")
 # In the order in which they are worth their time.
 RIVALS = (
-    Method(AUTOGLUON, autogluon, by_bayes, "always", needs="autogluon.tabular"),
-    Method("CatBoost bagged + Bayes", catboost(stopped=True, folds=FOLDS), by_bayes, "always",
+    Method(AUTOGLUON, blind("autogluon", lambda seed: AutoGluon()), needs="autogluon.tabular"),
+    Method("CatBoost bagged + Bayes",
+           blind("catboost bag", lambda seed: CatBoost(seed, stopped=True, folds=FOLDS)),
            needs="catboost"),
-    Method("CatBoost early-stopped + Bayes", catboost(stopped=True), by_bayes, "always",
-           needs="catboost"),
-    Method("logistic regression + Bayes", logistic, by_bayes, "always"),
-    Method("RandomForest + Bayes", forest, by_bayes, "always"),
-    Method("CatBoost + Bayes", catboost(), by_bayes, "always", needs="catboost"),
-    Method("VW csoaa_ldf mc", vowpal_wabbit("csoaa_ldf"), plainly_encoded, needs="vowpalwabbit"),
-    Method("VW cs_active", vowpal_wabbit("cs_active"), plainly_encoded, needs="vowpalwabbit"),
+    Method("CatBoost early-stopped + Bayes",
+           blind("catboost stopped", lambda seed: CatBoost(seed, stopped=True)), needs="catboost"),
+    Method("logistic regression + Bayes", blind("logistic", logistic_regression)),
+    Method("RandomForest + Bayes", blind("forest", Forest)),
+    Method("CatBoost + Bayes", blind("catboost", CatBoost), needs="catboost"),
+    Method("VW csoaa_ldf mc", encoded(VowpalWabbit("csoaa_ldf").fit), needs="vowpalwabbit"),
+    Method("VW cs_active", encoded(VowpalWabbit("cs_active").fit), needs="vowpalwabbit"),
 )  # fmt: skip
 
 METHODS: dict[str, Method] = {
     method.name: method
     for method in (
-        Method(FLAGSHIP, family("CostBoost"), by_told_costs, "multi-class"),
-        Method(FAST, family("CostBoost", effort="fast"), by_told_costs, "matrix"),
-        Method(HIGH, family("CostBoost", effort="high"), by_told_costs, "matrix"),
-        Method("CostBoost, ensemble=1", family("CostBoost", ensemble=1), by_told_costs, "matrix"),
-        Method("CostBoost, engine=xgboost", family("CostBoost", engine="xgboost"), by_told_costs,
-               "matrix", most_classes=SOME_CLASSES),
-        Method("CostBoost, loss=gll", family("CostBoost", loss="gll"), plainly,
-               groups=("multi-class",), most_classes=SOME_CLASSES),
-        Method("CostBoost, costs_known", family("CostBoost", costs_known=True), by_told_costs,
-               groups=("hidden",)),
-        Method("LightGBM", defaults("lightgbm"), plainly, "always"),
-        Method("LightGBM + Bayes", defaults("lightgbm"), by_bayes, "always", "LightGBM"),
-        Method(STOPPED, stopped("lightgbm"), by_bayes, "always"),
-        Method("LightGBM cost-weighted", weighted("lightgbm"), plainly),
-        Method(CALIBRATED, calibrated("lightgbm"), by_bayes, "always"),
-        Method("XGBoost", defaults("xgboost"), plainly, "always"),
-        Method("XGBoost cost-weighted", weighted("xgboost"), plainly),
-        Method("XGBoost calibrated + Bayes", calibrated("xgboost"), by_bayes, "always"),
-        Method("HistGradientBoosting + Bayes",
-               lambda split, prices: histogram(split).fit(split.X_train, split.y_train),
-               by_bayes, "always"),
-        Method("HistGradientBoosting + TunedThreshold", tuned_threshold, plainly, groups=TWO),
-        Method("empulse CSBoost", csboost, plainly_encoded, groups=TWO, needs="empulse"),
-        Method("imbens AdaCost, repaired", imbalanced_ensemble("AdaCostClassifier"),
-               plainly_encoded, needs="imbens"),
-        Method("imbens AsymBoost, repaired", imbalanced_ensemble("AsymBoostClassifier"),
-               plainly_encoded, needs="imbens"),
-        Method("imbens, as released", imbalanced_ensemble("AdaCostClassifier", repaired=False),
-               plainly_encoded, "always", needs="imbens"),
-        Method("MinCost", family("MinCost", calibration="sigmoid"), by_bayes, "always"),
-        Method("AdaMEC", family("AdaMEC"), by_bayes, "always", groups=TWO),
-        Method("AdaC2", family("AdaC2"), plainly, groups=TWO),
-        Method("AsyBL", family("AsyBL", learning_rate=0.1), by_told_costs, groups=TWO),
-        Method("CSLogitBoost", family("CSLogitBoost", learning_rate=0.1, estimator="tree"),
-               by_told_costs, groups=TWO),
-        Method("Lp-CSB", family("LpCSB", p=2), plainly, groups=("multi-class",),
-               most_classes=MANY_CLASSES),
-        Method("MCBoost GLL", family("MCBoost", encoded=True, loss="gll"), plainly_encoded,
-               groups=("multi-class",), most_classes=MANY_CLASSES),
+        Method(FLAGSHIP, family("CostBoost")),
+        Method(FAST, family("CostBoost", effort="fast")),
+        Method(HIGH, family("CostBoost", effort="high")),
+        Method("CostBoost, ensemble=1", family("CostBoost", ensemble=1)),
+        Method("CostBoost, engine=xgboost", family("CostBoost", engine="xgboost"),
+               most_classes=SOME_CLASSES),
+        Method("CostBoost, loss=gll", family("CostBoost", loss="gll"), ("multi-class",),
+               SOME_CLASSES),
+        Method("CostBoost, costs_known", family("CostBoost", costs_known=True), ("hidden",)),
+        Method("LightGBM", blind("lightgbm", lambda seed: booster("lightgbm", seed), plainly=True)),
+        Method("LightGBM + Bayes", blind("lightgbm", lambda seed: booster("lightgbm", seed))),
+        Method(STOPPED, blind("stopped", lambda seed: EarlyStopped("lightgbm", seed))),
+        Method("LightGBM cost-weighted", weighted("lightgbm")),
+        Method(CALIBRATED, blind("calibrated", calibrated("lightgbm"))),
+        Method("XGBoost", blind("xgboost", lambda seed: booster("xgboost", seed), plainly=True)),
+        Method("XGBoost cost-weighted", weighted("xgboost")),
+        Method("XGBoost calibrated + Bayes", blind("xgb calibrated", calibrated("xgboost"))),
+        Method("HistGradientBoosting + Bayes", blind("histogram", histogram)),
+        Method("HistGradientBoosting + TunedThreshold", tuned_threshold, TWO),
+        Method("empulse CSBoost", encoded(csboost), TWO, needs="empulse"),
+        Method("imbens AdaCost, repaired", encoded(imbalanced_ensemble("AdaCostClassifier")),
+               needs="imbens"),
+        Method("imbens AsymBoost, repaired", encoded(imbalanced_ensemble("AsymBoostClassifier")),
+               needs="imbens"),
+        Method("imbens, as released",
+               encoded(imbalanced_ensemble("AdaCostClassifier", repaired=False)), needs="imbens"),
+        Method("MinCost", family("MinCost", calibration="sigmoid")),
+        Method("AdaMEC", family("AdaMEC"), TWO),
+        Method("AdaC2", family("AdaC2"), TWO),
+        Method("AsyBL", family("AsyBL", learning_rate=0.1), TWO),
+        Method("CSLogitBoost", family("CSLogitBoost", learning_rate=0.1, estimator="tree"), TWO),
+        Method("Lp-CSB", family("LpCSB", p=2), ("multi-class",), MANY_CLASSES),
+        Method("MCBoost GLL", encoded(mcboost), ("multi-class",), MANY_CLASSES),
         *RIVALS,
     )
 }  # fmt: skip
@@ -299,8 +283,6 @@ METHODS: dict[str, Method] = {
 
 def rounds(model: Any) -> float:
     """Boosting rounds of all boosters together; NaN where a model does not tell."""
-    if isinstance(model, cb.CostBoostClassifier):
-        return float(sum(m.n_rounds for head in model.heads_.values() for m in head.models))
     if isinstance(model, CalibratedClassifierCV):
         return float(sum(part.estimator.n_rounds_ for part in model.calibrated_classifiers_))
     for attribute in ("n_rounds_", "n_iter_", "n_estimators_", "n_estimators"):

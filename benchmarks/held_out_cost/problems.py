@@ -7,7 +7,8 @@ a model that never sees prices is trained once per split.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -134,21 +135,19 @@ class Split:
     matrix: np.ndarray | None = None
     rarer: int = 1
 
-    @cached_property
-    def plain(self) -> tuple[np.ndarray, np.ndarray]:
-        """Numbers without gaps, for methods that need them: one-hot codes and medians."""
-        encoder = make_column_transformer(
-            (
-                OneHotEncoder(handle_unknown="ignore", sparse_output=False),
-                make_column_selector(dtype_include="category"),
-            ),
-            (
-                SimpleImputer(strategy="median", keep_empty_features=True),
-                make_column_selector(dtype_include=np.number),
-            ),
-        )
-        train = encoder.fit_transform(self.X_train)
-        return np.asarray(train, float), np.asarray(encoder.transform(self.X_test), float)
+
+def encoder() -> Any:
+    """Numbers without gaps, for methods that need them: one-hot codes and medians."""
+    return make_column_transformer(
+        (
+            OneHotEncoder(handle_unknown="ignore", sparse_output=False),
+            make_column_selector(dtype_include="category"),
+        ),
+        (
+            SimpleImputer(strategy="median", keep_empty_features=True),
+            make_column_selector(dtype_include=np.number),
+        ),
+    )
 
 
 @dataclass(eq=False)

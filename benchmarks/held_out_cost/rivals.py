@@ -20,8 +20,13 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 from benchmarks.held_out_cost.early import HELD_OUT, PATIENCE, TREES
-from benchmarks.held_out_cost.problems import Prices, Split
+from benchmarks.held_out_cost.problems import encoder
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import StratifiedKFold, train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from costboost.comparison import Fold
 
 FOLDS = 5
 # Processor seconds that AutoGluon may take for a training on one core; it plans its work by them.
@@ -94,10 +99,6 @@ class CatBoost:
         return np.mean([model.predict_proba(X, thread_count=1) for model in self.models_], axis=0)
 
 
-def catboost(**params: Any) -> Any:
-    return lambda split, prices: CatBoost(split.seed, **params).fit(split.X_train, split.y_train)
-
-
 # -- AutoGluon --------------------------------------------------------------------------------
 
 
@@ -163,7 +164,7 @@ class AutoGluon:
         return len(self.predictor_.model_names())
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        if X is not self.seen_:
+        if self.seen_ is None or not X.equals(self.seen_):
             start = time.process_time()
             found = self.predictor_.predict_proba(X, as_pandas=True, as_multiclass=True)
             found = found.reindex(columns=range(self.k), fill_value=0.0)
@@ -172,54 +173,41 @@ class AutoGluon:
         return self.told_
 
 
-def autogluon(split: Split, prices: Prices) -> AutoGluon:
-    return AutoGluon().fit(split.X_train, split.y_train)
-
-
 # -- scikit-learn -----------------------------------------------------------------------------
 
 
-class Encoded:
-    """A model of the split's one-hot codes and medians that is asked for its test rows."""
-
-    def __init__(self, model: Any, split: Split) -> None:
-        self.model, self.split = model, split
-
-    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        if X is not self.split.X_test:
-            raise ValueError("An encoded model decides the test rows of its own split alone.")
-        return np.asarray(self.model.predict_proba(self.split.plain[1]))
-
-
-def logistic(split: Split, prices: Prices) -> Encoded:
+def logistic(seed: int) -> Any:
     """Columns scaled, penalty by the log loss of five folds."""
     from sklearn.linear_model import LogisticRegressionCV
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
 
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=split.seed)
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     model = LogisticRegressionCV(
-        Cs=STRENGTHS, cv=folds, scoring="neg_log_loss", max_iter=300, random_state=split.seed
+        Cs=STRENGTHS, cv=folds, scoring="neg_log_loss", max_iter=300, random_state=seed
     )
-    model = make_pipeline(StandardScaler(), model)
-    return Encoded(model.fit(split.plain[0], split.y_train), split)
+    return make_pipeline(encoder(), StandardScaler(), model)
 
 
-def forest(split: Split, prices: Prices) -> Encoded:
-    """The smallest leaf is chosen by the out-of-bag log loss."""
-    from sklearn.ensemble import RandomForestClassifier
+class Forest:
+    """Random forests of `LEAVES`; the smallest leaf is chosen by the out-of-bag log loss."""
 
-    best, least = None, np.inf
-    for leaf in LEAVES:
-        model = RandomForestClassifier(
-            FOREST_TREES, min_samples_leaf=leaf, oob_score=True, n_jobs=1, random_state=split.seed
-        )
-        model.fit(split.plain[0], split.y_train)
-        told = model.oob_decision_function_[np.arange(len(split.y_train)), split.y_train]
-        loss = -np.log(np.clip(told, 0.5 / FOREST_TREES, 1.0)).mean()
-        if loss < least:
-            best, least = model, loss
-    return Encoded(best, split)
+    def __init__(self, seed: int) -> None:
+        self.seed = seed
+
+    def fit(self, X: pd.DataFrame, y: np.ndarray) -> Self:
+        least = np.inf
+        for leaf in LEAVES:
+            forest = RandomForestClassifier(
+                FOREST_TREES, min_samples_leaf=leaf, oob_score=True, random_state=self.seed
+            )
+            model = make_pipeline(encoder(), forest).fit(X, y)
+            told = forest.oob_decision_function_[np.arange(len(y)), y]
+            loss = -np.log(np.clip(told, 0.5 / FOREST_TREES, 1.0)).mean()
+            if loss < least:
+                self.model_, least = model, loss
+        return self
+
+    def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
+        return np.asarray(self.model_.predict_proba(X))
 
 
 # -- vowpalwabbit -----------------------------------------------------------------------------
@@ -238,14 +226,14 @@ class VowpalWabbit:
     def __init__(self, reduction: str) -> None:
         self.reduction = reduction
 
-    def fit(self, split: Split, costs: np.ndarray) -> Self:
-        from sklearn.preprocessing import StandardScaler
+    def fit(self, X: np.ndarray, fold: Fold) -> Self:
         from vowpalwabbit import Workspace
 
-        self.scaler_, self.k = StandardScaler().fit(split.plain[0]), split.k
+        costs = fold.costs.reduced
+        self.scaler_, self.k = StandardScaler().fit(X), costs.shape[1]
         scale = float(costs.max()) or 1.0
-        order = np.random.default_rng(split.seed).permutation(len(costs))
-        rows = self._rows(split.plain[0][order])
+        order = np.random.default_rng(fold.seed).permutation(len(costs))
+        rows = self._rows(X[order])
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "rows.txt"
             with file.open("w") as lines:
@@ -257,7 +245,7 @@ class VowpalWabbit:
                 task = f"--cs_active {self.k} --simulation --cost_min 0 --cost_max 1"
             common = f"-d {file} -k --cache_file {file}.cache --passes {PASSES} --holdout_off"
             self.model_ = Workspace(
-                f"{task} {common} -b 20 --random_seed {split.seed} --quiet", enable_logging=False
+                f"{task} {common} -b 20 --random_seed {fold.seed} --quiet", enable_logging=False
             )
         return self
 
@@ -284,10 +272,3 @@ class VowpalWabbit:
             else:
                 decided.append(self.model_.predict(example)[0])  # and whose costs it would ask
         return np.asarray(decided, dtype=int) - 1
-
-
-def vowpal_wabbit(reduction: str) -> Any:
-    def fit(split: Split, prices: Prices) -> VowpalWabbit:
-        return VowpalWabbit(reduction).fit(split, prices.train.reduced)
-
-    return fit

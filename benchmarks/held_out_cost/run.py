@@ -11,6 +11,7 @@ from benchmarks.harness import append_rows, finished, provenance
 from benchmarks.held_out_cost.problems import (
     FIRST_SEED,
     HIDDEN,
+    KNOWN,
     Problem,
     draw,
     price,
@@ -77,7 +78,7 @@ def run_problem(
         **provenance(seed),
     }  # fmt: skip
     matrix = price(problem, draw(whole, seed)).matrix
-    costs = matrix if whole.row_costs is None else whole.row_costs
+    costs = whole.row_costs if problem.costs in (KNOWN, HIDDEN) else matrix
     try:
         found = costboost.compare(
             missing, {problem.name: (whole.X, whole.y, costs)},

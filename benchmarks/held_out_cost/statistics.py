@@ -8,15 +8,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from costboost.metrics import (
-    corrected_t_interval,
-    corrected_t_test,
-    holm,
-    wilcoxon_test,
-)
-
-TIE = 0.001  # scores closer than this are called equal
-LEVEL = 0.05
+from costboost import comparison
+from costboost.comparison import LEVEL, TIE
+from costboost.metrics import wilcoxon_test
 
 
 def score_table(rows: pd.DataFrame) -> pd.DataFrame:
@@ -85,22 +79,10 @@ class Duel:
 
 def duel(rows: pd.DataFrame, ours: str, theirs: str) -> Duel | None:
     """Compare two methods on the splits that both finished; None if there are none."""
-    pair = rows[rows["method"].isin((ours, theirs))]
-    wide = pair.pivot_table(index=["problem", "data", "split"], columns="method", values="score")
-    if ours not in wide or theirs not in wide:
+    frame = comparison.duel(rows.assign(data=rows["problem"]), ours, theirs)
+    if frame.empty:
         return None
-    gaps = (wide[ours] - wide[theirs]).dropna()
-    if gaps.empty:
-        return None
-    found = []
-    sizes = rows.groupby("problem")[["n_test", "n_train"]].mean()
-    ratios = sizes["n_test"] / sizes["n_train"]
-    for (problem, data), part in gaps.groupby(level=["problem", "data"]):
-        values, ratio = part.to_numpy(), float(ratios[problem])
-        error, p = corrected_t_interval(values, ratio), corrected_t_test(values, ratio)
-        found.append((problem, data, values.mean(), error, p))
-    frame = pd.DataFrame(found, columns=["problem", "data", "difference", "error", "p"])
-    frame = frame.set_index("problem")
-    frame["p_holm"] = holm(frame["p"])
+    frame.index.name = "problem"
+    frame.insert(0, "data", frame.index.str.split(", ").str[0])
     by_set = frame.groupby("data")["difference"].mean()
     return Duel(frame, wilcoxon_test(by_set), wilcoxon_test(frame["difference"]))

@@ -204,7 +204,12 @@ def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats
 
 def checked_weights(sample_weight: ArrayLike, n: int, owner: str) -> Floats:
     """Sample weights as (n,) floats: finite, not negative, not all zero."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"The 'sample_weight' parameter of {owner} must hold numbers; {error}."
+        ) from None
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.ndim != 1:
@@ -340,16 +345,6 @@ def dot(weights: Floats, values: Floats) -> float:
 
 
 # -- what an algorithm says about itself ----------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Recipe:
-    """The card of an algorithm."""
-
-    idea: str
-    source: str
-    link: str = "no"
-    parent: str | None = None
 
 
 _HEADING = re.compile(r"^([A-Z][A-Za-z ]+)\n-{3,}\n", flags=re.MULTILINE)

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping
+from html import escape
+from numbers import Real
+from typing import Any
+
+MOST_ROWS = 20
+"""A table in a notebook shows at most this many rows."""
 
 
 def money(value: float, unit: str = "", *beside: float) -> str:
@@ -49,3 +56,22 @@ def number(value: float) -> str:
     if abs(value) >= 10_000:
         return f"{value:,.0f}"
     return f"{value:.0f}" if float(value).is_integer() else f"{value:.4g}"
+
+
+def html_table(columns: Mapping[str, Iterable[Any]], caption: str = "", total: int = 0) -> str:
+    """A table for notebooks: the first of all (`total`) rows, numbers as people read them."""
+
+    def cell(value: Any) -> str:
+        is_number = isinstance(value, Real) and not isinstance(value, bool)
+        return escape(number(float(value)) if is_number else str(value))
+
+    def line(tag: str, cells: Iterable[str]) -> str:
+        return f"<tr>{''.join(f'<{tag}>{text}</{tag}>' for text in cells)}</tr>"
+
+    rows = list(zip(*columns.values(), strict=True))
+    head = line("th", map(escape, columns))
+    body = "".join(line("td", map(cell, row)) for row in rows[:MOST_ROWS])
+    total = max(total, len(rows))
+    caption += f" The first {MOST_ROWS} of {total:,} rows." if total > MOST_ROWS else ""
+    title = f"<caption>{escape(caption.strip())}</caption>" if caption else ""
+    return f"<table>{title}<thead>{head}</thead><tbody>{body}</tbody></table>"

@@ -11,7 +11,8 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
@@ -47,14 +48,16 @@ from costboost.costs.forms import (
 )
 from costboost.costs.labels import listed, nearest, positive_code
 from costboost.costs.table import same_labels
-from costboost.costs.uncertain import decide_worst, scenarios
+from costboost.costs.uncertain import expected_costs, scenarios
 from costboost.decisions import (
     Allocation,
     Budget,
     Rate,
+    Sensitivity,
     allocate,
     break_even,
-    worst_expected_cost,
+    cheapest,
+    sensitivity,
 )
 from costboost.errors import CollapseWarning, ColumnWarning
 from costboost.metrics import avoidable_cost_score
@@ -68,7 +71,7 @@ class Answer(NamedTuple):
 
     codes: Ints  # the decision of each row, an index into costs.decisions
     costs: Costs  # the costs of these rows, their truth unknown
-    # Probabilities, (n, k), and expected costs of the decisions, (n, d), if known and asked for.
+    # Probabilities, (n, k), and expected costs of the decisions, (n, d), where they are known.
     proba: Floats | None = None
     expected: Floats | None = None
 
@@ -138,9 +141,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                     f"The 'columns' parameter of {owner} names columns, and X has no names: it is "
                     f"a {type(X).__name__}. Pass a data frame, or leave the parameter out."
                 )
-            # scikit-learn sums X to look for infinities of both signs.
-            with np.errstate(invalid="ignore"):
-                matrix, y = validate_data(self, X, y=y, **checks)
+            matrix, y = _located(partial(validate_data, self), X, y=y, **checks)
             self.columns_ = Columns.of_array(matrix.shape[1])
         else:
             table = RawTable(X)
@@ -186,7 +187,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         """The inputs of the model, from a table with the columns of the fit."""
         columns, checks = self.columns_, _checks(missing, sparse_rows)
         if isinstance(X, TypedRows):
-            return check_array(X.matrix(), estimator=self, **checks)
+            matrix = X.matrix()  # of finite floats and NaN: a check takes longer than a row's trees
+            if missing and len(X):
+                return matrix
+            return _located(check_array, matrix, columns.inputs, estimator=self, **checks)
         if not hasattr(X, "shape"):
             check_table(X, type(self).__name__)
         if columns.columns and has_columns(X):
@@ -197,8 +201,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
                 f"columns {[column.name for column in columns.used]}."
             )
-        with np.errstate(invalid="ignore"):
-            matrix = validate_data(self, X, reset=False, **checks)
+        matrix = _located(partial(validate_data, self), X, reset=False, **checks)
         if is_sparse(matrix):
             return as_csr(matrix)
         return matrix if columns.n_inputs == columns.n_features else matrix[:, columns.sources]
@@ -228,12 +231,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             if table.names != [column.name for column in columns.used]:
                 X = X[[table.label(column.name) for column in columns.used]]
             if are_numbers(X):  # as they are, and at once
-                with np.errstate(invalid="ignore"):
-                    matrix = check_array(X, estimator=self, **checks)
+                matrix = _located(check_array, X, columns.inputs, estimator=self, **checks)
                 return as_csr(matrix) if is_sparse(matrix) else matrix
         found = columns.read(table, f"X of {type(self).__name__}").matrix()
-        with np.errstate(invalid="ignore"):
-            return check_array(found, estimator=self, **checks)
+        return _located(check_array, found, columns.inputs, estimator=self, **checks)
 
     def _typed(self, X: Any, form: Any) -> Any:
         """X as expressions read it, where costs are expressions over columns."""
@@ -309,14 +310,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             return Answer(codes, Costs(self.classes_, self.cost_matrix_, self.decisions_))
         known = self._decision_costs(costs, len(p), X)
         cases = self._worst_cases(X, costs, len(p)) if self.risk == "worst" else []
-        if codes is None:
-            codes = decide_worst(p, cases) if cases else known.decide(p)
-        if not proba:
-            return Answer(codes, known, p)
-        matrices = [case.matrix for case in cases]
-        return Answer(
-            codes, known, p, worst_expected_cost(p, matrices) if cases else known.expected(p)
-        )
+        expected = expected_costs(p, known.matrix)
+        if cases:
+            expected = np.max([case.expected(p) for case in cases], axis=0)
+        return Answer(cheapest(expected) if codes is None else codes, known, p, expected)
 
     @abstractmethod
     def _scored(self, X: Any, *, codes: bool, proba: bool) -> tuple[Ints | None, Floats | None]:
@@ -541,22 +538,66 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             amount flips it.
         """
         answer, proba, _ = self._weighed_answer(X, costs, "break_even")
-        known, positive = answer.costs, positive_of(self.cost_matrix)
-        if costs is not None:
-            positive = positive_of(self._read_row_costs(costs))
-        if isinstance(entry, str) and len(self.classes_) == 2:
-            owner = f"{type(self).__name__}.break_even"
-            code = positive_code(positive, self.classes_, "entry", owner)
-            positive = self.classes_.tolist()[code]
+        known = answer.costs
         return break_even(
             proba,
             known.matrix,
             entry,
             classes=self.classes_,
             decisions=known.decisions,
-            positive=positive,
+            positive=self._positive_label([entry], costs, "break_even"),
             decide=lambda matrix: Costs(self.classes_, matrix, known.decisions).decide(proba),
         )
+
+    def sensitivity(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        costs: Any = None,
+        entries: Sequence[Any] | None = None,
+        **options: Any,
+    ) -> Sensitivity:
+        """What it would cost if stated costs were off by a factor.
+
+        Parameters
+        ----------
+        X : table of shape (n, d)
+            The rows.
+        y : array of shape (n,), optional
+            Their true classes: costs are then the realised ones, else the expected ones.
+        costs : array, frame or mapping, optional
+            The stated costs, as in `predict`.
+        entries : sequence of (truth, decision), "fn", "fp", "tp", "tn" or "ratio", optional
+            What may be wrong; by default every cost that is not 0.
+        **options
+            ``factors``, ``rivals`` and ``sample_weight`` of `costboost.decisions.sensitivity`.
+
+        Returns
+        -------
+        Sensitivity
+            Costs, regrets, and the factors beyond which another rule is cheaper.
+        """
+        answer, proba, _ = self._weighed_answer(X, costs, "sensitivity")
+        return sensitivity(
+            proba,
+            answer.costs.matrix,
+            y,
+            classes=self.classes_,
+            decisions=answer.costs.decisions,
+            entries=entries,
+            positive=self._positive_label(entries or (), costs, "sensitivity"),
+            **options,
+        )
+
+    def _positive_label(self, entries: Sequence[Any], costs: Any, what: str) -> Any:
+        """The positive class of entries that are named fn, fp, tp or tn."""
+        form = self.cost_matrix if costs is None else self._read_row_costs(costs)
+        named = positive_of(form)
+        if len(self.classes_) != 2 or not any(isinstance(entry, str) for entry in entries):
+            return named
+        owner = f"{type(self).__name__}.{what}"
+        return self.classes_.tolist()[positive_code(named, self.classes_, "entry", owner)]
 
     def with_costs(self, cost_matrix: Any) -> Self:
         """The same fitted model, deciding by other costs, without training again.
@@ -695,6 +736,19 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         reader = Reader(self.classes_, "costs", type(self).__name__, self.decisions_)
         codes, given = np.zeros(n, dtype=np.intp), self._read_row_costs(costs)
         return None if reader.are_prices(scenarios(given).expected, codes) else costs
+
+    # -- notebooks ------------------------------------------------------------------------------
+
+    @property
+    def _repr_html_(self) -> Callable[[], str]:
+        """scikit-learn's diagram, and the costs of a fitted classifier in words."""
+        diagram = super()._repr_html_
+        words = f"<pre>{escape(str(self.costs_))}</pre>" if hasattr(self, "costs_") else ""
+        return lambda: str(diagram()) + words
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        found: dict[str, str] = super()._repr_mimebundle_(**options)
+        return found | ({"text/html": self._repr_html_()} if "text/html" in found else {})
 
     # -- reports and files ----------------------------------------------------------------------
 
@@ -860,6 +914,42 @@ def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
         "ensure_all_finite": "allow-nan" if missing else True,
         "accept_sparse": "csr" if sparse_rows else False,
     }
+
+
+def _located(
+    check: Callable[..., Any], X: Any, names: Sequence[str] | None = None, **checks: Any
+) -> Any:
+    """X as scikit-learn checks it; an error about a value says where the first one is."""
+    try:
+        with np.errstate(invalid="ignore"):  # it sums X to look for infinities of both signs
+            return check(X, **checks)
+    except ValueError as error:
+        text, table = str(error), np.asarray(X, dtype=object)
+        is_value = "convert" in text or "X contains" in text or "Input contains" in text
+        if not is_value or table.ndim != 2:
+            raise
+        places: Any
+        if "convert" in text:
+            places = [place for place in np.ndindex(*table.shape) if not _is_number(table[place])]
+        else:
+            values = table.astype(np.float64)
+            is_wrong = np.isinf(values) if "infinity" in text else np.isnan(values)
+            places = np.argwhere(is_wrong)
+        if not len(places):  # too large for single precision
+            raise
+        row, column = places[0]
+        name = column if names is None else repr(names[column])
+        raise ValueError(
+            f"{text.rstrip('.')}. The first is in column {name} on row {row}."
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def column_of(values: Any, X: Any, name: str, owner: str) -> Any:

@@ -234,7 +234,7 @@ class Trees:
 
     # --- tables from tables -----------------------------------------------------------------------
 
-    def scaled(self, factor: float, shift: float = 0.0) -> Trees:
+    def scaled(self, factor: float, shift: float | Floats = 0.0) -> Trees:
         """A table whose scores are a linear function of these."""
         return replace(self, base=factor * self.base + shift, values=factor * self.values)
 
@@ -435,6 +435,11 @@ def _before(sizes: Ints) -> Ints:
 def _moved(places: AnyArray, nodes: Any, leaves: Any) -> AnyArray:
     """Nodes and leaves so many places further on."""
     return np.asarray(np.where(places >= 0, places + nodes, places - leaves), dtype=np.int32)
+
+
+def load_kernel() -> None:
+    """Load numba before it would pay: a process that answers for long scores single rows sooner."""
+    _kernel()
 
 
 @cache

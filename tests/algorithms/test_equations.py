@@ -10,28 +10,28 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
 from costboost.algorithms import (
-    AsyBLClassifier,
     CSAdaBoostClassifier,
     CSLogitBoostClassifier,
     CSRealBoostClassifier,
-    GradientCSBClassifier,
 )
-from costboost.algorithms._base import BinaryBoostingClassifier
+from costboost.boosting.classifiers import BinaryBoostingClassifier
 from costboost.boosting.descent import exponential_step
 from costboost.costs import per_row
 from reference import decide, descent, losses, own_files, votes
 
 ROUNDS = 20
 RATIOS = (1.0, 2.0, 5.0, 20.0)
-SEEDS = (0,)
 FLOOR = 1e-12  # a smaller vote is 0 to the library
 CLOSE = {"rtol": 1e-9, "atol": 1e-9}
 
-VOTE_CLASSES = {
-    name.removesuffix("Classifier"): getattr(costboost, name)
-    for name in costboost.algorithms.__all__
-    if issubclass(C := getattr(costboost, name), BinaryBoostingClassifier) and hasattr(C, "_rule")
+CLASSES = {
+    n.removesuffix("Classifier"): getattr(costboost, n) for n in costboost.algorithms.__all__
 }
+VOTE_CLASSES = [
+    name
+    for name, C in CLASSES.items()
+    if issubclass(C, BinaryBoostingClassifier) and hasattr(C, "_rule")
+]
 
 # A dear class at any ratio must not swallow the other within 20 rounds of every algorithm for the
 # votes to be right, so "everything is +" is no failure here.
@@ -53,22 +53,17 @@ def rows(seed, n=120):
     return X, y, rng.uniform(0.5, 1.5, n), rng
 
 
-def cost_cases(seed, y):
-    """Yield (name, fit and constructor arguments, c): four class ratios, then costs per row."""
-    for ratio in RATIOS:
-        c = np.where(y > 0, ratio, 1.0)
-        yield f"ratio {ratio:g}", {"cost_matrix": {"fn": ratio, "fp": 1.0}}, {}, c
-    c = np.random.default_rng(seed + 100).uniform(1.0, 3.0, len(y))
-    yield "per row", {}, {"costs": c}, c
+CASES = range(len(RATIOS) + 1)
 
 
-CASES = [(seed, k) for seed in SEEDS for k in range(len(RATIOS) + 1)]
-
-
-def the_case(seed, k):
-    X, y, s, rng = rows(seed)
-    name, init, fit, c = list(cost_cases(seed, y))[k]
-    return X, y, s, rng, name, init, fit, c
+def the_case(k):
+    """Four ratios of class costs, then costs per row: rows, a name, a matrix, costs, c."""
+    X, y, s, rng = rows(0)
+    if k < len(RATIOS):
+        c = np.where(y > 0, RATIOS[k], 1.0)
+        return X, y, s, rng, f"ratio {RATIOS[k]:g}", {"fn": RATIOS[k], "fp": 1.0}, {}, c
+    c = np.random.default_rng(100).uniform(1.0, 3.0, len(y))
+    return X, y, s, rng, "per row", None, {"costs": c}, c
 
 
 def assert_equal_runs(clf, trace, X, X_new):
@@ -81,16 +76,6 @@ def assert_equal_runs(clf, trace, X, X_new):
     np.testing.assert_array_equal(clf.predict(X_new), decide(F))
 
 
-def replayed(clf, y, X):
-    """The library's own rules for the reference; after the last one, one that is always wrong."""
-    outputs = [rule.predict(X) for rule in clf.estimators_]
-    return votes.replay([*outputs, -y])
-
-
-def assert_equal_replay(clf, trace):
-    np.testing.assert_allclose(clf.estimator_weights_, trace.alphas, **CLOSE)
-
-
 # --- vote-based algorithms ------------------------------------------------------------------
 
 
@@ -98,10 +83,16 @@ def assert_equal_replay(clf, trace):
 OWN = {name: module for name, module in own_files().items() if module.FAMILY == "votes"}
 
 
-def plain_run(name, X, y, c, **options):
+def plain_run(name, X, y, c, s, make_learner=stump, **options):
+    options |= {"rounds": ROUNDS, "make_learner": make_learner, "sample_weight": s, "floor": FLOOR}
     if name in OWN:
         return OWN[name].run(X, y, c, **options)
     return votes.run(name, X, y, c, **options)
+
+
+def fitted(name, X, y, s, cost_matrix=None, fit=None, **options):
+    options = {"n_estimators": ROUNDS, "estimator": stump(), "random_state": 0} | options
+    return CLASSES[name](cost_matrix, **options).fit(X, y, sample_weight=s, **(fit or {}))
 
 
 def test_the_reference_knows_every_vote_based_class():
@@ -114,56 +105,45 @@ def limit_of_adacost(X, y, c, s):
     return np.vstack([X, X[:1]]), np.append(y, y[0]), np.append(c, dear), np.append(s, 0.0)
 
 
-@pytest.mark.parametrize(("seed", "k"), CASES)
-@pytest.mark.parametrize("name", VOTE_CLASSES)
-def test_votes(name, seed, k):
-    X, y, s, rng, _, init, fit, c = the_case(seed, k)
-    X_new = rng.normal(size=(50, 3))
-    clf = VOTE_CLASSES[name](**init, n_estimators=ROUNDS, estimator=stump(), random_state=seed)
-    clf.fit(X, y, sample_weight=s, **fit)
+def assert_equal_to_the_plain_run(clf, name, plain, pseudo, X, X_new, **options):
+    """From nothing, and by the library's own rules, after which comes one that is always wrong."""
+    trace = plain_run(name, *plain, **options)
+    trace.F = [F[: len(X)] for F in trace.F]
+    assert_equal_runs(clf, trace, X, X_new)
+    outputs = [rule.predict(plain[0]) for rule in clf.estimators_]
+    replayed = plain_run(name, *plain, make_learner=votes.replay([*outputs, -pseudo]), **options)
+    np.testing.assert_allclose(clf.estimator_weights_, replayed.alphas, **CLOSE)
+    return trace
 
+
+@pytest.mark.parametrize("k", CASES)
+@pytest.mark.parametrize("name", VOTE_CLASSES)
+def test_votes(name, k):
+    X, y, s, rng, _, matrix, fit, c = the_case(k)
+    clf = fitted(name, X, y, s, matrix, fit)
     plain = X, y, c, s
     if name == "AdaCost" and c.min() == c.max():
         plain = limit_of_adacost(*plain)
-    X_, y_, c_, s_ = plain
-
-    def run(make_learner):
-        return plain_run(
-            name,
-            X_,
-            y_,
-            c_,
-            rounds=ROUNDS,
-            make_learner=make_learner,
-            sample_weight=s_,
-            floor=FLOOR,
-        )
-
-    trace = run(stump)
-    trace.F = [F[: len(y)] for F in trace.F]
-    assert_equal_runs(clf, trace, X, X_new)
-    assert_equal_replay(clf, run(replayed(clf, y_, X_)))
+    X_new = rng.normal(size=(50, 3))
+    assert_equal_to_the_plain_run(clf, name, plain, plain[1], X, X_new)
 
 
-@pytest.mark.parametrize("init", ["uniform", "balanced", "cost"])
-@pytest.mark.parametrize("name", VOTE_CLASSES)
-def test_initial_weights(name, init):
-    X, y, s, _ = rows(3)
-    c = np.where(y > 0, 2.0, 1.0)
-    clf = VOTE_CLASSES[name](
-        {"fn": 2, "fp": 1}, n_estimators=ROUNDS, estimator=stump(), init=init, random_state=0
-    ).fit(X, y, sample_weight=s)
-    trace = plain_run(
-        name,
-        X,
-        y,
-        c,
-        rounds=ROUNDS,
-        make_learner=stump,
-        init=init,
-        sample_weight=s,
-        floor=FLOOR,
-    )
+SCALED = ("AdaC1", "AdaC2", "AdaC3", "CSB0", "CSB1", "CSB2")
+VARIATIONS = [
+    *((name, {"init": init}) for name in VOTE_CLASSES for init in ("uniform", "balanced", "cost")),
+    *((name, {"cost_scale": scale}) for name in SCALED for scale in ("max", "min", None)),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), VARIATIONS, ids=str)
+def test_initial_weights_and_scales_of_costs(name, options):
+    X, y, s, rng = rows(3)
+    pair = (2.0, 1.0)
+    if "cost_scale" in options:
+        pair = (1.1, 0.9)
+        y = np.where(rng.random(len(y)) < 0.25, -y, y)  # costs above 1 ask for mistakes
+    clf = fitted(name, X, y, s, dict(zip(("fn", "fp"), pair, strict=True)), **options)
+    trace = plain_run(name, X, y, np.where(y > 0, *pair), s, **options)
     assert_equal_runs(clf, trace, X, X)
 
 
@@ -171,43 +151,15 @@ def test_initial_weights(name, init):
 def test_a_dear_negative_class(name):
     X, y, s, _ = rows(5)
     X, y = -X, -y  # the class that is easy to catch is the dear one
-    clf = VOTE_CLASSES[name](
-        {"fn": 1, "fp": 5}, n_estimators=ROUNDS, estimator=stump(), random_state=0
-    ).fit(X, y, sample_weight=s)
-    trace = plain_run(
-        name,
-        X,
-        y,
-        np.where(y > 0, 1.0, 5.0),
-        rounds=ROUNDS,
-        make_learner=stump,
-        sample_weight=s,
-        floor=FLOOR,
-    )
-    assert_equal_runs(clf, trace, X, X)
-
-
-SCALED = ("AdaC1", "AdaC2", "AdaC3", "CSB0", "CSB1", "CSB2")
-
-
-@pytest.mark.parametrize("scale", ["max", "min", None])
-@pytest.mark.parametrize("name", SCALED)
-def test_the_scale_of_the_costs(name, scale):
-    X, y, s, rng = rows(2)
-    y = np.where(rng.random(len(y)) < 0.25, -y, y)  # costs above 1 ask for rules with mistakes
-    c = np.where(y > 0, 1.1, 0.9)
-    options = {"n_estimators": ROUNDS, "estimator": stump(), "cost_scale": scale}
-    clf = VOTE_CLASSES[name]({"fn": 1.1, "fp": 0.9}, **options).fit(X, y, sample_weight=s)
-    plain = {"rounds": ROUNDS, "make_learner": stump, "sample_weight": s, "floor": FLOOR}
-    assert_equal_runs(clf, plain_run(name, X, y, c, cost_scale=scale, **plain), X, X)
+    clf = fitted(name, X, y, s, {"fn": 1, "fp": 5})
+    assert_equal_runs(clf, plain_run(name, X, y, np.where(y > 0, 1.0, 5.0), s), X, X)
 
 
 @pytest.mark.parametrize("name", ["AdaC1", "AdaC3"])
 def test_costs_too_large_for_the_vote(name):
-    X, y, _, _ = rows(2)
-    clf = VOTE_CLASSES[name]({"fn": 50, "fp": 40}, estimator=stump(), cost_scale=None)
+    X, y, s, _ = rows(2)
     with pytest.raises(ValueError, match=r"not defined for costs as large as 50.*cost_scale='max'"):
-        clf.fit(X, y)
+        fitted(name, X, y, s, {"fn": 50, "fp": 40}, cost_scale=None)
 
 
 # --- gradient cost-sensitive boosting -------------------------------------------------------
@@ -220,69 +172,44 @@ def own_objective(y, c):
     return 1.0 + c / c.max(), a, -0.05 * c / c.max()
 
 
-@pytest.mark.parametrize(("seed", "k"), CASES)
+@pytest.mark.parametrize("k", CASES)
 @pytest.mark.parametrize("objective", [*votes.OBJECTIVES, own_objective])
-def test_gradient_csb(objective, seed, k):
-    X, y, s, rng, _, init, fit, c = the_case(seed, k)
-    X_new = rng.normal(size=(50, 3))
-    clf = GradientCSBClassifier(
-        **init, objective=objective, n_estimators=ROUNDS, estimator=stump(), random_state=seed
-    ).fit(X, y, sample_weight=s, **fit)
-
-    plain = X, y, c, s
-    if objective == "adacost" and c.min() == c.max():
+def test_gradient_csb(objective, k):
+    X, y, s, rng, _, matrix, fit, c = the_case(k)
+    clf = fitted("GradientCSB", X, y, s, matrix, fit, objective=objective)
+    plain, named, pseudo, scale = (X, y, c, s), objective, y, 1.0
+    if objective is own_objective:
+        named = own_objective(y.astype(float), c)
+        pseudo, scale = np.where(named[1] < 0, -1, 1), float(np.sum(named[0] * s))
+    elif objective == "adacost" and c.min() == c.max():
         plain = limit_of_adacost(*plain)
-    X_, y_, c_, s_ = plain
-    named = objective if isinstance(objective, str) else objective(y.astype(float), c)
-    pseudo = y_ if isinstance(objective, str) else np.where(named[1] < 0, -1, 1)
-
-    def run(make_learner):
-        return votes.run(
-            "GradientCSB",
-            X_,
-            y_,
-            c_,
-            rounds=ROUNDS,
-            make_learner=make_learner,
-            sample_weight=s_,
-            objective=named,
-            floor=FLOOR,
-        )
-
-    trace = run(stump)
-    trace.F = [F[: len(y)] for F in trace.F]
-    assert_equal_runs(clf, trace, X, X_new)
-    scale = 1.0 if isinstance(objective, str) else float(np.sum(named[0] * s))
+        pseudo = plain[1]
+    X_new = rng.normal(size=(50, 3))
+    trace = assert_equal_to_the_plain_run(
+        clf, "GradientCSB", plain, pseudo, X, X_new, objective=named
+    )
     np.testing.assert_allclose(clf.train_loss_, np.multiply(trace.losses, scale), rtol=1e-9)
-    assert_equal_replay(clf, run(replayed(clf, pseudo, X_)))
 
 
 # --- CS-AdaBoost ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("seed", "k"), CASES)
-def test_cs_adaboost_with_any_learner(seed, k):
-    X, y, s, rng, _, init, fit, c = the_case(seed, k)
-    X_new = rng.normal(size=(50, 3))
-    clf = CSAdaBoostClassifier(
-        **init, n_estimators=ROUNDS, estimator=stump(), random_state=seed
-    ).fit(X, y, sample_weight=s, **fit)
-
-    def run(make_learner):
-        return descent.run_cs_adaboost(
-            X, y, c, rounds=ROUNDS, make_learner=make_learner, sample_weight=s
-        )
-
-    trace = run(stump)
-    assert_equal_runs(clf, trace, X, X_new)
+@pytest.mark.parametrize("k", CASES)
+def test_cs_adaboost_with_any_learner(k):
+    X, y, s, rng, _, matrix, fit, c = the_case(k)
+    clf = fitted("CSAdaBoost", X, y, s, matrix, fit)
+    plain = {"rounds": ROUNDS, "sample_weight": s}
+    trace = descent.run_cs_adaboost(X, y, c, make_learner=stump, **plain)
+    assert_equal_runs(clf, trace, X, rng.normal(size=(50, 3)))
     np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
-    assert_equal_replay(clf, run(replayed(clf, y, X)))
+    outputs = [rule.predict(X) for rule in clf.estimators_]
+    replayed = descent.run_cs_adaboost(X, y, c, make_learner=votes.replay([*outputs, -y]), **plain)
+    np.testing.assert_allclose(clf.estimator_weights_, replayed.alphas, **CLOSE)
 
 
 @pytest.mark.parametrize("pair", [(1.0, 1.0), (2.0, 1.0), (5.0, 1.0), (20.0, 1.0), (1.0, 5.0)])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_cs_adaboost_joint_search(pair, seed):
-    X, y, s, rng = rows(seed, n=40)
+def test_cs_adaboost_joint_search(pair):
+    X, y, s, rng = rows(0, n=40)
     X, X_new = X[:, :2], rng.normal(size=(50, 2))
     C1, C2 = pair
     clf = CSAdaBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS).fit(X, y, sample_weight=s)
@@ -300,9 +227,8 @@ def test_cs_adaboost_joint_search(pair, seed):
 
 
 @pytest.mark.parametrize("ratio", RATIOS)
-@pytest.mark.parametrize("seed", SEEDS)
-def test_cs_realboost(ratio, seed):
-    X, y, s, _ = rows(seed)
+def test_cs_realboost(ratio):
+    X, y, s, _ = rows(0)
     codes = np.stack([np.searchsorted([-0.7, 0.0, 0.7], column) for column in X.T], axis=1)
     clf = CSRealBoostClassifier({"fn": ratio, "fp": 1}, n_estimators=ROUNDS)
     clf.fit(codes.astype(float), y, sample_weight=s)
@@ -326,9 +252,8 @@ def test_cs_realboost(ratio, seed):
 @pytest.mark.parametrize("weighting", ["boundary", "newton"])
 @pytest.mark.parametrize("pair", [(1.0, 1.0), (2.0, 1.0), (5.0, 1.0), (20.0, 1.0), (1.0, 5.0)])
 @pytest.mark.parametrize("rate", [1.0, 0.5])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_cs_logitboost(pair, seed, rate, weighting):
-    X, y, s, _ = rows(seed)
+def test_cs_logitboost(pair, rate, weighting):
+    X, y, s, _ = rows(0)
     C1, C2 = pair
     options = {"weighting": weighting, "learning_rate": rate}
     clf = CSLogitBoostClassifier({"fn": C1, "fp": C2}, n_estimators=ROUNDS, **options)
@@ -343,9 +268,9 @@ def test_cs_logitboost(pair, seed, rate, weighting):
     np.testing.assert_allclose(clf.train_loss_, trace.losses, rtol=1e-9)
 
 
-@pytest.mark.parametrize(("seed", "k"), CASES)
-def test_asybl(seed, k):
-    X, y, s, rng, name, init, fit, _ = the_case(seed, k)
+@pytest.mark.parametrize("k", CASES)
+def test_asybl(k):
+    X, y, s, rng, name, matrix, fit, _ = the_case(k)
     rate = 0.1
     if name != "per row":
         C1, C2 = RATIOS[k], 1.0
@@ -355,13 +280,8 @@ def test_asybl(seed, k):
         rate = 0.03
         C1, C2 = rng.uniform(1.8, 2.2, len(y)), rng.uniform(0.9, 1.1, len(y))
         fit = {"costs": per_row(fn=C1, fp=C2)}
-    clf = AsyBLClassifier(
-        **init,
-        n_estimators=ROUNDS,
-        estimator=DecisionTreeRegressor(max_depth=1),
-        learning_rate=rate,
-        random_state=seed,
-    ).fit(X, y, sample_weight=s, **fit)
+    tree = DecisionTreeRegressor(max_depth=1)
+    clf = fitted("AsyBL", X, y, s, matrix, fit, estimator=tree, learning_rate=rate)
     trace = descent.run_asybl(
         X,
         y,

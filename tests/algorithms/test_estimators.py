@@ -9,7 +9,6 @@ import pandas as pd
 import polars as pl
 import pytest
 import sklearn
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.metrics import make_scorer
@@ -23,9 +22,8 @@ from sklearn.utils import get_tags, shuffle
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import costboost
-from costboost.algorithms._base import SampledClassifier
 from costboost.costs import per_row
-from costboost.learners import BUILT_IN, Stump, Tree
+from costboost.learners import BUILT_IN, Tree
 from costboost.learners.adapter import ClassLearner
 from costboost.metrics import avoidable_cost_score, total_cost
 from helpers.algorithms import (
@@ -39,6 +37,7 @@ from helpers.algorithms import (
     TREES,
     TWO,
     classes_of,
+    fitted,
     make,
     matrix_of,
     rows,
@@ -47,13 +46,6 @@ from helpers.algorithms import (
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")
 EVERY_CASE = pytest.mark.parametrize("case", CASES)
 SEVERAL = pytest.mark.parametrize("case", OPTIONS)  # algorithms for several classes
-
-
-def fitted(case, **fit):
-    """A model of the case on rows with a cost matrix, and the rows."""
-    k = classes_of(case)
-    X, y, rng = rows(k)
-    return make(case, matrix_of(k)).fit(X, y, **fit), X, y, rng
 
 
 def said(clf, X):
@@ -176,19 +168,6 @@ def test_fitted_attributes(case):
         assert clf.codewords_.shape == (k, k - 1)
 
 
-@pytest.mark.parametrize("case", ALGORITHMS)
-def test_refitting_forgets(case):
-    k = classes_of(case)
-    X, y, _ = rows(k)
-    clf = make(case).fit(pd.DataFrame(X, columns=list("abc")), np.array(["a", "b", "c"])[y])
-    X, y, _ = rows(k, seed=1)
-    clf.fit(X[:, :2], y)
-    assert clf.n_features_in_ == 2
-    assert not hasattr(clf, "feature_names_in_")
-    fresh = make(case).fit(X[:, :2], y)
-    np.testing.assert_array_equal(said(clf, X[:, :2]), said(fresh, X[:, :2]))
-
-
 @pytest.mark.parametrize("verbose", [1, 2, True])
 def test_verbose(verbose, capsys):
     X, y, _ = rows(2)
@@ -304,16 +283,6 @@ def test_weights_are_copies(case, wide):
     )
 
 
-@SEVERAL
-def test_rows_without_weight_do_not_exist(case):
-    X, y, rng = rows()
-    used = rng.random(len(y)) < 0.7
-    costs = rng.uniform(1, 5, size=(len(y), 3))
-    some = make(case).fit(X[used], y[used], costs=costs[used])
-    all_ = make(case).fit(X, y, costs=costs, sample_weight=used.astype(float))
-    np.testing.assert_array_equal(some.decision_function(X), all_.decision_function(X))
-
-
 # --- scores and decisions of several classes ------------------------------------------------
 
 
@@ -354,14 +323,6 @@ def test_from_two_classes_to_ten(case, k):
     if clf.get_params().get("decision") != "bayes":  # stages show the scores
         *_, last = clf.staged_predict(X)
         np.testing.assert_array_equal(last[clear(F)], decided[clear(F)])
-
-
-@pytest.mark.parametrize("case", [case for case in OPTIONS if case not in DRAWS])
-def test_fewer_rounds_are_an_earlier_stage(case):
-    X, y, _ = rows(noise=1.0)
-    stages = list(make(case).fit(X, y).staged_decision_function(X))
-    short = make(case, n_estimators=2).fit(X, y)
-    np.testing.assert_allclose(stages[short.n_iter_ - 1], short.decision_function(X), atol=1e-12)
 
 
 # --- costs ----------------------------------------------------------------------------------
@@ -410,18 +371,6 @@ def small(case):
 
 
 @pytest.mark.parametrize("case", [case for case in OPTIONS if case not in BLIND])
-def test_costly_misses_draw_decisions_to_their_class(case):
-    X, y, _ = rows(n=150, noise=1.2)
-    costly = 1.0 - np.eye(3)
-    costly[1] *= 8.0
-    counts = [
-        (make(case, matrix, **small(case)).fit(X, y).predict(X) == 1).sum()
-        for matrix in (1.0 - np.eye(3), costly)
-    ]
-    assert counts[1] > counts[0]
-
-
-@pytest.mark.parametrize("case", [case for case in OPTIONS if case not in BLIND])
 def test_costs_of_single_rows_change_decisions(case):
     """Where x_2 > 0 class 0 is costly to miss, elsewhere class 2."""
     X, y, _ = rows(n=200, noise=0.8)
@@ -459,23 +408,6 @@ def test_costs_known_when_deciding(case):
 
 
 @pytest.mark.parametrize("case", ALGORITHMS)
-def test_callable_cost_matrix(case):
-    k = classes_of(case)
-    X, y, _ = rows(k)
-
-    def costs_of(X):
-        return (1.0 + np.abs(np.asarray(X)[:, :1, None])) * matrix_of(k)
-
-    clf = make(case, costs_of).fit(X, y)
-    known = make(case).fit(X, y, costs=costs_of(X))
-    np.testing.assert_array_equal(clf.predict_proba(X), known.predict_proba(X))
-    np.testing.assert_array_equal(clf.predict(X), known.predict(X, costs=costs_of(X)))
-    assert clf.score(X, y) == known.score(X, y, costs=costs_of(X))
-    means = [costs_of(X)[y == j, j].mean(axis=0) for j in range(k)]
-    np.testing.assert_allclose(clf.cost_matrix_, means)
-
-
-@pytest.mark.parametrize("case", ALGORITHMS)
 def test_score_is_the_savings(case):
     clf, X, y, rng = fitted(case)
     k, w, decided = classes_of(case), rng.uniform(size=len(y)), clf.predict(X)
@@ -508,14 +440,6 @@ def test_every_learner_in_threads_and_files(learner):
     if learner != "tree":
         with pytest.raises(AttributeError, match="booster_"):
             _ = clf.booster_
-
-
-@pytest.mark.parametrize("learner", [Tree(max_leaves=3), Stump(max_bins=10)], ids=str)
-def test_learner_objects_are_estimators_too(learner):
-    X, y, _ = rows(2)
-    clf = make("AdaC2Classifier", estimator=learner).fit(X, y)
-    assert clone(clf).estimator == learner
-    assert clf.score(X, y) > 0
 
 
 def test_penalties_of_a_learner_mean_the_same_as_without_boosting():
@@ -576,13 +500,6 @@ def test_learners_of_mcboost_and_of_samples():
             assert clf.fit(X, y).score(X, y) > 0.3
         with pytest.raises(ValueError, match="scikit-learn classifier"):
             make(name, estimator=DecisionTreeRegressor()).fit(X, y)
-
-
-@pytest.mark.parametrize("name", ["CostingClassifier", "DSEClassifier"])
-def test_processes_change_nothing(name):
-    X, y, _ = rows()
-    one, two = (make(name, n_jobs=jobs).fit(X, y).predict_proba(X) for jobs in (1, 2))
-    np.testing.assert_array_equal(one, two)
 
 
 def test_learners_of_the_direct_variant():
@@ -647,19 +564,6 @@ def test_categories_and_missing_values_with_trees(case, kind):
     np.testing.assert_array_equal(clf.predict(table[some]), clf.predict(table)[some])
 
 
-@pytest.mark.parametrize("kind", ["pandas category", "polars category"])
-def test_unseen_categories_count_as_missing(kind):
-    table, y = table_with_categories(kind)
-    clf = make("AdaC2Classifier").fit(table, y)
-    if kind == "pandas category":
-        new = pd.DataFrame({"colour": pd.Categorical(["violet", None]), "size": [0.0, 0.0]})
-    else:
-        new = pl.DataFrame({"colour": ["violet", None], "size": [0.0, 0.0]})
-        new = new.with_columns(pl.col("colour").cast(pl.Categorical))
-    violet, missing = clf.decision_function(new)
-    assert violet == missing
-
-
 def test_categories_are_refused_by_other_learners():
     table, y = table_with_categories("pandas category")
     refusing = [
@@ -710,18 +614,6 @@ def test_features_that_say_nothing(case):
 
 
 @SEVERAL
-def test_two_rows(case):
-    X, y = np.array([[0.0], [1.0]]), np.array(["a", "b"])
-    clf = make(case).fit(X, y)
-    assert np.isfinite(clf.decision_function(X)).all()
-    assert set(clf.predict(X)) <= {"a", "b"}
-    if OPTIONS[case][1].get("estimator") == "tree" or case in DRAWS - {"DSEClassifier"}:
-        return
-    if not isinstance(clf, SampledClassifier):
-        np.testing.assert_array_equal(clf.predict(X), y)
-
-
-@SEVERAL
 def test_rows_that_cost_nothing(case):
     X, y, _ = rows()
     costs = 1.0 - np.eye(3)[y]
@@ -740,27 +632,3 @@ def test_rows_that_cost_nothing(case):
     np.testing.assert_allclose(
         others.decision_function(X[~free]), clf.decision_function(X[~free]), atol=1e-9
     )
-
-
-@pytest.mark.parametrize("ratio", [1e12, 1e-12])
-@SEVERAL
-def test_costs_far_apart(case, ratio):
-    X, y, _ = rows()
-    matrix = 1.0 - np.eye(3)
-    matrix[1] *= ratio
-    clf = make(case, matrix).fit(X, y)
-    assert np.isfinite(clf.decision_function(X)).all()
-    assert np.isfinite(clf.predict_proba(X)).all()
-    if case in BLIND:
-        return
-    decided = clf.predict(X)
-    if ratio > 1 and getattr(clf, "loss", None) == "gll" and clf.estimator is None:
-        # Its loss only grows with the logarithm of the costs: not calibrated.
-        plain = make(case).fit(X, y).predict(X)
-        assert (decided == 1).sum() > (plain == 1).sum()
-    elif ratio > 1:
-        assert (decided[y == 1] == 1).all()
-    else:
-        assert total_cost(y, decided, cost_matrix=matrix) <= total_cost(
-            y, np.full(len(y), 0), cost_matrix=matrix
-        )

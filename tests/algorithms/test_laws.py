@@ -17,7 +17,7 @@ from costboost.algorithms import (
 from costboost.costs import Costs, per_row
 from data import weighted_rows as rows
 from helpers.algorithms import BINARY as ALGORITHMS
-from helpers.algorithms import PAIRS, REAL_VALUED, REGRESSIONS
+from helpers.algorithms import PAIRS
 from helpers.algorithms import TWO as BOOSTERS
 from reference import share
 
@@ -77,16 +77,6 @@ def test_unit_costs_give_adaboost(case):
     assert clf.n_iter_ == len(votes) == 15
     np.testing.assert_allclose(clf.estimator_weights_, factor * votes, rtol=1e-9)
     np.testing.assert_allclose(clf.decision_function(X), factor * F, atol=1e-9)
-
-
-def test_every_parent_has_its_law():
-    assert {C._recipe.parent for C in BOOSTERS.values()} == {
-        None,
-        "AdaBoost",
-        "RealBoost",
-        "LogitBoost",
-    }
-    assert set(children("LogitBoost")) == set(REGRESSIONS)
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -169,13 +159,6 @@ def test_costs_change_the_decisions(name, learner):
     assert (dear_alarm != blind).any()
     if learner != "c45":  # trees of any size separate the training rows: no side is favoured then
         assert_costs_matter(name, dear_miss, dear_alarm)
-
-
-@pytest.mark.parametrize("name", REAL_VALUED)
-def test_the_perceptron_refuses_what_it_cannot_do(name):
-    X, y, _, _ = rows(8)
-    with pytest.raises(ValueError, match="'perceptron' only votes"):
-        make(name, learner="perceptron").fit(X, y)
 
 
 @pytest.mark.parametrize("form", ["row", "price", "matrix"])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import importlib.util
 import inspect
 import re
@@ -11,29 +13,25 @@ import pytest
 
 import costboost
 from costboost._utils import declared_rules
+from costboost.boosting import recipes
 
 ROOT = Path(__file__).parents[2]
 ALGORITHMS = {name: getattr(costboost, name) for name in costboost.algorithms.__all__}
 
 
-def generator():
-    path = ROOT / "docs" / "_pages" / "algorithms.py"
-    spec = importlib.util.spec_from_file_location("generate_algorithms", path)
+def module_at(*path):
+    spec = importlib.util.spec_from_file_location(f"file_{path[-1]}", ROOT.joinpath(*path))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-def test_the_readme_and_the_stub_are_up_to_date():
+def test_the_stub_and_the_public_names_are_up_to_date():
     """After a new recipe: python docs/build.py algorithms."""
-    generate = generator()
-    text = generate.README.read_text(encoding="utf-8")
-    assert generate.readme(text) == text
+    generate = module_at("docs", "_pages", "algorithms.py")
     assert generate.stub() == generate.STUB.read_text(encoding="utf-8")
     package = generate.PACKAGE.read_text(encoding="utf-8")
     assert generate.public_names(package) == package
-    for name in ALGORITHMS:
-        assert text.count(f"| `{name}` |") == 1
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -110,3 +108,40 @@ def test_the_class_wins_over_its_bases():
     assert declared_rules(costboost.AdaC2Classifier)["init"].holds("balanced")
     with pytest.raises(ValueError, match="'init' parameter of AdaBoostM2Classifier must be one of"):
         own(init="balanced").fit([[0.0], [1.0]], [0, 1])
+
+
+def test_an_algorithm_of_your_own_needs_public_names_only(tmp_path, capsys, monkeypatch):
+    """It obeys the laws, and is saved and loaded where its module was imported."""
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    example = importlib.import_module("add_an_algorithm")
+    for node in ast.walk(ast.parse(inspect.getsource(example))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("costboost"):
+            public = importlib.import_module(node.module).__all__
+            assert "._" not in node.module and {n.name for n in node.names} <= set(public)
+    example.main()
+    assert "saved and loaded: True" in capsys.readouterr().out
+    X, y = [[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]
+    path = example.RootCostClassifier(n_estimators=2).fit(X, y).save(tmp_path / "own.costboost")
+    del recipes.REGISTERED["RootCostClassifier"]
+    with pytest.raises(costboost.ModelFileError):
+        costboost.load(path)
+    stranger = type("Stranger", (costboost.AdaC2Classifier,), {})
+    with pytest.raises(costboost.ModelFileError, match="holds a fitted classifier of costboost"):
+        stranger(n_estimators=2).fit(X, y).save(path)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_references_as_bibtex(name):
+    text = costboost.boosting.bibtex(ALGORITHMS[name])
+    body = " ".join(inspect.getdoc(ALGORITHMS[name]).partition("References\n")[2].split())
+    assert text.count("@") == body.partition(" Examples ")[0].count('", ')
+    for doi in re.findall(r"doi:(\S+?)[.;]? ", body):
+        assert f"doi = {{{doi}}}" in text
+    year = re.search(r"\d{4}", ALGORITHMS[name]._recipe.source).group()
+    assert re.search(r"@\w+{[a-z-]+\d{4},\n  author = {", text)
+    assert f"year = {{{year}}}" in text or name == "AsymmetricAdaBoostClassifier"  # printed 2002
+
+
+def test_what_cannot_be_cited_says_so():
+    with pytest.raises(ValueError, match="CostBoostClassifier has no references to cite"):
+        costboost.boosting.bibtex(costboost.CostBoostClassifier)

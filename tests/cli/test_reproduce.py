@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import subprocess
 import sys
 from urllib.error import URLError
 
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from costboost.cli import app
 from costboost.datasets import files
+from costboost_papers import command as papers
 from helpers.toy_paper import install
 
 
@@ -28,9 +32,10 @@ def test_command_runs_an_item_and_its_sharer(toy, tmp_path):
     result = command("toy", "--quick", "--output", tmp_path, "--jobs", 1)
     assert result.exit_code == 0, result.output
     assert "toy table1: 12 tasks done now, 0 done earlier, 0 failed" in result.output
-    assert "holds: One is best. 1 < 2." in result.output
+    assert "holds: One is best. 1 < 2. For 1 of 1" in result.output
     assert "All is well" in result.output
-    assert (tmp_path / "quick" / "figures" / "toy-figure1.png").is_file()
+    for kind in ("png", "pdf"):
+        assert (tmp_path / "quick" / "figures" / f"toy-figure1.{kind}").is_file()
     again = command("toy", "figure1", "--quick", "--output", tmp_path, "--jobs", 1)
     assert "toy table1: 0 tasks done now, 12 done earlier" in again.output
 
@@ -46,6 +51,63 @@ def test_command_lists_and_writes_pages(toy, tmp_path):
     )  # fmt: skip
     assert pages.exit_code == 0, pages.output
     assert "Quick run: 12 tasks" in (tmp_path / "d" / "toy.md").read_text()
+
+
+def test_parts_and_variations_of_a_plan(toy, tmp_path):
+    here = ("--output", tmp_path, "--jobs", 1)
+    part = command("toy", "table1", "--datasets", "a", "--algorithms", "two", "--splits", 2, *here)
+    assert part.exit_code == 0, part.output
+    assert "toy table1: 4 tasks done now" in part.output and "No verdicts" in part.output
+    assert "cost (2 splits)" in part.output and "three" not in part.output
+    other = command("toy", "table1", "--quick", "--seed", 1, *here)
+    assert "12 tasks done now" in other.output and "holds: One is best" in other.output
+    again = command("toy", "table1", "--quick", *here)
+    assert "12 tasks done now, 0 done earlier" in again.output  # other splits of the same file
+    short = command("toy", "table1", "--quick", "--rounds", 3, *here)
+    assert "12 tasks done now" in short.output
+    assert (tmp_path / "quick-3-rounds" / "toy-table1.csv").is_file()
+    for name in ("--datasets", "--algorithms", "--estimator"):
+        wrong = command("toy", "table1", name, "nobody", *here)
+        assert wrong.exit_code == 2
+        assert f"{name} of toy table1 must be among" in " ".join(wrong.output.split())
+
+
+def test_finished_tables_as_text(toy, tmp_path):
+    def table(form):
+        here = ("--output", tmp_path, "--jobs", 1)
+        result = command("toy", "table1", "--quick", "--format", form, *here)
+        return result.exit_code, result.output.strip()
+
+    code, latex = table("latex")
+    assert code == 0 and latex.startswith(r"\begin{tabular}{llll}") and r"\bottomrule" in latex
+    assert table("csv")[1].startswith("dataset,algorithm,setting,value\na,one,")
+    assert table("markdown")[1].startswith("| dataset | algorithm | setting | value |")
+    code, words = table("word")
+    assert code == 2 and "--format must be one of latex, csv, markdown" in " ".join(words.split())
+
+
+def test_wide_tables_are_cut_to_the_console():
+    names = ["data set", "tree", *(f"method {k}" for k in range(12))]
+    frame = pd.DataFrame([["pima", "C4.5", *["123.4 ± 5.6 †"] * 12]], columns=names)
+    blocks = list(papers._blocks(frame, 80))
+    assert all(list(block.columns[:2]) == names[:2] for block in blocks)
+    assert [name for block in blocks for name in block.columns[2:]] == names[2:]
+    assert all(sum(16 for _ in block.columns[2:]) <= 80 - 16 for block in blocks)
+    assert r"$\pm$ 5.6 $^\dagger$" in papers.latex_table(frame)
+
+
+def test_every_run_stores_commit_versions_and_checksums(tmp_path, data_dir):
+    result = command(
+        "cao2013", "table4", "--quick", "--estimator", "c45", "--algorithms", "AdaC2",
+        "--splits", 1, "--output", tmp_path, "--jobs", 1,
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    (line,) = (tmp_path / "quick" / "cao2013-table4.runs.jsonl").read_text().splitlines()
+    record = json.loads(line)
+    assert record["versions"].startswith("costboost ") and record["started"].endswith("Z")
+    whole = hashlib.sha256((data_dir / "pima.csv.gz").read_bytes()).hexdigest()
+    assert record["data"] == {"pima": whole[:12]}
+    assert "commit" in record
 
 
 def test_command_fails_with_a_failed_task(toy, tmp_path, monkeypatch):

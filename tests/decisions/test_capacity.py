@@ -7,12 +7,15 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
-from costboost.costs import Costs, interval, samples, scenarios
+from costboost import CostBoostClassifier, MinCostClassifier
+from costboost.datasets import make_fraud
 from costboost.decisions import (
     Budget,
     Rate,
     allocate,
+    capacity_curve,
     capacity_prices,
     cheapest,
     expected_cost,
@@ -143,15 +146,6 @@ def test_prices_keep_limits_on_average_on_new_rows():
     assert prices[0] == prices[2] == 0 < prices[1]
 
 
-def test_prices_added_to_the_costs_are_the_policy_of_costs():
-    rng = np.random.default_rng(1)
-    p = rng.dirichlet(np.ones(3), 500)
-    matrix = rng.uniform(1, 9, (3, 3)) * (1 - np.eye(3))
-    prices = capacity_prices(expected_cost(p, matrix), capacity={0: 0.1})
-    taken = Costs([0, 1, 2], matrix + prices).decide(p)
-    assert (taken == 0).sum() == 50
-
-
 def test_limit_of_zero_has_no_finite_price():
     prices = capacity_prices([[3.0, 1.0], [4.0, 0.0]], capacity={1: 0})
     assert prices.tolist() == [0.0, np.inf]
@@ -183,21 +177,6 @@ def test_unit_and_level_of_the_costs_do_not_matter(scale):
     assert (level.codes == found.codes).all()
 
 
-def test_without_limits_it_is_the_cheapest_decision():
-    E = np.random.default_rng(0).normal(size=(50, 2))
-    E[:5] = 0.0
-    found = allocate(E)
-    assert (found.codes == cheapest(E)).all()
-    assert found.price == {}
-
-
-def test_ties_go_to_the_second_of_two_and_to_the_first_of_more():
-    for d, first in ((2, 1), (3, 0), (5, 0)):
-        assert cheapest(np.zeros((2, d))).tolist() == [first] * 2
-        assert allocate(np.zeros((2, d))).codes.tolist() == [first] * 2
-    assert cheapest(np.array([[2.0, 1.0, 1.0]])).tolist() == [1]
-
-
 def test_shares_are_rounded_to_the_feasible_side():
     E = np.tile([1.0, 0.0], (100, 1))
     assert allocate(E, capacity={1: 0.29}).counts[1] == 29  # 0.29 * 100 is below 29
@@ -219,18 +198,6 @@ def test_frame_and_parts_add_up():
         found.codes = None
 
 
-def test_chows_rule():
-    """A review at price r: review exactly if the larger probability is below 1 - r (Chow 1970)."""
-    rng = np.random.default_rng(0)
-    for k in (2, 3, 5):
-        p = rng.dirichlet(np.ones(k), 2000)
-        for price in (0.05, 0.2, 0.4):
-            matrix = np.column_stack([1.0 - np.eye(k), np.full(k, price)])
-            codes = cheapest(expected_cost(p, matrix))
-            chow = np.where(p.max(axis=1) < 1 - price, k, p.argmax(axis=1))
-            assert (codes == chow).all()
-
-
 def test_worst_case_of_several_matrices():
     rng = np.random.default_rng(0)
     p = rng.dirichlet(np.ones(2), 30)
@@ -241,15 +208,52 @@ def test_worst_case_of_several_matrices():
     assert allocate(worst, capacity={0: 2}).counts[0] <= 2
 
 
-def test_uncertain_costs_of_three_decisions():
-    """Intervals and samples of a (2, 3) matrix: means for the expected cost, all for the worst."""
-    forms = scenarios([[0, interval(2, 4), 10], [samples([10, 60]), 4, 0]])
-    p = np.array([[0.8, 0.2], [0.5, 0.5]])
-    mean = expected_cost(p, np.asarray(forms.expected, dtype=float))
-    np.testing.assert_allclose(mean, [[7.0, 3.2, 8.0], [17.5, 3.5, 5.0]])
-    worst = worst_expected_cost(p, [np.asarray(form, dtype=float) for form in forms.worst])
-    np.testing.assert_allclose(worst, [[12.0, 4.0, 8.0], [30.0, 4.0, 5.0]])
-    assert allocate(worst, ACTIONS, capacity={"review": 1}).labels.tolist() == ["review", "block"]
+@pytest.mark.parametrize("d", [2, 4])
+def test_the_curve_is_allocate_at_every_capacity(d):
+    rng = np.random.default_rng(d)
+    E, prices = rng.normal(size=(40, d)), rng.normal(size=(40, d))
+    curve = capacity_curve(E, 1, prices=prices)
+    assert curve["capacity"][-1] == (cheapest(E) == 1).sum()
+    for at, limit in enumerate(curve["capacity"]):
+        found = allocate(E, capacity={1: int(limit)})
+        assert curve["expected_cost"][at] == pytest.approx(found.expected_cost)
+        assert curve["price"][at] == pytest.approx(found.price[1])
+        paid = np.take_along_axis(prices, found.codes[:, None], axis=1).sum()
+        assert curve["cost"][at] == pytest.approx(paid)
+    weights = rng.integers(1, 4, 40)
+    often = capacity_curve(np.repeat(E, weights, axis=0), 1)
+    once = capacity_curve(E, 1, sample_weight=weights)
+    assert often["expected_cost"][[0, -1]] == pytest.approx(once["expected_cost"][[0, -1]])
+
+
+MODELS = {
+    "learned costs": CostBoostClassifier(n_estimators=10, ensemble=1, random_state=0),
+    "costs of columns": CostBoostClassifier(
+        {"fn": "amount", "fp": 5, "tp": 5}, n_estimators=10, ensemble=1, random_state=0
+    ),
+    "any classifier": MinCostClassifier(GaussianNB(), {"fn": 60, "fp": 5}),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("per", [None, "night"])
+def test_one_number_decides(name, per):
+    """`predict` is the cheapest of `predict_cost`; `decide` with room for all is `predict`."""
+    data = make_fraud(600, random_state=0)
+    X = pd.DataFrame(data.X, columns=list(data.feature_names)).assign(night=data.X[:, 2] < 6)
+    told = {"costs": data.costs} if name == "learned costs" else {}
+    model = MODELS[name].fit(X[:400], data.y[:400], **{k: v[:400] for k, v in told.items()})
+    new = X[400:]
+    for more in ({}, {k: v[400:] for k, v in told.items()}):
+        expected, decided = model.predict_cost(new, **more), model.predict(new, **more)
+        assert (model.decisions_[cheapest(expected)] == decided).all()
+        for capacity in ({1: len(new) + 1}, {1: 1.0}, {0: (0, 1.0), 1: 500}, None):
+            found = model.decide(new, capacity=capacity, per=per, **more)
+            assert (found.labels == decided).all()
+        share = model.decide(new, capacity={1: 0.1}, per=per, **more)
+        groups = [new.index >= 0] if per is None else [new[per], ~new[per]]
+        for rows in groups:
+            assert (share.labels[rows] == 1).sum() <= 0.1 * rows.sum()
 
 
 # -- constraints --------------------------------------------------------------------------------
@@ -319,7 +323,7 @@ def test_infeasible_constraints_on_many_rows_are_refused_without_the_whole_progr
     monkeypatch.setattr(
         program,
         "_with_free_rows",
-        lambda E, limits, free, codes: solved.append(len(free)) or original(E, limits, free, codes),
+        lambda E, limits, free, *more: solved.append(len(free)) or original(E, limits, free, *more),
     )
     limits = [
         Rate(["review", "block"], given=1, at_least=0.9),
@@ -349,105 +353,39 @@ E4 = np.array([[10.0, 4.0, 18.0], [2.0, 4.0, 20.0], [50.0, 4.0, 9.0], [30.0, 4.0
 P4 = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
 DAYS = ["mon", "mon", "tue", "tue"]
 
-BAD = {
-    "unknown decision": (
-        {"capacity": {"reveiw": 1}},
-        r"'capacity' parameter of allocate names the decision 'reveiw'.*Did you mean 'review'\?",
-    ),
-    "lower above upper": (
-        {"capacity": {"review": (3, 1)}},
-        r"'review' a lower limit above the upper one: 3 > 1",
-    ),
-    "lower share above upper share": (
-        {"capacity": {"review": (0.9, 0.3)}},
-        r"lower limit above the upper one: 0.9 > 0.3",
-    ),
-    "lower limits above the rows": (
-        {"capacity": {"review": (3, None), "block": (2, None)}},
-        r"infeasible: its lower limits ask for 5 rows and there are 4",
-    ),
-    "upper limits below the rows": (
-        {"capacity": {"accept": 1, "review": 1, "block": 1}},
-        r"infeasible: all decisions are limited.*together to 3 of 4 rows",
-    ),
-    "infeasible in a group": (
-        {"capacity": {"review": (3, None)}, "per": DAYS},
-        r"ask for 3 rows and there are 2 of the group 'mon'",
-    ),
-    "negative": ({"capacity": {"review": -1}}, r"negative limit -1"),
-    "neither share nor count": ({"capacity": {"review": 2.5}}, r"got 2.5, which is neither"),
-    "not a number": ({"capacity": {"review": "many"}}, r"got 'many'"),
-    "missing group": (
-        {"capacity": {"review": {"mon": 1}}, "per": DAYS},
-        r"has for 'review' no limit of the group 'tue'",
-    ),
-    "groups without per": (
-        {"capacity": {"review": {"mon": 1}}},
-        r"a limit per group, and there are no groups. Pass per=",
-    ),
-    "row without a group": (
-        {"capacity": {"review": 1}, "per": np.array(["mon", None, "tue", "tue"], dtype=object)},
-        r"must name a group for every row; row 1 has None",
-    ),
-    "groups of wrong length": (
-        {"capacity": {"review": 1}, "per": ["mon"]},
-        r"'per' parameter of allocate must have one element per row, shape \(4,\); got",
-    ),
-    "unknown column of groups": (
-        {"capacity": {"review": 1}, "per": "dya", "X": pd.DataFrame({"day": DAYS})},
-        r"must be the group of each row or a column of X; got 'dya', and X has \['day'\]",
-    ),
-    "labels of wrong length": ({"decisions": ["accept", "review"]}, r"must hold 3 distinct labels"),
-    "rate without probabilities": (
-        {"constraints": Rate("block", given=1, at_least=0.5)},
-        r"needs the probabilities of the classes. Pass proba=",
-    ),
-    "rate of unknown class": (
-        {"constraints": Rate("block", given="frod", at_least=0.5), "proba": P4,
-         "classes": ["ok", "fraud"]},
-        r"names the class 'frod'.*Did you mean 'fraud'\?",
-    ),
-    "rate above one": (
-        {"constraints": Rate("block", given=1, at_least=95), "proba": P4},
-        r"'at_least' of Rate must be from 0 to 1, got 95",
-    ),
-    "rate without limit": ({"constraints": Rate("block", given=1), "proba": P4}, r"got neither"),
-    "rate with limits swapped": (
-        {"constraints": Rate("block", given=1, at_least=0.5, at_most=0.1), "proba": P4},
-        r"lower limit above the upper one",
-    ),
-    "infeasible constraints": (
-        {"constraints": [Rate("block", given=1, at_least=0.9), Rate("block", given=0, at_most=0.1)],
-         "proba": P4},
-        r"infeasible: found no decisions of these 4 rows that meet rate of block given 1",
-    ),
-    "negative budget": ({"constraints": Budget("review", -1.0)}, r"infeasible"),
-    "no numbers": ({"expected": [[1.0, np.nan, 0.0]]}, r"must be finite"),
-    "one column": ({"expected": [1.0, 2.0]}, r"shape \(n, d\)"),
-    "capacity without decisions": ({"capacity": 200}, r"must be a mapping"),
-    "constraints of another type": ({"constraints": [200]}, r"must hold Rate"),
-    "amounts of wrong length": (
-        {"constraints": Budget("review", 5.0, amount=[1.0, 2.0])},
-        r"'amount' parameter of Budget must have one element per row",
-    ),
-}  # fmt: skip
+CLASSES = {"proba": P4, "classes": ["ok", "fraud"]}
+GAPS = np.array(["mon", None, "tue", "tue"], dtype=object)
+ONE = {"capacity": {"review": 1}}
+BAD = [
+    ({"capacity": {"reveiw": 1}}, "names the decision 'reveiw'.*Did you mean 'review'"),
+    ({"capacity": {"review": (3, 1)}}, "lower limit above the upper one: 3 > 1"),
+    ({"capacity": {"review": (3, 4), "block": (3, 4)}}, "ask for 6 rows and there are 4"),
+    ({"capacity": dict.fromkeys(ACTIONS, 1)}, "all decisions are limited.*together to 3 of 4 rows"),
+    ({"capacity": {"review": (3, None)}, "per": DAYS}, "there are 2 of the group 'mon'"),
+    ({"capacity": {"review": -1}}, "negative limit -1"),
+    ({"capacity": {"review": 2.5}}, "got 2.5, which is neither"),
+    ({"capacity": {"review": "many"}}, "got 'many'"),
+    ({"capacity": {"review": {"mon": 1}}, "per": DAYS}, "no limit of the group 'tue'"),
+    ({"capacity": {"review": {"mon": 1}}}, "there are no groups. Pass per="),
+    ({"capacity": 200}, "must be a mapping"),
+    ({**ONE, "per": GAPS}, "must name a group for every row; row 1 has None"),
+    ({**ONE, "per": ["mon"]}, r"must have one element per row, shape \(4,\); got"),
+    ({**ONE, "per": "dya", "X": pd.DataFrame({"day": DAYS})}, r"'dya', and X has \['day'\]"),
+    ({"decisions": ["accept", "review"]}, "must hold 3 distinct labels"),
+    ({"constraints": Rate("block", given=1, at_least=0.5)}, "Pass proba="),
+    ({"constraints": Rate("block", "frod", at_least=0.5), **CLASSES}, "Did you mean 'fraud'"),
+    ({"constraints": Rate("block", "ok", at_least=95), **CLASSES}, "must be from 0 to 1, got 95"),
+    ({"constraints": Rate("block", "ok"), **CLASSES}, "got neither"),
+    ({"constraints": Rate("block", "ok", 0.5, 0.1), **CLASSES}, "lower limit above the upper one"),
+    ({"constraints": Budget("review", -1.0)}, "infeasible: found no decisions of these 4 rows"),
+    ({"constraints": [200]}, "must hold Rate"),
+    ({"constraints": Budget("review", 5.0, amount=[1.0, 2.0])}, "'amount' parameter of Budget"),
+    ({"expected": [[1.0, np.nan, 0.0]]}, "must be finite"),
+    ({"expected": [1.0, 2.0]}, r"shape \(n, d\)"),
+]
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_refused_with_the_remedy(name):
-    arguments, message = BAD[name]
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[message for _, message in BAD])
+def test_bad_input_is_refused_with_the_remedy(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         allocate(**{"expected": E4, "decisions": ACTIONS, **arguments})
-
-
-def test_matrix_and_probabilities_go_together():
-    with pytest.raises(ValueError, match=r"must have shape \(2, d\) or \(1, 2, d\)"):
-        expected_cost([[0.5, 0.5]], np.zeros((3, 2)))
-
-
-def test_pandas_groups():
-    days = pd.Series(DAYS)
-    found = allocate(E4, ACTIONS, capacity={"review": 1}, per=days)
-    assert found.counts["review"] == 2
-    named = allocate(E4, ACTIONS, capacity={"review": 1}, per="day", X=pd.DataFrame({"day": days}))
-    assert (named.codes == found.codes).all()

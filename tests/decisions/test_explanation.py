@@ -68,15 +68,6 @@ def test_parts_are_the_path_integral(k):
             assert found.parts[i, f] == pytest.approx(quad(slope, 0, 1)[0], abs=1e-7)
 
 
-def test_features_without_contribution_get_nothing():
-    rng = np.random.default_rng(0)
-    for k in (2, 4):
-        phi = random_contributions(rng, 50, k, 3)
-        phi[..., 1] = 0.0
-        found = explain(phi, rng.uniform(0, 9, (k, k)))
-        assert (found.parts[:, 1] == 0).all()
-
-
 def test_two_classes_as_two_scores():
     """The same model written as a softmax of (0, score) has the same parts."""
     rng = np.random.default_rng(0)
@@ -84,12 +75,6 @@ def test_two_classes_as_two_scores():
     two = np.stack([np.zeros_like(phi), phi], axis=1)
     matrix = [[0.0, 1.0, 6.0], [30.0, 2.0, 0.0]]
     np.testing.assert_allclose(explain(phi, matrix).parts, explain(two, matrix).parts, atol=1e-9)
-
-
-def test_contributions_that_cancel():
-    found = explain([[2.0, -2.0, 0.3]], [[0.0, 1.0], [4.0, 0.0]])
-    assert found.parts.sum() == pytest.approx(0.0, abs=1e-12)
-    assert found.parts[0, 0] > 0 > found.parts[0, 1]
 
 
 def test_decisions_of_an_allocation():
@@ -103,14 +88,13 @@ def test_decisions_of_an_allocation():
     np.testing.assert_allclose(found.base + found.parts.sum(axis=1), found.saving, atol=1e-9)
 
 
-@pytest.mark.parametrize("ensemble", [1, 3])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_the_flagship_end_to_end(classes, ensemble):
-    data = make_fraud(1500, random_state=0)
+def test_the_classifier_end_to_end(classes):
+    data = make_fraud(600, random_state=0)
     y = data.y if classes == 2 else data.y + (data.amount > 60) * (1 - data.y) * 2
     matrix = np.array([[0, 4, 15], [60, 5, 0], [9, 2, 0]], dtype=float)[:classes]
     square = matrix[:, :classes] * (1 - np.eye(classes)) + 1 - np.eye(classes)
-    model = CostBoostClassifier(square, ensemble=ensemble, n_estimators=20, random_state=0)
+    model = CostBoostClassifier(square, ensemble=2, n_estimators=10, random_state=0)
     model.fit(data.X, y)
     X = data.X[:100]
     head = model.heads_["probability"]
@@ -128,13 +112,6 @@ def test_the_flagship_end_to_end(classes, ensemble):
     raw = explain(boosters, matrix, decisions=ACTIONS)
     np.testing.assert_allclose(found.parts, raw.parts, atol=1e-6)
     assert found.feature_names[0] == "amount"
-
-
-def test_frame():
-    found = explain([[1.0, 2.0, -1.0]], [[0, 1], [4, 0]], feature_names=["age", "amount"])
-    frame = found.to_frame()
-    assert list(frame.columns) == ["decision", "runner_up", "saving", "base", "age", "amount"]
-    np.testing.assert_allclose(found.mean_absolute, np.abs(found.parts[0]))
 
 
 @pytest.mark.parametrize(

@@ -59,12 +59,6 @@ def test_the_rank_is_the_smallest_that_keeps_the_promise(n, limit, delta):
     assert order_threshold(range(1, n + 1), limit, delta) == kept[0]
 
 
-def test_profits_shift_the_scale():
-    costs = np.random.default_rng(1).uniform(0, 10, 500)
-    moved = mean_cost_bound(costs - 10, 0.05, smallest=-10.0, largest=0.0)
-    assert moved == pytest.approx(mean_cost_bound(costs, 0.05, largest=10.0) - 10)
-
-
 def test_rows_needed_are_needed_and_enough():
     needed = rows_for_bound(0.02, 0.05)
     assert cost_guarantee(np.zeros(needed), 2.0, 0.05, largest=100.0)

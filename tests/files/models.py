@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 import costboost
-from costboost.algorithms._base import BinaryBoostingClassifier, BoostingClassifier
+from costboost.boosting.classifiers import BinaryBoostingClassifier, BoostingClassifier
 from costboost.costs import interval, samples
 from costboost.files.state import estimators
 from costboost.learners import C45Classifier, JointC45

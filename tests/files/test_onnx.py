@@ -11,7 +11,7 @@ import pytest
 import xgboost as xgb
 
 from costboost import CostBoostClassifier
-from costboost.algorithms._base import SampledClassifier
+from costboost.boosting.classifiers import SampledClassifier
 from costboost.files import to_onnx
 from costboost.files.onnx import _Graph, _scores
 from costboost.trees import from_lightgbm, from_xgboost

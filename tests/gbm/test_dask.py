@@ -89,7 +89,8 @@ def spread(client, array, chunk=CHUNK):
     """Rows whose partitions lie on the workers in turns."""
     addresses = sorted(client.scheduler_info()["workers"])
     parts = [array[s : s + chunk] for s in range(0, len(array), chunk)]
-    held = [client.scatter(p, workers=[addresses[i % 2]]) for i, p in enumerate(parts)]
+    # By a key of its own: one made of the content would be let go of by the try before.
+    held = [client.scatter(p, workers=[addresses[i % 2]], hash=False) for i, p in enumerate(parts)]
     with client.as_current():
         arrays = [da.from_delayed(h, p.shape, p.dtype) for h, p in zip(held, parts, strict=True)]
     return da.concatenate(arrays)

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import costboost
 from costboost import CostBoostClassifier, MinCostClassifier
-from costboost.algorithms._base import BoostingClassifier
+from costboost.boosting.classifiers import BoostingClassifier
 from costboost.learners import BUILT_IN
 
 pytestmark = pytest.mark.filterwarnings("ignore::costboost.CollapseWarning")

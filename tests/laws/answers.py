@@ -13,9 +13,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 
+from costboost import MinCostClassifier
 from costboost._typing import AnyArray
+from costboost.decisions import cheapest
 from laws.case import Case
 from laws.comparing import bits, broken
 from laws.outcome import (
@@ -79,14 +82,29 @@ def answers_soundly(estimator: Any, case: Case) -> Outcome:
     if found.scores is not None and not np.isfinite(found.scores).all():
         raise broken(estimator, f"has scores that are not finite: {found.scores}", case)
     if hasattr(model, "predict_cost"):
-        expected, _ = refused(lambda: model.predict_cost(case.X_new()), type(model), case)
-        if expected is not None and not np.isfinite(expected).all():
-            raise broken(estimator, f"expects costs that are not finite: {expected}", case)
+        _check_expected_costs(estimator, model, case)
     for name in ("feature_importances_", "estimator_weights_", "train_loss_", "cost_matrix_"):
         value, _ = _attribute(model, name)
         if value is not None and not np.isfinite(value).all():
             raise broken(estimator, f"has {name} that is not finite: {value}", case)
     return found
+
+
+def _check_expected_costs(estimator: Any, model: Any, case: Case) -> None:
+    """Expected costs are finite, and the least of them decides, to the bit."""
+    X = case.X_new()
+    told = {"costs": pd.DataFrame(model.cost_matrix_, model.classes_, model.decisions_)}
+    by_costs = isinstance(model, MinCostClassifier) or getattr(model, "loss", "") == "auto"
+    for costs in ({}, told):
+        expected, _ = refused(partial(model.predict_cost, X, **costs), type(model), case)
+        decided, _ = refused(partial(model.predict, X, **costs), type(model), case)
+        if expected is None:
+            return
+        if not np.isfinite(expected).all():
+            raise broken(estimator, f"expects costs that are not finite: {expected}", case)
+        least = model.decisions_[cheapest(expected)]
+        if (costs or by_costs) and not np.array_equal(decided, least):
+            raise broken(estimator, f"decides {decided}, and expects {expected}", case)
 
 
 def _attribute(model: Any, name: str) -> tuple[Any, None]:

@@ -109,6 +109,16 @@ class InfiniteScores(Sound):
         return np.where(np.abs(scores) > 1.0, np.copysign(np.inf, scores), scores)
 
 
+class OtherTies(Sound):
+    """Told costs, it takes the dearest decision now and then."""
+
+    def predict(self, X, costs=None):
+        decided = super().predict(X, costs=costs)
+        if costs is not None:
+            decided[:1] = np.setdiff1d(self.decisions_, decided[:1])[:1]
+        return decided
+
+
 class SeedIgnored(Sound):
     """Every fit is different."""
 
@@ -247,6 +257,7 @@ BUGS = {
     UnsortedClasses: "answers_soundly",
     LosesType: "answers_soundly",
     OutsideDecisions: "answers_soundly",
+    OtherTies: "answers_soundly",
     InfiniteScores: "answers_soundly",
     SeedIgnored: "repeats",
     RemembersFits: "repeats",

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import costboost
-from costboost.algorithms import _base
+from costboost.boosting import classifiers
 from costboost.costs.table import Costs
 from costboost.gbm import objective
 from costboost.metrics import mean_cost
@@ -52,9 +52,9 @@ def broken(check, subject, strategy, n=150):
 
 
 def test_shares_that_do_not_sum_to_one_are_found(monkeypatch) -> None:
-    monkeypatch.setattr("costboost.algorithms._base.shares", lambda scores: 0.3 + 0.0 * scores)
+    monkeypatch.setattr("costboost.boosting.classifiers.shares", lambda scores: 0.3 + 0.0 * scores)
     law = LAWS["answers_soundly"]
-    assert _base.shares  # the name that is replaced
+    assert classifiers.shares  # the name that is replaced
     broken(law.check, costboost.AdaCostM2Classifier(n_estimators=2), law.cases(3))
 
 
@@ -67,7 +67,7 @@ def without_unit_of_costs(monkeypatch) -> None:
 
 
 def without_unit_of_weights(monkeypatch) -> None:
-    monkeypatch.setattr("costboost._utils._within_range", lambda weights: weights)
+    monkeypatch.setattr("costboost._utils.in_range", lambda weights, largest: weights)
 
 
 @pytest.mark.parametrize("law", UNIT_LAWS)

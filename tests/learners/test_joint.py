@@ -41,8 +41,7 @@ def make_rows(k, n=24, seed=0):
 
 
 def bound(X, k, **options):
-    rows = Rows(np.asarray(X, dtype=float), np.ones(len(X)), [], 1, 0)
-    return JointTree(**options).bind_pairs(rows, k)
+    return JointTree(**options).bind(Rows(X, np.ones(len(X)), [], 1, 0, k=k))
 
 
 # --- against the reference ------------------------------------------------------------------

@@ -159,16 +159,6 @@ def test_joint_stump_is_the_best_of_all(pair, seed):
     assert loss == pytest.approx(best.loss, rel=1e-9)
 
 
-def test_a_stump_on_more_values_than_bins():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(5000, 2))
-    targets = np.where(X[:, 1] > 0.3, 1.0, -1.0)
-    aim = Aim(targets, np.full(5000, 1 / 5000), Votes())
-    rule, outputs, _ = bind(Stump(max_bins=50), X).fit(aim, 0)
-    assert np.mean(outputs != targets) < 0.02
-    np.testing.assert_array_equal(rule.predict(X), outputs)
-
-
 def test_stumps_send_missing_values_right():
     x = np.array([0.0, 1.0, 2.0, 3.0, np.nan, np.nan])[:, None]
     targets = np.array([-1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
@@ -228,16 +218,6 @@ def test_bins_hold_equal_shares_of_the_weight_or_a_value_each():
     assert len(bin_edges(np.full(5, 3.0), np.ones(5), 255)) == 0
 
 
-@pytest.mark.parametrize("gap", [1, 2])
-def test_values_a_rounding_apart_are_told_apart(gap):
-    x = np.array([1.0, 1.0 + gap * np.finfo(float).eps])
-    X = np.column_stack([x, x])
-    aim = Aim(np.array([-1.0, 1.0]), np.array([0.5, 0.5]), Votes())
-    rule, outputs, _ = bind(Stump(), X).fit(aim, 0)
-    np.testing.assert_array_equal(outputs, aim.targets)
-    np.testing.assert_array_equal(rule.predict(X), aim.targets)
-
-
 # --- line -----------------------------------------------------------------------------------
 
 
@@ -258,14 +238,6 @@ def test_line_is_weighted_least_squares(seed, shift):
     assert plain.intercept == pytest.approx(intercept, rel=1e-9, abs=1e-12)
     assert rule.slope == pytest.approx(slope, rel=1e-9 if shift == 0 else 1e-6)
     np.testing.assert_allclose(outputs, slope * X[:, best] + intercept, rtol=1e-6, atol=1e-7)
-
-
-def test_lines_vote_by_their_sign():
-    X, aim, _ = make_aim(Votes())
-    rule, outputs, _ = bind(Line(), X).fit(aim, 0)
-    np.testing.assert_array_equal(
-        outputs, np.where(rule.slope * X[:, rule.feature] + rule.intercept >= 0, 1.0, -1.0)
-    )
 
 
 # --- tree -----------------------------------------------------------------------------------
@@ -359,18 +331,6 @@ def test_perceptron_separates_what_a_line_separates():
     rule, outputs, _ = bind(Perceptron(epochs=20), X).fit(aim, 0)
     assert np.mean(outputs == aim.targets) > 0.97
     np.testing.assert_array_equal(rule.predict(X), outputs)
-
-
-def test_perceptron_obeys_the_weights():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 2))
-    targets = np.where(X[:, 0] > 0, 1.0, -1.0)
-    targets[:200] *= -1.0
-    for heavy in (slice(0, 200), slice(200, 400)):
-        weights = np.full(400, 1e-6)
-        weights[heavy] = 1.0
-        _, outputs, _ = bind(Perceptron(), X).fit(Aim(targets, weights, Votes()), 0)
-        assert np.mean(outputs[heavy] == targets[heavy]) > 0.9
 
 
 @pytest.mark.parametrize("criterion", ["least squares", "log ratio"])

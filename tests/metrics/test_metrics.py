@@ -48,11 +48,8 @@ class TestBills:
         assert mean_cost(Y, D, cost_matrix=SHORT) == 7 / 5
         assert avoidable_cost_score(Y, D, cost_matrix=SHORT) == 1 - 7 / 3  # all positive costs 3
         assert total_cost(Y, D, costs=[9, 2, 3, 40, 500]) == 45
+        assert total_cost(Y, D, costs=np.arange(10.0).reshape(5, 2)) == 0 + 3 + 5 + 6 + 9
         assert total_cost(Y, D, costs=per_row([1, 1, 1, 40, 500], [9, 2, 3, 1, 1])) == 45
-
-    def test_prices_of_decisions(self):
-        prices = np.arange(10.0).reshape(5, 2)
-        assert total_cost(Y, D, costs=prices) == 0 + 3 + 5 + 6 + 9
 
     def test_none_counts_errors(self):
         y, d, _ = random_case(4, 50, seed=0)
@@ -67,41 +64,12 @@ class TestBills:
         assert avoidable_cost_score(Y, Y, cost_matrix=form) == 1
 
     @pytest.mark.parametrize("metric", BILLS)
-    @pytest.mark.parametrize("form", ["static", "rows", "prices", "error"])
-    def test_integer_weight_is_duplication(self, metric, form):
-        y, d, w = random_case(3, 40, seed=1)
-        rng = np.random.default_rng(2)
-        costs = {
-            "static": None,
-            "rows": rng.uniform(size=(40, 3, 3)),
-            "prices": rng.uniform(size=(40, 3)),
-            "error": rng.uniform(size=40),
-        }[form]
-        rest = {"cost_matrix": random_symmetric(3, 1, 10, 0), "labels": [0, 1, 2]}
-        repeated = None if costs is None else np.repeat(costs, w, axis=0)
-        assert metric(y, d, costs=costs, sample_weight=w, **rest) == pytest.approx(
-            metric(np.repeat(y, w), np.repeat(d, w), costs=repeated, **rest)
-        )
-
-    @pytest.mark.parametrize("metric", BILLS)
     def test_static_equals_rows(self, metric):
         y, d, w = random_case(3, 40, seed=3)
         matrix = random_symmetric(3, 1, 10, 0) - 4
         expected = metric(y, d, cost_matrix=matrix, sample_weight=w)
         for costs in (np.repeat(matrix[None], 40, axis=0), matrix[y]):
             assert metric(y, d, costs=costs, sample_weight=w) == pytest.approx(expected)
-
-    @pytest.mark.parametrize("scale", [1e-12, 1.0, 1e12])
-    def test_scale(self, scale):
-        y, d, _ = random_case(3, 40, seed=4)
-        matrix = random_symmetric(3, 1, 10, 0)
-        scaled = matrix * scale
-        assert avoidable_cost_score(y, d, cost_matrix=scaled) == pytest.approx(
-            avoidable_cost_score(y, d, cost_matrix=matrix)
-        )
-        assert total_cost(y, d, cost_matrix=scaled) == pytest.approx(
-            scale * total_cost(y, d, cost_matrix=matrix)
-        )
 
     def test_savings_of_constants(self):
         y, _, _ = random_case(3, 40, seed=5)
@@ -156,16 +124,6 @@ class TestBills:
         right = {"fn": 5, "fp": 5, "tp": 1, "tn": 2}
         assert total_cost([lone], [lone], cost_matrix=right) == (1 if lone == 1 else 2)
         assert total_cost([lone], [lone], costs=per_row(5, 5, 1, 2, n=1)) in (1, 2)
-
-    def test_nothing_is_mutated(self):
-        costs = np.random.default_rng(0).normal(size=(5, 2, 2))
-        y, d, w = Y.copy(), D.copy(), np.arange(5.0)
-        before = [a.copy() for a in (y, d, w, costs)]
-        for metric in BILLS:
-            metric(y, d, costs=costs, sample_weight=w)
-        cost_by_threshold(y, w, costs=costs, sample_weight=w)
-        for now, then in zip((y, d, w, costs), before, strict=True):
-            np.testing.assert_array_equal(now, then)
 
 
 ERRORS = {
@@ -271,12 +229,6 @@ class TestThreshold:
         given = cost_by_threshold(y, score, cost_matrix=SHORT, positive="fraud")
         np.testing.assert_array_equal(given, named)
 
-    def test_one_class_with_labels(self):
-        _, bills = cost_by_threshold(
-            ["ok"], [0.3], labels=["ok", "spam"], cost_matrix=SHORT, positive="spam"
-        )
-        np.testing.assert_array_equal(bills, [1, 0])
-
 
 class TestCostCurve:
     @pytest.mark.parametrize("seed", range(5))
@@ -290,17 +242,8 @@ class TestCostCurve:
         lines = (1 - tpr)[:, None] * pc + fpr[:, None] * (1 - pc)
         np.testing.assert_allclose(cost, lines.min(axis=0), atol=1e-12)
         assert len(pc) == 101
-
-    def test_exact_corners(self):
-        y, _, _ = random_case(2, 80, seed=3)
-        score = np.random.default_rng(3).normal(size=80) + y
-        corners = cost_curve(y, score, probability_cost=None)
-        assert corners[0][0] == 0
-        assert corners[0][-1] == 1
-        pc = np.linspace(0, 1, 333)
-        np.testing.assert_allclose(
-            np.interp(pc, *corners), cost_curve(y, score, probability_cost=pc)[1], atol=1e-12
-        )
+        corners = cost_curve(y, score, probability_cost=None, sample_weight=weights)
+        np.testing.assert_allclose(np.interp(pc, *corners), cost, atol=1e-12)
 
     @pytest.mark.parametrize("grid", [101, None])
     def test_extremes(self, grid):
@@ -320,14 +263,6 @@ class TestCostCurve:
         mirrored = cost_curve(names, -score, positive="ok")
         np.testing.assert_allclose(mirrored[1], expected[1][::-1], atol=1e-12)
 
-    def test_many_rows(self):
-        rng = np.random.default_rng(0)
-        y = rng.integers(2, size=200_000)
-        pc, cost = cost_curve(y, rng.normal(size=200_000) + 2 * y)
-        # Two normals at distance 2, equal costs: both rates are Phi(-1).
-        assert cost[50] == pytest.approx(0.1587, abs=0.003)
-        assert (cost <= np.minimum(pc, 1 - pc)).all()
-
 
 class TestCounts:
     def test_epsilon(self):
@@ -343,6 +278,7 @@ class TestCounts:
         assert g_mean(Y, D, positive=0) == g_mean(Y, D, positive=1) == g_mean(Y, D)
         assert g_mean(Y, np.zeros(5, int)) == 0
         assert g_mean(Y, Y) == 1
+        assert g_mean([0, 0], [0, 1]) == 0.5  # over the classes that are there
 
     def test_g_mean_of_many_classes(self):
         y, d = [0, 0, 1, 1, 2, 2], [0, 0, 1, 0, 2, 1]
@@ -350,9 +286,6 @@ class TestCounts:
         assert g_mean(y, d, positive=0) == pytest.approx(np.sqrt(1 * 3 / 4))
         many, other, _ = random_case(40, 4000, seed=0)
         assert 0 <= g_mean(many, other) <= balanced_accuracy_score(many, other)
-
-    def test_classes_absent_from_the_truth(self):
-        assert g_mean([0, 0], [0, 1]) == 0.5
 
 
 @pytest.fixture
@@ -393,16 +326,6 @@ class TestScorer:
             scorer = make_cost_scorer(metric, cost_matrix=SHORT)
             function = {"avoidable_cost": avoidable_cost_score}.get(metric) or globals()[metric]
             assert scorer(tree, X, y) == sign * function(y, decided, cost_matrix=SHORT)
-
-    def test_matrix_changes_the_winner(self):
-        X, y, _ = priced_data()
-        winners = {
-            fn: GridSearchCV(Cut(), CUTS, scoring=make_cost_scorer(cost_matrix={"fn": fn, "fp": 1}))
-            .fit(X, y)
-            .best_params_["cut"]
-            for fn in (0.1, 100)
-        }
-        assert winners[0.1] > winners[100]
 
     @pytest.mark.usefixtures("routing")
     @pytest.mark.parametrize("metric", ["avoidable_cost", "savings", "total_cost", "mean_cost"])

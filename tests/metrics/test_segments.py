@@ -34,16 +34,6 @@ def test_segments_sum_to_the_total_to_the_cent(data):
         assert mean == pytest.approx(cost / rows.sum())
 
 
-def test_a_weight_of_two_is_a_row_that_came_twice():
-    rng = np.random.default_rng(0)
-    paid, groups = rng.uniform(0, 9, 40), rng.integers(0, 3, 40)
-    weight = rng.integers(1, 4, 40)
-    a = segmented(paid, groups, weight.astype(float))
-    b = segmented(np.repeat(paid, weight), np.repeat(groups, weight))
-    for name in ("rows", "total_cost", "mean_cost", "low", "high"):
-        np.testing.assert_allclose(getattr(a, name), getattr(b, name))
-
-
 def test_intervals_cover():
     rng = np.random.default_rng(0)
     groups = np.repeat([0, 1], 200)

@@ -87,15 +87,6 @@ def test_a_column_that_goes_missing_is_found(monitor):
     assert [check.name for check in monitor.check(new).alarms] == ["gaps"]
 
 
-def test_without_reference_labels_the_model_is_taken_at_its_word():
-    rng = np.random.default_rng(4)
-    plain = Monitor(taken(rng, 2000, labels=False))
-    assert not plain.check(taken(rng, 2000)).alarms
-    names = [check.name for check in plain.check(taken(rng, 2000, rate=1.0)).alarms]
-    assert "calibration of 1" in names
-    assert "realised less expected cost" in names
-
-
 def test_the_interval_holds_the_realised_cost():
     """It is for these very rows, over their unknown truth."""
     rng = np.random.default_rng(5)
@@ -125,8 +116,7 @@ def test_numbers_frame_and_json(monitor):
     assert "no alarm in 10 checks" in str(report)
 
 
-@pytest.mark.parametrize(("n_old", "n_new"), [(2000, 300), (300, 300), (300, 2000)])
-def test_means_of_skewed_costs(n_old, n_new):
+def test_means_of_skewed_costs(n_old=2000, n_new=300):
     """3 % of the rows cost anything: Welch's test would raise five times too many false alarms."""
     rng = np.random.default_rng(0)
 
@@ -147,10 +137,10 @@ def test_means_against_permutations():
 
 
 def test_a_classifier_end_to_end():
-    data = make_fraud(6000, random_state=0)
-    model = CostBoostClassifier(n_estimators=30, ensemble=1, random_state=0)
-    model.fit(data.X[:3000], data.y[:3000], costs=data.costs[:3000])
-    held = slice(3000, 6000)
+    data = make_fraud(3000, random_state=0)
+    model = CostBoostClassifier(n_estimators=15, ensemble=1, random_state=0)
+    model.fit(data.X[:1500], data.y[:1500], costs=data.costs[:1500])
+    held = slice(1500, 3000)
     reference = snapshot_of(model, data.X[held], data.y[held], costs=data.costs[held])
     monitor = Monitor(reference, false_alarm_rate=1e-4)
     new = make_fraud(2000, random_state=7)
@@ -159,12 +149,6 @@ def test_a_classifier_end_to_end():
     moved[:, 6] += 0.1
     report = monitor.check(snapshot_of(model, moved, costs=new.costs))
     assert "x6" in [check.name for check in report.alarms]
-
-
-def test_constant_columns_do_not_matter():
-    p = np.tile([0.5, 0.5], (50, 1))
-    rows = snapshot(np.ones((50, 2)), p, [[0, 1], [1, 0]], np.arange(50) % 2)
-    assert not Monitor(rows).check(rows).alarms
 
 
 @pytest.mark.parametrize(

@@ -12,14 +12,22 @@ import pandas as pd
 import pytest
 from matplotlib import pyplot as plt
 from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
 
-from costboost import AdaC2Classifier, AsyBLClassifier, CSLogitBoostClassifier
+from costboost import (
+    AdaC2Classifier,
+    AsyBLClassifier,
+    CostBoostClassifier,
+    CSLogitBoostClassifier,
+    MinCostClassifier,
+)
 from costboost.costs import per_row
 from costboost.datasets import make_fraud, make_gaussians_2d
 from costboost.decisions import explain
 from costboost.metrics import avoidable_cost_score, mean_cost, total_cost
 from costboost.monitor import Check, Monitor, snapshot
 from costboost.plots import (
+    CapacityDisplay,
     CostByRoundDisplay,
     CostThresholdDisplay,
     ExplanationDisplay,
@@ -87,14 +95,6 @@ def test_a_function_of_the_rows_is_asked_for_costs(plane):
     assert shown.curves["train"][-1] == last
 
 
-def test_cost_by_round_of_predictions():
-    shown = CostByRoundDisplay.from_predictions(
-        [0, 1, 1], iter([[1, 1, 0], [1, 1, 1]]), cost_matrix=COSTS, measure="total_cost", name="all"
-    )
-    assert shown.lines_["all"].get_ydata().tolist() == [6.0, 1.0]
-    assert shown.best_round == 2
-
-
 # --- cost by threshold ----------------------------------------------------------------------
 
 
@@ -131,22 +131,6 @@ def test_cost_by_threshold_of_probabilities(plane):
     assert shown.ax_.get_xlabel() == "threshold on the probability of class ok"
     assert shown.in_use_ is None
     assert set(shown.thresholds[:-1]) <= set(ok)
-
-
-def test_cheapest_may_be_never():
-    shown = CostThresholdDisplay.from_predictions([0, 0, 1], [0.9, 0.5, 0.1], costs=[9.0, 9.0, 1.0])
-    assert np.isinf(shown.best_threshold)
-    assert shown.best_cost == pytest.approx(1 / 3)
-    assert np.isfinite(shown.best_.get_xdata()).all()
-    assert "never" in shown.best_label_.get_text()
-
-
-def test_threshold_in_use_is_in_the_picture():
-    shown = CostThresholdDisplay([1.0, 2.0, np.inf], [3.0, 1.0, 2.0], in_use=-4.0).plot()
-    low, high = shown.ax_.get_xlim()
-    assert low < -4.0 < 2.0 < high
-    assert shown.cost_in_use == 3.0
-    assert CostThresholdDisplay([1.0], [3.0], in_use=4.0).plot().cost_in_use == 3.0
 
 
 BY_ROUND, BY_THRESHOLD = CostByRoundDisplay.from_estimator, CostThresholdDisplay.from_estimator
@@ -214,23 +198,6 @@ def test_steps_of_a_row_lead_from_the_base_rate_to_the_saving(explanation):
     assert shown.ax_.get_title(loc="left") == f"{decision} rather than {other}"
 
 
-def test_features_are_shown_with_their_values(explanation):
-    shown = ExplanationDisplay.from_explanation(explanation, row=0)
-    largest = int(np.abs(explanation.parts[0]).argmax())
-    name, value = shown.names_[1].split(" = ")
-    assert name == explanation.feature_names[largest]
-    number = float(value.replace("\N{MINUS SIGN}", "-").replace(",", ""))
-    assert number == pytest.approx(explanation.values[0, largest], rel=0.01)
-    assert [label.get_text() for label in shown.ax_.get_yticklabels()] == shown.names_
-
-
-def test_many_rows_by_mean_absolute_money(explanation):
-    shown = ExplanationDisplay.from_explanation(explanation)
-    widths = [bar.get_width() for bar in shown.bars_]
-    np.testing.assert_allclose(widths, np.sort(explanation.mean_absolute)[::-1])
-    assert shown.names_[0] == "abcdef"[int(explanation.mean_absolute.argmax())]
-
-
 def test_texts_lie_inside_the_figure_or_the_axes_given(explanation):
     for row in (None, 0, 3):
         ax = plt.subplots()[1] if row else None
@@ -266,6 +233,37 @@ def test_a_report_is_drawn_with_its_costs():
     title = MonitorDisplay.from_report(report).ax_.get_title(loc="right")
     assert f"{report.expected_cost:.3g}" in title
     assert f"realised {report.realised_cost:.3g}" in title
+
+
+# --- capacity -------------------------------------------------------------------------------
+
+
+def test_capacity_of_an_estimator(plane):
+    X, y = plane
+    model = MinCostClassifier(GaussianNB(), {"fn": 5, "fp": 1}).fit(X, y)
+    shown = CapacityDisplay.from_estimator(model, X, 1, y=y)
+    assert shown.wanted == (model.predict(X) == 1).sum()
+    for at in (0, 7, len(shown.capacity) - 1):
+        found = model.decide(X, capacity={1: int(shown.capacity[at])})
+        assert shown.expected_line_.get_ydata()[at] == pytest.approx(found.expected_cost)
+        assert shown.price_line_.get_ydata()[at] == pytest.approx(found.price[1])
+        paid = total_cost(y, found.labels, cost_matrix=COSTS)
+        assert shown.cost_line_.get_ydata()[at] == pytest.approx(paid)
+    told = per_row(fn=np.linspace(1, 9, len(y)), fp=1)
+    assert CapacityDisplay.from_estimator(model, X, 1, costs=told).wanted != shown.wanted
+    with pytest.raises(TypeError, match="Wrap it in MinCostClassifier"):
+        CapacityDisplay.from_estimator(LogisticRegression().fit(X, y), X, 1)
+    with pytest.raises(ValueError, match="names the decision 7"):
+        CapacityDisplay.from_estimator(model, X, 7)
+
+
+def test_explanation_of_an_estimator(plane):
+    X, y = plane
+    model = CostBoostClassifier(COSTS, n_estimators=40, ensemble=1, random_state=0).fit(X, y)
+    shown = ExplanationDisplay.from_estimator(model, X, row=3)
+    assert shown.saving == pytest.approx(model.explain(X).saving[3])
+    with pytest.raises(TypeError, match="such as CostBoostClassifier"):
+        ExplanationDisplay.from_estimator(LogisticRegression().fit(X, y), X)
 
 
 # --- matplotlib, documentation --------------------------------------------------------------

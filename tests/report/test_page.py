@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from costboost._words import amount, money, number, percent, span
+from costboost._words import money, number, percent, span
 from costboost.report import make_case, report_data, write_report
 from costboost.report.page import render
 from report.cases import CASES, two_classes
@@ -82,7 +82,7 @@ def test_headline_is_on_the_page():
     assert "The model pays: it costs less than deciding" in page
     assert f'<p class="big">{money(gain, "€")}</p>' in page
     for rule in report.headline.rules:
-        assert amount(rule.cost.value, "€", 2) in page
+        assert f">{money(rule.cost.value, '€', 1e3)}<" in page
     assert "<title>A &lt;b&gt;&amp; co</title>" in page
 
 
@@ -116,10 +116,6 @@ def test_a_file_appears_only_when_it_is_complete(tmp_path, monkeypatch):
     assert write_report(report, str(target)) == target
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
     assert target.stat().st_size < 3_000_000
-
-
-def test_the_same_case_gives_the_same_page():
-    assert render(report_data(two_classes(80))) == render(report_data(two_classes(80)))
 
 
 def test_numbers_have_one_form():

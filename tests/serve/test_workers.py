@@ -8,11 +8,10 @@ import os
 import re
 import signal
 import socket
-import subprocess
 import sys
 import threading
 import time
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 
 import numpy as np
 import psutil
@@ -24,56 +23,7 @@ from costboost import CostBoostClassifier
 from costboost.cli.serve import serve
 from costboost.serve.scoring import load_service
 from serve.models import REVIEW, SMALL, fraud_frame, model_of, records_of, rows_of
-
-START = "import typer; from costboost.cli.serve import serve; typer.run(serve)"
-JSON = {"content-type": "application/json"}
-
-
-@contextmanager
-def server(model, *options, before="", log=None):
-    command = [sys.executable, "-c", before + START, str(model), "--port", "0", *options]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    process = subprocess.Popen(
-        command, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
-    )
-    assert process.stderr is not None
-    lines = [] if log is None else log
-    reader = threading.Thread(target=lambda: lines.extend(process.stderr), daemon=True)
-    try:
-        port = None
-        for line in process.stderr:
-            if found := re.search(r"http://127\.0\.0\.1:(\d+)/", line):
-                port = int(found[1])
-                break
-        assert port is not None, "the server did not start"
-        reader.start()
-        yield process, port
-    finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # workers too: they hold the pipe open
-        process.wait(60)
-        if reader.ident is not None:
-            reader.join(60)
-        process.stderr.close()
-
-
-def ask(connection, path, body=None):
-    connection.request("GET" if body is None else "POST", path, body, JSON)
-    answer = connection.getresponse()
-    return answer.status, answer.read(), answer.getheader("connection")
-
-
-def ask_once(port, path):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    with closing(connection):
-        return ask(connection, path)
-
-
-def wait_until(question, seconds=60.0):
-    end = time.monotonic() + seconds
-    while not question():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.05)
+from serve.processes import ask, ask_once, server, wait_until
 
 
 class Asker(threading.Thread):

@@ -28,6 +28,7 @@ PARTS = {
     "full_disks": ("trust.full_disks", [], []),
     "load": ("trust.load", ["1000", "10000"], ["60", "300"]),
     "security": ("trust.security", ["20000"], ["1000"]),
+    "service": ("trust.service", ["50"], ["3"]),
     "dask": ("trust.clusters", [], ["quick"]),
     "properties": ("trust.properties", ["20000"], ["500"]),
 }

@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -21,8 +21,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from costboost import AdaMECClassifier, CollapseWarning, MinCostClassifier
-from costboost.costs import Costs, per_row
-from costboost.datasets import make_fraud, make_gaussians_2d
+from costboost.costs import per_row
+from costboost.datasets import make_gaussians_2d
 
 SMALL = LGBMClassifier(n_estimators=10, num_leaves=4, verbosity=-1, n_jobs=1)
 
@@ -71,13 +71,6 @@ def test_predict_is_the_bayes_decision(iris, calibration):
     assert isinstance(clf.estimator_, CalibratedClassifierCV) == (calibration is not None)
 
 
-def test_costs_change_decisions_not_probabilities(gaussians):
-    X, y = gaussians
-    few, many = (MinCostClassifier(SMALL, {"fn": r, "fp": 1}).fit(X, y) for r in (0.5, 2))
-    assert (many.predict(X) == 1).sum() > (few.predict(X) == 1).sum()
-    np.testing.assert_array_equal(many.predict_proba(X), few.predict_proba(X))
-
-
 def test_row_costs_at_predict(gaussians):
     X, y = gaussians
     clf = MinCostClassifier(LogisticRegression()).fit(X, y)
@@ -110,17 +103,6 @@ def test_fitted_with_row_costs_it_decides_by_their_mean(gaussians):
     np.testing.assert_allclose(clf.cost_matrix_, mean)
     static = MinCostClassifier(LogisticRegression(), mean).fit(X, y)
     np.testing.assert_array_equal(clf.predict(X), static.predict(X))
-
-
-def test_savings_beat_the_cost_blind_decision():
-    data = make_fraud(4000, random_state=0)
-    train, test = slice(0, 2000), slice(2000, None)
-    clf = MinCostClassifier().fit(data.X[train], data.y[train], costs=data.costs[train])
-    blind = clf.estimator_.predict(data.X[test])
-    costs = Costs.resolve(costs=data.costs[test], classes=[0, 1], codes=data.y[test])
-    decided = clf.predict(data.X[test], costs=data.costs[test])
-    assert costs.paid(decided).sum() < 0.9 * costs.paid(blind).sum()
-    assert clf.score(data.X[test], data.y[test], costs=data.costs[test]) > 0.2
 
 
 def test_frames_reach_the_estimator_untouched(gaussians):
@@ -185,32 +167,46 @@ def test_metadata_routing(gaussians):
 
 def test_errors(gaussians):
     X, y = gaussians
-    with pytest.raises(ValueError, match=r"does not[.] Set calibration='sigmoid'"):
-        MinCostClassifier(LinearSVC()).fit(X, y)
-    with pytest.raises(ValueError, match="KNeighborsClassifier takes no sample_weight"):
-        MinCostClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=np.ones(len(y)))
-    with pytest.raises(ValueError, match="'calibration' parameter of MinCostClassifier"):
-        MinCostClassifier(calibration="platt").fit(X, y)
-    with pytest.raises(ValueError, match="'cv' parameter of MinCostClassifier"):
-        MinCostClassifier(cv=1).fit(X, y)
-    with pytest.raises(ValueError, match="'cv' parameter of MinCostClassifier"):
-        MinCostClassifier(cv="5").fit(X, y)
-    with pytest.raises(ValueError, match=r"only one class: \[1\]"):
-        MinCostClassifier().fit(X, np.ones(len(y), dtype=int))
-    with pytest.raises(ValueError, match="two rows or more of every class, and class True has 1"):
-        MinCostClassifier(SMALL, calibration="sigmoid").fit(X[:9], np.arange(9) == 4)
-    with pytest.raises(ValueError, match="cost_matrix"):
-        MinCostClassifier(cost_matrix=np.eye(3)).fit(X, y)
+    for model, more, message in (
+        (MinCostClassifier(LinearSVC()), {}, r"does not[.] Set calibration='sigmoid'"),
+        (
+            MinCostClassifier(KNeighborsClassifier()),
+            {"sample_weight": np.ones(len(y))},
+            "KNeighborsClassifier takes no sample_weight",
+        ),
+        (MinCostClassifier(calibration="platt"), {}, "'calibration' parameter of MinCost"),
+        (MinCostClassifier(cv=1), {}, "'cv' parameter of MinCostClassifier"),
+        (MinCostClassifier(cv="5"), {}, "'cv' parameter of MinCostClassifier"),
+        (MinCostClassifier(), {"y": np.ones(len(y), dtype=int)}, r"only one class: \[1\]"),
+        (
+            MinCostClassifier(SMALL, calibration="sigmoid"),
+            {"y": np.arange(len(y)) == 4},
+            "two rows or more of every class, and class True has 1",
+        ),
+        (MinCostClassifier(cost_matrix=np.eye(3)), {}, "cost_matrix"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.fit(**{"X": X, "y": y, **more})
     with pytest.raises(sklearn.exceptions.NotFittedError):
         MinCostClassifier().predict(X)
+    with pytest.warns(CollapseWarning, match="decides 1 for every training row"):
+        MinCostClassifier(LogisticRegression(), {"fn": 1e12, "fp": 1}).fit(X, y)
 
 
-def test_one_class_for_every_row_warns(gaussians):
+def test_folds_keep_groups_together(gaussians):
     X, y = gaussians
-    for cost_matrix in ({"fn": 1e12, "fp": 1}, np.zeros((2, 2))):
-        with pytest.warns(CollapseWarning, match="decides 1 for every training row"):
-            clf = MinCostClassifier(LogisticRegression(), cost_matrix).fit(X, y)
-        assert (clf.predict(X) == 1).all()
+    groups = np.arange(len(y)) // 5
+    folds = list(GroupKFold(3).split(X, y, groups))
+    options = {"calibration": "sigmoid", "ensemble": True}
+    one = MinCostClassifier(LogisticRegression(), cv=GroupKFold(3), **options)
+    other = MinCostClassifier(LogisticRegression(), cv=folds, **options).fit(X, y)
+    proba = one.fit(X, y, groups=groups).predict_proba(X)
+    np.testing.assert_array_equal(proba, other.predict_proba(X))
+    assert len(clone(one).set_params(cv=2).fit(X, y, groups=groups).estimator_.classes_) == 2
+    with pytest.raises(ValueError, match="cv is a list of folds"):
+        other.fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="folds of a calibration, and there is none"):
+        MinCostClassifier(LogisticRegression()).fit(X, y, groups=groups)
 
 
 def test_small_folds(gaussians):

@@ -11,10 +11,8 @@ from typing import Literal
 import numpy as np
 
 from costboost._typing import Bools, Floats, Ints
-from costboost._utils import Recipe
-from costboost.algorithms._base import SampledClassifier
 from costboost.algorithms.lozano2008 import AveragingClassifier, Variant
-from costboost.boosting.multiclass import MulticlassProblem
+from costboost.boosting import MulticlassProblem, Recipe, SampledClassifier
 
 __all__ = ["DSEClassifier", "GBSEClassifier"]
 

@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import Floats
-from costboost._utils import LEARNING_RATE, Constraint, Recipe, one_of
-from costboost.algorithms._base import BoostingClassifier
-from costboost.boosting import Scheme
-from costboost.boosting.multiclass import CoordinateDescent, MulticlassProblem
+from costboost._utils import LEARNING_RATE, Constraint, one_of
+from costboost.boosting import BoostingClassifier, Recipe, Scheme
+from costboost.boosting.multiclass import CoordinateDescent
 from costboost.learners import Learner, Rows
 from costboost.learners.ensembles import Coordinates
 from costboost.losses import MulticlassLoss, named_loss
@@ -167,12 +166,10 @@ class MCBoostClassifier(BoostingClassifier):
         loss: MulticlassLoss = named_loss(self.loss, type(self).__name__, binary=False)
         return loss
 
-    def _bind(self, rows: Rows, k: int) -> Learner:
-        return Coordinates(self._learner(), k - 1).bind(rows)
+    def _bind(self, rows: Rows, problem: Any) -> Learner:
+        return Coordinates(self._learner(), problem.C.shape[1] - 1).bind(rows)
 
-    def _scheme(
-        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
-    ) -> Scheme:
+    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         assert isinstance(learner, Coordinates)
         k = problem.C.shape[1]
         self.codewords_ = (

@@ -12,10 +12,15 @@ from typing import ClassVar, NamedTuple, TypeAlias
 import numpy as np
 
 from costboost._typing import Floats
-from costboost._utils import LEARNING_RATE, Constraint, Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
-from costboost.boosting import BinaryProblem, ExponentialDescent, Scheme
-from costboost.boosting.votes import Init
+from costboost._utils import LEARNING_RATE, Constraint
+from costboost.boosting import (
+    BinaryBoostingClassifier,
+    BinaryProblem,
+    ExponentialDescent,
+    Init,
+    Recipe,
+    Scheme,
+)
 from costboost.losses import BinaryLoss, CostExponential, WeightedExponential
 
 __all__ = ["OBJECTIVES", "GradientCSBClassifier", "NamedObjective"]
@@ -26,37 +31,27 @@ Factory: TypeAlias = Callable[[Floats, Floats], tuple[Floats, Floats, Floats]]
 class NamedObjective(NamedTuple):
     """A named member of the family: a_i and b_i from labels and costs, and where it starts."""
 
-    coefficients: Callable[[Floats, Floats], tuple[Floats, Floats]]  # (y, c) -> (a, b)
+    coefficients: Callable[[Floats, Floats], tuple[Floats, Floats | float]]  # (y, c) -> (a, b)
     init: Init
     link: BinaryLoss
     link_costs: Callable[[float, float], tuple[float, float]]  # the costs inside the score
 
 
-def _adacost(y: Floats, c: Floats) -> tuple[Floats, Floats]:
-    equal = c.min() == c.max()
-    return 0.5 * y, np.zeros_like(c) if equal else -0.5 * c / c.max()
+def _adacost(y: Floats, c: Floats) -> tuple[Floats, Floats | float]:
+    return 0.5 * y, 0.0 if c.min() == c.max() else -0.5 * c / c.max()
 
+
+def _relative(C1: float, C2: float) -> tuple[float, float]:
+    return C1 / max(C1, C2), C2 / max(C1, C2)
+
+
+_WEIGHTED, _COST = WeightedExponential(), CostExponential()
 
 OBJECTIVES: dict[str, NamedObjective] = {
-    "adaboost": NamedObjective(
-        lambda y, c: (y, np.zeros_like(c)),
-        "uniform",
-        WeightedExponential(),
-        lambda C1, C2: (1.0, 1.0),
-    ),
-    "adacost": NamedObjective(_adacost, "cost", WeightedExponential(), lambda C1, C2: (C1, C2)),
-    "adac1": NamedObjective(
-        lambda y, c: (c / c.max() * y, np.zeros_like(c)),
-        "uniform",
-        CostExponential(),
-        lambda C1, C2: (C1 / max(C1, C2), C2 / max(C1, C2)),
-    ),
-    "asymboost": NamedObjective(
-        lambda y, c: (c * y, np.zeros_like(c)),
-        "uniform",
-        CostExponential(),
-        lambda C1, C2: (C1, C2),
-    ),
+    "adaboost": NamedObjective(lambda y, c: (y, 0.0), "uniform", _WEIGHTED, lambda *C: (1.0, 1.0)),
+    "adacost": NamedObjective(_adacost, "cost", _WEIGHTED, lambda *C: C),
+    "adac1": NamedObjective(lambda y, c: (c / c.max() * y, 0.0), "uniform", _COST, _relative),
+    "asymboost": NamedObjective(lambda y, c: (c * y, 0.0), "uniform", _COST, lambda *C: C),
 }
 
 
@@ -66,7 +61,8 @@ class GradientCSBClassifier(BinaryBoostingClassifier):
     .. math:: \sum_i w^0_i \exp\Bigl(-\sum_t \alpha_t [a_i f_t(x_i) + b_i]\Bigr)
 
     (Eq. 17). Direction: the weak rule for pseudo-labels sign(a) with weights \|w a\| (Eq. 18).
-    Step: the α that minimises the convex objective (Eq. 19 prints argmax for argmin). Update:
+    Step: the α >= 0 that minimises the convex objective (Eq. 19 prints argmax for argmin, and α in
+    R: a rule with a negative step has failed, so it is dropped and boosting ends). Update:
     :math:`w \leftarrow w\,e^{-\alpha(a f + b)}`.
 
     ================ ============= ============== ====================
@@ -146,29 +142,28 @@ class GradientCSBClassifier(BinaryBoostingClassifier):
             a, b = named.coefficients(problem.y, problem.c)
         else:
             w0, a, b = self._own(problem)
+        b = np.broadcast_to(b, a.shape)
         return ExponentialDescent(w0, a, b, learning_rate=self.learning_rate)
 
     def _own(self, problem: BinaryProblem) -> tuple[Floats, Floats, Floats]:
+        owner, n = type(self).__name__, problem.y.shape
         if self.init is not None:
             raise ValueError(
-                f"The 'init' parameter of {type(self).__name__} must be None when 'objective' is "
-                f"a function: w0 are the initial weights. Got {self.init!r} instead."
+                f"The 'init' parameter of {owner} must be None when 'objective' is a function: w0 "
+                f"are the initial weights. Got {self.init!r} instead."
             )
         assert callable(self.objective)
         parts = self.objective(problem.y.copy(), problem.c.copy())
         w0, a, b = (np.array(part, dtype=np.float64) for part in parts)
-        n = problem.y.shape
-        if not (w0.shape == a.shape == b.shape == n) or not (
-            np.isfinite(w0).all() and np.isfinite(a).all() and np.isfinite(b).all()
-        ):
+        if any(part.shape != n or not np.isfinite(part).all() for part in (w0, a, b)):
             raise ValueError(
-                f"The 'objective' function of {type(self).__name__} must return three finite "
-                f"arrays (w0, a, b) of shape {n}; got {w0.shape}, {a.shape}, {b.shape}."
+                f"The 'objective' function of {owner} must return three finite arrays (w0, a, b) "
+                f"of shape {n}; got {w0.shape}, {a.shape}, {b.shape}."
             )
         if (w0 < 0).any() or not (w0 * a).any():
             raise ValueError(
-                f"The 'objective' function of {type(self).__name__} must return w0 >= 0, and an a "
-                "that differs from zero on at least one row with positive w0."
+                f"The 'objective' function of {owner} must return w0 >= 0, and an a that differs "
+                "from zero on at least one row with positive w0."
             )
         return w0 * problem.sample_weight, a, b
 

@@ -9,10 +9,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint, Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
-from costboost.boosting import BinaryProblem, NewtonDescent, Scheme, VoteRule
-from costboost.boosting.votes import Init, adaboost_factor, cost_ratio_vote
+from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint
+from costboost.boosting import (
+    BinaryBoostingClassifier,
+    BinaryProblem,
+    Init,
+    NewtonDescent,
+    Recipe,
+    Scheme,
+    VoteRule,
+    adaboost_factor,
+    cost_ratio_vote,
+)
 from costboost.losses import AsymmetricLogistic
 
 __all__ = ["AsyBClassifier", "AsyBLClassifier"]

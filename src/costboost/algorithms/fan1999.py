@@ -9,10 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from costboost._typing import Floats
-from costboost._utils import Recipe, dot
-from costboost.algorithms._base import BinaryBoostingClassifier
-from costboost.boosting import BinaryProblem, VoteRule
-from costboost.boosting.votes import half_log_ratio, margins
+from costboost._utils import dot
+from costboost.boosting import (
+    BinaryBoostingClassifier,
+    BinaryProblem,
+    Recipe,
+    VoteRule,
+    half_log_ratio,
+    margins,
+)
 
 __all__ = ["AdaCostClassifier"]
 

@@ -10,12 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from costboost._typing import Floats
-from costboost._utils import Recipe
-from costboost.algorithms._base import PairVoteClassifier
 from costboost.algorithms.fan1999 import AdaCostClassifier
 from costboost.algorithms.ting2000 import csb_factor
-from costboost.boosting import VoteRule
-from costboost.boosting.votes import adaboost_vote, margins
+from costboost.boosting import PairVoteClassifier, Recipe, VoteRule, adaboost_vote, margins
 
 __all__ = ["AdaBoostM2Classifier", "AdaCostM2Classifier", "CSB2M2Classifier"]
 
@@ -80,7 +77,8 @@ class AdaCostM2Classifier(PairVoteClassifier):
     References
     ----------
     W. Fan, S. J. Stolfo, J. Zhang and P. K. Chan, "AdaCost: misclassification cost-sensitive
-    boosting", ICML 1999; Y. Freund and R. E. Schapire, ICML 1996.
+    boosting", ICML 1999; Y. Freund and R. E. Schapire, "Experiments with a new boosting
+    algorithm", ICML 1996.
 
     Examples
     --------
@@ -112,7 +110,7 @@ class CSB2M2Classifier(PairVoteClassifier):
     References
     ----------
     K. M. Ting, "A comparative study of cost-sensitive boosting algorithms", ICML 2000; Y. Freund
-    and R. E. Schapire, ICML 1996.
+    and R. E. Schapire, "Experiments with a new boosting algorithm", ICML 1996.
 
     Examples
     --------

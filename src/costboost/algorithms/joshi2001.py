@@ -6,10 +6,14 @@ comparison and improvements", ICDM 2001, doi:10.1109/ICDM.2001.989527.
 
 from __future__ import annotations
 
-from costboost._utils import Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
-from costboost.boosting import SidedVoteScheme, VoteRule
-from costboost.boosting.votes import adaboost_factor, adaboost_vote
+from costboost.boosting import (
+    BinaryBoostingClassifier,
+    Recipe,
+    SidedVoteScheme,
+    VoteRule,
+    adaboost_factor,
+    adaboost_vote,
+)
 
 __all__ = ["RareBoostClassifier"]
 

@@ -6,10 +6,13 @@ AdaBoost", Pattern Recognition Letters 33(3), 2012, doi:10.1016/j.patrec.2011.10
 
 from __future__ import annotations
 
-from costboost._utils import Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
-from costboost.boosting import VoteRule
-from costboost.boosting.votes import adaboost_factor, adaboost_vote
+from costboost.boosting import (
+    BinaryBoostingClassifier,
+    Recipe,
+    VoteRule,
+    adaboost_factor,
+    adaboost_vote,
+)
 
 __all__ = ["AdaBoostCClassifier"]
 

@@ -7,20 +7,14 @@ KDD 2008, doi:10.1145/1401890.1401953.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from costboost._typing import Bools, Floats
-from costboost._utils import Constraint, Recipe, number, one_of
-from costboost.algorithms._base import BoostingClassifier
-from costboost.boosting import Scheme
-from costboost.boosting.multiclass import (
-    MulticlassProblem,
-    Pairing,
-    PNormAveraging,
-    pseudo_loss_pairs,
-)
+from costboost._utils import Constraint, number, one_of
+from costboost.boosting import BoostingClassifier, Recipe, Scheme
+from costboost.boosting.multiclass import Pairing, PNormAveraging, pseudo_loss_pairs
 from costboost.learners import Learner, Rows
 from costboost.learners.adapter import class_learner
 
@@ -80,23 +74,15 @@ class AveragingClassifier(BoostingClassifier):
         learner = super()._learner()
         if self._parts()[0].pairing is not None:
             return learner
-        direct = class_learner(learner, of_costs=True)
-        if direct is None:
-            raise ValueError(
-                f"estimator of {type(self).__name__} must be None, 'tree' or a scikit-learn "
-                "regressor with several outputs if variant='direct', because it learns the costs "
-                f"of all classes at once; got {self.estimator!r}."
-            )
-        return direct
+        owner = f"{type(self).__name__}(variant='direct')"
+        return class_learner(learner, owner, of_costs=True)
 
-    def _bind(self, rows: Rows, k: int) -> Learner:
+    def _bind(self, rows: Rows, problem: Any) -> Learner:
         if self._parts()[0].pairing is None:
             return self._learner().bind(rows)
-        return super()._bind(rows, k)
+        return super()._bind(rows, problem)
 
-    def _scheme(
-        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
-    ) -> Scheme:
+    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         variant, p, step, resample = self._parts()
         return PNormAveraging(
             problem,
@@ -210,7 +196,8 @@ class AverageCostClassifier(AveragingClassifier):
     References
     ----------
     D. Margineantu, "Methods for cost-sensitive learning", PhD thesis, Oregon State University,
-    2001; as the case p = 1 of A. C. Lozano and N. Abe, KDD 2008, doi:10.1145/1401890.1401953.
+    2001; A. C. Lozano and N. Abe, "Multi-class cost-sensitive boosting with p-norm loss
+    functions", KDD 2008, doi:10.1145/1401890.1401953 (the case p = 1).
 
     Examples
     --------

@@ -11,10 +11,16 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint, Recipe, one_of
-from costboost.algorithms._base import BinaryBoostingClassifier
-from costboost.boosting import BinaryProblem, ExponentialDescent, NewtonDescent, Scheme
-from costboost.boosting.votes import Init
+from costboost._utils import BOOLEAN, LEARNING_RATE, Constraint, one_of
+from costboost.boosting import (
+    BinaryBoostingClassifier,
+    BinaryProblem,
+    ExponentialDescent,
+    Init,
+    NewtonDescent,
+    Recipe,
+    Scheme,
+)
 from costboost.learners import JointVotes, LogRatio
 from costboost.losses import CostExponential, CostLogistic
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from costboost._utils import COLUMNS, Constraint, Recipe, integer
+from costboost._utils import COLUMNS, Constraint, integer
 from costboost.algorithms.landesa2012 import AdaBoostCClassifier
+from costboost.boosting import Recipe
 from costboost.columns import TypedRows
 from costboost.wrappers.min_cost import Calibration, MinCostClassifier, check_features
 

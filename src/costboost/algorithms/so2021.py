@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import softmax
 
 from costboost._typing import Floats
-from costboost._utils import Constraint, Recipe, one_of
-from costboost.algorithms._base import BoostingClassifier
-from costboost.boosting.loop import Scheme
-from costboost.boosting.multiclass import ClassVotes, MulticlassProblem
-from costboost.boosting.votes import Init, VoteRule, adaboost_vote, two_valued
+from costboost._utils import Constraint, one_of
+from costboost.boosting import (
+    BoostingClassifier,
+    Init,
+    Recipe,
+    Scheme,
+    VoteRule,
+    adaboost_vote,
+    two_valued,
+)
+from costboost.boosting.multiclass import ClassVotes
 from costboost.learners import Learner, Rows
 from costboost.learners.adapter import class_learner
 
@@ -64,7 +70,7 @@ class SAMMEC2Classifier(BoostingClassifier):
     ----------
     B. So, J.-P. Boucher and E. A. Valdez, "Cost-sensitive multi-class AdaBoost for understanding
     driving behavior based on telematics", ASTIN Bulletin 51(3), 2021, 719-751; B. So and E. A.
-    Valdez, "SAMME.C2 algorithm for imbalanced multi-class classification", Soft Computing 2024,
+    Valdez, "SAMME.C2 algorithm for imbalanced multi-class classification", Soft Computing, 2024,
     doi:10.1007/s00500-024-09847-0.
 
     Examples
@@ -93,21 +99,12 @@ class SAMMEC2Classifier(BoostingClassifier):
     init: Init | None = None
 
     def _learner(self) -> Learner:
-        learner = class_learner(super()._learner())
-        if learner is None:
-            raise ValueError(
-                f"estimator of {type(self).__name__} must be None, 'tree', or a scikit-learn "
-                "classifier or regressor with several outputs, because its rules name one class "
-                f"of several; got {self.estimator!r}."
-            )
-        return learner
+        return class_learner(super()._learner(), type(self).__name__)
 
-    def _bind(self, rows: Rows, k: int) -> Learner:
+    def _bind(self, rows: Rows, problem: Any) -> Learner:
         return self._learner().bind(rows)
 
-    def _scheme(
-        self, problem: MulticlassProblem, learner: Learner, rng: np.random.RandomState
-    ) -> Scheme:
+    def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         return ClassVotes(
             self._rule, problem, from_costs=(self.init or self._default_init) == "cost"
         )

@@ -11,17 +11,19 @@ from typing import ClassVar
 import numpy as np
 
 from costboost._typing import Floats
-from costboost._utils import Recipe, dot
-from costboost.algorithms._base import COST_SCALE, BinaryBoostingClassifier
-from costboost.boosting import VoteRule
-from costboost.boosting.votes import (
+from costboost._utils import dot
+from costboost.boosting import (
+    BinaryBoostingClassifier,
     CostScale,
     Init,
+    Recipe,
+    VoteRule,
     adaboost_factor,
     cost_ratio_vote,
     half_log_ratio,
     margins,
 )
+from costboost.boosting.classifiers import COST_SCALE
 
 __all__ = ["AdaC1Classifier", "AdaC2Classifier", "AdaC3Classifier"]
 

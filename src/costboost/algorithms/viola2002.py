@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from costboost._utils import Recipe
-from costboost.algorithms._base import BinaryBoostingClassifier
-from costboost.boosting import VoteRule
-from costboost.boosting.votes import Init, adaboost_factor, adaboost_vote
+from costboost.boosting import (
+    BinaryBoostingClassifier,
+    Init,
+    Recipe,
+    VoteRule,
+    adaboost_factor,
+    adaboost_vote,
+)
 
 __all__ = ["AsymmetricAdaBoostClassifier"]
 

@@ -9,9 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from costboost._typing import Ints
-from costboost._utils import Recipe
-from costboost.algorithms._base import SampledClassifier
-from costboost.boosting.multiclass import MulticlassProblem
+from costboost.boosting import MulticlassProblem, Recipe, SampledClassifier
 
 __all__ = ["CostingClassifier"]
 

@@ -163,39 +163,26 @@ def boost(
             break
         fitted = learner.fit(aim, int(rng.randint(np.iinfo(np.int32).max)))
         before = len(history.rules)
-        goes_on = advance(scheme, fitted, history, number)
+        is_over = not advance(scheme, fitted, history, number)
         if len(history.rules) > before:
             if watched is not None:
                 watched.add(scheme, fitted, history.votes[-1])
             if progress is not None:
                 progress(number, n_rounds, history.votes[-1], scheme.loss)
-        is_end = not goes_on or (t + 1) % steps == 0
-        if is_end and len(history.rules) > n_before:
+        if (is_over or (t + 1) % steps == 0) and len(history.rules) > n_before:
             n_before = len(history.rules)
-            goes_on = _end_round(scheme, history, number, watched, listener) and goes_on
-        if not goes_on:
+            if watched is not None and watched.end_round(n_before):
+                history.stop = f"boosting stopped at round {number}: held-out costs no longer fell"
+                is_over = True
+            if listener is not None:
+                cost = watched.costs[-1] if watched is not None else None
+                is_over |= listener(number, scheme.loss, cost)
+        if is_over:
             break
     if watched is not None and watched.n_best is not None:
         for values in (history.rules, history.votes, history.losses):
             del values[watched.n_best :]
     return history
-
-
-def _end_round(
-    scheme: Scheme,
-    history: History,
-    number: int,
-    watched: Watched | None,
-    listener: Listener | None,
-) -> bool:
-    """Look at the watched rows and tell who listens; return whether boosting goes on."""
-    is_over = watched is not None and watched.end_round(len(history.rules))
-    if is_over:
-        history.stop = f"boosting stopped at round {number}: held-out costs no longer fell"
-    if listener is not None:
-        cost = watched.costs[-1] if watched is not None else None
-        is_over |= listener(number, scheme.loss, cost)
-    return not is_over
 
 
 def advance(scheme: Scheme, fitted: Fitted, history: History, number: int) -> bool:

@@ -91,7 +91,18 @@ class BinaryProblem:
 
 
 def half_log_ratio(good: float, bad: float) -> float:
-    """½ ln(good/bad): -inf where nothing is good, +inf where nothing is bad."""
+    """½ ln(good/bad): -inf where nothing is good, +inf where nothing is bad.
+
+    Parameters
+    ----------
+    good, bad : float
+        What speaks for a rule, and what speaks against it; not negative.
+
+    Returns
+    -------
+    float
+        The vote; 0 if it is within rounding of 0.
+    """
     # Results within rounding of zero are zero: such a vote moves nothing.
     if not good > 0:
         return -math.inf
@@ -197,12 +208,36 @@ class SidedVoteScheme(VoteScheme):
 
 
 def two_valued(wrong: Floats, right_factor: float, wrong_factor: float) -> Floats:
-    """``right_factor`` where the rule is right, ``wrong_factor`` where it errs."""
+    """``right_factor`` where the rule is right, ``wrong_factor`` where it errs.
+
+    Parameters
+    ----------
+    wrong : array of shape (n,)
+        1.0 where the rule errs, 0.0 elsewhere.
+    right_factor, wrong_factor : float
+        The two values.
+
+    Returns
+    -------
+    array of shape (n,)
+        One of them per row.
+    """
     return right_factor + (wrong_factor - right_factor) * wrong
 
 
 def margins(wrong: Floats) -> Floats:
-    """The margin y·h: +1 where right, -1 where wrong."""
+    """The margin y·h: +1 where right, -1 where wrong.
+
+    Parameters
+    ----------
+    wrong : array of shape (n,)
+        1.0 where the rule errs, 0.0 elsewhere.
+
+    Returns
+    -------
+    array of shape (n,)
+        The margins.
+    """
     return 1.0 - 2.0 * wrong
 
 
@@ -212,15 +247,60 @@ def right_and_wrong(weights: Floats, wrong: Floats) -> tuple[float, float]:
 
 
 def adaboost_vote(D: Floats, c: Floats, wrong: Floats) -> float:
-    """α = ½ ln((1-ε)/ε), ε the weight of the wrong rows."""
+    """α = ½ ln((1-ε)/ε), ε the weight of the wrong rows.
+
+    Parameters
+    ----------
+    D : array of shape (n,)
+        Weights of the rows.
+    c : array of shape (n,)
+        Costs of the rows.
+    wrong : array of shape (n,)
+        1.0 where the rule errs, 0.0 elsewhere.
+
+    Returns
+    -------
+    float
+        The vote; +inf for a rule without mistakes.
+    """
     return half_log_ratio(*right_and_wrong(D, wrong))
 
 
 def adaboost_factor(c: Floats, wrong: Floats, alpha: float) -> Floats:
-    """e^{-α y h}."""
+    """e^{-α y h}.
+
+    Parameters
+    ----------
+    c : array of shape (n,)
+        Costs of the rows.
+    wrong : array of shape (n,)
+        1.0 where the rule errs, 0.0 elsewhere.
+    alpha : float
+        The vote of the rule.
+
+    Returns
+    -------
+    array of shape (n,)
+        What the weights are multiplied by.
+    """
     return two_valued(wrong, math.exp(-alpha), math.exp(alpha))
 
 
 def cost_ratio_vote(D: Floats, c: Floats, wrong: Floats) -> float:
-    """α = ½ ln(Σ_right cD / Σ_wrong cD)."""
+    """α = ½ ln(Σ_right cD / Σ_wrong cD).
+
+    Parameters
+    ----------
+    D : array of shape (n,)
+        Weights of the rows.
+    c : array of shape (n,)
+        Costs of the rows.
+    wrong : array of shape (n,)
+        1.0 where the rule errs, 0.0 elsewhere.
+
+    Returns
+    -------
+    float
+        The vote; +inf for a rule without mistakes.
+    """
     return half_log_ratio(*right_and_wrong(c * D, wrong))

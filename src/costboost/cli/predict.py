@@ -25,7 +25,7 @@ from costboost.cli.show import escape, grid, print_json, warn, wrote
 from costboost.columns import TableError, TypedRows, unknown_column, writer
 from costboost.costs import Expression
 from costboost.costs.forms import expressions_in
-from costboost.decisions.explain import cheapest_other
+from costboost.decisions.arrays import cheapest_other
 
 if TYPE_CHECKING:
     import polars as pl

@@ -14,7 +14,7 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import in_range, usual_exponent
 from costboost.costs.forms import Reader, is_frame, positive_of, row_costs
 from costboost.costs.labels import label_array, listed
-from costboost.costs.uncertain import cheapest, scenarios
+from costboost.costs.uncertain import cheapest, expected_costs, scenarios
 from costboost.costs.words import CostSummary, in_words
 from costboost.errors import CostWarning
 
@@ -508,16 +508,22 @@ class Costs:
         array of shape (n, d)
             Expected cost of each decision on each row.
         """
-        p = self._checked_proba(proba)
-        if self.matrix.ndim == 2:
-            return np.asarray(p @ self.matrix)
-        return np.asarray(np.einsum("nj,njd->nd", p, self.matrix))
+        p, k = np.asarray(proba, dtype=np.float64), len(self.classes)
+        rows = len(self._table) if self.is_per_row else None
+        if p.ndim != 2 or p.shape[1] != k or rows not in (None, len(p)):
+            n = "n" if rows is None else rows
+            raise ValueError(
+                f"The 'proba' parameter of Costs must have shape ({n}, {k}), a column per class in "
+                f"the order {listed(self.classes.tolist())}; got {p.shape}."
+            )
+        return expected_costs(p, self.matrix)
 
     def decide(self, proba: ArrayLike) -> Ints:
         """Take the decision of smallest expected cost (the Bayes rule).
 
         Of two decisions that tie the second is taken, which is the positive class where decisions
-        are classes; of more the first of the cheapest ones.
+        are classes; of more the first of the cheapest ones: `costboost.decisions.cheapest` of what
+        `expected` returns.
 
         Parameters
         ----------
@@ -529,28 +535,7 @@ class Costs:
         int array of shape (n,)
             Decisions, as indices into `decisions`.
         """
-        p = self._checked_proba(proba)
-        # What a truth costs at least changes no comparison, and may drown the differences.
-        if self.matrix.ndim == 2:
-            return cheapest(p @ self.reduced_matrix)
-        total = np.zeros((len(p), len(self.decisions)))
-        for j in range(len(self.classes)):  # by truth: no second (n, k, d) array
-            rows = self.matrix[:, j]
-            total += p[:, j, None] * (rows - rows.min(axis=1, keepdims=True))
-        return cheapest(total)
-
-    def _checked_proba(self, proba: ArrayLike) -> Floats:
-        p = np.asarray(proba, dtype=np.float64)
-        k = len(self.classes)
-        matrix = self._table if self.matrix is None else self.matrix
-        rows = len(matrix) if matrix.ndim == 3 else None
-        if p.ndim != 2 or p.shape[1] != k or rows not in (None, len(p)):
-            n = "n" if rows is None else rows
-            raise ValueError(
-                f"The 'proba' parameter of Costs must have shape ({n}, {k}), a column per class in "
-                f"the order {listed(self.classes.tolist())}; got {p.shape}."
-            )
-        return p
+        return cheapest(self.expected(proba))
 
     # -- what they cost once it is known --------------------------------------------------------
 

@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs.forms import Uncertain, as_floats, is_frame, object_array
+from costboost.costs.forms import NAMING_KEYS, Uncertain, as_floats, is_frame, object_array
 from costboost.costs.labels import listed, parameter
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def _cells(form: Any) -> list[Any]:
     return [
         interval(*value) if isinstance(value, tuple) and len(value) == 2 else value
         for key, value in form.items()
-        if key != "positive"
+        if key not in NAMING_KEYS
     ]
 
 
@@ -336,7 +336,7 @@ def _refilled(form: Any, cells: list[Any]) -> Any:
     """The same form with other cells."""
     if isinstance(form, Mapping):
         given = iter(cells)
-        return {key: v if key == "positive" else next(given) for key, v in form.items()}
+        return {key: v if key in NAMING_KEYS else next(given) for key, v in form.items()}
     flat = np.empty(len(cells), dtype=object)
     flat[:] = cells
     table: AnyArray = flat.reshape(_objects(form).shape)
@@ -362,6 +362,18 @@ def _count(entries: Sequence[Interval | Samples]) -> int:
             "equally often, or use interval(low, high) for some."
         )
     return lengths[0] if lengths else 1
+
+
+def expected_costs(p: Floats, C: Floats) -> Floats:
+    """Expected cost of every decision, (n, d), by probabilities (n, k) and costs of any rows."""
+    # What a truth costs at least is added last: it must not drown the differences of decisions.
+    least = C.min(axis=-1, keepdims=True)
+    if C.ndim == 2:
+        return np.asarray(p @ (C - least) + p @ least)
+    above = np.zeros((len(p), C.shape[2]))
+    for j in range(C.shape[1]):  # by truth: no second (n, k, d) array
+        above += p[:, j, None] * (C[:, j] - least[:, j])
+    return np.asarray(above + np.einsum("nj,njd->nd", p, least))
 
 
 def cheapest(expected: Floats) -> Ints:
@@ -433,18 +445,4 @@ def decide_worst(proba: ArrayLike, costs: Sequence[Costs]) -> Ints:
             f"classes and decisions, got {len(given)} of the classes {listed(labels)}. Pass "
             "the forms of scenarios(cost_matrix).worst, each resolved with the same classes=."
         )
-    if len(given) == 1:
-        return given[0].decide(proba)
-    # What a truth costs at least, whatever the scenario and decision, changes no comparison and
-    # may drown the differences: it is left out, as in Costs.decide.
-    first = given[0]
-    least: AnyArray = np.full(len(first.classes), np.inf)
-    for other in given:
-        least = np.minimum(least, other.matrix.min(axis=-1))
-    p = np.asarray(proba, dtype=np.float64)
-    worst = np.full((len(p), len(first.decisions)), -np.inf)
-    for scenario in given:
-        reduced = scenario.matrix - least[..., None]
-        above = type(scenario)(scenario.classes, reduced, scenario.decisions).expected(p)
-        np.maximum(worst, above, out=worst)
-    return cheapest(worst)
+    return cheapest(np.max([scenario.expected(proba) for scenario in given], axis=0))

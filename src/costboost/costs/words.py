@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
+from costboost._words import html_table
 
 if TYPE_CHECKING:
     from costboost.costs.table import Costs
@@ -66,20 +66,25 @@ class CostSummary:
                 low, mean, high = np.stack(spans, axis=1)
         return cls(costs.classes, costs.decisions, low, mean, high, n, costs.texts)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Keys that are no texts are more than skops and JSON know.
+        return {**vars(self), "texts": [[*place, text] for place, text in self.texts.items()]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        texts = state["texts"]
+        if not isinstance(texts, dict):  # files of older versions hold the mapping itself
+            texts = {(truth, decision): text for truth, decision, text in texts}
+        vars(self).update({**state, "texts": texts})
+
     def __repr__(self) -> str:
         return in_words(self)
 
     def _repr_html_(self) -> str:
         """A table for notebooks, rows = truth and columns = decision."""
-        names = self.decisions.tolist()
-        head = "".join(f"<th>decide {escape(str(name))}</th>" for name in names)
-        rows = [
-            f"<tr><th>truth {escape(str(label))}</th>"
-            + "".join(f"<td>{escape(self._cell(j, d))}</td>" for d in range(len(names)))
-            + "</tr>"
-            for j, label in enumerate(self.classes.tolist())
-        ]
-        return f"<table><tr><th></th>{head}</tr>{''.join(rows)}</table>"
+        columns = {"truth": self.classes.tolist()}
+        for d, name in enumerate(self.decisions.tolist()):
+            columns[f"decide {name}"] = [self._cell(j, d) for j in range(len(self.classes))]
+        return html_table(columns)
 
     def _cell(self, j: int, d: int) -> str:
         low, mean, high = self.low[j, d], self.mean[j, d], self.high[j, d]

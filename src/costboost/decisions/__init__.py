@@ -16,7 +16,7 @@ from costboost.decisions.guarantee import (
 )
 from costboost.decisions.limits import Budget, Rate
 from costboost.decisions.sensitivity import Sensitivity, break_even, sensitivity
-from costboost.decisions.solve import Allocation, allocate, capacity_prices
+from costboost.decisions.solve import Allocation, allocate, capacity_curve, capacity_prices
 
 __all__ = [
     "Allocation",
@@ -27,6 +27,7 @@ __all__ = [
     "Sensitivity",
     "allocate",
     "break_even",
+    "capacity_curve",
     "capacity_prices",
     "cheapest",
     "cost_guarantee",

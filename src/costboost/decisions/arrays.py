@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs.uncertain import cheapest
+from costboost.costs.uncertain import cheapest, expected_costs
 
 __all__ = ["cheapest", "expected_cost", "worst_expected_cost"]
 
@@ -40,7 +40,7 @@ def expected_cost(proba: ArrayLike, matrix: ArrayLike) -> Floats:
     array([[10.,  4., 18.]])
     """
     p, C = probabilities_and_matrix(proba, matrix, "expected_cost")
-    return np.asarray(p @ C if C.ndim == 2 else np.einsum("nj,njd->nd", p, C))
+    return expected_costs(p, C)
 
 
 def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floats:
@@ -72,6 +72,15 @@ def worst_expected_cost(proba: ArrayLike, matrices: Sequence[ArrayLike]) -> Floa
             "got none. Pass the scenarios of your costs."
         )
     return np.asarray(np.max([expected_cost(proba, matrix) for matrix in matrices], axis=0))
+
+
+def cheapest_other(expected: Floats, codes: Ints | int) -> tuple[Ints, Floats]:
+    """The cheapest decision of each row other than its own, and what its own saves against it."""
+    rows = np.arange(len(expected))
+    others = expected.copy()
+    others[rows, codes] = np.inf
+    found: Ints = others.argmin(axis=1)
+    return found, others[rows, found] - expected[rows, codes]
 
 
 def to_proba(scores: Floats) -> Floats:

@@ -36,8 +36,10 @@ from scipy.special import expit, softmax
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame
+from costboost._words import MOST_ROWS, html_table, money
 from costboost.decisions.arrays import (
     cheapest,
+    cheapest_other,
     checked_labels,
     expected_cost,
     of_length,
@@ -117,6 +119,22 @@ class Explanation:
             "Explanation.to_frame",
         )
 
+    def _repr_html_(self) -> str:
+        parts = self.parts[:MOST_ROWS]
+        largest = np.argsort(-np.abs(parts), axis=1, kind="stable")[:, :3].tolist()
+        reasons = [
+            ", ".join(f"{self.feature_names[f]} ({money(row[f])})" for f in order)
+            for row, order in zip(parts, largest, strict=True)
+        ]
+        columns: dict[str, Any] = {
+            "decision": self.labels[:MOST_ROWS],
+            "runner-up": self.runner_up[:MOST_ROWS],
+            "saves": [money(saving) for saving in self.saving[:MOST_ROWS]],
+            "of which at the base rate": [money(base) for base in self.base[:MOST_ROWS]],
+            "mostly by": reasons,
+        }
+        return html_table(columns, total=len(self.codes))
+
 
 def explain(
     contributions: ArrayLike | Sequence[ArrayLike],
@@ -190,15 +208,6 @@ def explain(
     names = _names(feature_names, X, f, owner)
     values = _values(X, n, f, owner)
     return Explanation(labels, taken, runner_up, saving, base, parts, names, values)
-
-
-def cheapest_other(expected: Floats, codes: Ints) -> tuple[Ints, Floats]:
-    """The cheapest other decision of each row, and what the decision saves against it."""
-    rows = np.arange(len(expected))
-    others = expected.copy()
-    others[rows, codes] = np.inf
-    found: Ints = others.argmin(axis=1)
-    return found, others[rows, found] - expected[rows, codes]
 
 
 def _parts(contributions: Floats, gain: Floats) -> Floats:

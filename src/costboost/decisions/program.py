@@ -2,10 +2,10 @@
 
 Minimise the sum over rows of the cost of their decisions, subject to a few limits on sums over
 all rows. Each limit has a dual price; given the prices, every row takes its cheapest decision. So
-only rows near a tie need a linear program. The prices are searched first: a sample of rows gives
-a start, cutting planes on all rows refine it. Rows far from a tie at these prices keep their
-decision, the others are solved exactly. The prices of that small program then prove that all rows
-are right, or it is solved again with more rows.
+only rows near a tie need a linear program. The prices are searched first: a sample of rows gives a
+start, the dual function of all rows is climbed from there. Rows far from a tie at these prices keep
+their decision, the others are solved exactly. The prices of that small program then prove that all
+rows are right, or it is solved again with more rows.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from scipy.optimize import Bounds, LinearConstraint, linprog, milp, minimize
 
 from costboost._typing import Floats, Ints
 
-# Rows of the first sample and of the first program near a tie.
+# Rows of the sample and of the first program near a tie.
 _ROWS = 1000
-# Largest number of cutting planes between two programs.
-_STEPS = 60
+# Rows next to a tie that may change when split rows are made whole: at first, and at last.
+_NEAR = (20, 400)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +39,10 @@ class Limit:
         if self.coefficients.ndim == 2:
             return np.asarray(self.coefficients[rows])
         return np.broadcast_to(self.coefficients, (len(rows), len(self.coefficients)))
+
+    def on(self, rows: Ints, share: float) -> Limit:
+        """The limit of some rows, in proportion."""
+        return Limit(self.of(rows), self.low * share, self.high * share)
 
     def used(self, codes: Ints) -> float:
         """The sum that is limited."""
@@ -60,15 +64,18 @@ Solution = tuple[Ints, Ints, Floats]
 def solve(expected: Floats, limits: Sequence[Limit]) -> Solution | None:
     """Decisions of least cost within the limits, rows possibly split; None if infeasible."""
     n = len(expected)
-    every = np.arange(n)
+    every, codes = np.arange(n), np.zeros(n, dtype=np.intp)
     if n <= 2 * _ROWS:
-        return _with_free_rows(expected, limits, every, np.zeros(n, dtype=np.intp))
-    dual = Dual(expected, limits)
-    dual.visit(_sample_prices(expected, limits))
+        return _with_free_rows(expected, limits, every, codes)
+    rows = np.random.default_rng(0).choice(n, _ROWS, replace=False)
+    start = solve(expected[rows], [limit.on(rows, _ROWS / n) for limit in limits])
+    if start is None and _is_impossible(limits, n):
+        return None
+    prices = _climbed(expected, limits, np.zeros(len(limits)) if start is None else start[2])
     size = _ROWS
-    while size < n and dual.climb():
-        penalised = _penalised(expected, limits, dual.best)
-        codes: Ints = penalised.argmin(axis=1)
+    while size < n:
+        penalised = _penalised(expected, limits, prices)
+        codes = penalised.argmin(axis=1)
         two = np.partition(penalised, 1, axis=1)[:, :2]
         margin = two[:, 1] - two[:, 0]
         # All rows of a tie together: they are one row of the program.
@@ -77,137 +84,100 @@ def solve(expected: Floats, limits: Sequence[Limit]) -> Solution | None:
         if found is not None:
             if not _contradicted(expected, limits, found):
                 return found
-            dual.visit(found[2])
+            # Fixed rows that hardly leave room make extreme prices: the dual function judges.
+            prices = max(prices, found[2], key=lambda one: dual_bound(expected, limits, one))
         size *= 2
-    if _proves_infeasible(limits, n, dual.best):
-        return None
-    return _with_free_rows(expected, limits, every, np.zeros(n, dtype=np.intp))
+    return _with_free_rows(expected, limits, every, codes)
 
 
 def dual_bound(expected: Floats, limits: Sequence[Limit], prices: Floats) -> float:
     """Lower bound of the least cost by weak duality; valid for any prices of the right sign."""
-    return Dual(expected, limits).value(prices)[0]
+    ends = np.array([
+        limit.high if price > 0 else limit.low for limit, price in zip(limits, prices, strict=True)
+    ])  # fmt: skip
+    # A price without an end to go with comes from rounding in the solver.
+    real = np.where(np.isfinite(ends), prices, 0.0)
+    paid = (real * np.where(np.isfinite(ends), ends, 0.0)).sum()
+    return float(_penalised(expected, limits, real).min(axis=1).sum() - paid)
 
 
-class Dual:
-    """The dual function of the prices, concave and piecewise linear, and its maximum."""
+def _climbed(expected: Floats, limits: Sequence[Limit], prices: Floats) -> Floats:
+    """Prices where the dual function of all rows is nearly largest."""
+    # A sum over many rows is almost smooth. A limit with two ends has a price for each.
+    m, unit = len(limits), _unit(expected) * len(expected)
+    ends = np.array([*(limit.high for limit in limits), *(-limit.low for limit in limits)])
+    scale = np.array([max(float(np.abs(limit.coefficients).mean()), 1e-300) for limit in limits])
+    known, scale = np.isfinite(ends), np.tile(scale, 2)
+    ends = np.where(known, ends, 0.0)
 
-    # Its maximum is searched with cutting planes (Kelley 1960) around the best prices so far. A
-    # limit with two ends has two prices, one for each, so that the function is smooth at 0.
-
-    def __init__(self, expected: Floats, limits: Sequence[Limit]) -> None:
-        self.expected, self.limits = expected, limits
-        self.highs = np.array([limit.high for limit in limits])
-        self.lows = np.array([limit.low for limit in limits])
-        self.points: list[Floats] = []  # (2 m,): prices of the upper ends, then of the lower ones
-        self.values: list[float] = []
-        self.slopes: list[Floats] = []
-        reach = np.array([float(np.ptp(limit.coefficients, axis=-1).mean()) for limit in limits])
-        unit = float(_regret(expected).max(initial=0.0)) / np.where(reach > 0, reach, 1.0)
-        has_end = np.isfinite(np.concatenate([self.highs, -self.lows]))
-        self.most = np.where(has_end, 1e3 * np.tile(unit, 2), 0.0)
-        self.radius = 1e-3 * np.tile(unit, 2)
-
-    @property
-    def best(self) -> Floats:
-        """The best prices so far, (m,)."""
-        return self._prices(self.points[int(np.argmax(self.values))])
-
-    def _prices(self, point: Floats) -> Floats:
-        m = len(self.limits)
-        return np.asarray(point[:m] - point[m:])
-
-    def value(self, prices: Floats) -> tuple[float, Floats]:
-        """The dual function, and what the cheapest decisions at these prices use of each limit."""
-        ends = np.where(prices > 0, self.highs, self.lows)
-        # A price without an end to go with comes from rounding in the solver.
-        real = np.where(np.isfinite(ends), prices, 0.0)
-        penalised = _penalised(self.expected, self.limits, real)
+    def fall(point: Floats) -> tuple[float, Floats]:
+        each = point / scale
+        penalised = _penalised(expected, limits, each[:m] - each[m:])
         codes: Ints = penalised.argmin(axis=1)
+        used = np.array([limit.used(codes) for limit in limits])
         least = float(np.take_along_axis(penalised, codes[:, None], axis=1).sum())
-        paid = float((real * np.where(np.isfinite(ends), ends, 0.0)).sum())
-        return least - paid, np.array([limit.used(codes) for limit in self.limits])
+        slope = np.where(known, ends - np.append(used, -used), 0.0) / scale
+        return (float(each @ ends) - least) / unit, slope / unit
 
-    def visit(self, prices: Floats) -> float:
-        """Evaluate the function and keep the plane that touches it there."""
-        point = np.minimum(
-            np.concatenate([np.maximum(prices, 0), np.maximum(-prices, 0)]), self.most
-        )
-        value, used = self.value(self._prices(point))
-        slope = np.concatenate([used - self.highs, self.lows - used])
-        self.points.append(point)
-        self.values.append(value)
-        self.slopes.append(np.where(self.most > 0, slope, 0.0))
-        return value
-
-    def climb(self) -> bool:
-        """Go up until the planes promise no more; False if the prices grow without end."""
-        tolerance = 1e-12 * max(abs(max(self.values)), _unit(self.expected))
-        for _ in range(_STEPS):
-            before = max(self.values)
-            centre = self.points[int(np.argmax(self.values))]
-            low = np.maximum(centre - self.radius, 0.0)
-            high = np.minimum(centre + self.radius, self.most)
-            target = self._highest_plane(low, high)
-            if target is None or target[1] - before <= tolerance:
-                break
-            value = self.visit(self._prices(target[0]))
-            at_edge = ((target[0] >= high) & (high < self.most)) | ((target[0] <= low) & (low > 0))
-            if value > before and at_edge.any():
-                self.radius *= 4.0
-        best = self.points[int(np.argmax(self.values))]
-        return not ((best >= self.most) & (self.most > 0)).any()
-
-    def _highest_plane(self, low: Floats, high: Floats) -> tuple[Floats, float] | None:
-        """Where the lowest of the planes is highest within a box, and how high."""
-        unit = _unit(self.expected)
-        slopes = np.array(self.slopes) / unit
-        offsets = np.array([
-            (value - max(self.values)) / unit - slope @ point
-            for value, slope, point in zip(self.values, slopes, self.points, strict=True)
-        ])  # fmt: skip
-        planes = np.concatenate([-slopes, np.ones((len(slopes), 1))], axis=1)
-        result = linprog(
-            np.append(np.zeros(len(low)), -1.0),
-            A_ub=planes,
-            b_ub=offsets,
-            bounds=[*zip(low, high, strict=True), (None, None)],
-            method="highs",
-        )
-        if result.status != 0 or result.x is None:
-            return None
-        return result.x[:-1], float(result.x[-1]) * unit + max(self.values)
+    start = scale * np.maximum(np.append(prices, -prices), 0.0) * known
+    bounds = Bounds(0.0, np.where(known, np.inf, 0.0))
+    each = minimize(fall, start, jac=True, method="L-BFGS-B", bounds=bounds).x / scale
+    return np.asarray(each[:m] - each[m:])
 
 
-def _proves_infeasible(limits: Sequence[Limit], n: int, prices: Floats) -> bool:
-    """Whether the limits contradict each other by these prices (Farkas' lemma)."""
-    # If nothing costs anything, the dual function is at most 0 where the limits can be met.
-    free = np.zeros((n, limits[0].coefficients.shape[-1]))
-    scale = sum(abs(price) * limit.slack for price, limit in zip(prices, limits, strict=True))
-    return bool(Dual(free, limits).value(prices)[0] > n * scale)
+def _is_impossible(limits: Sequence[Limit], n: int) -> bool:
+    """Whether the limits are proved to contradict each other (Farkas' lemma)."""
+    # A sample of the rows, which cost nothing, breaks every limit by at most the same share of its
+    # sum. If nothing costs anything, the dual function is at most 0 where the limits can be met:
+    # the prices of the least share are where it is largest.
+    rows = np.random.default_rng(0).choice(n, min(n, 2 * _ROWS), replace=False)
+    part = [limit.on(rows, len(rows) / n) for limit in limits]
+    free = np.zeros((len(rows), limits[0].coefficients.shape[-1]))
+    found = _with_free_rows(free, part, np.arange(len(rows)), np.zeros(len(rows), np.intp), True)
+    if found is None:
+        return False
+    rounding = sum(abs(p) * limit.slack for p, limit in zip(found[2], limits, strict=True))
+    bound = dual_bound(np.zeros((n, free.shape[1])), limits, found[2])
+    return bound > n * float(rounding)
 
 
-def solve_whole(expected: Floats, limits: Sequence[Limit]) -> Ints | None:
-    """Decisions of least cost within the limits in whole rows, by branch and bound, or None."""
-    # For few rows: the time may grow exponentially.
+def whole_rows(expected: Floats, limits: Sequence[Limit], found: Solution) -> Ints | None:
+    """Decisions in whole rows near a solution that splits a few, or None if none were found."""
+    codes, split, prices = found
+    if not len(split):
+        return codes
     n, d = expected.shape
-    every = np.arange(n)
-    one_each = sparse.kron(sparse.identity(n), np.ones((1, d)), format="csr")
-    rows = np.array([limit.of(every).ravel() for limit in limits])
+    margin = np.ptp(np.partition(_penalised(expected, limits, prices), 1, axis=1)[:, :2], axis=1)
+    margin[split] = -1.0
     slack = np.array([limit.slack for limit in limits])
-    low, high = (np.array([getattr(limit, end) for limit in limits]) for end in ("low", "high"))
-    result = milp(
-        expected.ravel() / _unit(expected),
-        integrality=np.ones(n * d),
-        bounds=Bounds(0, 1),
-        constraints=[
-            LinearConstraint(one_each, 1, 1),
-            LinearConstraint(rows, low - slack, high + slack),
-        ],
-    )
-    if result.x is None:
-        return None
-    return np.asarray(result.x.reshape(n, d).argmax(axis=1), dtype=np.intp)
+    for size in _NEAR:  # the split rows, and those next to a tie
+        free = np.argsort(margin, kind="stable")[: len(split) + size]
+        used = np.array([
+            limit.used(codes) - np.take_along_axis(limit.of(free), codes[free, None], axis=1).sum()
+            for limit in limits
+        ])  # fmt: skip
+        low, high = (np.array([getattr(limit, end) for limit in limits]) for end in ("low", "high"))
+        result = milp(
+            expected[free].ravel() / _unit(expected),
+            integrality=np.ones(len(free) * d),
+            bounds=Bounds(0, 1),
+            constraints=[
+                LinearConstraint(sparse.kron(sparse.identity(len(free)), np.ones((1, d))), 1, 1),
+                LinearConstraint(
+                    np.array([limit.of(free).ravel() for limit in limits]),
+                    low - used - slack,
+                    high - used + slack,
+                ),
+            ],
+            options={"node_limit": 1000},  # the same decisions each time, unlike a time limit
+        )
+        if result.x is not None:
+            codes = codes.copy()
+            codes[free] = result.x.reshape(-1, d).argmax(axis=1)
+            return codes
+        if size >= n:
+            break
+    return None
 
 
 def _penalised(expected: Floats, limits: Sequence[Limit], prices: Floats) -> Floats:
@@ -228,20 +198,10 @@ def _contradicted(expected: Floats, limits: Sequence[Limit], found: Solution) ->
     return bool(wrong.any())
 
 
-def _sample_prices(expected: Floats, limits: Sequence[Limit]) -> Floats:
-    """Prices from a sample of rows, with limits in proportion."""
-    n = len(expected)
-    rows = np.random.default_rng(0).choice(n, _ROWS, replace=False)
-    share = _ROWS / n
-    smaller = [Limit(limit.of(rows), limit.low * share, limit.high * share) for limit in limits]
-    found = _with_free_rows(expected[rows], smaller, np.arange(_ROWS), np.zeros(_ROWS, np.intp))
-    return np.zeros(len(limits)) if found is None else found[2]
-
-
 def _with_free_rows(
-    expected: Floats, limits: Sequence[Limit], free: Ints, codes: Ints
+    expected: Floats, limits: Sequence[Limit], free: Ints, codes: Ints, elastic: bool = False
 ) -> Solution | None:
-    """Solve for the free rows; the others keep their codes."""
+    """Solve for the free rows; the others keep their codes. Elastic: break the limits least."""
     table = np.concatenate([_regret(expected[free]), *(limit.of(free) for limit in limits)], axis=1)
     distinct, member, supply = np.unique(table, axis=0, return_inverse=True, return_counts=True)
     member = member.reshape(-1)
@@ -256,11 +216,17 @@ def _with_free_rows(
     highs, lows = (np.array([getattr(limit, end) for limit in limits]) for end in ("high", "low"))
     above, below = np.isfinite(highs), np.isfinite(lows)
     unit = _unit(expected)
+    costs = distinct[:, :d].ravel() / unit
     # SciPy's type hints know no sparse matrices here.
     upper: Any = sparse.csr_matrix(np.concatenate([weights[above], -weights[below]]))
     one_each: Any = sparse.kron(sparse.identity(len(distinct)), np.ones((1, d)), format="csr")
+    if elastic:  # one more variable, what the limits are broken by
+        reach = np.abs(upper).sum(axis=1)
+        costs = np.append(costs, 1.0)
+        upper = sparse.hstack([upper, sparse.csr_matrix(-reach)], format="csr")
+        one_each = sparse.hstack([one_each, sparse.csr_matrix((len(distinct), 1))], format="csr")
     result = linprog(
-        distinct[:, :d].ravel() / unit,
+        costs,
         A_ub=upper,
         b_ub=np.concatenate([(highs - spent)[above], (spent - lows)[below]]),
         A_eq=one_each,
@@ -274,8 +240,8 @@ def _with_free_rows(
     marginals = result.ineqlin.marginals * unit
     prices[above] -= marginals[: above.sum()]
     prices[below] += marginals[above.sum() :]
-    codes = codes.copy()
-    return codes, _dealt(result.x.reshape(-1, d), member, free, codes), prices
+    codes, parts = codes.copy(), result.x[: len(distinct) * d].reshape(-1, d)
+    return codes, _dealt(parts, member, free, codes), prices
 
 
 def _dealt(parts: Floats, member: Ints, free: Ints, codes: Ints) -> Ints:

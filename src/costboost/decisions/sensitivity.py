@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import as_frame, check_weights
+from costboost._words import html_table
 from costboost.decisions.arrays import (
     cheapest,
     checked_labels,
@@ -213,6 +214,9 @@ class Sensitivity:
         """
         return as_frame(_columns(self.crossings), "Sensitivity.crossings_frame")
 
+    def _repr_html_(self) -> str:
+        return html_table(_columns(self.rows), "What it costs if a stated cost is wrong.")
+
 
 # An entry that may be wrong: its name, the cells that are multiplied by the factor, and those that
 # are divided by it. With both, as for a ratio, each gets the root of the factor.
@@ -230,6 +234,7 @@ def sensitivity(
     entries: Sequence[Any] | None = None,
     rivals: Mapping[str, ArrayLike] | None = None,
     sample_weight: ArrayLike | None = None,
+    positive: Any = None,
     decide: Callable[[Floats], Ints] | None = None,
 ) -> Sensitivity:
     """What it costs if stated costs are off by a factor, compared with knowing the true ones.
@@ -261,6 +266,8 @@ def sensitivity(
         0.5.
     sample_weight : array of shape (n,), optional
         How often each row counts.
+    positive : label, optional
+        The positive class of short names; by default the second.
     decide : callable of (n, k, d) or (k, d) -> (n,), optional
         The rule that decides, given costs; by default the cheapest expected cost.
 
@@ -298,7 +305,7 @@ def sensitivity(
     own = judge(C)
     rules = _rivals(rivals, names, actions, p, owner)
     rows, crossings = [], []
-    for wrong in _wrongs(entries, C, names, actions, owner):
+    for wrong in _wrongs(entries, C, names, actions, positive, owner):
         entry, up, down = wrong
         for factor in steps:
             true, scale = C.copy(), float(np.sqrt(factor)) if down else factor
@@ -357,7 +364,12 @@ def _crossing(
 
 
 def _wrongs(
-    entries: Sequence[Any] | None, C: Floats, names: AnyArray, actions: AnyArray, owner: str
+    entries: Sequence[Any] | None,
+    C: Floats,
+    names: AnyArray,
+    actions: AnyArray,
+    positive: Any,
+    owner: str,
 ) -> list[_Wrong]:
     binary = len(names) == len(actions) == 2
     if entries is None:
@@ -376,7 +388,7 @@ def _wrongs(
                 )
             found.append(("ratio", [(1, 0)], [(0, 1)]))
         else:
-            found.append((entry, [entry_position(entry, names, actions, None, owner)], []))
+            found.append((entry, [entry_position(entry, names, actions, positive, owner)], []))
     return found
 
 

@@ -12,8 +12,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost._utils import as_frame
-from costboost.decisions.arrays import cheapest, checked_expected, checked_labels
+from costboost._utils import as_frame, check_weights
+from costboost._words import html_table, money
+from costboost.decisions.arrays import (
+    cheapest,
+    cheapest_other,
+    checked_expected,
+    checked_labels,
+    position,
+)
 from costboost.decisions.limits import (
     Budget,
     Rate,
@@ -29,8 +36,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-# Groups of so many rows with several limits are solved together.
-_SMALL = 32
+# Groups of at most so many rows are solved together, larger ones begin with a program each.
+_SMALL = 256
 
 # -- The graph of exchanges between decisions: optimality, and what one more unit saves ----------
 # Given the decision of every row, moving a row from decision j to decision k changes the cost by
@@ -57,30 +64,6 @@ def _graph(
     arcs[:, :d, d] = np.where(counts < upper, 0.0, np.inf)
     arcs[:, d, :d] = np.where(counts > lower, 0.0, np.inf)
     return counts, arcs, movers
-
-
-def _negative_cycle(arcs: Floats, tolerance: float) -> list[int] | None:
-    """Nodes of a simple cycle of cost below -tolerance, or None."""
-    size = len(arcs)
-    distance = np.zeros(size)
-    before = np.full(size, -1, dtype=np.intp)
-    slack = tolerance / size  # rounding must not turn a cycle of cost 0 into a negative one
-    for _ in range(size):
-        reached = distance[:, None] + arcs
-        best = reached.argmin(axis=0)
-        value = reached[best, np.arange(size)]
-        better = value < distance - slack
-        if not better.any():
-            return None
-        distance = np.where(better, value, distance)
-        before = np.where(better, best, before)
-    node = int(np.flatnonzero(better)[0])
-    for _ in range(size):
-        node = int(before[node])
-    cycle = [node]
-    while (step := int(before[cycle[-1]])) != node:
-        cycle.append(step)
-    return cycle[::-1]
 
 
 # -- Decisions of a whole batch under limits, and the prices of the limits -----------------------
@@ -139,6 +122,13 @@ class Allocation:
             ``expected_cost`` and ``price``.
         """
         return as_frame(self._parts, "Allocation.to_frame")
+
+    def _repr_html_(self) -> str:
+        columns = {
+            name: ["" if value is None else value for value in values]
+            for name, values in self._parts.items()
+        }
+        return html_table(columns, f"Expected cost {money(self.expected_cost)} in all.")
 
 
 def allocate(
@@ -213,34 +203,21 @@ def allocate(
     else:
         codes, price = _within_counts(E, group, lower, upper)
     # Counts and costs of each decision in each group, (groups, d).
-    d = len(labels)
+    d, actions = len(labels), labels.tolist()
     taken = np.take_along_axis(E, codes[:, None], axis=1)[:, 0]
     cell = group * d + codes
     cost = np.bincount(cell, taken, minlength=len(sizes) * d).reshape(-1, d).astype(np.float64)
     count = np.bincount(cell, minlength=len(sizes) * d).reshape(-1, d)
-    actions = labels.tolist()
-    limited = [label in (capacity or {}) for label in actions]
+    has_limit = np.array([label in (capacity or {}) for label in actions])
 
     def of_limited(values: AnyArray) -> list[Any]:
-        return [
-            value if has else None
-            for row in values.tolist()
-            for value, has in zip(row, limited, strict=True)
-        ]
+        """A column of the frame; None where a decision has no limit."""
+        found = values.astype(object)
+        found[:, ~has_limit] = None
+        return list(found.ravel())
 
-    prices = [
-        {label: value for label, value, has in zip(actions, row, limited, strict=True) if has}
-        for row in price.tolist()
-    ]
-    parts = {
-        **({} if names is None else {"group": [name for name in names for _ in actions]}),
-        "decision": actions * len(sizes),
-        "rows": count.ravel().tolist(),
-        "at_least": of_limited(lower),
-        "at_most": of_limited(upper),
-        "expected_cost": cost.ravel().tolist(),
-        "price": of_limited(price),
-    }
+    limited = labels[has_limit].tolist()
+    prices = [dict(zip(limited, row, strict=True)) for row in price[:, has_limit].tolist()]
     total = float(cost.sum())
     return Allocation(
         decisions=labels,
@@ -251,7 +228,15 @@ def allocate(
         price=prices[0] if names is None else dict(zip(names, prices, strict=True)),
         lower_bound=total if bound is None else bound,
         constraints=met,
-        _parts=parts,
+        _parts={
+            **({} if names is None else {"group": [name for name in names for _ in actions]}),
+            "decision": actions * len(sizes),
+            "rows": count.ravel().tolist(),
+            "at_least": of_limited(lower),
+            "at_most": of_limited(upper),
+            "expected_cost": cost.ravel().tolist(),
+            "price": of_limited(price),
+        },
     )
 
 
@@ -292,60 +277,69 @@ def _within_counts(E: Floats, group: Ints, lower: Ints, upper: Ints) -> tuple[In
     codes, price = cheapest(E), np.zeros(lower.shape)
     n_groups, d = lower.shape
     counts = np.bincount(group * d + codes, minlength=n_groups * d).reshape(-1, d)
-    # Where the cheapest decisions meet the limits, nothing is to do, and no limit has a price.
-    broken = ((counts < lower) | (counts > upper)).any(axis=1)
-    sizes = counts.sum(axis=1, keepdims=True)
-    limited = np.flatnonzero(((lower > 0) | (upper < sizes)).any(axis=0))
+    sizes = counts.sum(axis=1)
+    limited = np.flatnonzero(((lower > 0) | (upper < sizes[:, None])).any(axis=0))
     if len(limited) == 1:
         j = int(limited[0])
         price[:, j] = _one_limit(E, codes, j, group, lower[:, j], upper[:, j])
-    elif broken.any():
+        return codes, price
+    # Where the cheapest decisions meet the limits, nothing is to do, and no limit has a price.
+    broken = ((counts < lower) | (counts > upper)).any(axis=1)
+    if broken.any():
         members = _members(group, n_groups)
-        many = broken & (sizes[:, 0] <= _SMALL) & (broken.sum() > 1)
-        if many.any():
-            rows = np.concatenate([members[g] for g in np.flatnonzero(many)])
-            own, groups = codes[rows], np.repeat(np.arange(many.sum()), sizes[many, 0])
-            found = _by_paths(E[rows], own, groups, lower[many], upper[many])
-            if found is None:
-                many[:] = False
-            else:
-                codes[rows], price[many] = own, found
-        for g in np.flatnonzero(broken & ~many).tolist():
+        for g in np.flatnonzero(broken & (sizes > _SMALL)).tolist():
             rows = members[g]
-            codes[rows], counts, arcs = _optimum(E[rows], lower[g], upper[g])
-            price[g] = _marginal(_paths(arcs)[0], counts, lower[g], upper[g])
+            codes[rows] = _by_program(E[rows], codes[rows], lower[g], upper[g])
+        rows = np.concatenate([members[g] for g in np.flatnonzero(broken)])
+        own, groups = codes[rows], np.repeat(np.arange(broken.sum()), sizes[broken])
+        price[broken] = _exchanged(E[rows], own, groups, lower[broken], upper[broken])
+        codes[rows] = own
     return codes, price
 
 
-def _by_paths(E: Floats, codes: Ints, group: Ints, lower: Ints, upper: Ints) -> Floats | None:
-    """Move rows between decisions until the limits of all groups hold; what one more unit saves."""
-    # Successive shortest paths in the graphs of exchanges, all groups at once: the cheapest
-    # decisions have no negative cycle, and moving rows along a shortest path makes none. Rows are
-    # sorted by group; `codes` are the cheapest decisions and become the optimum. None if rounding
-    # keeps it from ending.
+def _exchanged(E: Floats, codes: Ints, group: Ints, lower: Ints, upper: Ints) -> Floats:
+    """Move rows until all limits hold and no exchange saves; what one more unit saves."""
+    # All groups at once, each one step along its graph of exchanges: around a cycle that saves
+    # (Klein 1967), else along the shortest path from a decision with too many rows, or to one with
+    # too few. The cheapest decisions have no such cycle, and shortest paths make none; a program
+    # works to a tolerance, and may leave some. Rows are sorted by group; `codes` is changed.
     n_groups, d = lower.shape
-    every = np.arange(n_groups)
-    slack = 1e-13 * np.maximum.reduceat(np.abs(E).max(axis=1), np.searchsorted(group, every))
-    for _ in range(_SMALL * d + 1):  # each path brings a group one row nearer to its limits
-        counts, arcs, movers = _graph(E, codes, group, lower, upper)
-        over, under = counts > upper, counts < lower
-        if not (over | under).any():
-            return _marginal(_paths(arcs)[0], counts, lower, upper)
-        _, onward = _paths(arcs, slack)
-        # One row too many leaves its decision for one that has room, or one too few is fetched.
-        at = np.where(over.any(axis=1), over.argmax(axis=1), d)
-        end = np.where(over.any(axis=1), d, np.where(under.any(axis=1), under.argmax(axis=1), d))
+    slack = 1e-13 * np.maximum.reduceat(
+        np.abs(E).max(axis=1), np.searchsorted(group, np.arange(n_groups))
+    )
+    rows, open_groups = np.arange(len(E)), np.arange(n_groups)
+    for _ in range(d * len(E) + 1):
+        low, high = lower[open_groups], upper[open_groups]
+        own, every = np.searchsorted(open_groups, group[rows]), np.arange(len(open_groups))
+        counts, arcs, movers = _graph(E[rows], codes[rows], own, low, high)
+        distance, onward = _paths(arcs, slack[open_groups])
+        over, under = counts > high, counts < low
+        cycle = np.diagonal(distance, axis1=1, axis2=2)
+        saves, is_over, is_under = (
+            np.asarray(wrong.any(axis=1)) for wrong in (cycle < 0, over, under)
+        )
+        at = np.where(saves, cycle.argmin(axis=1), np.where(is_over, over.argmax(axis=1), d))
+        end = np.where(is_over | ~is_under, d, under.argmax(axis=1))
+        end = np.where(saves, at, end)
+        still = walking = saves | is_over | is_under
+        if not still.any():
+            _, arcs, _ = _graph(E, codes, group, lower, upper)
+            counts = np.bincount(group * d + codes, minlength=n_groups * d).reshape(-1, d)
+            return _marginal(_paths(arcs, slack)[0], counts, lower, upper)
         for _ in range(d + 1):
             step = onward[every, at, end]
-            moved = (at != end) & (at < d) & (step < d)
-            codes[movers[moved, at[moved], step[moved]]] = step[moved]
-            at = np.where(at == end, at, step)
-    return None
+            moved = walking & (at < d) & (step < d)
+            codes[rows[movers[moved, at[moved], step[moved]]]] = step[moved]
+            at = np.where(walking, step, at)
+            walking = walking & (at != end)
+        open_groups, rows = open_groups[still], rows[still[own]]
+    raise RuntimeError("The exchanges of allocate did not end. Please report these costs.")
 
 
 def _paths(arcs: Floats, slack: Floats | None = None) -> tuple[Floats, Ints]:
     """Shortest paths between all nodes (Floyd and Warshall): lengths, and the first steps."""
-    # With slack, rounding cannot turn a cycle of cost 0 into a path that never ends.
+    # With slack, rounding cannot turn a cycle of cost 0 into a path that never ends, and a graph is
+    # left as it is at its first cycle of negative cost.
     least = 0.0 if slack is None else slack[:, None, None]
     nodes = arcs.shape[-1]
     distance = arcs.copy()
@@ -354,6 +348,9 @@ def _paths(arcs: Floats, slack: Floats | None = None) -> tuple[Floats, Ints]:
     for node in range(nodes):
         through = distance[..., :, node, None] + distance[..., None, node, :]
         shorter = through < distance - least
+        if slack is not None:
+            is_whole = np.diagonal(distance, axis1=1, axis2=2).min(axis=1) >= 0
+            shorter &= np.asarray(is_whole)[:, None, None]
         distance = np.where(shorter, through, distance)
         onward = np.where(shorter, onward[..., :, node, None], onward)
     return distance, onward
@@ -399,35 +396,10 @@ def _one_limit(E: Floats, codes: Ints, j: int, group: Ints, lower: Ints, upper: 
     return price
 
 
-def _optimum(E: Floats, lower: Ints, upper: Ints) -> tuple[Ints, Ints, Floats]:
-    """The decisions of one group under limits on counts; their counts and the arcs between them."""
+def _by_program(E: Floats, codes: Ints, lower: Ints, upper: Ints) -> Ints:
+    """The cheapest decisions changed to those of least cost within several limits."""
     n, d = E.shape
-    codes, group = cheapest(E), np.zeros(n, np.intp)
-    counts = np.bincount(codes, minlength=d)
     limited = np.flatnonzero((lower > 0) | (upper < n))
-    if ((counts >= lower) & (counts <= upper)).all():
-        pass
-    elif len(limited) == 1:
-        _one_limit(E, codes, int(limited[0]), group, lower[limited], upper[limited])
-    else:
-        _by_program(E, codes, limited, lower, upper)
-    # The solver works to a tolerance; the exchanges only to the rounding of the costs.
-    slack = 1e-13 * float(np.abs(E).max(initial=0.0))
-    while True:
-        counts, arcs, movers = (
-            found[0] for found in _graph(E, codes, group, lower[None], upper[None])
-        )
-        cycle = _negative_cycle(arcs, slack)
-        if cycle is None:
-            return codes, counts, arcs
-        for j, k in zip(cycle, cycle[1:] + cycle[:1], strict=True):
-            if j < d and k < d:
-                codes[movers[j, k]] = k
-
-
-def _by_program(E: Floats, codes: Ints, limited: Ints, lower: Ints, upper: Ints) -> None:
-    """Make the cheapest decisions those of least cost within several limits."""
-    n, d = E.shape
     # Only upper limits, whose prices cannot be negative: a row whose cheapest decision has no
     # limit keeps it at any price.
     open_to_change = np.isin(codes, limited) | lower.any()
@@ -445,6 +417,7 @@ def _by_program(E: Floats, codes: Ints, limited: Ints, lower: Ints, upper: Ints)
     if found is None or len(found[1]):  # bounds were checked, and vertices are whole
         raise RuntimeError("The linear program of allocate failed. Please report these costs.")
     codes[rows] = found[0]
+    return codes
 
 
 def _inner_prices(arcs: Floats, upper: Ints) -> Floats:
@@ -462,6 +435,81 @@ def _inner_prices(arcs: Floats, upper: Ints) -> Floats:
         prices -= prices.min()  # no limit has room: only differences count
     prices[upper == 0] = np.inf
     return np.asarray(prices)
+
+
+def by_saving(expected: Floats, decided: Ints, limited: int) -> tuple[Ints, Ints, Floats]:
+    """Rows of one decision by what it saves, their cheapest other decisions, and the savings."""
+    rows = np.flatnonzero(decided == limited)
+    other, saved = cheapest_other(expected[rows], limited)
+    order = np.argsort(-saved, kind="stable")
+    return rows[order], other[order], saved[order]
+
+
+def capacity_curve(
+    expected: ArrayLike,
+    decision: Any,
+    decisions: ArrayLike | None = None,
+    *,
+    prices: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+) -> dict[str, Floats]:
+    """Total cost by how many rows may get one decision, and what one more saves.
+
+    The rows that gain most get the decision first; the others get their cheapest other one, as in
+    `allocate` with this limit alone. The curve ends where every row that wants the decision has it.
+
+    Parameters
+    ----------
+    expected : array of shape (n, d)
+        Expected cost of each decision on each row.
+    decision : label
+        The decision that is limited.
+    decisions : array of shape (d,), optional
+        Labels of the decisions, in the order of the columns; by default 0, 1, ...
+    prices : array of shape (n, d), optional
+        What each decision cost on the row, its truth being known.
+    sample_weight : array of shape (n,), optional
+        How often each row counts.
+
+    Returns
+    -------
+    dict of str to array of shape (m + 1,)
+        ``capacity``, from 0 to the weight of the m rows that want the decision; ``expected_cost``;
+        ``price``, what one more saves, 0 at the end; and with ``prices`` also ``cost``, what the
+        decisions really cost.
+
+    Examples
+    --------
+    >>> expected = [[10, 4, 18], [2, 4, 20], [50, 4, 9], [30, 4, 12]]
+    >>> found = capacity_curve(expected, "review", ["accept", "review", "block"])
+    >>> found["capacity"], found["expected_cost"], found["price"]
+    (array([0., 1., 2., 3.]), array([33., 25., 19., 14.]), array([8., 6., 5., 0.]))
+    """
+    owner = "capacity_curve"
+    E = checked_expected(expected, owner)
+    labels = checked_labels(decisions, E.shape[1], "decisions", owner)
+    limited = position(decision, labels, "decision", "decision", owner)
+    w = check_weights(sample_weight, len(E), owner)
+    fallback = cheapest(E)
+    rows, other, saved = by_saving(E, fallback, limited)
+    fallback[rows] = other
+
+    def added(values: Floats) -> Floats:
+        return np.concatenate([[0.0], np.cumsum(values * w[rows])])
+
+    def costs(table: Floats, saved: Floats) -> Floats:
+        start = (np.take_along_axis(table, fallback[:, None], axis=1)[:, 0] * w).sum()
+        return np.asarray(start - added(saved))
+
+    found = {
+        "capacity": added(np.ones(len(rows))),
+        "expected_cost": costs(E, saved),
+        "price": np.append(saved, 0.0),
+    }
+    if prices is not None:
+        paid = np.asarray(prices, dtype=np.float64)
+        found["cost"] = costs(paid, paid[rows, other] - paid[rows, limited])
+    return found
 
 
 def capacity_prices(
@@ -515,5 +563,6 @@ def capacity_prices(
     labels = checked_labels(decisions, E.shape[1], "decisions", owner)
     periods = 1 if per is None else len(grouped(per, len(E), owner, X)[0])
     lower, upper = bounds(capacity, labels, np.array([len(E)]), owner, periods=periods)
-    _, _, arcs = _optimum(E, lower[0], upper[0])
-    return _inner_prices(arcs, upper[0])
+    group = np.zeros(len(E), np.intp)
+    codes, _ = _within_counts(E, group, lower, upper)
+    return _inner_prices(_graph(E, codes, group, lower, upper)[1][0], upper[0])

@@ -22,7 +22,7 @@ from sklearn.base import is_regressor
 from sklearn.utils.validation import check_is_fitted
 
 from costboost._typing import Floats, Ints
-from costboost.algorithms._base import (
+from costboost.boosting.classifiers import (
     TIE,
     BinaryBoostingClassifier,
     BoostingClassifier,

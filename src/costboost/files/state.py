@@ -26,6 +26,7 @@ from sklearn.base import BaseEstimator
 from sklearn.tree import BaseDecisionTree
 
 from costboost._typing import AnyArray
+from costboost.boosting.recipes import REGISTERED
 from costboost.errors import ModelFileError
 from costboost.estimator import CostSensitiveClassifier
 from costboost.files import estimators as others
@@ -112,16 +113,18 @@ def classes() -> Mapping[str, str]:
     )
 
 
-@cache
 def estimators() -> frozenset[str]:
     """The classes that may be the root of a file."""
-    return frozenset([*import_module("costboost.algorithms").__all__, *_CLASSIFIERS])
+    names = import_module("costboost.algorithms").__all__
+    return frozenset([*names, *_CLASSIFIERS, *REGISTERED])
 
 
 def known(name: Any) -> Any:
     """The class, or the function, of a name; None if files do not hold it."""
-    module = classes().get(name) if isinstance(name, str) else None
-    return None if module is None else getattr(import_module(module), name, None)
+    if not isinstance(name, str):
+        return None
+    module = classes().get(name)
+    return REGISTERED.get(name) if module is None else getattr(import_module(module), name, None)
 
 
 def name_of(thing: Any) -> str | None:
@@ -224,7 +227,8 @@ class Encoder:
         for key, item in sorted((state or {}).items()):
             # What was only remembered must not change the bytes of the file.
             is_remembered = isinstance(getattr(type(value), key, None), cached_property)
-            if key != "_sklearn_version" and not is_remembered:
+            # Requests of scikit-learn's routing hold the estimator itself.
+            if key not in ("_sklearn_version", "_metadata_request") and not is_remembered:
                 item = others.dump_tree(item) if others.is_tree(item) else item
                 fields[key] = self.value(item, f"{where}.{key}")
         return {name: fields}

@@ -28,7 +28,7 @@ from costboost._utils import check_classes, is_integer
 from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
 from costboost.columns.raw import RawTable
 from costboost.costs.expressions import Expression
-from costboost.costs.forms import columns_of, varies
+from costboost.costs.forms import NAMING_KEYS, columns_of, varies
 from costboost.costs.labels import parameter
 from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import Model, TreeModel
@@ -231,7 +231,7 @@ class ParquetFiles:
             typed = TypedRows(columns, RawTable(table), self.owner, start)
             return {
                 key: Expression(cell)(typed, rows=range(start, start + len(typed)))
-                if isinstance(cell, str) and key != "positive"
+                if isinstance(cell, str) and key not in NAMING_KEYS
                 else cell
                 for key, cell in costs.items()
             }

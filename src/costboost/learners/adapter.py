@@ -153,14 +153,17 @@ class ClassRule:
         return np.asarray(self.estimator.feature_importances_)
 
 
-def class_learner(learner: Learner, *, of_costs: bool = False) -> Learner | None:
-    """The learner of classes, or only of cost rows, that a choice stands for, or None."""
+def class_learner(learner: Learner, owner: str, *, of_costs: bool = False) -> Learner:
+    """The learner of classes, or only of cost rows, that a choice stands for."""
     if isinstance(learner, Tree):
         return ClassLearner(DecisionTreeRegressor(max_leaf_nodes=learner.max_leaves))
     if isinstance(learner, C45) and not of_costs:
         return ClassLearner(C45Classifier(learner.min_samples_leaf, learner.confidence))
-    if not isinstance(learner, SklearnLearner):
-        return None
-    if is_regressor(learner.estimator) or (is_classifier(learner.estimator) and not of_costs):
-        return ClassLearner(learner.estimator)
-    return None
+    model = learner.estimator if isinstance(learner, SklearnLearner) else None
+    if model is not None and (is_regressor(model) or (is_classifier(model) and not of_costs)):
+        return ClassLearner(model)
+    raise ValueError(
+        f"estimator of {owner} must be None, 'tree', or a scikit-learn "
+        f"{'' if of_costs else 'classifier or '}regressor with several outputs, because its rules "
+        f"name one class of several; got {learner}."
+    )

@@ -210,6 +210,7 @@ class Rows(NamedTuple):
     n_threads: int
     seed: int
     watched: AnyArray | None = None  # further rows that no rule is fitted to, but applied to
+    k: int = 0  # number of classes, or decisions, where rules are relations over pairs
 
 
 class Rule(Protocol):
@@ -348,3 +349,17 @@ class Learner(ABC):
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> Ensemble:
         """The finished predictor; ``rules`` are this learner's, in order, some perhaps dropped."""
         return Ensemble(rules, votes)
+
+
+class PairLearner(Learner):
+    """A learner of relations h(x, y) in {0, 1}: aims and outputs are (n, k)."""
+
+    def bind(self, rows: Rows) -> Self:
+        """A copy of the learner that has seen the rows; only for algorithms on pairs."""
+        if not rows.k:
+            raise ValueError(
+                f"{type(self).__name__} learns relations between rows and classes, which this "
+                "algorithm does not use. Choose estimator='tree' or 'c45', or LpCSBClassifier or a "
+                "member of the AdaBoost.M2 family."
+            )
+        return super().bind(rows)

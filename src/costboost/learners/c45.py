@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -22,8 +21,9 @@ from costboost._utils import (
     is_real,
     number,
 )
-from costboost.columns.raw import RawTable, as_texts, has_columns
-from costboost.learners.base import Aim, Criterion, Fitted, Learner, Rows
+from costboost.columns.columns import Column
+from costboost.columns.raw import RawTable, has_columns
+from costboost.learners.base import Aim, Criterion, Fitted, Learner, PairLearner, Rows
 from costboost.losses.kernels import compiled
 
 __all__ = ["C45", "C45Classifier", "C45Rule", "C45Tree", "JointC45", "JointC45Rule"]
@@ -45,16 +45,6 @@ def _nlogn(x: float) -> float:
 
 
 @compiled(error_model="numpy")
-def _summed(mass: Floats) -> tuple[float, float]:
-    """Sum and largest of the class weights."""
-    total = top = 0.0
-    for value in mass:
-        total += value
-        top = max(top, value)
-    return total, top
-
-
-@compiled(error_model="numpy")
 def _cut(
     values: Floats, rows: Ints, w: Floats, copies: Floats, y: Ints, total: float, least: float,
     known: Floats,
@@ -72,7 +62,7 @@ def _cut(
         known[y[rows[i]]] += w[rows[i]]
         counted += copies[rows[i]]
         n += 1
-    weight, _ = _summed(known)
+    weight = known.sum()
     smallest = max(least, min(0.1 * weight / k, 25.0))
     if counted < 2.0 * smallest - _SAME:  # rows, not their weight, as J48 counts them
         return -1.0, 0.0, 0.0
@@ -167,8 +157,8 @@ def _branch(
 
 @compiled(error_model="numpy")
 def _best_split(
-    X: Floats, sizes: Ints, place: Ints, rows: Ints, order: Ints, w: Floats, copies: Floats,
-    y: Ints, k: int, n: float, total: float, least: float,
+    X: Floats, sizes: Ints, place: Ints, lines: Ints, w: Floats, copies: Floats, y: Ints, k: int,
+    n: float, total: float, least: float,
 ) -> tuple[int, float]:  # fmt: skip
     """Column and threshold of the largest gain ratio among gains not below average; -1 if none."""
     d = len(X)
@@ -183,9 +173,9 @@ def _best_split(
     mean, count = 0.0, 0
     for j in range(d):
         if sizes[j] > 0:
-            gain[j], ratio[j] = _branch(X[j], rows, w, y, total, least, bags[: sizes[j]])
+            gain[j], ratio[j] = _branch(X[j], lines[0], w, y, total, least, bags[: sizes[j]])
         else:
-            ordered = order[place[j]]
+            ordered = lines[place[j]]
             gain[j], ratio[j], threshold[j] = _cut(X[j], ordered, w, copies, y, total, least, known)
         if gain[j] >= 0.0 and (all_many or sizes[j] < 0.3 * n - _SAME):
             mean += gain[j]
@@ -200,186 +190,110 @@ def _best_split(
 
 
 # -- growing --------------------------------------------------------------------------------------
-# A node's rows are a stretch of a pool, each with its weight there. Nodes that wait lie one after
-# the other, and the next one is always the last, so its children may overwrite it. Rows of leaves
-# move to a pool that stays: the rows of any node are those of the leaves below it.
-
-# What is kept of a node, beside its threshold and class weights: the column that it asks (-1 in a
-# leaf), its first child, the number of children, and the stretch of rows of a leaf. A subtree that
-# became a leaf keeps its children (first >= 0) for the sake of their rows.
-_FEATURE, _FIRST, _SIZE, _START, _END = range(5)
-
-
-@compiled()
-def _longer(values: AnyArray, size: int) -> AnyArray:
-    """The array, or a copy with room for so many numbers."""
-    if size <= len(values):
-        return values
-    longer = np.zeros(max(size, 2 * len(values)), values.dtype)
-    for i in range(len(values)):
-        longer[i] = values[i]
-    return longer
-
-
-@compiled()
-def _larger(values: AnyArray, n_rows: int, n_columns: int) -> AnyArray:
-    """The same of an array of two dimensions."""
-    if n_rows <= values.shape[0] and n_columns <= values.shape[1]:
-        return values
-    n_rows = max(n_rows, 2 * len(values)) if n_rows > len(values) else len(values)
-    if n_columns > values.shape[1]:
-        n_columns = max(n_columns, 2 * values.shape[1])
-    larger = np.zeros((n_rows, max(n_columns, values.shape[1])), values.dtype)
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            larger[i, j] = values[i, j]
-    return larger
+# While it grows a tree is a tuple of lists, with an entry per node: the column that it asks (-1 in
+# a leaf), its first child, the number of children, the threshold, the class weights, and the rows
+# of a leaf with their weights there. The rows of any node are those of the leaves below it, so a
+# subtree that became a leaf keeps its children (first >= 0).
 
 
 @compiled(error_model="numpy")
-def _masses(rows: Ints, w: Floats, y: Ints, mass: Floats) -> None:
+def _masses(rows: Ints, w: Floats, y: Ints, k: int) -> Floats:
     """The class weights of some rows."""
-    mass[:] = 0.0
+    mass = np.zeros(k)
     for i in range(len(rows)):
         mass[y[rows[i]]] += w[i]
+    return mass
 
 
 @compiled(error_model="numpy")
 def _divide(
-    x: Floats, threshold: float, n_children: int, is_number: bool, rows: Ints, w: Floats,
-    begin: int, pool: Ints, pool_w: Floats, side: Ints,
-) -> tuple[Floats, Ints, Ints, Floats]:  # fmt: skip
-    """Write the rows of a node, child by child, to a pool from ``begin`` on.
+    x: Floats, threshold: float, size: int, lines: Ints, w: Floats, side: Ints
+) -> list[tuple[Ints, Floats]]:  # fmt: skip
+    """The rows of every child of a node, in all their orders, and their weights.
 
-    Returns the shares of the children in the known weight, where each of them begins and the last
-    one ends, and the pool. ``side`` gets the child of each row, -1 where the value is missing: such
-    a row goes to every child that has a share, with that share of its weight.
+    A row whose value is missing goes to every child that has a share of the known weight, with
+    that share of its own. ``side`` is room for a number per row.
     """
-    share = np.zeros(n_children)
-    count = np.zeros(n_children, dtype=np.intp)
-    n_missing = 0
-    for i in range(len(rows)):
-        value = x[rows[i]]
-        if np.isnan(value):
-            side[rows[i]] = -1
-            n_missing += 1
-            continue
-        child = int(value)
-        if is_number:
-            child = 0 if value <= threshold else 1
-        side[rows[i]] = child
-        share[child] += w[i]
-        count[child] += 1
-    known, _ = _summed(share)
-    ends = np.empty(n_children + 1, dtype=np.intp)
-    ends[0] = begin
-    for child in range(n_children):
-        share[child] = share[child] / known if known > 0.0 else 1.0 / n_children
-        if share[child] > _SAME:
-            count[child] += n_missing
-        else:
+    share = np.zeros(2 if size == 0 else size)
+    ends = np.zeros(len(share) + 1, dtype=np.intp)
+    for i in range(lines.shape[1]):
+        row = lines[0, i]
+        side[row] = -1
+        if size > 0 and x[row] >= 0.0:
+            side[row] = int(x[row])
+        elif not np.isnan(x[row]):
+            side[row] = 0 if x[row] <= threshold else 1
+        if side[row] >= 0:
+            share[side[row]] += w[i]
+        ends[side[row] + 1] += 1  # those of missing values are counted first
+    known, n_missing = share.sum(), ends[0]
+    ends[0] = 0
+    for child in range(len(share)):
+        share[child] = share[child] / known if known > 0.0 else 1.0 / len(share)
+        if share[child] <= _SAME:
             share[child] = 0.0
-        ends[child + 1] = ends[child] + count[child]
-    pool, pool_w = _longer(pool, ends[-1]), _longer(pool_w, ends[-1])
-    filled = ends.copy()
-    for i in range(len(rows)):
-        child = side[rows[i]]
-        if child >= 0:
-            pool[filled[child]], pool_w[filled[child]] = rows[i], w[i]
-            filled[child] += 1
-            continue
-        for child in range(n_children):
-            if share[child] > 0.0:
-                pool[filled[child]], pool_w[filled[child]] = rows[i], w[i] * share[child]
-                filled[child] += 1
-    return share, ends, pool, pool_w
-
-
-@compiled(error_model="numpy")
-def _divide_order(order: Ints, a: int, b: int, share: Floats, ends: Ints, side: Ints) -> Ints:
-    """As `_divide`, the rows a to b by the values of each column of numbers."""
-    order = _larger(order, 0, ends[-1])
-    for q in range(len(order)):
-        here = order[q, a:b].copy()
+        ends[child + 1] += ends[child] + (n_missing if share[child] > 0.0 else 0)
+    parts, parts_w = np.empty((len(lines), ends[-1]), lines.dtype), np.empty(ends[-1])
+    for q in range(len(lines)):
         filled = ends.copy()
-        for row in here:
-            child = side[row]
-            if child >= 0:
-                order[q, filled[child]] = row
-                filled[child] += 1
-                continue
-            for child in range(len(share)):
-                if share[child] > 0.0:
-                    order[q, filled[child]] = row
+        for i in range(lines.shape[1]):
+            row = lines[q, i]
+            is_known = side[row] >= 0
+            start, stop = (side[row], side[row] + 1) if is_known else (0, len(share))
+            for child in range(start, stop):
+                if is_known or share[child] > 0.0:
+                    parts[q, filled[child]] = row
+                    if q == 0:
+                        parts_w[filled[child]] = w[i] if is_known else w[i] * share[child]
                     filled[child] += 1
-    return order
-
-
-@compiled()
-def _keep(
-    v: int, nodes: Ints, rows: Ints, w: Floats, kept: Ints, kept_w: Floats, n_kept: int
-) -> tuple[Ints, Floats]:
-    """Make a leaf of a node: its rows follow those that were kept before."""
-    end = n_kept + len(rows)
-    nodes[v, _FEATURE], nodes[v, _FIRST], nodes[v, _START], nodes[v, _END] = -1, -1, n_kept, end
-    kept, kept_w = _longer(kept, end), _longer(kept_w, end)
-    for i in range(len(rows)):
-        kept[n_kept + i], kept_w[n_kept + i] = rows[i], w[i]
-    return kept, kept_w
+    return [
+        (parts[:, ends[c] : ends[c + 1]].copy(), parts_w[ends[c] : ends[c + 1]].copy())
+        for c in range(len(share))
+    ]
 
 
 @compiled(error_model="numpy")
 def _grow(
-    X: Floats, sizes: Ints, place: Ints, order: Ints, rows: Ints, y: Ints, w: Floats,
-    copies: Floats, k: int, least: float,
-) -> tuple[Ints, Floats, Floats, Ints, Floats, int]:  # fmt: skip
-    """Nodes of the tree before pruning: what they ask, thresholds, class weights, leaves' rows.
+    X: Floats, sizes: Ints, place: Ints, lines: Ints, y: Ints, w: Floats, copies: Floats, k: int,
+    least: float,
+) -> Any:  # fmt: skip
+    """The tree before pruning.
 
-    ``X`` is (d, n) and ``w`` has weights of all n rows, of which ``rows`` are used; each counts for
-    as many as ``copies`` says. ``order`` has them by the values of each column of numbers, which is
-    column ``place[j]`` of it.
+    ``X`` is (d, n) and ``w`` has weights of all n rows; each counts for as many as ``copies`` says.
+    ``lines`` has the rows that are used: as they come, then, in line ``place[j]``, by the values of
+    the column j of numbers.
     """
     at = w.copy()  # the weights of the rows in the node at hand
-    n = 0.0
-    for row in rows:
-        n += copies[row]
     side = np.empty(len(w), dtype=np.intp)
-    nodes = np.zeros((64, 5), dtype=np.intp)
-    threshold, mass = np.zeros(64), np.zeros((64, k))
-    pool, pool_w, order = rows.copy(), w[rows], order.copy()
-    kept, kept_w, n_kept = np.empty_like(rows), np.empty(len(rows)), 0
-    waiting = [(0, 0, len(rows))]
-    n_nodes = 1
+    n = copies[lines[0]].sum()
+    feature, first, size, threshold = [-1], [-1], [0], [0.0]
+    mass, rows, weights = [np.zeros(k)], [lines[0].copy()], [w[lines[0]]]
+    waiting = [(0, lines, w[lines[0]])]
     while len(waiting) > 0:
-        v, a, b = waiting.pop()
-        here, here_w = pool[a:b].copy(), pool_w[a:b].copy()
-        _masses(here, here_w, y, mass[v])
-        total, top = _summed(mass[v])
+        v, here, here_w = waiting.pop()
+        mass[v] = _masses(here[0], here_w, y, k)
+        total = mass[v].sum()
         j, cut = -1, 0.0
-        if total >= 2.0 * least - _SAME and total - top > _SAME:
-            for i in range(b - a):
-                at[here[i]] = here_w[i]
-            ordered = order[:, a:b]
-            j, cut = _best_split(X, sizes, place, here, ordered, at, copies, y, k, n, total, least)
+        if total >= 2.0 * least - _SAME and total - mass[v].max() > _SAME:
+            for i in range(len(here_w)):
+                at[here[0, i]] = here_w[i]
+            j, cut = _best_split(X, sizes, place, here, at, copies, y, k, n, total, least)
         if j < 0:
-            kept, kept_w = _keep(v, nodes, here, here_w, kept, kept_w, n_kept)
-            n_kept = nodes[v, _END]
+            rows[v], weights[v] = here[0].copy(), here_w
             continue
-        is_number = sizes[j] == 0
-        n_children = 2 if is_number else sizes[j]
-        share, ends, pool, pool_w = _divide(
-            X[j], cut, n_children, is_number, here, here_w, a, pool, pool_w, side
-        )
-        order = _divide_order(order, a, b, share, ends, side)
-        nodes = _larger(nodes, n_nodes + n_children, 5)
-        mass = _larger(mass, n_nodes + n_children, k)
-        threshold = _longer(threshold, n_nodes + n_children)
-        nodes[v, _FEATURE], nodes[v, _FIRST], nodes[v, _SIZE] = j, n_nodes, n_children
-        threshold[v] = cut
-        for child in range(n_children):
-            waiting.append((n_nodes + child, ends[child], ends[child + 1]))
-        n_nodes += n_children
-    return nodes[:n_nodes], threshold[:n_nodes], mass[:n_nodes], kept, kept_w, n_kept
+        feature[v], first[v], threshold[v] = j, len(feature), cut
+        rows[v], weights[v] = here[0, :0].copy(), here_w[:0].copy()
+        for part, part_w in _divide(X[j], cut, sizes[j], here, here_w, side):
+            waiting.append((len(feature), part, part_w))
+            feature.append(-1)
+            first.append(-1)
+            size.append(0)
+            threshold.append(0.0)
+            mass.append(mass[v])
+            rows.append(rows[v])
+            weights.append(weights[v])
+        size[v] = len(feature) - first[v]
+    return feature, first, size, threshold, mass, rows, weights
 
 
 # -- pruning --------------------------------------------------------------------------------------
@@ -388,10 +302,10 @@ def _grow(
 @compiled(error_model="numpy")
 def _estimate(mass: Floats, confidence: float, z: float) -> float:
     """The errors to expect of a leaf: the upper confidence limit of the errors that it makes."""
-    n, top = _summed(mass)
+    n = mass.sum()
     if n <= _SAME:
         return 0.0
-    errors = n - top
+    errors = n - mass.max()
     # By the normal approximation from one error on, exactly for none, linearly between them.
     at_least_one = max(errors, 1.0)
     if at_least_one + 0.5 >= n:
@@ -407,131 +321,133 @@ def _estimate(mass: Floats, confidence: float, z: float) -> float:
 
 
 @compiled(error_model="numpy")
-def _collapse(nodes: Ints, mass: Floats) -> None:
+def _collapse(tree: Any) -> None:
     """Make leaves of subtrees that are no better than a leaf on the training rows."""
-    errors = np.zeros(len(nodes))
-    for v in range(len(nodes) - 1, -1, -1):  # children come after their parent
-        total, top = _summed(mass[v])
-        if nodes[v, _FEATURE] < 0:
-            errors[v] = total - top
-            continue
-        for child in range(nodes[v, _FIRST], nodes[v, _FIRST] + nodes[v, _SIZE]):
-            errors[v] += errors[child]
-        if errors[v] >= total - top - _ERROR_SLACK:
-            nodes[v, _FEATURE] = -1
+    feature, first, size, _, mass, _, _ = tree
+    errors = np.zeros(len(feature))
+    for v in range(len(feature) - 1, -1, -1):  # children come after their parent
+        as_leaf = mass[v].sum() - mass[v].max()
+        errors[v] = as_leaf
+        if feature[v] >= 0:
+            errors[v] = errors[first[v] : first[v] + size[v]].sum()
+            if errors[v] >= as_leaf - _ERROR_SLACK:
+                feature[v] = -1
 
 
 @compiled()
-def _subtree(v: int, nodes: Ints) -> list[int]:
+def _subtree(v: int, tree: Any) -> list[int]:
     """The nodes of a subtree, parents first and children together."""
+    feature, first, size, _, _, _, _ = tree
     found = [v]
     i = 0
     while i < len(found):
         u = found[i]
-        if nodes[u, _FEATURE] >= 0:
-            for child in range(nodes[u, _FIRST], nodes[u, _FIRST] + nodes[u, _SIZE]):
-                found.append(child)
+        if feature[u] >= 0:
+            found.extend(range(first[u], first[u] + size[u]))
         i += 1
     return found
 
 
 @compiled(error_model="numpy")
-def _rows_of(v: int, nodes: Ints, kept: Ints, kept_w: Floats, at: Floats) -> tuple[Ints, Floats]:
-    """The rows of a node and their weights there; ``at`` is zero for all rows, before and after."""
-    n = 0
-    rows = np.empty(64, dtype=kept.dtype)
+def _rows_of(v: int, tree: Any, at: Floats) -> tuple[Ints, Floats]:
+    """The rows of a node, as one line, and their weights; ``at`` is 0 before and after."""
+    _, first, size, _, _, rows, weights = tree
+    found = [rows[0][0] for _ in range(0)]
     waiting = [v]
     while len(waiting) > 0:
         u = waiting.pop()
-        if nodes[u, _FIRST] >= 0:
-            for child in range(nodes[u, _FIRST], nodes[u, _FIRST] + nodes[u, _SIZE]):
-                waiting.append(child)
+        if first[u] >= 0:
+            waiting.extend(range(first[u], first[u] + size[u]))
             continue
-        a, b = nodes[u, _START], nodes[u, _END]
-        rows = _longer(rows, n + b - a)
-        for i in range(a, b):  # shares of a row in several leaves are added
-            if at[kept[i]] == 0.0:
-                rows[n] = kept[i]
-                n += 1
-            at[kept[i]] += kept_w[i]
-    w = np.empty(n)
-    for i in range(n):
-        w[i] = at[rows[i]]
-        at[rows[i]] = 0.0
-    return rows[:n], w
+        for row, weight in zip(rows[u], weights[u]):  # noqa: B905 numba has no strict
+            if at[row] == 0.0:
+                found.append(row)
+            at[row] += weight  # shares of a row in several leaves are added
+    line = np.empty((1, len(found)), rows[0].dtype)
+    line[0] = np.array(found)
+    w = at[line[0]]
+    at[line[0]] = 0.0
+    return line, w
 
 
 @compiled(error_model="numpy")
 def _descend(
-    v: int, rows: Ints, w: Floats, X: Floats, sizes: Ints, y: Ints, confidence: float, z: float,
-    nodes: Ints, threshold: Floats, mass: Floats, kept: Ints, kept_w: Floats, n_kept: int,
-) -> tuple[float, Ints, Floats, int]:  # fmt: skip
-    """Errors to expect of a subtree on other rows.
-
-    With ``n_kept`` >= 0, the number of rows in the pool of leaves, the rows become its own.
-    """
-    side = np.empty(X.shape[1], dtype=np.intp)
-    errors, own = 0.0, np.empty(mass.shape[1])
-    pool, pool_w = rows.copy(), w.copy()
-    waiting = [(v, 0, len(rows))]
+    v: int, line: Ints, w: Floats, X: Floats, sizes: Ints, y: Ints, side: Ints, tree: Any
+) -> list[tuple[int, Floats, Ints, Floats]]:
+    """What a subtree would be on other rows: class weights of its nodes, rows of its leaves."""
+    feature, first, _, threshold, mass, _, _ = tree
+    found = [(v, mass[v], line[0, :0].copy(), w[:0].copy())]
+    found.pop()
+    waiting = [(v, line, w)]
     while len(waiting) > 0:
-        u, a, b = waiting.pop()
-        here, here_w = pool[a:b].copy(), pool_w[a:b].copy()
-        j, first, n_children = nodes[u, _FEATURE], nodes[u, _FIRST], nodes[u, _SIZE]
-        if n_kept >= 0:
-            _masses(here, here_w, y, mass[u])
-        if j >= 0:
-            _, ends, pool, pool_w = _divide(
-                X[j], threshold[u], n_children, sizes[j] == 0, here, here_w, a, pool, pool_w, side
-            )
-            for child in range(n_children):
-                waiting.append((first + child, ends[child], ends[child + 1]))
+        u, here, here_w = waiting.pop()
+        own = _masses(here[0], here_w, y, len(mass[v]))
+        j = feature[u]
+        if j < 0:
+            found.append((u, own, here[0].copy(), here_w))
             continue
-        _masses(here, here_w, y, own)
-        errors += _estimate(own, confidence, z)
-        if n_kept >= 0:
-            kept, kept_w = _keep(u, nodes, here, here_w, kept, kept_w, n_kept)
-            n_kept = nodes[u, _END]
-    return errors, kept, kept_w, n_kept
+        found.append((u, own, here[0, :0].copy(), here_w[:0].copy()))
+        parts = _divide(X[j], threshold[u], sizes[j], here, here_w, side)
+        for child, (part, part_w) in enumerate(parts):
+            waiting.append((first[u] + child, part, part_w))
+    return found
 
 
 @compiled(error_model="numpy")
-def _prune(
-    X: Floats, sizes: Ints, y: Ints, confidence: float, z: float, nodes: Ints, threshold: Floats,
-    mass: Floats, kept: Ints, kept_w: Floats, n_kept: int,
-) -> None:  # fmt: skip
+def _prune(X: Floats, sizes: Ints, y: Ints, confidence: float, z: float, tree: Any) -> None:
     """Make leaves of subtrees, or put their largest branch in their place, by expected errors."""
-    at, estimates = np.zeros(X.shape[1]), np.zeros(len(nodes))
+    feature, first, size, threshold, mass, rows, weights = tree
+    at, side = np.zeros(X.shape[1]), np.empty(X.shape[1], dtype=np.intp)
+    estimates = np.zeros(len(feature))
     slack = _ESTIMATE_SLACK + _SAME
-    waiting = _subtree(0, nodes)
+    waiting = _subtree(0, tree)
     while len(waiting) > 0:
         v = waiting.pop()  # its children were taken before
         as_leaf = _estimate(mass[v], confidence, z)
-        if nodes[v, _FEATURE] < 0:
-            estimates[v] = as_leaf
+        estimates[v] = as_leaf
+        if feature[v] < 0:
             continue
         as_tree, largest, most = 0.0, -1, -1.0
-        for child in range(nodes[v, _FIRST], nodes[v, _FIRST] + nodes[v, _SIZE]):
+        for child in range(first[v], first[v] + size[v]):
             as_tree += estimates[child]
-            weight, _ = _summed(mass[child])
-            if weight >= most - _SAME:  # of equal ones the last
-                largest, most = child, weight
-        rows, w = _rows_of(v, nodes, kept, kept_w, at)
-        as_branch, _, _, _ = _descend(
-            largest, rows, w, X, sizes, y, confidence, z, nodes, threshold, mass, kept, kept_w, -1
-        )
+            if mass[child].sum() >= most - _SAME:  # of equal ones the last
+                largest, most = child, mass[child].sum()
+        line, w = _rows_of(v, tree, at)
+        branch = _descend(largest, line, w, X, sizes, y, side, tree)
+        as_branch = 0.0
+        for u, own, _, _ in branch:
+            if feature[u] < 0:
+                as_branch += _estimate(own, confidence, z)
         if as_leaf <= as_tree + slack and as_leaf <= as_branch + slack:
-            nodes[v, _FEATURE], estimates[v] = -1, as_leaf
+            feature[v] = -1
         elif as_branch <= as_tree + slack:
+            feature[v], first[v], size[v] = feature[largest], first[largest], size[largest]
             threshold[v] = threshold[largest]
-            for field in (_FEATURE, _FIRST, _SIZE):
-                nodes[v, field] = nodes[largest, field]
-            _, kept, kept_w, n_kept = _descend(
-                v, rows, w, X, sizes, y, confidence, z, nodes, threshold, mass, kept, kept_w, n_kept
-            )
-            waiting.extend(_subtree(v, nodes))  # it has other rows now: once more
+            for u, own, its_rows, its_w in branch:
+                place = v if u == largest else u
+                mass[place], rows[place], weights[place] = own, its_rows, its_w
+                if feature[place] < 0:
+                    first[place] = -1
+            waiting.extend(_subtree(v, tree))  # it has other rows now: once more
         else:
             estimates[v] = as_tree
+
+
+@compiled(error_model="numpy")
+def _pruned_tree(
+    X: Floats, sizes: Ints, place: Ints, lines: Ints, y: Ints, w: Floats, copies: Floats, k: int,
+    least: float, confidence: float, z: float,
+) -> tuple[Ints, Ints, Floats, Floats]:  # fmt: skip
+    """Columns, numbers of children, thresholds and class weights of the nodes that are left."""
+    tree = _grow(X, sizes, place, lines, y, w, copies, k, least)
+    _collapse(tree)
+    _prune(X, sizes, y, confidence, z, tree)
+    feature, _, size, threshold, mass, _, _ = tree
+    found = np.array(_subtree(0, tree))
+    masses = np.empty((len(found), k))
+    for i, v in enumerate(found):
+        masses[i] = mass[v]
+    return np.array(feature)[found], np.array(size)[found], np.array(threshold)[found], masses
 
 
 # -- answers --------------------------------------------------------------------------------------
@@ -559,7 +475,7 @@ def _probabilities(
                 waiting.append((first[v] + (0 if x <= threshold[v] else 1), share))
             else:  # missing, or a category that was not there
                 a, b = first[v], first[v] + (2 if size[v] == 0 else size[v])
-                total, _ = _summed(weight[a:b])
+                total = weight[a:b].sum()
                 for child in range(a, b):
                     if weight[child] > _SAME * total:
                         waiting.append((child, share * weight[child] / total))
@@ -670,8 +586,10 @@ class _Columns(NamedTuple):
 
     X: Floats  # (d, n)
     sizes: Ints  # (d,) number of categories, 0 for numbers
-    place: Ints  # (d,) where a column of numbers stands in `order`
-    order: AnyArray  # (numbers, n) the rows by their values, missing ones last
+    place: Ints  # (d,) where a column of numbers stands in `lines`
+    lines: (
+        AnyArray  # (1 + numbers, n) the rows as they come, and by their values, missing ones last
+    )
 
     @classmethod
     def of(cls, X: AnyArray, categorical: Sequence[int]) -> _Columns:
@@ -681,30 +599,25 @@ class _Columns(NamedTuple):
         sizes = np.zeros(len(columns), dtype=np.intp)
         for j in categorical:
             sizes[j] = int(np.nanmax(columns[j], initial=0.0)) + 1
-        order = np.argsort(columns[is_number], axis=1, kind="stable").astype(np.int32)
-        return cls(columns, sizes, np.cumsum(is_number) - 1, order)
+        order = np.argsort(columns[is_number], axis=1, kind="stable")
+        lines = np.vstack([np.arange(columns.shape[1]), order]).astype(np.int32)
+        return cls(columns, sizes, np.cumsum(is_number), lines)
 
     def grow(
         self, y: Ints, w: Floats, copies: Floats, k: int, least: float, confidence: float
     ) -> C45Tree:
         """The pruned tree for classes y in 0, ..., k - 1 and weights w of rows and their copies."""
         used = w > 0.0
-        rows = np.flatnonzero(used).astype(np.int32)
-        order = self.order if used.all() else self.order[used[self.order]].reshape(-1, len(rows))
-        y = np.ascontiguousarray(y, dtype=np.intp)
-        grown = _grow(self.X, self.sizes, self.place, order, rows, y, w, copies, k, float(least))
-        nodes, threshold, mass = grown[:3]
-        _collapse(nodes, mass)
-        _prune(self.X, self.sizes, y, float(confidence), float(ndtri(1.0 - confidence)), *grown)
-        return self._finished(nodes, threshold, mass, order)
-
-    def _finished(self, nodes: Ints, threshold: Floats, mass: Floats, order: AnyArray) -> C45Tree:
-        found = np.array(_subtree(0, nodes))
-        nodes, threshold, mass = nodes[found], threshold[found], mass[found]
-        feature = nodes[:, _FEATURE]
+        lines = self.lines
+        if not used.all():
+            lines = lines[used[lines]].reshape(len(lines), -1)
+        feature, size, threshold, mass = _pruned_tree(
+            *self[:3], lines, np.ascontiguousarray(y, dtype=np.intp), w, copies, k, float(least),
+            float(confidence), float(ndtri(1.0 - confidence)),
+        )  # fmt: skip
         asked = np.flatnonzero(feature >= 0)
-        size = np.where(feature >= 0, nodes[:, _SIZE], 0)
-        first = np.zeros(len(nodes), dtype=np.intp)
+        size[feature < 0] = 0
+        first = np.zeros(len(size), dtype=np.intp)
         first[asked] = 1 + np.cumsum(size[asked]) - size[asked]  # `_subtree` keeps this order
         weight = mass.sum(axis=1)
         with np.errstate(invalid="ignore"):
@@ -715,11 +628,11 @@ class _Columns(NamedTuple):
             j = feature[v]
             if self.sizes[j] == 0:  # the largest value that is not above the middle
                 size[v] = 0
-                values = self.X[j, order[self.place[j]]]
+                values = self.X[j, lines[self.place[j]]]
                 below = np.searchsorted(values, threshold[v] + _SAME, side="right")
                 threshold[v] = values[below - 1]
         threshold[(feature < 0) | (size > 0)] = 0.0
-        return C45Tree(feature.copy(), threshold, first, size, weight, proba)
+        return C45Tree(feature, threshold, first, size, weight, proba)
 
 
 # -- the classifier -------------------------------------------------------------------------------
@@ -843,15 +756,15 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_parameters(self)
         owner = type(self).__name__
         y = checked_labels(y, owner)
-        categories = _categories(X, owner) if has_columns(X) else []
-        categorical = [j for j, known in enumerate(categories) if known is not None]
+        columns = _read_columns(X, owner) if has_columns(X) else []
+        categorical = [j for j, column in enumerate(columns) if column.kind == "category"]
         if not categorical:
             matrix, y = validate_data(
                 self, X, y, dtype=np.float64, ensure_all_finite="allow-nan", ensure_min_samples=1
             )
         else:
             validate_data(self, X, skip_check_array=True)
-            matrix, y = check_X_y(_coded(X, categories), y, ensure_all_finite="allow-nan")
+            matrix, y = check_X_y(_coded(X, columns), y, ensure_all_finite="allow-nan")
         check_classification_targets(y)
         weights = check_weights(sample_weight, len(matrix), owner)
         classes, codes = np.unique(y, return_inverse=True)
@@ -863,7 +776,7 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self.min_samples_leaf,
             self.confidence,
         )
-        self._categories = categories if categorical else None
+        self._columns = columns if categorical else None
         self.classes_, self.tree_ = classes, tree
         return self
 
@@ -881,13 +794,13 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             A column per class, in the order of ``classes_``.
         """
         check_is_fitted(self)
-        if self._categories is None:
+        if self._columns is None:
             rows = validate_data(
                 self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False
             )
         else:
             validate_data(self, X, skip_check_array=True, reset=False)
-            rows = check_array(_coded(X, self._categories), ensure_all_finite="allow-nan")
+            rows = check_array(_coded(X, self._columns), ensure_all_finite="allow-nan")
         return self.tree_.predict_proba(rows)
 
     def predict(self, X: Any) -> AnyArray:
@@ -930,43 +843,31 @@ class C45Classifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def _categories(X: Any, owner: str) -> list[list[str] | None]:
-    """The categories of each column of a frame, None where it holds numbers."""
-    found: list[list[str] | None] = []
-    table = RawTable(X)
+def _read_columns(X: Any, owner: str) -> list[Column]:
+    """What the columns of a frame hold: numbers, or categories."""
+    found, table = [], RawTable(X)
     for name in table.names:
         raw = table[name]
-        texts = [text for text in dict.fromkeys(raw.texts) if text is not None]
         if raw.kind not in ("number", "boolean", "category", "text"):
             raise ValueError(
                 f"The column {name!r} of X must hold numbers or categories for {owner}, and holds "
                 f"{raw.type}. Drop it, or turn it into one of these."
             )
-        if raw.kind in ("number", "boolean"):
-            found.append(None)
-        else:  # those of a category type are known, and in order
-            found.append(texts if raw.kind == "category" else sorted(texts))
+        texts = [text for text in dict.fromkeys(raw.texts) if text is not None]
+        if raw.kind == "text":  # those of a category type are in order
+            texts.sort()
+        kind = "category" if raw.kind in ("category", "text") else "number"
+        found.append(Column(name, kind, categories=tuple(texts)))
     return found
 
 
-def _coded(X: Any, categories: Sequence[list[str] | None]) -> Floats:
+def _coded(X: Any, columns: Sequence[Column]) -> Floats:
     """A frame as numbers: of a category its place among the known ones, NaN if it is new."""
     if not has_columns(X):
         raise ValueError(f"X must be a data frame, as in fit; got {type(X).__name__}.")
     table = RawTable(X)
-    columns = []
-    for name, known in zip(table.names, categories, strict=True):
-        raw = table[name]
-        if known is None:
-            if raw.kind not in ("number", "boolean"):
-                raise ValueError(f"The column {name!r} of X must hold numbers, as in fit.")
-            columns.append(raw.values)
-            continue
-        places, texts = as_texts(raw)
-        code = {text: float(number) for number, text in enumerate(known)}
-        codes = np.array([*(code.get(str(text), np.nan) for text in texts), np.nan])
-        columns.append(codes[places])
-    return np.column_stack(columns).astype(np.float64)
+    values = [column.values(table[column.name]) for column in columns]
+    return np.column_stack(values).astype(np.float64)
 
 
 # -- weak learners --------------------------------------------------------------------------------
@@ -1036,7 +937,7 @@ class C45Rule:
 
 
 @dataclass
-class JointC45(C45):
+class JointC45(PairLearner, C45):
     """One C4.5 tree over all pairs (x, y) of rows and classes, for relations h(x, y) in {0, 1}.
 
     The class y is a categorical column after those of x: the learner that Lozano and Abe (2008,
@@ -1053,32 +954,11 @@ class JointC45(C45):
     """
 
     def prepare(self, rows: Rows) -> None:
-        """Refuse: this learner needs pairs."""
-        raise ValueError(
-            "JointC45 learns relations between rows and classes, which this algorithm does not "
-            "use. Choose estimator='c45', or LpCSBClassifier or a member of the AdaBoost.M2 family."
-        )
-
-    def bind_pairs(self, rows: Rows, k: int) -> Self:
-        """A copy of the learner that has seen the rows.
-
-        Parameters
-        ----------
-        rows : Rows
-            The training rows.
-        k : int
-            Number of classes, or of decisions.
-
-        Returns
-        -------
-        JointC45
-            The learner on these rows; aims and outputs are (n, k).
-        """
-        bound, (n, d) = copy(self), rows.X.shape
-        pairs = np.column_stack([np.repeat(rows.X, k, axis=0), np.tile(np.arange(k), n)])
-        bound._X, bound._columns = rows.X, _Columns.of(pairs, [*rows.categorical, d])
-        bound._copies = np.repeat(rows.sample_weight, k)
-        return bound
+        """Order the pairs by each column."""
+        n, d = rows.X.shape
+        pairs = np.column_stack([np.repeat(rows.X, rows.k, axis=0), np.tile(np.arange(rows.k), n)])
+        self._X, self._columns = rows.X, _Columns.of(pairs, [*rows.categorical, d])
+        self._copies = np.repeat(rows.sample_weight, rows.k)
 
     def fit(self, aim: Aim, seed: int) -> Fitted:
         """The tree, with the relation on all pairs."""

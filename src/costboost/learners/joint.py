@@ -7,20 +7,19 @@ class instead, which is the default of the algorithms and usually needs fewer ro
 from __future__ import annotations
 
 import heapq
-from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.learners._kernels import find_split
-from costboost.learners.base import Aim, Fitted, Learner, Rows
+from costboost.learners.base import Aim, Fitted, PairLearner, Rows
 from costboost.learners.steps import BinnedRows
 
 
 @dataclass
-class JointTree(Learner):
+class JointTree(PairLearner):
     r"""One tree over all pairs (x, y) of rows and classes, for relations h(x, y) in {0, 1}.
 
     The class y is a categorical feature beside those of x. Splits are binary and chosen best
@@ -54,35 +53,9 @@ class JointTree(Learner):
     accepts_categories: ClassVar[bool] = True
 
     def prepare(self, rows: Rows) -> None:
-        """Refuse: this learner needs pairs."""
-        raise ValueError(
-            "JointTree learns relations between rows and classes, which this algorithm does not "
-            "use. Choose estimator='tree', or LpCSBClassifier or a member of the AdaBoost.M2 "
-            "family."
-        )
-
-    def bind_pairs(self, rows: Rows, k: int) -> Self:
-        """A copy of the learner that has seen the rows.
-
-        Parameters
-        ----------
-        rows : Rows
-            The training rows.
-        k : int
-            Number of classes, or of decisions.
-
-        Returns
-        -------
-        JointTree
-            The learner on these rows; aims and outputs are (n, k).
-        """
-        bound = copy(self)
-        bound._prepare_pairs(rows, k)
-        return bound
-
-    def _prepare_pairs(self, rows: Rows, k: int) -> None:
+        """Bin the rows."""
         binned = BinnedRows(rows, min(self.max_bins, 254))
-        self._k, self._bins, self._edges = k, binned.bins, binned.edges
+        self._k, self._bins, self._edges = rows.k, binned.bins, binned.edges
         d = len(binned.edges)
         self._n_bins = np.array([len(edges) + 2 for edges in binned.edges], dtype=np.intp)
         self._is_categorical = np.zeros(d, dtype=bool)

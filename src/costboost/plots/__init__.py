@@ -7,12 +7,14 @@ Drawing needs matplotlib, ``pip install "costboost[plots]"``; importing does not
 
 from __future__ import annotations
 
+from costboost.plots.capacity import CapacityDisplay
 from costboost.plots.explanation import ExplanationDisplay
 from costboost.plots.monitor import MonitorDisplay
 from costboost.plots.rounds import CostByRoundDisplay
 from costboost.plots.threshold import CostThresholdDisplay
 
 __all__ = [
+    "CapacityDisplay",
     "CostByRoundDisplay",
     "CostThresholdDisplay",
     "ExplanationDisplay",

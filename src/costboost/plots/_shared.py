@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
+from costboost.columns import need
 from costboost.costs import Costs
 from costboost.costs.table import same_labels
 
@@ -39,12 +40,9 @@ def axes(ax: Axes | None, figsize: tuple[float, float] = (6.4, 4.0)) -> Axes:
     """The given axes, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'costboost.plots draws with matplotlib: pip install "costboost[plots]".'
-        ) from error
+    need("matplotlib", "plots", "costboost.plots")
+    from matplotlib import pyplot as plt
+
     return plt.subplots(figsize=figsize, layout="constrained")[1]
 
 
@@ -59,6 +57,57 @@ def tidy(ax: Axes) -> None:
     ax.tick_params(colors=INK, which="both")
 
 
+class Display:
+    """What all displays share: new or given axes, tidied, on which `_draw` draws."""
+
+    _size: tuple[float, float] = (6.4, 4.0)
+    ax_: Axes
+    figure_: Any
+
+    def plot(self, ax: Axes | None = None) -> Self:
+        """Draw it.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        self
+            The display.
+        """
+        self.ax_ = axes(ax, self._size)
+        self.figure_ = self.ax_.figure
+        tidy(self.ax_)
+        self._draw(self.ax_)
+        return self
+
+    def _draw(self, ax: Axes) -> None:
+        raise NotImplementedError
+
+    def _mark(self, x: float, y: float, text: str, color: str, above: bool = False) -> None:
+        """A point with words on the side where there is room: below it, or above."""
+        low, high = self.ax_.get_xlim()
+        on_left = x <= low + 0.6 * (high - low)
+        (self.best_,) = self.ax_.plot(
+            [x], [y], "o", color=color, markersize=7, markeredgecolor="white", clip_on=False,
+            zorder=5,
+        )  # fmt: skip
+        self.best_label_ = self.ax_.annotate(
+            text,
+            (x, y),
+            xytext=(6 if on_left else -6, 10 if above else -10),
+            textcoords="offset points",
+            ha="left" if on_left else "right",
+            va="bottom" if above else "top",
+            color=color,
+            fontsize=SMALL,
+            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
+            zorder=6,
+        )
+
+
 def name_rows(ax: Axes, names: Sequence[str]) -> None:
     """Names of horizontal bars beside them, the first on top."""
     ax.grid(False, axis="y")
@@ -68,11 +117,11 @@ def name_rows(ax: Axes, names: Sequence[str]) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def check_measure(measure: str, known: Iterable[str], owner: str) -> None:
-    """Refuse a measure that a display does not know."""
-    if measure not in known:
+def check_one_of(value: str, known: Iterable[str], name: str, owner: str) -> None:
+    """Refuse an option that a display does not know."""
+    if value not in known:
         raise ValueError(
-            f"The 'measure' parameter of {owner} must be one of {list(known)}, got {measure!r}."
+            f"The {name!r} parameter of {owner} must be one of {list(known)}, got {value!r}."
         )
 
 
@@ -153,11 +202,7 @@ def binary_response(
 ) -> tuple[Floats, ResponseMethod]:
     """Score of ``classes_[1]`` and the method that gave it."""
     # "auto" is ``decision_function`` or, without it, the fallback; ``predict`` counts as -1 and +1.
-    if method not in get_args(ResponseMethod):
-        raise ValueError(
-            f"The 'response_method' parameter of {owner} must be one of "
-            f"{list(get_args(ResponseMethod))}, got {method!r}."
-        )
+    check_one_of(method, get_args(ResponseMethod), "response_method", owner)
     classes = np.asarray(estimator.classes_)
     if len(classes) != 2:
         raise ValueError(

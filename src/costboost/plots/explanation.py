@@ -8,7 +8,7 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost.decisions.explain import Explanation
-from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, axes, name_rows, number, tidy
+from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, Display, name_rows, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,10 +18,10 @@ __all__ = ["ExplanationDisplay"]
 _GAIN, _LOSS = PALETTE[0], PALETTE[1]
 
 
-class ExplanationDisplay:
+class ExplanationDisplay(Display):
     """Bars of money: one row step by step, or the mean size over many rows.
 
-    Make it with `from_explanation` or from numbers.
+    Make it with `from_estimator`, `from_explanation` or from numbers.
 
     Parameters
     ----------
@@ -72,6 +72,47 @@ class ExplanationDisplay:
         self.saving = saving
         self.title = title
         self.max_features = max_features
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        row: int | None = None,
+        costs: Any = None,
+        max_features: int = 10,
+        ax: Axes | None = None,
+    ) -> Self:
+        """Draw why a fitted classifier decides as it does.
+
+        Parameters
+        ----------
+        estimator : CostBoostClassifier
+            Fitted; any classifier with ``explain`` will do.
+        X : table of shape (n, d)
+            The rows.
+        row : int, optional
+            The row to draw; None draws the mean absolute money of each feature over all rows.
+        costs : array, frame or mapping, optional
+            The costs to decide by, as in ``predict``.
+        max_features : int, default=10
+            Largest number of features drawn on their own.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+
+        Returns
+        -------
+        ExplanationDisplay
+            The display, drawn.
+        """
+        if not hasattr(estimator, "explain"):
+            raise TypeError(
+                f"{cls.__name__} needs a classifier with explain, such as CostBoostClassifier, and "
+                f"{type(estimator).__name__} has none."
+            )
+        found = estimator.explain(X, costs=costs)
+        return cls.from_explanation(found, row=row, max_features=max_features, ax=ax)
 
     @classmethod
     def from_explanation(
@@ -125,32 +166,45 @@ class ExplanationDisplay:
             max_features=max_features,
         ).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the bars.
+    @property
+    def _size(self) -> tuple[float, float]:  # type: ignore[override]
+        bars = min(len(self.parts), self.max_features + 1) + 2 * (self.base is not None)
+        return 7.2, 1.1 + 0.34 * bars
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        self
-            The display.
-        """
+    def _draw(self, ax: Axes) -> None:
         names, parts = self._largest()
-        is_row = self.base is not None and self.saving is not None
-        count = len(names) + 2 * is_row
-        ax = axes(ax, (7.2, 1.1 + 0.34 * count))
-        self.ax_, self.figure_ = ax, ax.figure
-        tidy(ax)
-        if is_row:
-            self._waterfall(ax, names, parts)
-        else:
-            self._sizes(ax, names, parts)
+        if self.base is None or self.saving is None:
+            self.names_ = names
+            starts, widths, colors = np.zeros(len(parts)), parts, [_GAIN] * len(parts)
+            texts = [number(part) for part in parts]
+            ax.set_xlabel("mean absolute part, in money per row")
+        else:  # step by step, from the base rate to the saving
+            self.names_ = ["base rate", *names, "saving"]
+            starts = np.concatenate([[0.0], self.base + np.cumsum([0.0, *parts[:-1]]), [0.0]])
+            widths = np.array([self.base, *parts, self.saving])
+            colors = [MUTED, *(_GAIN if part >= 0 else _LOSS for part in parts), INK]
+            signs = [f"+{number(part)}" if part >= 0 else number(part) for part in parts]
+            texts = [number(self.base), *signs, number(self.saving)]
+            ax.set_xlabel("expected saving against the runner-up")
+        places, ends = np.arange(len(widths)), starts + widths
+        self.bars_ = ax.barh(places, widths, left=starts, color=colors, height=0.62, zorder=3)
+        if self.base is not None:
+            for place, at in zip(places[:-1], ends[:-1], strict=True):  # lead the eye down
+                ax.plot([at, at], [place + 0.31, place + 0.69], color=MUTED, linewidth=0.8)
+            ax.axvline(0.0, color=MUTED, linewidth=0.8, zorder=1)
+        right = np.maximum(starts, ends)
+        self.texts_ = [
+            ax.annotate(
+                text, (x, y), xytext=(4, 0), textcoords="offset points", va="center",
+                color=INK, fontsize=SMALL, zorder=4,
+            )
+            for x, y, text in zip(right, places, texts, strict=True)
+        ]  # fmt: skip
+        low = float(np.minimum(starts, ends).min(initial=0.0))
+        room = 0.14 * (float(right.max(initial=0.0)) - low or 1.0)
+        ax.set_xlim(low - 0.3 * room * (low < 0), float(right.max(initial=0.0)) + room)
         name_rows(ax, self.names_)
         ax.set_title(self.title, loc="left", color=INK, fontsize=11)
-        return self
 
     def _largest(self) -> tuple[list[str], Floats]:
         """The features with the largest parts, and the rest together."""
@@ -162,48 +216,6 @@ class ExplanationDisplay:
             names.append(f"{len(rest)} other features")
             parts = np.append(parts, self.parts[rest].sum())
         return names, parts
-
-    def _waterfall(self, ax: Axes, names: list[str], parts: Floats) -> None:
-        base, saving = float(self.base or 0.0), float(self.saving or 0.0)
-        self.names_ = ["base rate", *names, "saving"]
-        ends = base + np.cumsum(parts)
-        starts = np.concatenate([[0.0], [base], ends[:-1], [0.0]])
-        widths = np.concatenate([[base], parts, [saving]])
-        colors = [MUTED, *(_GAIN if part >= 0 else _LOSS for part in parts), INK]
-        places = np.arange(len(widths))
-        self.bars_ = ax.barh(places, widths, left=starts, color=colors, height=0.62, zorder=3)
-        tops = starts + widths
-        for place, at in zip(places[:-1], tops[:-1], strict=True):  # lead the eye down
-            ax.plot([at, at], [place + 0.31, place + 0.69], color=MUTED, linewidth=0.8, zorder=2)
-        ax.axvline(0.0, color=MUTED, linewidth=0.8, zorder=1)
-        signs = [number(base), *(_signed(part) for part in parts), number(saving)]
-        right = np.maximum(starts, tops)
-        self._write(ax, places, right, signs)
-        low, high = min(0.0, float(np.minimum(starts, tops).min())), float(right.max())
-        room = 0.14 * (high - low or 1.0)
-        ax.set_xlim(low - 0.3 * room, high + room)
-        ax.set_xlabel("expected saving against the runner-up")
-
-    def _sizes(self, ax: Axes, names: list[str], parts: Floats) -> None:
-        self.names_ = names
-        places = np.arange(len(parts))
-        self.bars_ = ax.barh(places, parts, color=_GAIN, height=0.62, zorder=3)
-        self._write(ax, places, parts, [number(part) for part in parts])
-        ax.set_xlim(0.0, 1.14 * (float(parts.max(initial=0.0)) or 1.0))
-        ax.set_xlabel("mean absolute part, in money per row")
-
-    def _write(self, ax: Axes, places: Any, right: Floats, texts: list[str]) -> None:
-        self.texts_ = [
-            ax.annotate(
-                text, (x, y), xytext=(4, 0), textcoords="offset points", va="center",
-                color=INK, fontsize=SMALL, zorder=4,
-            )
-            for x, y, text in zip(right, places, texts, strict=True)
-        ]  # fmt: skip
-
-
-def _signed(value: float) -> str:
-    return f"+{number(value)}" if value >= 0 else number(value)
 
 
 def _shown(value: Any) -> str:

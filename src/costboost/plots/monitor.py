@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from costboost.monitor import Check, MonitorReport
-from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, axes, name_rows, number, tidy
+from costboost.plots._shared import INK, MUTED, PALETTE, SMALL, Display, name_rows, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,7 +19,7 @@ _FINE, _ALARM = PALETTE[0], PALETTE[1]
 _SMALLEST = 1e-12
 
 
-class MonitorDisplay:
+class MonitorDisplay(Display):
     """A line per check: how far its p-value is beyond the false-alarm rate.
 
     Make it with `from_report` or from numbers.
@@ -100,25 +100,14 @@ class MonitorDisplay:
             ax
         )
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the checks, strongest evidence of a change on top.
+    @property
+    def _size(self) -> tuple[float, float]:  # type: ignore[override]
+        return 7.2, 1.3 + 0.32 * min(len(self.checks), self.max_checks)
 
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        self
-            The display.
-        """
+    def _draw(self, ax: Axes) -> None:
         # Equal adjusted p-values in the order of the plain ones.
         drawn = sorted(self.checks, key=lambda check: (check.adjusted, check.p_value))
         drawn = drawn[: self.max_checks]
-        ax = axes(ax, (7.2, 1.3 + 0.32 * len(drawn)))
-        self.ax_, self.figure_ = ax, ax.figure
-        tidy(ax)
         self.names_ = [check.name for check in drawn]
         places = np.arange(len(drawn))
         p = np.maximum([check.adjusted for check in drawn], _SMALLEST)
@@ -140,4 +129,3 @@ class MonitorDisplay:
         ax.set_xlabel("p-value, adjusted for the number of checks")
         # From the right end: the names of the checks leave little room above the axis.
         ax.set_title(self.title, color=INK, fontsize=10, pad=16, loc="right")
-        return self

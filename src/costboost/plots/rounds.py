@@ -13,16 +13,14 @@ from costboost.metrics import avoidable_cost_score, mean_cost, savings_score, to
 from costboost.plots._shared import (
     AXIS_NAMES,
     INK,
-    SMALL,
+    Display,
     Measure,
-    axes,
-    check_measure,
+    check_one_of,
     fitted_costs,
     label_ends,
     line_looks,
     number,
     staged,
-    tidy,
 )
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ _METRICS = {
 _SHARES = ("savings", "avoidable_cost")  # greater is better
 
 
-class CostByRoundDisplay:
+class CostByRoundDisplay(Display):
     """Cost, or a share of it that is saved, of the decisions by round, with the best round marked.
 
     Make it with `from_estimator` or `from_predictions`. A best round that is chosen on the test
@@ -78,7 +76,7 @@ class CostByRoundDisplay:
     """
 
     def __init__(self, curves: Mapping[str, ArrayLike], *, measure: Measure = "mean_cost") -> None:
-        check_measure(measure, _METRICS, "CostByRoundDisplay")
+        check_one_of(measure, _METRICS, "measure", "CostByRoundDisplay")
         self.curves: dict[str, Floats] = {
             name: np.asarray(values, dtype=np.float64) for name, values in curves.items()
         }
@@ -127,7 +125,7 @@ class CostByRoundDisplay:
         CostByRoundDisplay
             The display, drawn.
         """
-        check_measure(measure, _METRICS, "CostByRoundDisplay")
+        check_one_of(measure, _METRICS, "measure", "CostByRoundDisplay")
         if (X_test is None) != (y_test is None):
             raise ValueError(
                 f"The 'X_test' and 'y_test' parameters of {cls.__name__} go together: pass both or "
@@ -181,27 +179,12 @@ class CostByRoundDisplay:
         CostByRoundDisplay
             The display, drawn.
         """
-        check_measure(measure, _METRICS, "CostByRoundDisplay")
+        check_one_of(measure, _METRICS, "measure", "CostByRoundDisplay")
         prices = {"cost_matrix": cost_matrix, "costs": costs, "labels": labels}
         curve = _curve(y_true, staged_predictions, measure, prices)
         return cls({name: curve}, measure=measure).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the curves and mark the best round.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        self
-            The display.
-        """
-        ax = axes(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        tidy(ax)
+    def _draw(self, ax: Axes) -> None:
         self.lines_ = {}
         ends: list[tuple[float, float, str, Any]] = []
         color: Any = INK
@@ -210,31 +193,15 @@ class CostByRoundDisplay:
             rounds = np.arange(1, len(values) + 1)
             (self.lines_[name],) = ax.plot(rounds, values, linewidth=1.6, **look)
             ends.append((len(values), float(values[-1]), name, color))
-        (self.best_,) = ax.plot(
-            [self.best_round], [self.best_value], "o", color=color, markersize=6.5, clip_on=False,
-            markeredgecolor="white", zorder=5,
-        )  # fmt: skip
         longest = max(len(values) for values in self.curves.values())
         ax.set_xlim(1, max(longest, 2))
         ax.margins(y=0.12)
         ax.locator_params(axis="x", integer=True)
         ax.set_xlabel("round")
         ax.set_ylabel(AXIS_NAMES[self.measure])
-        left = self.best_round <= 0.6 * longest
-        self.best_label_ = ax.annotate(
-            f"best: round {self.best_round}, {number(self.best_value)}",
-            (self.best_round, self.best_value),
-            xytext=(4 if left else -4, 11 if self.measure in _SHARES else -11),
-            textcoords="offset points",
-            ha="left" if left else "right",
-            va="bottom" if self.measure in _SHARES else "top",
-            color=color,
-            fontsize=SMALL,
-            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
-            zorder=6,
-        )
+        best = f"best: round {self.best_round}, {number(self.best_value)}"
+        self._mark(self.best_round, self.best_value, best, color, self.measure in _SHARES)
         self.labels_ = label_ends(ax, ends)
-        return self
 
 
 def _curve(

@@ -13,13 +13,12 @@ from costboost.plots._shared import (
     MUTED,
     PALETTE,
     SMALL,
-    axes,
+    Display,
     binary_response,
-    check_measure,
+    check_one_of,
     fitted_costs,
     named,
     number,
-    tidy,
 )
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ __all__ = ["CostThresholdDisplay"]
 _MEASURES = ("mean_cost", "total_cost")
 
 
-class CostThresholdDisplay:
+class CostThresholdDisplay(Display):
     """Cost of deciding "positive" at or above each threshold, with the cheapest one marked.
 
     Make it with `from_estimator` or `from_predictions`. A threshold that is chosen on the rows it
@@ -90,7 +89,7 @@ class CostThresholdDisplay:
         score_name: str = "score",
         in_use: float | None = None,
     ) -> None:
-        check_measure(measure, _MEASURES, "CostThresholdDisplay")
+        check_one_of(measure, _MEASURES, "measure", "CostThresholdDisplay")
         self.thresholds = np.asarray(thresholds, dtype=np.float64)
         self.costs = np.asarray(costs, dtype=np.float64)
         self.measure = measure
@@ -147,12 +146,8 @@ class CostThresholdDisplay:
         CostThresholdDisplay
             The display, drawn.
         """
-        if response_method not in ("auto", "decision_function", "predict_proba"):
-            raise ValueError(
-                f"The 'response_method' parameter of {cls.__name__} must be 'auto', "
-                f"'decision_function' or 'predict_proba', got {response_method!r}."
-            )
-        owner = cls.__name__
+        owner, known = cls.__name__, ("auto", "decision_function", "predict_proba")
+        check_one_of(response_method, known, "response_method", owner)
         score, used = binary_response(estimator, X, response_method, "predict_proba", owner)
         positive = np.asarray(estimator.classes_).tolist()[1]
         is_probability = used == "predict_proba"
@@ -206,7 +201,7 @@ class CostThresholdDisplay:
         CostThresholdDisplay
             The display, drawn.
         """
-        check_measure(measure, _MEASURES, "CostThresholdDisplay")
+        check_one_of(measure, _MEASURES, "measure", "CostThresholdDisplay")
         thresholds, totals = cost_by_threshold(
             y_true, y_score, cost_matrix=cost_matrix, costs=costs, positive=positive,
             labels=labels,
@@ -217,22 +212,7 @@ class CostThresholdDisplay:
             thresholds, totals, measure=measure, name=name, score_name=score_name, in_use=in_use
         ).plot(ax)
 
-    def plot(self, ax: Axes | None = None) -> Self:
-        """Draw the cost and mark the cheapest threshold.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; by default a new figure.
-
-        Returns
-        -------
-        self
-            The display.
-        """
-        ax = axes(ax)
-        self.ax_, self.figure_ = ax, ax.figure
-        tidy(ax)
+    def _draw(self, ax: Axes) -> None:
         finite = self.thresholds[np.isfinite(self.thresholds)]
         room = 0.04 * float(np.ptp(finite)) or 0.5
         shown = finite if self.in_use is None else np.append(finite, self.in_use)
@@ -259,32 +239,12 @@ class CostThresholdDisplay:
                 color=MUTED,
                 fontsize=SMALL,
             )
-        self._mark_best(low, high)
+        t, is_set = self.best_threshold, bool(np.isfinite(self.best_threshold))
+        where = f" at {number(t)}" if is_set else ", never deciding for the positive class"
+        best = f"cheapest: {number(self.best_cost)}{where}"
+        self._mark(t if is_set else high, self.best_cost, best, PALETTE[1])
         ax.set_xlabel(f"threshold on the {self.score_name}")
         ax.set_ylabel(AXIS_NAMES[self.measure])
         if self.name:
             pad = 18.0 if self.in_use is not None else 6.0  # above the words on the one in use
             ax.set_title(self.name, loc="left", fontsize=11, color=PALETTE[0], pad=pad)
-        return self
-
-    def _mark_best(self, low: float, high: float) -> None:
-        color, t = PALETTE[1], self.best_threshold
-        at = t if np.isfinite(t) else high
-        (self.best_,) = self.ax_.plot(
-            [at], [self.best_cost], "o", color=color, markersize=7, markeredgecolor="white",
-            clip_on=False, zorder=5,
-        )  # fmt: skip
-        where = f" at {number(t)}" if np.isfinite(t) else ", never deciding for the positive class"
-        on_left = at <= low + 0.6 * (high - low)
-        self.best_label_ = self.ax_.annotate(
-            f"cheapest: {number(self.best_cost)}{where}",
-            (at, self.best_cost),
-            xytext=(6 if on_left else -6, -9),
-            textcoords="offset points",
-            ha="left" if on_left else "right",
-            va="top",
-            color=color,
-            fontsize=SMALL,
-            bbox={"facecolor": "white", "alpha": 0.8, "edgecolor": "none", "pad": 1.0},
-            zorder=6,
-        )

@@ -1,4 +1,19 @@
-"""What a report is about: rows with a known truth, probabilities, costs and decisions, checked."""
+"""What a report is about: rows with a known truth, probabilities, costs and decisions, checked.
+
+`Case.operating_point` and ``operatingPoint`` in ``assets/report.js`` are one definition of what is
+decided, and what it costs, at one position of the sliders; computed in the same order, so that
+their decisions agree to the last bit:
+
+1. The factor ``f[j, e]`` multiplies the stated cost of decision e when the truth is j.
+2. The expected cost of decision e on a row is ``sum over j of f[j, e] * (p[j] * C[j, e])``.
+3. Without a threshold a row gets the decision of smallest expected cost. With a threshold t, rows
+   whose risk is below t get the idle decision; the others get the cheapest of the remaining
+   decisions. The risk is the probability of the classes for which the idle decision is a mistake.
+4. With a capacity c of one decision, the rows that were to get it are sorted by what it saves
+   against the row's cheapest other decision. The first ones keep it, as long as their weights sum
+   to at most c; the others get their cheapest other decision. Ties keep the order of the rows.
+5. A row pays ``f[truth, e] * price[e]`` times its weight.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +25,45 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from costboost._typing import AnyArray, Floats, Ints
+from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost._utils import check_weights
 from costboost.costs import Costs
 from costboost.costs.forms import positive_of
 from costboost.costs.labels import positive_code
 from costboost.decisions import cheapest, expected_cost
+from costboost.decisions.arrays import cheapest_other, of_length, position, positions
+from costboost.decisions.solve import by_saving
 from costboost.estimator import CostSensitiveClassifier, column_of
 
 # Names that the report gives to its own rules.
 OWN_NAMES = ("The model", "Threshold 0.5", "Most likely class")
 
+# With at most this many kinds of mistake, each has its own lever; else each true class has one.
+MOST_CELLS = 6
+MOST_LEVERS = 12
+
 # Maps row numbers to (rows, features): each feature's part, in money, of what the decision taken
 # is expected to save against the next-best one. Positive parts speak for the decision taken.
 Explain = Callable[[Ints], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class OperatingPoint:
+    """What is decided and paid at one position of the sliders."""
+
+    decided: Ints
+    rows: Floats  # (k, d), as `paid`
+    paid: Floats
+
+    @property
+    def cost(self) -> float:
+        """Total cost."""
+        return float(self.paid.sum())
+
+    @property
+    def counts(self) -> Floats:
+        """Weight of the rows of each decision (d,)."""
+        return np.asarray(self.rows.sum(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,11 +151,10 @@ class Case:
         """Number of decisions."""
         return len(self.decisions)
 
-    @property
+    @cached_property
     def codes(self) -> Ints:
         """Code of each row's true class."""
-        truth: Ints = self.costs.codes
-        return truth
+        return np.asarray(self.costs.codes)
 
     @property
     def prices(self) -> Floats:
@@ -139,8 +178,7 @@ class Case:
     @cached_property
     def right(self) -> Ints:
         """Cheapest decision of each class, by the mean costs (k,)."""
-        cheapest: Ints = self.average.argmin(axis=1)
-        return cheapest
+        return np.asarray(self.average.argmin(axis=1))
 
     @cached_property
     def risky(self) -> Ints:
@@ -174,14 +212,89 @@ class Case:
         """What the cheapest decision of each row costs (n,)."""
         return np.asarray(self.prices.min(axis=1) * self.weights)
 
+    # -- at one position of the sliders ---------------------------------------------------------
+
+    @cached_property
+    def products(self) -> dict[tuple[int, int], Floats]:
+        """Probability of a truth times the cost of a decision, where that is not always 0."""
+        pairs = {(j, e): self.cost_of(j, e) for j in range(self.k) for e in range(self.d)}
+        return {(j, e): self.proba[:, j] * c for (j, e), c in pairs.items() if np.any(c)}
+
+    @cached_property
+    def levers(self) -> dict[str, Bools]:
+        """Cells (k, d) by name: one per kind of mistake, or per true class if there are many."""
+        # A mistake of class j is a decision other than the cheapest one of that class, on average,
+        # if it ever costs anything.
+        wrong = np.zeros((self.k, self.d), dtype=bool)
+        for j, e in self.products:
+            wrong[j, e] = e != self.right[j]
+        pairs = np.argwhere(wrong).tolist()
+        if len(pairs) <= MOST_CELLS:
+            single = np.eye(wrong.size, dtype=bool).reshape(wrong.shape * 2)
+            return {self.mistake(j, e): single[j, e] for j, e in pairs}
+        share = sums(self.codes, self.weights, self.k) * np.where(wrong, self.average, 0.0).mean(1)
+        own = np.eye(self.k, dtype=bool)[:, :, None]
+        return {
+            f"Mistakes on {self.classes[j]}": wrong & own[j]
+            for j in sorted(np.argsort(-share, kind="stable")[:MOST_LEVERS].tolist())
+            if wrong[j].any()
+        }
+
+    def mistake(self, truth: int, decision: int) -> str:
+        """A kind of mistake in words."""
+        return f"Deciding {self.decisions[decision]} when it is {self.classes[truth]}"
+
+    def factors(self, values: Any = None) -> Floats:
+        """Factors (k, d) of the levers' positions; 1 where no lever acts."""
+        factors = np.ones((self.k, self.d))
+        if values is not None:
+            for cells, value in zip(self.levers.values(), values, strict=True):
+                factors[cells] = value
+        return factors
+
+    def expected(self, factors: Floats | None = None) -> Floats:
+        """Expected cost of each decision (n, d)."""
+        total = np.zeros((self.n, self.d))
+        for (j, e), product in self.products.items():
+            total[:, e] += product if factors is None else factors[j, e] * product
+        return total
+
+    def operating_point(
+        self,
+        values: Any = None,
+        threshold: float | None = None,
+        capacity: float | None = None,
+        limited: int | None = None,
+    ) -> OperatingPoint:
+        """Decisions and costs at one position: a factor per lever, and the other controls."""
+        factors = self.factors(values)
+        expected = self.expected(factors)
+        decided: Ints = cheapest(expected)
+        if threshold is not None and self.idle is not None:
+            act, _ = cheapest_other(expected, self.idle)
+            decided = np.where(self.risk >= threshold, act, self.idle)
+        if capacity is not None and limited is not None:
+            rows, other, _ = by_saving(expected, decided, limited)
+            lost = np.cumsum(self.weights[rows]) > capacity
+            decided[rows[lost]] = other[lost]
+        return self.account(decided, factors)
+
+    def account(self, decided: Ints, factors: Floats) -> OperatingPoint:
+        """Count and price decisions under factored costs."""
+        cell, size = self.codes * self.d + decided, self.k * self.d
+        rows, paid = (
+            sums(cell, part, size).reshape(self.k, self.d)
+            for part in (self.weights, self.spent(decided))
+        )
+        return OperatingPoint(decided, rows, paid * factors)
+
     def take(self, rows: Ints, weights: Floats) -> Case:
         """Some of the rows, with new weights, for the sliders."""
         matrix = self.matrix[rows] if self.matrix.ndim == 3 else self.matrix
-        costs = self.costs.take(rows)
+        costs, proba, decided = self.costs.take(rows), self.proba[rows], self.decided[rows]
         return replace(
-            self, costs=costs, matrix=matrix, proba=self.proba[rows], weights=weights,
-            decided=self.decided[rows],
-        )  # fmt: skip
+            self, costs=costs, matrix=matrix, proba=proba, weights=weights, decided=decided
+        )
 
 
 def sums(place: Ints, values: Floats, size: int = 0) -> Floats:
@@ -272,19 +385,16 @@ def make_case(
     >>> case.decided.tolist(), case.title
     ([0, 0], 'Cost report: fraud or ok')
     """
-    truth = np.asarray(y)
+    truth, owner = np.asarray(y), "make_case"
     labels = np.unique(truth) if classes is None else np.asarray(classes)
     n, k = len(truth), len(labels)
     p = _table(proba, (n, k), "proba")
-    codes = _coded(truth, labels, "y")
-    if isinstance(costs, Costs) and costs.codes is not None:
-        known = costs
-    else:
+    codes = positions(truth, labels, "class", "y", owner, n)
+    known = costs
+    if not isinstance(costs, Costs) or costs.codes is None:
         # As many rows as classes: a square of numbers is the matrix, not the prices of rows.
         form = (costs, None) if costs is None or np.shape(costs)[:1] == (k,) else (None, costs)
-        known = Costs.resolve(
-            *form, classes=labels, decisions=decisions, codes=codes, owner="make_case"
-        )
+        known = Costs.resolve(*form, classes=labels, decisions=decisions, codes=codes, owner=owner)
     named = known.decisions
     if costs is None and decisions is not None and not np.array_equal(decisions, labels):
         raise _wrong("costs", "is needed where the decisions are not the classes, got None.")
@@ -293,22 +403,25 @@ def make_case(
             "make_case needs at least two rows, two classes and two decisions, got "
             f"{n} rows, {k} classes and {len(named)} decisions."
         )
-    weights = check_weights(sample_weight, n, "make_case")
+    weights = check_weights(sample_weight, n, owner)
     matrix = known.average(weights) if known.matrix is None else known.matrix
-    taken = [name for name in rivals or {} if name in OWN_NAMES]
-    if taken:
+    if taken := [name for name in rivals or {} if name in OWN_NAMES]:
         rule = "must not use the names of the report's own rules"
         raise _wrong("rivals", f"{rule}, got {taken}. Choose other names.")
 
     def decide(given: Any, name: str) -> Ints:
         """Labels of decisions as they are; probabilities by the smallest expected cost."""
         if np.ndim(given) != 2:
-            return _coded(_column(given, n, name), named, name)
+            return positions(given, named, "decision", name, owner, n)
         return cheapest(expected_cost(_table(given, (n, k), name), matrix))
 
-    idle = None
-    if nothing is not None:
-        idle = int(_coded(np.asarray([nothing]), named, "nothing")[0])
+    def columns(table: Any, name: str) -> dict[str, AnyArray]:
+        items = () if table is None else table.items()
+        return {str(key): of_length(one, n, f"{name}[{key!r}]", owner) for key, one in items}
+
+    if explain is not None and not callable(explain):
+        explain = _table(explain, (n, np.shape(explain)[-1]), "explain").__getitem__
+    idle = None if nothing is None else position(nothing, named, "decision", "nothing", owner)
     found = Case(
         costs=known,
         matrix=matrix,
@@ -317,21 +430,21 @@ def make_case(
         decided=decide(p if decided is None else decided, "decided"),
         nothing=idle,
         idle=idle,
-        time=None if time is None else _time(time, n),
+        time=None if time is None else _time(of_length(time, n, "time", owner)),
         amount=None if amount is None else (amount[0], _table(amount[1], (n,), "amount")),
-        segments=_columns(segments, n, "segments"),
-        features=_columns(features, n, "features"),
-        explain=explain if explain is None or callable(explain) else _parts(explain, n),
+        segments=columns(segments, "segments"),
+        features=columns(features, "features"),
+        explain=explain,
         rounds={name: np.asarray(cost, dtype=float) for name, cost in (rounds or {}).items()},
         rivals={name: decide(one, f"rivals[{name!r}]") for name, one in (rivals or {}).items()},
-        ids=None if ids is None else _column(ids, n, "ids"),
+        ids=None if ids is None else of_length(ids, n, "ids", owner),
         title=_title(named.tolist()) if title is None else title,
         unit=unit,
         settings={str(name): str(value) for name, value in (settings or {}).items()},
     )
     if k == 2:
-        calls = labels[1:] if positive is None else np.asarray([positive])
-        usual = 1 - int(_coded(calls, labels, "positive")[0])
+        calls = labels[1] if positive is None else positive
+        usual = 1 - position(calls, labels, "class", "positive", owner)
         found = replace(found, idle=int(found.right[usual]) if idle is None else idle)
     return found
 
@@ -356,30 +469,7 @@ def _table(values: ArrayLike, shape: tuple[int, ...], name: str) -> Floats:
     return array
 
 
-def _column(values: Any, n: int, name: str) -> AnyArray:
-    array = np.asarray(values)
-    if array.shape != (n,):
-        raise _wrong(name, f"must have one value per row, {n}, got shape {array.shape}.")
-    return array
-
-
-def _columns(table: Any, n: int, name: str) -> dict[str, AnyArray]:
-    if table is None:
-        return {}
-    return {str(key): _column(values, n, f"{name}[{key!r}]") for key, values in table.items()}
-
-
-def _coded(values: AnyArray, labels: AnyArray, name: str) -> Ints:
-    known = {label: code for code, label in enumerate(labels.tolist())}
-    distinct, inverse = np.unique(values, return_inverse=True)
-    unknown = [label for label in distinct.tolist() if label not in known]
-    if unknown:
-        raise _wrong(name, f"must hold only {list(known)}, got {unknown[:5]}.")
-    return np.array([known[label] for label in distinct.tolist()], dtype=np.intp)[inverse]
-
-
-def _time(time: Any, n: int) -> AnyArray:
-    moments = _column(time, n, "time")
+def _time(moments: AnyArray) -> AnyArray:
     try:
         moments = moments.astype("datetime64[s]")
     except ValueError as error:
@@ -389,13 +479,6 @@ def _time(time: Any, n: int) -> AnyArray:
     if np.isnat(moments).any():
         raise _wrong("time", "must not have missing dates.")
     return moments
-
-
-def _parts(explain: Any, n: int) -> Explain:
-    parts = np.asarray(explain, dtype=np.float64)
-    if parts.ndim != 2 or len(parts) != n:
-        raise _wrong("explain", f"must have shape ({n}, features), got {parts.shape}.")
-    return lambda rows: parts[rows]
 
 
 # -- a fitted classifier on rows whose truth is known ---------------------------------------------
@@ -463,7 +546,7 @@ def _model_parts(model: Any, X: Any, costs: Any, known: Costs, decided: AnyArray
     """From row numbers to parts in money; None if the model does not explain itself."""
     if not hasattr(model, "explain") or not hasattr(X, "columns"):
         return None
-    codes = _coded(np.asarray(decided), known.decisions, "decided")
+    codes = positions(decided, known.decisions, "decision", "decided", "report", len(decided))
 
     def parts(rows: Ints) -> Floats:
         some = X.iloc[rows] if hasattr(X, "iloc") else X[rows]

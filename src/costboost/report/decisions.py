@@ -9,8 +9,8 @@ import numpy as np
 
 from costboost._typing import Floats
 from costboost._words import count
+from costboost.decisions import capacity_curve
 from costboost.report import charts
-from costboost.report.board import Board, by_saving
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section
 
@@ -40,31 +40,24 @@ def decisions_section(report: ReportData) -> Section:
 # -- capacity -----------------------------------------------------------------------------------
 
 
-def capacity_curve(case: Case, board: Board, limited: int) -> dict[str, Any]:
+def capacities(case: Case) -> list[dict[str, Any]]:
     """Total cost if one decision can be taken on a limited number of rows, at the stated costs."""
-    # One limit is a sort by regret, as in `costboost.decisions.allocate`; here for every capacity
-    # at once, and with weights.
-    expected = board.expected()
-    decided = board.decide(expected)
-    rows, other, saved = by_saving(expected, decided, limited)
-    w = case.weights[rows]
-    fallback = decided.copy()
-    fallback[rows] = other
-    real = (case.prices[rows, other] - case.prices[rows, limited]) * w
-    start = float((expected[np.arange(case.n), fallback] * case.weights).sum())
-    shown = np.linspace(0, len(rows), min(len(rows) + 1, POINTS)).round().astype(np.intp)
-
-    def added(values: Floats) -> Floats:
-        return np.concatenate([[0.0], np.cumsum(values)])[shown]
-
-    return {
-        "decision": limited,
-        "capacities": added(w),
-        "costs": case.total(fallback) - added(real),
-        "expected": start - added(saved * w),
-        "prices": np.append(saved, 0.0)[shown],
-        "wanted": float(w.sum()),
-    }
+    expected, found = case.expected(), []
+    for code in range(case.d):
+        if code == case.idle:
+            continue
+        curve = capacity_curve(expected, code, prices=case.prices, sample_weight=case.weights)
+        last = len(curve["price"]) - 1
+        shown = np.linspace(0, last, min(last + 1, POINTS)).round().astype(np.intp)
+        names = {
+            "capacities": "capacity",
+            "costs": "cost",
+            "expected": "expected_cost",
+            "prices": "price",
+        }
+        thinned = {name: curve[key][shown] for name, key in names.items()}
+        found.append({"decision": code, **thinned, "wanted": float(curve["capacity"][-1])})
+    return found
 
 
 def _capacity_chart(case: Case, curve: dict[str, Any]) -> Figure:
@@ -155,6 +148,7 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
         {
             "xaxis": charts.axis("Predicted probability", range=[-0.02, 1.02]),
             "yaxis": charts.axis("Observed share", range=[-0.02, 1.02]),
+            "height": 340 + 20 * len(found),
         },
         charts.table(
             "Predicted and observed frequency by bin",
@@ -164,6 +158,7 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
             ("to", charts.figures(joined("high"))),
             ("Rows", charts.counts(joined("rows"))),
         ),
+        wide=len(found) > 3,
     )
 
 

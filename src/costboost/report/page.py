@@ -23,11 +23,11 @@ import numpy as np
 from costboost._typing import Floats
 from costboost._utils import versions
 from costboost._words import percent
+from costboost.columns import need
 from costboost.costs import CostSummary
 from costboost.files.container import write_bytes
 from costboost.report import decisions, headline, money, what_if
-from costboost.report.board import Board, OperatingPoint
-from costboost.report.case import Case, sums
+from costboost.report.case import Case, OperatingPoint, sums
 from costboost.report.charts import Section
 
 PACKAGES = ("costboost", "numpy", "scipy", "scikit-learn", "lightgbm", "xgboost", "plotly")
@@ -41,12 +41,13 @@ class ReportData:
     ----------
     case : Case
         The arrays it was made of.
-    board : Board
-        The sliders' model on single rows.
     headline : Headline
         Costs and savings of the model and the alternatives.
-    sliders : Sliders
-        Positions of the sliders, and the rows they act on.
+    sliders : dict
+        Positions that the sliders can take: ``thresholds``, ``capacities``, ``limited``, the
+        decision that is limited at first; the number of ``rows`` they act on, the relative
+        ``error`` of their total cost if these are a sample, the rows that the model decided
+        otherwise (``disagree``), and what the page embeds (``packed``).
     thresholds : dict or None
         Total cost by threshold: ``thresholds``, ``costs``, ``best`` (threshold and cost, in
         hindsight) and ``stated`` (the threshold that the costs imply). None if rows are not told
@@ -76,9 +77,8 @@ class ReportData:
     """
 
     case: Case
-    board: Board
     headline: headline.Headline
-    sliders: what_if.Sliders
+    sliders: dict[str, Any]
     thresholds: dict[str, Any] | None
     calibrations: list[dict[str, Any]]
     capacities: list[dict[str, Any]]
@@ -100,7 +100,7 @@ class ReportData:
         Parameters
         ----------
         factors : sequence of float, optional
-            A factor for each lever of ``board.levers``; by default the stated costs.
+            A factor for each lever of ``case.levers``; by default the stated costs.
         threshold : float, optional
             Act where the risk is at least this; by default decide by expected cost.
         capacity : mapping of one decision to a number, optional
@@ -111,7 +111,7 @@ class ReportData:
         OperatingPoint
             Decisions, counts and costs.
         """
-        levers = list(self.board.levers)
+        levers = list(self.case.levers)
         if factors is not None and len(factors) != len(levers):
             raise ValueError(
                 f"The 'factors' parameter of operating_point must have one number for each of "
@@ -127,7 +127,7 @@ class ReportData:
                 )
             ((name, most),) = capacity.items()
             limited = names.index(name)
-        return self.board.operating_point(factors, threshold, most, limited)
+        return self.case.operating_point(factors, threshold, most, limited)
 
 
 def report_data(case: Case) -> ReportData:
@@ -158,20 +158,14 @@ def report_data(case: Case) -> ReportData:
     >>> report.operating_point(threshold=0.5).cost
     0.0
     """
-    board = Board(case)
     return ReportData(
         case=case,
-        board=board,
         headline=headline.headline(case),
-        sliders=what_if.sliders(case, board),
-        thresholds=what_if.threshold_curve(case, board),
+        sliders=what_if.sliders(case),
+        thresholds=what_if.threshold_curve(case),
         calibrations=decisions.calibrations(case),
-        capacities=[
-            decisions.capacity_curve(case, board, code)
-            for code in range(case.d)
-            if code != case.idle
-        ],
-        sensitivity=what_if.wrong_costs(case, board),
+        capacities=decisions.capacities(case),
+        sensitivity=what_if.wrong_costs(case),
         mistakes=money.mistakes(case),
         outcomes=money.outcomes(case),
         segments=money.segments(case),
@@ -221,7 +215,7 @@ def render(report: ReportData) -> str:
         version=escape(version("costboost")),
         figures=_json({one.name: {"data": one.data, "layout": one.layout} for one in drawn}),
         model=_json(_model(report)),
-        rows=_base64(report.sliders.packed.compressed()),
+        rows=_packed(report.sliders["packed"][1]),
         plotly=_plotly(),
         script=_asset("report.js"),
     )
@@ -238,12 +232,12 @@ def _model(report: ReportData) -> dict[str, Any]:
         "risky": case.risky.tolist(),
         "levers": [
             {"cells": np.argwhere(cells).tolist(), "mean": float(case.average[cells].mean())}
-            for cells in report.board.levers.values()
+            for cells in case.levers.values()
         ],
         "factors": what_if.FACTORS,
-        "thresholds": moves.thresholds,
-        "capacities": moves.capacities,
-        "rows": moves.packed.header,
+        "thresholds": moves["thresholds"],
+        "capacities": moves["capacities"],
+        "rows": moves["packed"][0],
     }
 
 
@@ -257,21 +251,16 @@ def _json(content: Any) -> str:
     return text.replace("<", "\\u003c")
 
 
-def _base64(content: bytes) -> str:
-    return base64.b64encode(content).decode("ascii")
+def _packed(content: bytes) -> str:
+    """Compressed, the same text on every run."""
+    return base64.b64encode(gzip.compress(content, compresslevel=9, mtime=0)).decode("ascii")
 
 
 @cache
 def _plotly() -> str:
     """plotly.js from plotly's Python package, compressed: 2 MB instead of 5."""
-    try:
-        offline = import_module("plotly.offline")
-    except ImportError as error:
-        raise ImportError(
-            "The charts of costboost.report need plotly, which is not installed: "
-            'pip install "costboost[report]".'
-        ) from error
-    return _base64(gzip.compress(offline.get_plotlyjs().encode("utf-8"), compresslevel=9, mtime=0))
+    need("plotly", "report", "costboost.report")
+    return _packed(import_module("plotly.offline").get_plotlyjs().encode("utf-8"))
 
 
 # -- what the report is about: data, settings, versions, and the costs in words ------------------

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from costboost._typing import AnyArray, Floats
 from costboost._words import count, money, percent
 from costboost.decisions import sensitivity
-from costboost.metrics import cost_by_threshold
+from costboost.decisions.arrays import cheapest_other
 from costboost.report import charts
-from costboost.report.board import Board, Packed, cheapest_but, sampling_error, shown_rows
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section
 
@@ -30,36 +29,28 @@ STEPS = 100
 MOST_ENTRIES = 6
 
 
-@dataclass(frozen=True, eq=False)
-class Sliders:
+# The page holds at most this many rows, and numbers; of more rows it holds a sample.
+MOST_ROWS, MOST_NUMBERS = 100_000, 1_200_000
+
+
+def sliders(case: Case) -> dict[str, Any]:
     """Positions that the sliders can take, and the rows they act on."""
-
-    thresholds: list[float]
-    capacities: list[float]
-    limited: int  # the decision that the page limits at first
-    rows: int
-    packed: Packed
-    error: float  # of the total cost, if the rows are a sample
-    disagree: float  # rows that the model decided otherwise than the sliders do
-
-
-def sliders(case: Case, board: Board) -> Sliders:
-    """Sliders of a case."""
     # A decision that is no class's right one, such as a review; else the commonest action.
     between = [e for e in range(case.d) if e != case.idle and e not in case.right]
     taken = sums(case.decided, case.weights, case.d)
     if case.idle is not None:
         taken[case.idle] = -1.0
     shown = shown_rows(case)
-    return Sliders(
-        thresholds() if len(case.risky) else [],
-        capacities(float(case.weights.sum())),
-        between[0] if between else int(taken.argmax()),
-        shown.n,
-        Packed(shown),
-        0.0 if shown is case else sampling_error(board, Board(shown)),
-        float(case.weights[board.operating_point().decided != case.decided].sum()),
-    )
+    disagree = case.operating_point().decided != case.decided
+    return {
+        "thresholds": thresholds() if len(case.risky) else [],
+        "capacities": capacities(float(case.weights.sum())),
+        "limited": between[0] if between else int(taken.argmax()),
+        "rows": shown.n,
+        "packed": packed(shown),
+        "error": 0.0 if shown is case else sampling_error(case, shown),
+        "disagree": float(case.weights[disagree].sum()),
+    }
 
 
 def thresholds() -> list[float]:
@@ -76,23 +67,15 @@ def capacities(total: float) -> list[float]:
     return [float(place) for place in np.unique(places)]
 
 
-def threshold_curve(case: Case, board: Board) -> dict[str, Any] | None:
+def threshold_curve(case: Case) -> dict[str, Any] | None:
     """Total cost at each threshold that the slider can take; None without a threshold."""
-    # Prices of two rows could be taken for a matrix.
-    if case.idle is None or not len(case.risky) or case.n == 2:
+    if case.idle is None or not len(case.risky):
         return None
-    act = cheapest_but(board.expected(), case.idle)
-    both = np.column_stack([case.prices[:, case.idle], case.prices[np.arange(case.n), act]])
-    risks, totals = cost_by_threshold(
-        np.isin(case.codes, case.risky),
-        case.risk,
-        costs=both,
-        labels=[False, True],
-        positive=True,
-        sample_weight=case.weights,
-    )
-    marks = np.array(thresholds())
-    costs = totals[np.searchsorted(risks, marks)]
+    order, marks = np.argsort(case.risk, kind="stable"), np.array(thresholds())
+    place = np.searchsorted(case.risk[order], marks)  # rows below each threshold
+    act, _ = cheapest_other(case.expected(), case.idle)
+    below, above = (np.append(0.0, case.spent(e)[order].cumsum()) for e in (case.idle, act))
+    costs = below[place] + above[-1] - above[place]
     lowest = int(costs.argmin())
     stated = None
     if case.k == case.d == 2 and case.matrix.ndim == 2:  # the risk at which acting starts to pay
@@ -106,6 +89,72 @@ def threshold_curve(case: Case, board: Board) -> dict[str, Any] | None:
         "best": (float(marks[lowest]), float(costs[lowest])),
         "stated": stated,
     }
+
+
+# -- the rows that the page embeds, all or a sample ------------------------------------------------
+
+
+def shown_rows(case: Case) -> Case:
+    """All rows, or a sample whose weights make it stand for all of them."""
+    width = case.k + (case.k * case.d if case.matrix.ndim == 3 else 0)
+    if case.costs.matrix is None:
+        width += case.d
+    most = min(MOST_ROWS, MOST_NUMBERS // width)
+    if case.n <= most:
+        return case
+    # Rows are drawn by their share of rows and money, at even steps along an order in which
+    # neighbours are alike: every total is right on average, and close.
+    money = np.ptp(case.prices, axis=1) * case.weights
+    size = case.weights / case.weights.sum() + money / max(money.sum(), np.finfo(float).tiny)
+    order = np.lexsort((case.risk, case.proba[:, 0], case.decided, case.codes))
+    ends = np.cumsum(size[order])
+    marks = (np.arange(most) + 0.5) * (ends[-1] / most)
+    drawn, times = np.unique(order[np.searchsorted(ends, marks)], return_counts=True)
+    return case.take(drawn, case.weights[drawn] * times * ends[-1] / (most * size[drawn]))
+
+
+def sampling_error(case: Case, sample: Case, positions: int = 20) -> float:
+    """Largest relative error of the sample's total cost at random positions of the sliders."""
+    rng = np.random.default_rng(0)
+    largest = 0.0
+    for _ in range(positions):
+        values = np.exp(rng.uniform(-1.4, 1.4, len(case.levers)))
+        threshold = rng.uniform() if rng.uniform() < 0.5 else None
+        limit = (rng.uniform(0, case.weights.sum()), int(rng.integers(case.d)))
+        exact, found = (
+            one.operating_point(values, threshold, *limit).cost for one in (case, sample)
+        )
+        largest = max(largest, abs(found - exact) / abs(exact) if exact else 0.0)
+    return largest
+
+
+def packed(case: Case) -> tuple[dict[str, Any], bytes]:
+    """Columns of rows in one buffer, and a header that says how to read them."""
+    buffer = bytearray()
+
+    def array(values: AnyArray) -> dict[str, Any]:
+        """Append an array; return its type, place and length."""
+        buffer.extend(b"\0" * (-len(buffer) % 8))
+        place = len(buffer)
+        buffer.extend(values.astype(values.dtype.newbyteorder("<")).tobytes())
+        return {"type": values.dtype.name, "at": place, "length": len(values)}
+
+    def column(values: Floats | float) -> dict[str, Any]:
+        """Append a column of numbers, unless one number says it all."""
+        numbers = np.atleast_1d(np.asarray(values, dtype=np.float64))
+        return {"constant": float(numbers[0])} if np.ptp(numbers) == 0 else array(numbers)
+
+    known = case.costs.matrix is not None
+    header = {
+        "rows": case.n,
+        "truth": array(case.codes.astype(np.min_scalar_type(case.k - 1))),
+        "weights": column(case.weights),
+        "proba": [column(p) for p in case.proba.T],
+        "costs": [[column(case.cost_of(j, e)) for e in range(case.d)] for j in range(case.k)],
+        # None: the price is the cost of the row's truth.
+        "prices": None if known else [column(price) for price in case.prices.T],
+    }
+    return header, bytes(buffer)
 
 
 # -- the section --------------------------------------------------------------------------------
@@ -142,10 +191,10 @@ def _controls(report: ReportData) -> str:
         f'<div class="slider"><label for="factor-{place}">{escape(label)}</label>'
         f'<input type="range" id="factor-{place}" data-lever="{place}">'
         f'<output for="factor-{place}" id="factor-{place}-shown"></output></div>'
-        for place, label in enumerate(report.board.levers)
+        for place, label in enumerate(case.levers)
     )
     threshold = ""
-    if moves.thresholds:
+    if moves["thresholds"]:
         threshold = (
             "<fieldset><legend>One threshold for all rows</legend>"
             '<div class="check"><input type="checkbox" id="use-threshold">'
@@ -155,7 +204,7 @@ def _controls(report: ReportData) -> str:
             '<output for="threshold" id="threshold-shown"></output></div></fieldset>'
         )
     options = "".join(
-        f'<option value="{e}"{" selected" * (e == moves.limited)}>{escape(label)}</option>'
+        f'<option value="{e}"{" selected" * (e == moves["limited"])}>{escape(label)}</option>'
         for e, label in enumerate(case.decisions)
         if e != case.idle
     )
@@ -176,18 +225,18 @@ def _controls(report: ReportData) -> str:
     )
 
 
-def _results(case: Case, moves: Sliders) -> str:
+def _results(case: Case, moves: dict[str, Any]) -> str:
     exact = f"Computed from all {case.n:,} rows, to the cent."
-    if moves.rows < case.n:
+    if moves["rows"] < case.n:
         exact = (
-            f"Computed from a sample of {moves.rows:,} of the {case.n:,} rows, which stands for "
+            f"Computed from a sample of {moves['rows']:,} of the {case.n:,} rows, which stands for "
             "all of them. At random positions of the sliders the total cost was at most "
-            f"{percent(moves.error)} from the exact one."
+            f"{percent(moves['error'])} from the exact one."
         )
-    if moves.disagree:
+    if moves["disagree"]:
         exact += (
             f" The sliders decide by smallest expected cost; the model decided otherwise on "
-            f"{count(moves.disagree)} rows."
+            f"{count(moves['disagree'])} rows."
         )
     return (
         '<div class="results">'
@@ -233,14 +282,14 @@ def _threshold_chart(curve: dict[str, Any], case: Case) -> Figure:
 # -- if the stated costs are wrong ---------------------------------------------------------------
 
 
-def wrong_costs(case: Case, board: Board) -> dict[str, Any] | None:
+def wrong_costs(case: Case) -> dict[str, Any] | None:
     """Regret by factor of a cost, and the factors between which the model beats every constant."""
     # None if only what decisions cost afterwards is known: then no cost was stated.
     if case.costs.matrix is None:
         return None
     # The costs with most money behind them: mean cost times rows of the truth.
     stake = np.abs(case.average) * sums(case.codes, case.weights, case.k)[:, None]
-    cells = np.logical_or.reduce([*board.levers.values(), np.zeros(stake.shape, dtype=bool)])
+    cells = np.logical_or.reduce([*case.levers.values(), np.zeros(stake.shape, dtype=bool)])
     ranked = np.argsort(-np.where(cells, stake, -1.0), axis=None, kind="stable")
     pairs = [divmod(int(place), case.d) for place in ranked[: min(MOST_ENTRIES, cells.sum())]]
     if not pairs:
@@ -249,10 +298,7 @@ def wrong_costs(case: Case, board: Board) -> dict[str, Any] | None:
         case.proba, case.matrix, case.codes, entries=pairs, sample_weight=case.weights,
         decisions=np.arange(case.d), classes=np.arange(case.k),
     )  # fmt: skip
-    named = {
-        pair: f"Deciding {case.decisions[pair[1]]} when it is {case.classes[pair[0]]}"
-        for pair in pairs
-    }
+    named = {pair: case.mistake(*pair) for pair in pairs}
 
     def ends(pair: tuple[int, int]) -> tuple[float, float]:
         rivals = [

@@ -43,6 +43,17 @@ class Settings:
         reach a service on loopback under their own host names.
     trusted : tuple of str
         Types inside the model file that the user trusts, as in `costboost.load`.
+    access_log : bool
+        Whether to write a line per request to the standard output.
+    log_json : bool
+        Whether lines of logs are objects in JSON.
+    audit : Path or None
+        File that gets a line of JSON per decision: time, request, model, decision, probabilities
+        and expected costs, by the names that ``costboost predict`` gives them.
+    audit_rows : bool
+        Whether the cells of the row are in it, too.
+    audit_bytes : int
+        Size from which on a new file is begun; four older ones are kept.
     """
 
     model: Path
@@ -57,6 +68,11 @@ class Settings:
     threads: int = 2
     hosts: tuple[str, ...] = LOOPBACK_NAMES
     trusted: tuple[str, ...] = ()
+    access_log: bool = False
+    log_json: bool = False
+    audit: Path | None = None
+    audit_rows: bool = False
+    audit_bytes: int = 100 * 1024 * 1024
 
 
 def is_loopback(host: str) -> bool:

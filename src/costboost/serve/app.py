@@ -6,6 +6,8 @@ import asyncio
 import hmac
 import logging
 import os
+import re
+import secrets
 import threading
 import time
 from collections.abc import Callable
@@ -31,6 +33,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from costboost.serve import Settings
+from costboost.serve.logs import AuditLog, stamp
 from costboost.serve.page import POLICY, docs_page, start_page
 from costboost.serve.requests import Query
 from costboost.serve.scoring import Reply, Service
@@ -46,6 +49,7 @@ _QUEUE = 64
 # multiple of the largest one.
 _LIGHT, _BODIES = 64 * 1024, 4
 _JSON = "application/json"
+_ID = re.compile(rb"[!-~]{1,64}")  # of a request, as a client may name it
 # Open to all: they tell nothing about the model.
 _OPEN = frozenset({"/", "/health", "/ready"})
 _PATHS = frozenset({*_OPEN, "/decide", "/schema", "/metrics", "/docs", "/openapi.json"})
@@ -115,7 +119,7 @@ class Decided(BaseModel):
     unseen_categories: dict[str, list[str]] = {}
 
 
-def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
+def create_app(settings: Settings, load: Callable[[], Service]) -> Outermost:
     """Make the application."""
     current = Decider(settings, load)
     app = FastAPI(
@@ -125,7 +129,6 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         docs_url=None,
         redoc_url=None,
     )
-    app.state.current, app.state.reload = current, current.reload
 
     # Other methods of /decide are refused here; the outermost layer answers POST itself.
     app.add_api_route(
@@ -188,8 +191,7 @@ def create_app(settings: Settings, load: Callable[[], Service]) -> FastAPI:
         return _refusal(RequestError(error.status_code, str(error.detail), **headers))
 
     app.openapi = lambda: _openapi(app, settings, current.service)  # type: ignore[method-assign]
-    app.add_middleware(Outermost, current=current)
-    return app
+    return Outermost(app, current)
 
 
 def _json(content: Any, status: int = 200, media_type: str = _JSON, **headers: str) -> Response:
@@ -228,14 +230,27 @@ class Decider:
     def __init__(self, settings: Settings, load: Callable[[], Service]) -> None:
         self.settings = settings
         self.metrics = Metrics()
-        self.service = load()
+        self._load_file = load
+        self.service = self._load()
+        self._audit: AuditLog | None = None
+        if settings.audit is not None:
+            self._audit = AuditLog(settings.audit, settings.audit_bytes)
         self.metrics.loaded.set(self.service.loaded_at)
         self.is_draining = False
-        self._load, self._loading = load, asyncio.Lock()
+        self._loading = asyncio.Lock()
         self._of_thread = threading.local()
         self._threads = ThreadPoolExecutor(settings.threads, "decide", self._prepare_thread)
         self._free = threading.Semaphore(_QUEUE)
         self._held = 0  # bytes of bodies
+
+    def _load(self) -> Service:
+        service = self._load_file()
+        if self.settings.audit_rows and service.audit_clash:
+            raise ValueError(
+                f"The model has columns that are called as fields of the audit log: "
+                f"{', '.join(service.audit_clash)}. Leave --audit-rows out, or rename them."
+            )
+        return service
 
     def _prepare_thread(self) -> None:
         self._of_thread.unpack = Unpacker(self.settings.max_rows, self.settings.max_bytes)
@@ -301,6 +316,7 @@ class Decider:
     ) -> Response:
         service = self.service  # one model for the whole request
         wants_arrow = ARROW[0].encode() in headers.get(b"accept", b"")
+        name = request.scope["request_id"]
 
         def read() -> Query:
             if kind == _JSON:
@@ -314,11 +330,15 @@ class Decider:
         if kind == _JSON and len(body) <= _SMALL:
             query = read()
             if not query.explain and query.capacity is None:
-                return self._finish(service, query, wants_arrow, end)
-            return await self._in_thread(lambda: self._finish(service, query, wants_arrow, end))
-        return await self._in_thread(lambda: self._finish(service, read(), wants_arrow, end))
+                return self._finish(service, query, name, wants_arrow, end)
+            return await self._in_thread(
+                lambda: self._finish(service, query, name, wants_arrow, end)
+            )
+        return await self._in_thread(lambda: self._finish(service, read(), name, wants_arrow, end))
 
-    def _finish(self, service: Service, query: Query, wants_arrow: bool, end: float) -> Response:
+    def _finish(
+        self, service: Service, query: Query, name: str, wants_arrow: bool, end: float
+    ) -> Response:
         """Decide, count and write; in whatever thread this is."""
         try:
             passed = service.passed_on(query, self.settings.max_bytes)
@@ -326,6 +346,13 @@ class Decider:
         except (ValueError, TypeError) as error:  # rules of the model, of costs and of limits
             field = "capacity" if "'capacity'" in str(error) else None
             raise RequestError(422, str(error)[:1000], field) from None
+        if self._audit is not None:
+            try:
+                rows = self.settings.audit_rows
+                self._audit.write(service.audit_lines(answer, query, name, rows))
+            except OSError as error:  # no decision without its line
+                log.error("The audit log cannot be written: %s", error)
+                raise RequestError(503, "The audit log cannot be written.") from None
         self.metrics.answer(answer, service)
         if wants_arrow:
             return Response(service.as_arrow(answer, passed), media_type=ARROW[0])
@@ -372,21 +399,24 @@ class Outermost:
             return
         begin = time.perf_counter()
         path = scope["path"] if scope["path"] in _PATHS else "other"
-        status = 0
+        headers, status = dict(scope["headers"]), 0
+        given = headers.get(b"x-request-id", b"")
+        name = given.decode() if _ID.fullmatch(given) else secrets.token_hex(8)
+        scope["request_id"] = name
 
         async def counted(message: Any) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                headers = [*message.get("headers", ()), *_HEADERS]
+                more = [*message.get("headers", ()), *_HEADERS, (b"x-request-id", name.encode())]
                 if self.current.is_draining:
-                    headers.append((b"connection", b"close"))
-                message = {**message, "headers": headers}
+                    more.append((b"connection", b"close"))
+                message = {**message, "headers": more}
             await send(message)
 
         try:
             try:
-                self._check(scope)
+                self._check(scope["path"], headers)
                 is_asked = path == "/decide" and scope["method"] == "POST"
                 asked = self.current.decide(Request(scope, receive)) if is_asked else None
                 answer: Any = self.app if asked is None else await asked
@@ -394,16 +424,28 @@ class Outermost:
                 answer = _refusal(error)
             await answer(scope, receive, counted)
         except Exception:
-            log.exception("A request to %s failed.", path)
+            log.exception("Request %s to %s failed.", name, path, extra={"request": name})
             if not status:
                 failed = _refusal(RequestError(500, "The service failed; its log says why."))
                 await failed(scope, receive, counted)
         finally:
-            self.current.metrics.request(path, status or 499, time.perf_counter() - begin)
+            seconds = time.perf_counter() - begin
+            self.current.metrics.request(path, status or 499, seconds)
+            if self.current.settings.access_log:
+                self._write(name, scope["method"], path, status or 499, seconds)
 
-    def _check(self, scope: Any) -> None:
+    def _write(self, name: str, method: str, path: str, status: int, seconds: float) -> None:
+        """A line of the access log."""
+        now, took = stamp(time.time()), round(1e3 * seconds, 3)
+        if self.current.settings.log_json:
+            line = {"time": now, "request": name, "method": method, "path": path, "status": status}
+            text = to_json({**line, "milliseconds": took}).decode()
+        else:
+            text = f"{now} {name} {method} {path} {status} {took} ms"
+        print(text, flush=True)
+
+    def _check(self, path: str, headers: dict[bytes, bytes]) -> None:
         """Refuse foreign host names and wrong tokens."""
-        headers = dict(scope["headers"])
         if b"content-length" in headers and b"transfer-encoding" in headers:
             # A proxy may read the one and this service the other, and disagree where it ends.
             message = "A request has a Content-Length or a Transfer-Encoding, not both."
@@ -416,7 +458,7 @@ class Outermost:
                     421, "The service does not answer under this host name. Start it with "
                     "--allow-host NAME to allow one.", "Host",
                 )  # fmt: skip
-        if self._token is not None and scope["path"] not in _OPEN:
+        if self._token is not None and path not in _OPEN:
             kind, _, value = headers.get(b"authorization", b"").partition(b" ")
             if not hmac.compare_digest(kind.lower() + b" " + value.strip(), self._token):
                 message = "Send the bearer token: Authorization: Bearer TOKEN."

@@ -8,6 +8,7 @@ import math
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,11 @@ from costboost.costs import Expression, scenarios
 from costboost.costs.expressions import ExpressionError
 from costboost.costs.forms import Reader, varies
 from costboost.decisions import allocate
-from costboost.decisions.explain import cheapest_other
+from costboost.decisions.arrays import cheapest_other
+from costboost.serve.logs import stamp
 from costboost.serve.requests import LARGEST, PASSED, Query, Requests
 from costboost.serve.unpacking import RequestError
+from costboost.trees import load_kernel
 
 # Rows that are decided between two looks at the clock.
 _ROWS = 4096
@@ -45,7 +48,7 @@ class Reply:
     parts: Floats | None = None  # of the base and the saving, a column per feature
     limits: list[dict[str, Any]] | None = None
 
-    @property
+    @cached_property
     def taken(self) -> Floats | None:
         """Expected cost of the decision of each row."""
         if self.expected is None:
@@ -71,6 +74,8 @@ class Service:
         self.classes: AnyArray = model.classes_
         self.decisions: AnyArray = model.decisions_
         self.loaded_at = time.time()
+        self._number_names = [f"probability_{label}" for label in self.classes.tolist()]
+        self._number_names += [f"expected_cost_{label}" for label in self.decisions.tolist()]
         matrix = getattr(model, "cost_matrix_", None)
         scale = 0.0 if matrix is None else float(np.abs(np.asarray(matrix, dtype=float)).max())
         self.largest_usual_cost = 1e6 * (scale if 0 < scale < LARGEST else 1e6)
@@ -85,12 +90,13 @@ class Service:
             self._cells = np.vectorize(
                 lambda cell: Expression(cell) if isinstance(cell, str) else cell, otypes=[object]
             )(cells)
-        # One row, so that the first request finds everything loaded. It is made up and may break
-        # a rule of the costs.
+        # One row, so that the first request finds everything loaded and compiled. It is made up and
+        # may break a rule of the costs.
+        load_kernel()
         row: dict[Any, Any] = {name: [1.0] for name in self.requests.required.values()}
         for column in self.columns.used:
-            usual = {"category": list(column.categories[:1]), "date": ["2026-01-01"]}
-            row[column.name] = usual.get(column.kind, [1.0])
+            if column.kind in ("category", "date"):
+                row[column.name] = [next(iter(column.categories), "2026-01-01")]
         with suppress(ValueError, RequestError):
             self.answer(Query(row, 1))
 
@@ -289,6 +295,27 @@ class Service:
         if unseen:
             content["unseen_categories"] = unseen
         return b'{"rows":[' + b",".join(rows) + b"]," + to_json(content, inf_nan_mode="null")[1:]
+
+    @property
+    def audit_clash(self) -> list[str]:
+        """Columns of the model that the lines of an audit log would hide."""
+        return sorted({"time", "request", "model", "decision"} & set(self.requests.required))
+
+    def audit_lines(self, answer: Reply, query: Query, request: str, with_rows: bool) -> bytes:
+        """A line of JSON per decision, in the words of ``costboost predict``."""
+        head = {"time": stamp(time.time()), "request": request, "model": self.fingerprint}
+        given = query.rows.items() if with_rows else ()
+        # A column that is only passed on may have such a name; see `audit_clash` for the others.
+        cells = {str(name): _listed(values) for name, values in given if name not in head}
+        names = [*cells, "decision"]
+        columns = [*cells.values(), self.decisions[answer.codes].tolist()]
+        if answer.proba is not None:
+            names += self._number_names
+            columns += np.column_stack((answer.proba, answer.expected)).T.tolist()  # type: ignore[arg-type]
+        begin = to_json(head)[:-1] + b","
+        lines = [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        texts = [to_json(line, inf_nan_mode="null", fallback=str)[1:] for line in lines]
+        return b"".join([begin + text + b"\n" for text in texts])
 
     def as_arrow(self, answer: Reply, passed: dict[str, Any]) -> bytes:
         """The answer as an Arrow stream, a column per number."""

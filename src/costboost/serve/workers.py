@@ -16,8 +16,8 @@ import socket
 import tempfile
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import FrameType
@@ -28,6 +28,7 @@ import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from costboost.serve import Settings
+from costboost.serve.logs import write_log
 
 if TYPE_CHECKING:
     from costboost.serve.scoring import Service
@@ -37,10 +38,10 @@ log = logging.getLogger("costboost.serve")
 _HANGUP = getattr(signal, "SIGHUP", None)
 _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 _HEAD_SECONDS = 10.0
+_LAST_SECONDS = 0.5  # for connections whose first request is on its way when listening ends
 # Connections that may wait to be accepted, and that are accepted in one turn of the loop; a few
 # turns pass until one that is too many is closed.
 _BACKLOG, _AT_ONCE = 1024, 32
-_LINES = 10  # of one kind, each minute
 
 
 def _most_connections() -> int:
@@ -93,31 +94,6 @@ class BoundedProtocol(H11Protocol):
         self.timeout_keep_alive_task = self.loop.call_at(self._head_by, end)
 
 
-class Sparse(logging.Filter):
-    """A few lines a minute of each kind, whatever clients do."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._minute, self._lines = 0, Counter[tuple[str, int]]()
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Whether to write a line; one kind comes from one place in the code."""
-        minute = int(record.created // 60)
-        if minute != self._minute:
-            self._minute, self._lines = minute, Counter()
-        place = record.pathname, record.lineno
-        self._lines[place] += 1
-        if self._lines[place] == _LINES:
-            record.msg = f"{record.msg} (Further lines like this are left out for a minute.)"
-        return self._lines[place] <= _LINES
-
-
-def _write_log() -> None:
-    logging.basicConfig(level=logging.INFO, format="%(levelname)s %(message)s")
-    for handler in logging.getLogger().handlers:
-        handler.addFilter(Sparse())
-
-
 class DrainingServer(uvicorn.Server):
     """A server that announces its end before it stops listening, and reloads on SIGHUP."""
 
@@ -138,7 +114,7 @@ class DrainingServer(uvicorn.Server):
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain; a second signal ends the drain, a third one ends everything."""
         if self._leave_at is None:
-            self._app.state.current.is_draining = True
+            self._app.current.is_draining = True
             self._leave_at = time.monotonic() + self._drain
         elif not self.should_exit:
             self.should_exit = True
@@ -161,8 +137,31 @@ class DrainingServer(uvicorn.Server):
         if self._missed:
             self._reload()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take the connections that the kernel has made already, and answer them; then end."""
+        loop = asyncio.get_running_loop()
+        waiting: list[socket.socket] = []
+        for listener in sockets or ():
+            listener.setblocking(False)
+            with suppress(BlockingIOError):
+                while True:
+                    waiting.append(listener.accept()[0])
+        # Closed at once: a connection that is made in between is lost.
+        for server in self.servers:
+            server.close()
+
+        def protocol() -> asyncio.Protocol:
+            return BoundedProtocol(self.config, self.server_state, self.lifespan.state, loop)
+
+        for connection in waiting:
+            await loop.connect_accepted_socket(protocol, connection)
+        end = loop.time() + _LAST_SECONDS
+        while self.server_state.connections and loop.time() < end and not self.force_exit:
+            await asyncio.sleep(0.02)
+        await super().shutdown(sockets)
+
     def _reload(self) -> None:
-        task = asyncio.get_running_loop().create_task(self._app.state.reload())
+        task = asyncio.get_running_loop().create_task(self._app.current.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
 
@@ -241,7 +240,7 @@ def _serve(settings: Settings, listener: socket.socket, folder: Path) -> None:
 
 def _worker(settings: Settings, listener: socket.socket, folder: Path) -> None:
     """One of several processes."""
-    _write_log()
+    write_log(settings.log_json)
     supervisor = multiprocessing.parent_process()
     assert supervisor is not None
 
@@ -303,7 +302,7 @@ def _supervise(settings: Settings, listener: socket.socket, folder: Path) -> int
 
 def run(settings: Settings, listener: socket.socket | None = None) -> int:
     """Serve a model until a signal ends it."""
-    _write_log()
+    write_log(settings.log_json)
     own = listen(settings) if listener is None else listener
     with tempfile.TemporaryDirectory(prefix="costboost-") as name:
         if settings.workers > 1:

@@ -1,0 +1,117 @@
+"""What an algorithm says about itself: its card, and its references as BibTeX."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import unicodedata
+from dataclasses import dataclass
+from typing import TypeVar
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The card of an algorithm, its class attribute ``_recipe``.
+
+    Attributes
+    ----------
+    idea : str
+        What is special about it, in a line.
+    source : str
+        Authors and year.
+    link : str
+        Whether theory ties its scores to probabilities: ``"yes"``, ``"no"``, or on what it depends.
+    parent : str or None
+        The cost-blind algorithm that it is when every mistake costs 1.
+    """
+
+    idea: str
+    source: str
+    link: str = "no"
+    parent: str | None = None
+
+
+REGISTERED: dict[str, type] = {}
+
+_Class = TypeVar("_Class", bound=type)
+
+
+def register_algorithm(algorithm: _Class) -> _Class:
+    """Let model files hold an algorithm of your own: a class decorator.
+
+    A file names the class and holds no code. `costboost.load` finds it if the module that defines
+    it was imported before.
+
+    Parameters
+    ----------
+    algorithm : type
+        A subclass of `BoostingClassifier`, with a name that no class of costboost has.
+
+    Returns
+    -------
+    type
+        The same class.
+    """
+    REGISTERED[algorithm.__name__] = algorithm
+    return algorithm
+
+
+# Authors, "title", journal 1(2), year, pages, doi; a conference is named without the comma.
+_REFERENCE = re.compile(
+    r'(?P<author>[^";]+), "(?P<title>[^"]+)", (?P<place>[^;]+?)'
+    r"(?: (?P<volume>\d+)(?:\((?P<number>\d+)\))?)?(?P<comma>,?) (?P<year>\d{4})"
+    r"(?:, (?P<pages>\d+-\d+))?(?:, doi:(?P<doi>[^\s;]+[^\s;.]))?(?=[.;]| \()"
+)
+
+
+def bibtex(algorithm: type) -> str:
+    """The references of an algorithm, as they stand in its docstring, for LaTeX.
+
+    Parameters
+    ----------
+    algorithm : type
+        A class with a section "References" in its docstring.
+
+    Returns
+    -------
+    str
+        An entry of BibTeX for each reference; its key is the first author and the year.
+
+    Examples
+    --------
+    >>> from costboost import CSB0Classifier
+    >>> print(bibtex(CSB0Classifier))
+    @inproceedings{ting2000,
+      author = {K. M. Ting},
+      title = {{A comparative study of cost-sensitive boosting algorithms}},
+      booktitle = {ICML},
+      year = {2000},
+    }
+    """
+    text = " ".join((inspect.getdoc(algorithm) or "").partition("References\n---")[2].split())
+    entries = []
+    for found in _REFERENCE.finditer(text.lstrip("- ").partition(" Examples ---")[0]):
+        field = found.groupdict()
+        kind, place = ("article", "journal") if field["comma"] else ("inproceedings", "booktitle")
+        school = field["place"].removeprefix("PhD thesis, ")
+        if school != field["place"]:
+            kind, place = "phdthesis", "school"
+        authors = re.split(r", | and ", field["author"].strip())
+        values = {
+            "author": " and ".join(authors),
+            "title": f"{{{field['title']}}}",
+            place: school,
+            **{name: field[name] for name in ("volume", "number", "year", "doi") if field[name]},
+        }
+        if field["pages"]:
+            values["pages"] = field["pages"].replace("-", "--")
+        name = unicodedata.normalize("NFKD", authors[0].split()[-1]).encode("ascii", "ignore")
+        lines = [f"  {name} = {{{value}}}," for name, value in values.items()]
+        key = f"{name.decode().lower()}{field['year']}"
+        entries.append("\n".join([f"@{kind}{{{key},", *lines, "}"]))
+    if not entries:
+        raise ValueError(
+            f"{algorithm.__name__} has no references to cite. Write a section 'References' in "
+            'its docstring: authors, "title", journal volume(number), year, doi:...'
+        )
+    return "\n\n".join(entries)
