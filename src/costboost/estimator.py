@@ -115,24 +115,6 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
     columns: Any = None
     columns_: Columns
 
-    def __getstate__(self) -> dict[str, Any]:
-        # skops writes JSON, whose keys are texts: {("yes", "no"): 5} becomes pairs.
-        state, made = dict(super().__getstate__()), {}
-        for name in ("cost_matrix", "_fitted_costs"):
-            costs = state.get(name)
-            if isinstance(costs, dict) and not all(isinstance(key, str) for key in costs):
-                pairs = ["pairs", *map(list, costs.items())]
-                state[name] = made.setdefault(id(costs), pairs)  # one object stays one
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        made: dict[int, Any] = {}
-        for name in ("cost_matrix", "_fitted_costs"):
-            pairs = state.get(name)
-            if isinstance(pairs, list) and pairs[:1] == ["pairs"]:
-                state = {**state, name: made.setdefault(id(pairs), dict(pairs[1:]))}
-        super().__setstate__(state)
-
     # -- rows of a fit --------------------------------------------------------------------------
 
     def _read_training(

@@ -222,8 +222,7 @@ class Encoder:
             engine, trees = getattr(value, "engine", "lightgbm"), value.trees
             about = {"engine": engine, "trees": len(trees.roots), "scores": trees.n_scores}
             self.boosters.append(about)
-        is_own = isinstance(value, CostSensitiveClassifier)  # its state is meant for skops
-        state = vars(value) if is_own else value.__getstate__()
+        state = value.__getstate__()
         fields = {}
         for key, item in sorted((state or {}).items()):
             # What was only remembered must not change the bytes of the file.
