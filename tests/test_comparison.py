@@ -18,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils import Bunch
 
 import costboost as cb
 from costboost import comparison
@@ -114,7 +115,7 @@ def test_one_data_set_row_by_row() -> None:
     assert set(found.verdicts()) == set(found.methods)
     assert all(one.savings < 1 for one in found.standings())
     found.plot("cost", Figure().subplots())
-    again = compare(FAST, (X, y), splits=ShuffleSplit(3, random_state=0), progress=False)
+    again = compare(FAST, Bunch(data=X, target=y), splits=ShuffleSplit(3), progress=False)
     with pytest.raises(ValueError, match="Use folds"):
         again.standings()
 
@@ -203,6 +204,12 @@ def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkey
             compare(FAST, data, **{**options, **changed})
     with pytest.raises(TableError, match="question: method differ"):
         compare({**FAST, "naive": GaussianNB(var_smoothing=1)}, data, **options)
+
+
+def test_an_iterator_of_splits_serves_every_table() -> None:
+    pairs = (pair for pair in [(np.arange(60), np.arange(60, 90))])
+    found = compare(FAST, {"a": rows(n=90), "b": rows(n=90, seed=1)}, splits=pairs, progress=False)
+    assert len(found.rows) == 4
 
 
 def test_processes_give_the_same_rows() -> None:
