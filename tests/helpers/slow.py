@@ -69,10 +69,6 @@ SLOW = frozenset(
 TRUST = frozenset(
     {
         "cli/test_page.py::test_the_page_is_right",
-        "files/test_hostile.py::test_large_files_end_in_time[frames]",
-        "files/test_hostile.py::test_large_files_end_in_time[lists]",
-        "files/test_hostile.py::test_large_files_end_in_time[mappings]",
-        "files/test_hostile.py::test_large_files_end_in_time[objects]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-negative]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-positive]",
         "losses/test_registry.py::test_a_loss_of_a_notebook_travels_to_other_processes",
