@@ -18,6 +18,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils import Bunch
 
 import costboost as cb
 from costboost import comparison
@@ -114,7 +115,7 @@ def test_one_data_set_row_by_row() -> None:
     assert set(found.verdicts()) == set(found.methods)
     assert all(one.savings < 1 for one in found.standings())
     found.plot("cost", Figure().subplots())
-    again = compare(FAST, (X, y), splits=ShuffleSplit(3, random_state=0), progress=False)
+    again = compare(FAST, Bunch(data=X, target=y), splits=ShuffleSplit(3), progress=False)
     with pytest.raises(ValueError, match="Use folds"):
         again.standings()
 
@@ -205,6 +206,12 @@ def test_a_killed_comparison_goes_on_and_more_methods_are_added(tmp_path, monkey
         compare({**FAST, "naive": GaussianNB(var_smoothing=1)}, data, **options)
 
 
+def test_an_iterator_of_splits_serves_every_table() -> None:
+    pairs = (pair for pair in [(np.arange(60), np.arange(60, 90))])
+    found = compare(FAST, {"a": rows(n=90), "b": rows(n=90, seed=1)}, splits=pairs, progress=False)
+    assert len(found.rows) == 4
+
+
 def test_processes_give_the_same_rows() -> None:
     one, two = (
         compare(FAST, rows(n=90), costs=COSTS, splits=2, n_jobs=n, progress=False).scores()
@@ -249,8 +256,8 @@ def test_five_outsiders_on_a_file_in_under_ten_lines(tmp_path, monkeypatch, caps
     """The example of the module, as a newcomer runs it."""
     code = inspect.cleandoc(comparison.__doc__).split("::\n\n", 1)[1]
     assert len(code.strip().splitlines()) < 10
-    X, y = blobs(n=200)
-    frame = X.assign(churned=np.where(y == "c", "yes", "no"), value=np.linspace(10, 90, 200))
+    X, y = blobs(n=80)
+    frame = X.assign(churned=np.where(y == "c", "yes", "no"), value=np.linspace(10, 90, 80))
     frame.to_csv(tmp_path / "customers.csv", index=False)
     monkeypatch.chdir(tmp_path)
     exec(textwrap.dedent(code), {})

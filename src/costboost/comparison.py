@@ -171,7 +171,8 @@ def compare(
         that has no scikit-learn interface.
     data : (X, y), (X, y, costs), frame, data set, or mapping of str to any of these
         The rows. A frame needs ``target``; a data set has attributes ``X`` and ``y``, and may have
-        ``costs`` or ``cost_matrix``, as those of `costboost.datasets`.
+        ``costs`` or ``cost_matrix``, as those of `costboost.datasets`; those of scikit-learn
+        (``data``, ``target``) will do.
     target : str, optional
         Column of the truth, if the data are frames.
     costs : array, frame, mapping, callable or None
@@ -227,6 +228,7 @@ def compare(
     ['rank', 'savings', 'score', 'mean_cost', 'fit_seconds']
     """
     methods = _named(estimators)
+    splits = list(splits) if isinstance(splits, Iterator) else splits  # for more than one table
     told = (target, costs, costs_known, splits, sample_weight, groups, columns, random_state)
     named = _by_name(data, sample_weight, groups)
     tables = {name: _read(name, one, *told) for name, one in named.items()}
@@ -237,7 +239,7 @@ def compare(
     for key in product(tables, splits_of(tables), map(float, train_sizes), methods):
         if key[1] in tables[key[0]].pairs:
             task = (tables[key[0]], *key[1:3], methods[key[3]], staged, random_state)
-            found[key] = kept.get(key, _about(*task))
+            found[key] = kept.get(key, _about(*task)) if kept.path is not None else None
             if found[key] is None:
                 tasks[key] = task
     run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
@@ -249,8 +251,9 @@ def compare(
             if "error" in row:
                 failures.setdefault(key[3], row["error"])
             else:
-                kept.put(key, _about(*tasks[key]), row)
                 found[key] = row
+                if kept.path is not None:
+                    kept.put(key, _about(*tasks[key]), row)
     done = {key: row for key, row in found.items() if row is not None}
     return Comparison(tables, list(methods), done, failures, dict(metrics or {}))
 
@@ -331,7 +334,7 @@ def _named(estimators: Any) -> dict[str, Any]:
 
 
 def _by_name(data: Any, *of_one: Any) -> dict[str, Any]:
-    if not isinstance(data, Mapping) or hasattr(data, "X") or is_frame(data):
+    if not isinstance(data, Mapping) or hasattr(data, "target") or is_frame(data):
         return {str(getattr(data, "name", "data")): data}
     if any(one is not None for one in of_one):
         raise ValueError(
@@ -354,6 +357,8 @@ def _read(
             )
         y = np.asarray(data[target])
         X = data.drop(columns=[target]) if hasattr(data, "iloc") else data.drop(target)
+    elif hasattr(data, "target"):  # of scikit-learn
+        X, y = data.data, data.target
     elif hasattr(data, "X") and hasattr(data, "y"):
         X, y = data.X, data.y
         own = getattr(data, "costs", None)
@@ -815,7 +820,8 @@ class Comparison:
                 "lost": (gap < -TIE).sum(), "difference": gap.mean(),
                 "better": (sure & (gap > 0)).sum(), "worse": (sure & (gap < 0)).sum(), "p": p,
             }  # fmt: skip
-        frame = as_frame(lines, OWNER).T.infer_objects()
+        counts = dict.fromkeys(("won", "tied", "lost", "better", "worse"), int)
+        frame = as_frame(lines, OWNER).T.astype(counts if lines else {})
         return frame.assign(p_holm=holm(frame["p"])) if lines else frame
 
     def standings(self) -> list[Standing]:
@@ -908,8 +914,9 @@ class Comparison:
     def _by_round(self) -> dict[str, tuple[Any, Any]]:
         """Mean cost after each round, over all splits; a method that stopped keeps its last."""
         found: dict[str, list[Floats]] = {}
+        largest = max(row["train_size"] for row in self.rows)
         for row in self.rows:
-            if row.get("by_round"):
+            if row.get("by_round") and row["train_size"] == largest:
                 found.setdefault(row["method"], []).append(np.array(row["by_round"]))
         if not found:
             raise ValueError("There are no costs by round. Call compare(..., staged=True).")
