@@ -99,12 +99,11 @@ class JointTree(PairLearner):
                 child = self._found(*part, S, W)
                 heapq.heappush(waiting, (-child[0], len(table), child))
                 table.append(())
-        columns: Any = [np.array(column) for column in zip(*table, strict=True)]
         width = max([self._k, *self._n_codes])
         known = np.array(subsets, dtype=bool).reshape(-1, width)
-        return Fitted(
-            JointRule(*columns, subsets=known, n_features=len(self._edges), k=self._k), outputs
-        )
+        columns: list[Any] = [np.array(column) for column in zip(*table, strict=True)]
+        rule = JointRule(*columns, *(known, len(self._edges), self._k))
+        return Fitted(rule, outputs)
 
     def _found(
         self, rows: Ints, classes: Ints, S: Floats, W: Floats
