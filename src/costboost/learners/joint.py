@@ -101,9 +101,9 @@ class JointTree(PairLearner):
                 table.append(())
         width = max([self._k, *self._n_codes])
         known = np.array(subsets, dtype=bool).reshape(-1, width)
-        columns: list[Any] = [np.array(column) for column in zip(*table, strict=True)]
-        rule = JointRule(*columns, *(known, len(self._edges), self._k))
-        return Fitted(rule, outputs)
+        columns = [np.array(column) for column in zip(*table, strict=True)]
+        parts_of_rule: list[Any] = [*columns, known, len(self._edges), self._k]
+        return Fitted(JointRule(*parts_of_rule), outputs)
 
     def _found(
         self, rows: Ints, classes: Ints, S: Floats, W: Floats
