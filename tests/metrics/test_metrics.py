@@ -363,7 +363,7 @@ class TestScorer:
         assert (scores < 0).all()
         with pytest.raises(ValueError, match="need a pandas index"):
             scorer(tree, X[some], y[some])
-        with pytest.raises(ValueError, match="no costs for 2 of the rows"):
+        with pytest.raises(ValueError, match="index has other or repeated labels"):
             scorer(tree, frame.iloc[:2].set_axis(["a", "b"]), y[:2])
 
     def test_labels(self):
