@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from costboost.cli.failure import FOUND
+from costboost.cli.failure import FOUND, collected_warnings
 from costboost.cli.options import (
     AS_JSON,
     DELIMITER,
@@ -199,8 +199,9 @@ def check(asked: ProblemOptions, as_json: bool = AS_JSON) -> None:
     from costboost.costs.forms import columns_of
 
     problem = asked.read()
-    notes = [*problem.notes, *leaks(problem)]
-    n, costs = len(problem.rows), str(problem.costs("costboost data check").summary)
+    with collected_warnings() as remarks:
+        costs = str(problem.costs("costboost data check").summary)
+    notes, n = [*problem.notes, *leaks(problem), *remarks], len(problem.rows)
     labels, counts = np.unique(problem.rows.y, return_counts=True)
     classes = dict(zip(map(str, labels), counts.tolist(), strict=True))
     if as_json:

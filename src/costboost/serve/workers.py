@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import multiprocessing
 import os
 import shutil
@@ -38,7 +39,6 @@ log = logging.getLogger("costboost.serve")
 _HANGUP = getattr(signal, "SIGHUP", None)
 _STARTUP_FAILED = 3  # the exit status of a worker that cannot start
 _HEAD_SECONDS = 10.0
-_LAST_SECONDS = 0.5  # for connections whose first request is on its way when listening ends
 # Connections that may wait to be accepted, and that are accepted in one turn of the loop; a few
 # turns pass until one that is too many is closed.
 _BACKLOG, _AT_ONCE = 1024, 32
@@ -108,14 +108,14 @@ class DrainingServer(uvicorn.Server):
         self._missed = missed
         self._app = app
         self._drain = drain
-        self._leave_at: float | None = None
+        self._drain_began = math.inf
         self._reloads: set[asyncio.Task[bool]] = set()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Begin to drain; a second signal ends the drain, a third one ends everything."""
-        if self._leave_at is None:
+        if self._drain_began == math.inf:
             self._app.current.is_draining = True
-            self._leave_at = time.monotonic() + self._drain
+            self._drain_began = time.monotonic()
         elif not self.should_exit:
             self.should_exit = True
         else:
@@ -123,7 +123,7 @@ class DrainingServer(uvicorn.Server):
 
     async def on_tick(self, counter: int) -> bool:
         """Stop when the drain is over; called ten times a second."""
-        if self._leave_at is not None and time.monotonic() >= self._leave_at:
+        if time.monotonic() >= self._drain_began + self._drain:
             self.should_exit = True
         return await super().on_tick(counter)
 
@@ -142,11 +142,10 @@ class DrainingServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         waiting: list[socket.socket] = []
         for listener in sockets or ():
-            listener.setblocking(False)
+            listener.listen(0)  # hardly another one from here on
             with suppress(BlockingIOError):
                 while True:
                     waiting.append(listener.accept()[0])
-        # Closed at once: a connection that is made in between is lost.
         for server in self.servers:
             server.close()
 
@@ -155,9 +154,11 @@ class DrainingServer(uvicorn.Server):
 
         for connection in waiting:
             await loop.connect_accepted_socket(protocol, connection)
-        end = loop.time() + _LAST_SECONDS
-        while self.server_state.connections and loop.time() < end and not self.force_exit:
-            await asyncio.sleep(0.02)
+        every: set[Any] = self.server_state.connections
+        while not self.force_exit and any(
+            one.cycle is None and one._waits_since >= self._drain_began for one in every
+        ):
+            await asyncio.sleep(0.02)  # its first request is on its way, or its time ends
         await super().shutdown(sockets)
 
     def _reload(self) -> None:
