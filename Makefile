@@ -27,6 +27,10 @@ help: ## List the targets
 
 run: $(VENV)/.installed ## Install the package and run the demo
 	$(BIN)/costboost demo --force
+	@printf '\nNow with a file of yours (here: one that the first line writes):\n'
+	@printf '  %s\n' '$(BIN)/costboost data example -o payments.csv' \
+	  "$(BIN)/costboost fit payments.csv --target fraud --positive yes --cost 'fn=amount+15' --cost fp=5 --save-test held_out.csv -o fraud.costboost" \
+	  '$(BIN)/costboost report fraud.costboost held_out.csv -o report.html'
 
 test: $(VENV)/.installed-dev ## Run the tests and the examples in the docstrings
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -q $(ARGS)
@@ -118,7 +122,7 @@ endef
 
 $(VENV)/.installed: pyproject.toml
 	$(call make_venv,$(VENV))
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[data,report]'
 	@touch $@
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt

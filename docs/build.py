@@ -19,12 +19,15 @@ PAGES = Path(__file__).resolve().parent / "_pages"
 NAMES = (
     "algorithms",
     "choosing",
-    "money",
+    "gain",
+    "effort",
     "losses",
     "scale",
     "papers",
     "promises",
+    "works_with",
     "gallery",
+    "notebook",
     "outputs",
 )
 

@@ -67,7 +67,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("data", choices=list(TITLES), nargs="?", default="bankmarketing")
     parser.add_argument("-o", "--output", type=Path, default=Path("report.html"))
-    parser.add_argument("--rounds", type=int, default=300, help="number of boosting rounds")
+    parser.add_argument("--rounds", type=int, default=100, help="number of boosting rounds")
     arguments = parser.parse_args()
 
     data = load(arguments.data)
@@ -94,7 +94,7 @@ def main() -> None:
     for rule in report.headline.rules:
         print(f"{rule.name:60} costs {rule.cost.value:12,.0f}")
     page = model.report(X_test, y_test, costs=costs_test, path=arguments.output, **options)
-    print(f"{page}: {page.stat().st_size / 1e6:.1f} MB")
+    print(f"written: {page}")
 
 
 if __name__ == "__main__":

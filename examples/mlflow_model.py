@@ -2,7 +2,7 @@
 
     python examples/mlflow_model.py
 
-Needs ``pip install 'costboost[data,mlflow]'``. The model file is the data of the MLflow model and
+Needs the extras ``data`` and ``mlflow``. The model file is the data of the MLflow model and
 ``costboost.files.mlflow_model`` its loader, so MLflow unpickles nothing.
 """
 

@@ -2,7 +2,7 @@
 
     python examples/onnx_model.py
 
-Needs ``pip install 'costboost[data,onnx]'``.
+Needs the extras ``data`` and ``onnx``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Both libraries take a custom objective. `costboost.gbm.objective` makes one of every loss of the
 library, with costs of single rows; `cost_metric` watches the money on validation rows; `decide`
-turns raw scores into decisions. Needs XGBoost: ``pip install "costboost[gbm]"``.
+turns raw scores into decisions. Needs the extra ``gbm``.
 """
 
 from __future__ import annotations

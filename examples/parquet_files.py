@@ -3,7 +3,7 @@
     python examples/parquet_files.py
 
 Rows are read in batches, and bins are kept on disk. The costs name columns of the files. Needs
-XGBoost and pyarrow: ``pip install "costboost[all]"``.
+the extras ``data`` and ``gbm``.
 """
 
 from __future__ import annotations

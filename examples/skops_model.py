@@ -2,7 +2,7 @@
 
     python examples/skops_model.py
 
-Needs ``pip install 'costboost[files]'``. The scikit-learn parts are stored by skops. The types of
+Needs the extra ``files``. The scikit-learn parts are stored by skops. The types of
 common estimators are known. For others the error lists the types, and whoever loads the file
 decides whether to trust them.
 """

@@ -295,6 +295,25 @@ def test_rows_without_a_price_do_not_break_the_folds():
         assert np.isfinite(model.predict_proba(X)).all()
 
 
+@pytest.mark.parametrize("make", [quick, MODELS["MinCost"], MODELS["AdaC2"]])
+def test_messages_name_the_cell(make):
+    X, y, _ = churners(60)
+    X = X[["a", "b"]]
+    infinite, text = X.copy(), np.array(X, dtype=object)
+    infinite.loc[5, "b"], text[3, 0] = np.inf, "abc"
+    model = make().fit(X, y)
+    for call in (lambda: make().fit(infinite, y), lambda: model.predict(infinite)):
+        with pytest.raises(ValueError, match=r"infinity.*in column 'b' on row 5\."):
+            call()
+    with pytest.raises(ValueError, match=r"'abc'\. The first is in column 0 on row 3\."):
+        make().fit(text, y)
+    for weights in (["abc"] * 60, [10**400] * 60):
+        with pytest.raises(ValueError, match=r"'sample_weight' parameter of \w+ must hold numbers"):
+            make().fit(X, y, sample_weight=weights)
+    with pytest.raises(ValueError, match=r"positive class \[1\], which is not among"):
+        make({"fn": 1, "fp": 1, "positive": [1]}).fit(X, y)
+
+
 # -- a frame of fn and fp
 
 

@@ -82,7 +82,7 @@ def test_a_search_goes_on_and_refuses_another_question(tmp_path) -> None:
     cb.tuned(start, n_trials=2, cv=2, study=path).fit(X, y)
     found = cb.tuned(start, n_trials=4, cv=2, study=path).fit(X, y)
     assert (found.best_params_, found.best_cost_) == (whole.best_params_, whole.best_cost_)
-    with pytest.raises(TableError, match="another question: rows"):
+    with pytest.raises(TableError, match="another question: rows differ"):
         cb.tuned(start, cv=2, study=path).fit(X + 1, y)
 
 

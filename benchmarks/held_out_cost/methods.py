@@ -225,8 +225,6 @@ TWO = ("per row", "hidden", "binary")
 AUTOGLUON = "AutoGluon + Bayes"
 FAST, HIGH = "CostBoost, effort=fast", "CostBoost, effort=high"
 OURS = (FLAGSHIP, FAST, HIGH)  # that are held against AutoGluon
-# The other methods of costboost, which none of them should need.
-FAMILY = ("MinCost", "AdaMEC", "AdaC2", "AsyBL", "CSLogitBoost", "Lp-CSB", "MCBoost GLL")
 # In the order in which they are worth their time.
 RIVALS = (
     Method(AUTOGLUON, blind("autogluon", lambda seed: AutoGluon()), needs="autogluon.tabular"),

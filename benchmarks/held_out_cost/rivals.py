@@ -164,7 +164,7 @@ class AutoGluon:
         return len(self.predictor_.model_names())
 
     def predict_proba(self, X: pd.DataFrame) -> np.ndarray:
-        if X is not self.seen_:
+        if self.seen_ is None or not X.equals(self.seen_):
             start = time.process_time()
             found = self.predictor_.predict_proba(X, as_pandas=True, as_multiclass=True)
             found = found.reindex(columns=range(self.k), fill_value=0.0)

@@ -1,68 +1,21 @@
-"""Write what follows from the recipes: tables of the README, lists of public names.
+"""Write the lists of public names that follow from the recipes.
 
     python docs/build.py algorithms
 
-Every recipe declares its row of the table in its card (``_recipe``). The tables stand in README.md
-between ``<!-- algorithms: ... -->`` and ``<!-- end -->``; the order is that of the papers' years.
-The stub tells type checkers which classes `costboost.algorithms` finds in its modules.
+The stub tells type checkers which classes `costboost.algorithms` finds in its modules. The table of
+all classes is on the page that docs/_pages/choosing.py writes.
 """
 
 from __future__ import annotations
 
-import inspect
 import re
 from pathlib import Path
-from typing import Any
 
 import costboost
-from costboost.boosting.classifiers import BinaryBoostingClassifier, BoostingClassifier
 
 ROOT = Path(__file__).parents[2]
-README = ROOT / "README.md"
 PACKAGE = ROOT / "src" / "costboost" / "__init__.py"
 STUB = ROOT / "src" / "costboost" / "algorithms" / "__init__.pyi"
-
-
-def takes_many(algorithm: type) -> bool:
-    """Whether an algorithm is for any number of classes."""
-    is_binary = issubclass(algorithm, BinaryBoostingClassifier)
-    return issubclass(algorithm, BoostingClassifier) and not is_binary
-
-
-TABLES = {
-    "two classes": lambda C: not takes_many(C),
-    "any number of classes": takes_many,
-}
-
-
-def recipes() -> list[type]:
-    """The algorithms by year of their paper, in the order of its file."""
-    return sorted((getattr(costboost, name) for name in costboost.algorithms.__all__), key=_place)
-
-
-def _place(algorithm: type) -> tuple[str, str, int]:
-    module = algorithm.__module__.rsplit(".", 1)[1]  # "sun2007"
-    return module[-4:], module, inspect.getsourcelines(algorithm)[1]
-
-
-def table(algorithms: list[Any]) -> str:
-    """A row per algorithm."""
-    lines = ["| class | idea | source | link |", "|---|---|---|---|"]
-    for algorithm in algorithms:
-        card = algorithm._recipe
-        lines.append(f"| `{algorithm.__name__}` | {card.idea} | {card.source} | {card.link} |")
-    return "\n".join(lines)
-
-
-def readme(text: str) -> str:
-    """The text with its tables written anew."""
-    for name, belongs in TABLES.items():
-        rows = table([algorithm for algorithm in recipes() if belongs(algorithm)])
-        pattern = re.compile(rf"(<!-- algorithms: {name} -->\n).*?(<!-- end -->)", flags=re.DOTALL)
-        text, found = pattern.subn(lambda m, rows=rows: f"{m[1]}{rows}\n{m[2]}", text)
-        if found != 1:
-            raise ValueError(f"README.md needs '<!-- algorithms: {name} -->' and '<!-- end -->'.")
-    return text
 
 
 def stub() -> str:
@@ -94,7 +47,6 @@ def _as_ruff_sorts(name: str) -> tuple[int, str]:
 
 
 def build(*, keep: bool, only: list[str]) -> None:
-    """Write all three files."""
-    for path, write in ((README, readme), (PACKAGE, public_names)):
-        path.write_text(write(path.read_text(encoding="utf-8")), encoding="utf-8")
+    """Write both files."""
+    PACKAGE.write_text(public_names(PACKAGE.read_text(encoding="utf-8")), encoding="utf-8")
     STUB.write_text(stub(), encoding="utf-8")

@@ -1,17 +1,14 @@
-"""Write what the Python blocks of the pages print into the text blocks that follow them.
+"""Write what the Python blocks of the pages print into text blocks below them.
 
     python docs/build.py outputs [--only docs/start.md ...]
 
-runs the given pages, or all that show an output, and rewrites those whose output has changed by
-more than the tests allow. Prose that cites a number is not rewritten: read the pages afterwards.
+runs the given pages, or all, and rewrites those whose output has changed by more than the tests
+allow. Prose that cites a number is not rewritten: read the pages afterwards.
 """
 
 from __future__ import annotations
 
-import contextlib
-import io
 import os
-import runpy
 import sys
 import tempfile
 from pathlib import Path
@@ -25,36 +22,28 @@ def build(*, keep: bool, only: list[str]) -> None:
         return
     os.environ["MPLBACKEND"] = "Agg"
     sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
-    tests = runpy.run_path(str(ROOT / "tests" / "pages" / "test_snippets.py"))
+    from helpers.pages import PAGES
+
     chosen = [Path(p).resolve().relative_to(ROOT).as_posix() for p in only]
-    for page in chosen or tests["PAGES"]:
+    for page in chosen or PAGES:
         path = ROOT / page
         text = path.read_text("utf-8")
-        if "```text" not in text:
-            continue
-        found = rewritten(page, text, tests)
+        found = rewritten(page, text)
         if found != text:
             path.write_text(found, "utf-8")
             print(f"written: {page}")
 
 
-def rewritten(page: str, text: str, tests: dict) -> str:
+def rewritten(page: str, text: str) -> str:
     """The page with the outputs of today."""
-    names: dict[str, object] = {"__name__": "page"}
+    from helpers.pages import run_blocks, same_output
+
     pieces, end = [], 0
-    here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        try:
-            tests["PREPARED"].get(page, lambda: None)()
-            for block in tests["BLOCK"].finditer(text):
-                out = io.StringIO()
-                with contextlib.redirect_stdout(out):
-                    exec(compile(block[1], page, "exec"), names)
-                if block[2] is not None and not tests["same_output"](block[2], out.getvalue()):
-                    pieces += [text[end : block.start(2)], out.getvalue()]
-                    end = block.end(2)
-        finally:
-            os.chdir(here)
-            tests["close"](names)
+        for block in run_blocks(page, Path(folder)):
+            if not same_output(block.shown, block.printed):
+                below = f"\n\n```text\n{block.printed}```" if block.printed else ""
+                code = f"```python\n{block.match[1]}```"
+                pieces += [text[end : block.match.start()], code, below]
+                end = block.match.end()
     return "".join([*pieces, text[end:]])

@@ -47,9 +47,9 @@ PARQUET = """
 ```python
 from costboost import CostBoostClassifier
 
-model = CostBoostClassifier(engine="xgboost", ensemble=1, columns={"id": "ignore"}, random_state=0)
+known_later = {"id": "ignore", "loss": "ignore"}
+model = CostBoostClassifier(engine="xgboost", ensemble=1, columns=known_later, random_state=0)
 model.fit_parquet("folder/*.parquet", target="fraud", costs={"fn": "amount", "fp": 5})
-print(model.estimated_savings_)
 model.predict_parquet(
     "new/*.parquet", "decisions.parquet", costs={"fn": "amount", "fp": 5}, keep=["id"]
 )

@@ -25,6 +25,8 @@ _INLINE = re.compile(r":math:`([^`]+)`", flags=re.DOTALL)
 _NOTE = re.compile(r"^( *)\.\. \[(\d+)\] ", flags=re.MULTILINE)
 _DOCTEST = re.compile(r"^>>> .*\n(?:.+\n)*", flags=re.MULTILINE)
 _CITED = re.compile(r" ?\[(\d+)\]_")
+# The choices of a parameter; griffe would take the first of them for its default.
+_CHOICES = re.compile(r"^(\w[\w, ]* : )\{([^}\n]+)\}", flags=re.MULTILINE)
 
 
 class RuntimeDocstrings(griffe.Extension):
@@ -53,11 +55,12 @@ def _at_run_time(cls: griffe.Object) -> str | None:
 
 
 def to_markdown(text: str) -> str:
-    """Equations as MathML, numbered references as a list."""
+    """Equations as MathML, numbered references as a list, choices in words."""
     text = _BLOCK.sub(_displayed, text + "\n").rstrip("\n")
     text = _INLINE.sub(lambda match: f"<span>{mathml(match[1], 'inline')}</span>", text)
     text = _tables(text)
     text = _NOTE.sub(r"\1\2. ", text)
+    text = _CHOICES.sub(lambda match: match[1] + " or ".join(match[2].split(", ")), text)
     return _CITED.sub(r" (reference \1)", text)
 
 

@@ -204,7 +204,12 @@ def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats
 
 def checked_weights(sample_weight: ArrayLike, n: int, owner: str) -> Floats:
     """Sample weights as (n,) floats: finite, not negative, not all zero."""
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ValueError(
+            f"The 'sample_weight' parameter of {owner} must hold numbers; {error}."
+        ) from None
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.ndim != 1:

@@ -20,8 +20,8 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -59,6 +59,7 @@ OWNER = "costboost.compare"
 TIE = 0.001
 """Scores closer than this are called equal."""
 LEVEL = 0.05
+Key = tuple[str, str, float, str]  # data, split, share of the training rows, method
 _PACKAGES = ("costboost", "numpy", "scikit-learn", "lightgbm", "xgboost", "catboost")
 
 
@@ -170,7 +171,8 @@ def compare(
         that has no scikit-learn interface.
     data : (X, y), (X, y, costs), frame, data set, or mapping of str to any of these
         The rows. A frame needs ``target``; a data set has attributes ``X`` and ``y``, and may have
-        ``costs`` or ``cost_matrix``, as those of `costboost.datasets`.
+        ``costs`` or ``cost_matrix``, as those of `costboost.datasets`; those of scikit-learn
+        (``data``, ``target``) will do.
     target : str, optional
         Column of the truth, if the data are frames.
     costs : array, frame, mapping, callable or None
@@ -226,39 +228,34 @@ def compare(
     ['rank', 'savings', 'score', 'mean_cost', 'fit_seconds']
     """
     methods = _named(estimators)
+    splits = list(splits) if isinstance(splits, Iterator) else splits  # for more than one table
     told = (target, costs, costs_known, splits, sample_weight, groups, columns, random_state)
     named = _by_name(data, sample_weight, groups)
-    tables = [_read(name, one, *told) for name, one in named.items()]
-    kept = _Kept(None if results is None else Path(results), seed=random_state, staged=staged)
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
-    tasks = []
-    for table in tables:
-        for split, pair in table.pairs.items():
-            for size in train_sizes:
-                for name, method in methods.items():
-                    key = (table.name, split, f"{size:g}", name)
-                    known = kept.get(key, table, method)
-                    if known is None:
-                        tasks.append((key, table, *pair, size, method, staged, random_state))
-                    else:
-                        found[key] = known
+    tables = {name: _read(name, one, *told) for name, one in named.items()}
+    kept = Kept(results, "compare")
     failures: dict[str, str] = {}
+    tasks: dict[Key, tuple[Any, ...]] = {}
+    found: dict[Key, Any] = {}
+    for key in product(tables, splits_of(tables), map(float, train_sizes), methods):
+        if key[1] in tables[key[0]].pairs:
+            task = (tables[key[0]], *key[1:3], methods[key[3]], staged, random_state)
+            found[key] = kept.get(key, _about(*task)) if kept.path is not None else None
+            if found[key] is None:
+                tasks[key] = task
     run = Parallel(n_jobs=n_jobs, return_as="generator_unordered", batch_size=1)
     with progress_bar() as bar:
-        bar.disable = bar.disable or not progress
-        bar.live.transient = True
-        line = bar.add_task(
-            "compare", total=len(tasks) + len(found), completed=len(found), state=""
-        )
-        by_name = {table.name: table for table in tables}
-        for key, row in run(delayed(_measured)(*task) for task in tasks):
-            bar.update(line, advance=1, state=f"{key[-1]}, {key[0]}")
+        bar.disable, bar.live.transient = bar.disable or not progress, True
+        line = bar.add_task("compare", total=len(tasks), state="")
+        for key, row in run(delayed(_measured)(key, *task) for key, task in tasks.items()):
+            bar.update(line, advance=1, state=f"{key[3]}, {key[0]}")
             if "error" in row:
-                failures.setdefault(key[-1], row["error"])
-                continue
-            kept.put(key, by_name[key[0]], methods[key[-1]], row)
-            found[key] = row
-    return Comparison(tables, list(methods), found, failures, dict(metrics or {}))
+                failures.setdefault(key[3], row["error"])
+            else:
+                found[key] = row
+                if kept.path is not None:
+                    kept.put(key, _about(*tasks[key]), row)
+    done = {key: row for key, row in found.items() if row is not None}
+    return Comparison(tables, list(methods), done, failures, dict(metrics or {}))
 
 
 # -- the rows -----------------------------------------------------------------------------------
@@ -292,9 +289,6 @@ class Table:
         # Prices under the truth cannot be known when deciding.
         self.tells = costs_known and self.known.matrix is not None
 
-    def __len__(self) -> int:
-        return len(self.y)
-
     @cached_property
     def numbers(self) -> Any:
         """The features as numbers, categories as codes."""
@@ -325,28 +319,22 @@ def taken(X: Any, rows: Ints) -> Any:
 
 
 def _named(estimators: Any) -> dict[str, Any]:
-    if isinstance(estimators, Mapping):
-        found = {str(name): one for name, one in estimators.items()}
-    else:
+    found = estimators
+    if not isinstance(estimators, Mapping):
         found = {type(one).__name__.removesuffix("Classifier"): one for one in estimators}
-        if len(found) < len(estimators):
-            raise ValueError(
-                "The 'estimators' parameter of compare has two classifiers of one class. Name "
-                'them: {"shallow": ..., "deep": ...}.'
-            )
-    for name, one in found.items():
-        if isinstance(one, type) or not (callable(one) or hasattr(one, "fit")):
-            raise TypeError(
-                f"The 'estimators' parameter of compare must hold classifiers or functions, got "
-                f"{one!r} as {name!r}. Pass an object, such as LogisticRegression()."
-            )
-    if not found:
-        raise ValueError("The 'estimators' parameter of compare is empty. Name a classifier.")
-    return found
+    wrong = [one for one in found.values() if isinstance(one, type) or (not callable(one)
+             and not hasattr(one, "fit"))]  # fmt: skip
+    if wrong or not found or len(found) < len(estimators):
+        raise ValueError(
+            "The 'estimators' parameter of compare must hold classifiers or functions, each with a "
+            f"name of its own; got {wrong or estimators!r}. Pass objects by name, such as "
+            '{"logistic": LogisticRegression()}.'
+        )
+    return {str(name): one for name, one in found.items()}
 
 
 def _by_name(data: Any, *of_one: Any) -> dict[str, Any]:
-    if not isinstance(data, Mapping) or hasattr(data, "X") or is_frame(data):
+    if not isinstance(data, Mapping) or hasattr(data, "target") or is_frame(data):
         return {str(getattr(data, "name", "data")): data}
     if any(one is not None for one in of_one):
         raise ValueError(
@@ -369,6 +357,8 @@ def _read(
             )
         y = np.asarray(data[target])
         X = data.drop(columns=[target]) if hasattr(data, "iloc") else data.drop(target)
+    elif hasattr(data, "target"):  # of scikit-learn
+        X, y = data.data, data.target
     elif hasattr(data, "X") and hasattr(data, "y"):
         X, y = data.X, data.y
         own = getattr(data, "costs", None)
@@ -395,51 +385,57 @@ def _read(
             "computed from columns of X, so every row tells them. Drop those columns, and pass the "
             "costs as an array."
         )
-    table.pairs = {str(label): pair for label, pair in _pairs(table, splits, groups, seed)}
+    table.pairs = dict(_pairs(table, splits, groups, seed))
     return table
 
 
-def _pairs(table: Table, splits: Any, groups: Any, seed: int) -> Iterator[tuple[Any, Any]]:
+def _pairs(table: Table, splits: Any, groups: Any, seed: int) -> Iterator[tuple[str, Any]]:
     from sklearn.model_selection import GroupKFold, StratifiedKFold
 
     if isinstance(splits, int):
-        if groups is not None:
-            splits = GroupKFold(splits)
-        else:
-            fewest = np.unique(table.y, return_counts=True)[1].min()
-            if fewest < splits:
-                raise ValueError(
-                    f"The rarest class of {table.name} has {fewest} rows, too few for {splits} "
-                    f"folds. Use splits={max(2, int(fewest))}, or gather more rows."
-                )
-            splits = StratifiedKFold(splits, shuffle=True, random_state=seed)
+        by_class = StratifiedKFold(splits, shuffle=True, random_state=seed)
+        splits = by_class if groups is None else GroupKFold(splits)
     if hasattr(splits, "split"):
-        splits = splits.split(np.zeros(len(table)), table.y, groups)
+        splits = splits.split(table.y, table.y, groups)
     found = splits.items() if isinstance(splits, Mapping) else enumerate(splits)
-    for label, (train, test) in found:
-        yield label, (np.asarray(train, dtype=np.intp), np.asarray(test, dtype=np.intp))
+    for label, pair in found:
+        yield str(label), tuple(np.asarray(rows, dtype=np.intp) for rows in pair)
+
+
+def splits_of(tables: Mapping[str, Table]) -> list[str]:
+    """Labels of all splits."""
+    return list(dict.fromkeys(split for table in tables.values() for split in table.pairs))
 
 
 # -- one method on one split --------------------------------------------------------------------
 
 
 def _measured(
-    key: tuple[str, ...], table: Table, train: Ints, test: Ints, size: float, method: Any,
-    staged: bool, seed: int,
-) -> tuple[tuple[str, ...], dict[str, Any]]:  # fmt: skip
+    key: Key, table: Table, split: str, size: float, method: Any, staged: bool, seed: int
+) -> tuple[Key, dict[str, Any]]:
     """What a method decides on the test rows of a split, or why it cannot."""
+    train, test = table.pairs[split]
     if size < 1.0:
         train = _share(table.y, train, size, seed)
     with warnings.catch_warnings(action="ignore"):
         try:
-            labels, facts = decide(method, table, train, test, seed, staged)
-            codes = codes_of(table.known.decisions, labels, len(test))
+            codes, facts = decide(method, table, train, test, seed, staged)
         except MemoryError:
             raise
         except Exception as error:
             said = " ".join(f"{type(error).__name__}: {error}".split())
             return key, {"error": said[:300]}
-    return key, {"decided": codes, "n_train": len(train), "n_test": len(test), **facts}
+    return key, {"decided": codes.tolist(), "n_train": len(train), "n_test": len(test), **facts}
+
+
+def _about(
+    table: Table, split: str, size: float, method: Any, staged: bool, seed: int
+) -> dict[str, Any]:
+    """What a finished row depends on."""
+    name = repr(method) if hasattr(method, "fit") else getattr(method, "__name__", "function")
+    rows = fingerprint(*table.pairs[split])[:16]
+    known = {"split": rows, "method": name, "staged": staged, "seed": seed}
+    return {**table.prints, **known, "versions": installed(*_PACKAGES)}
 
 
 def _share(y: AnyArray, train: Ints, size: float, seed: int) -> Ints:
@@ -451,58 +447,56 @@ def _share(y: AnyArray, train: Ints, size: float, seed: int) -> Ints:
 
 def decide(
     method: Any, table: Table, train: Ints, test: Ints, seed: int, staged: bool = False
-) -> tuple[Any, dict[str, Any]]:
-    """Train a method; its decisions on the test rows, and what else is worth keeping."""
-    fold = table.fold(train, test, seed)
-    start = processor_seconds()
+) -> tuple[Ints, dict[str, Any]]:
+    """Train a method; its decisions on the test rows, as codes, and what else is worth keeping."""
+    fold, start = table.fold(train, test, seed), processor_seconds()
     if not hasattr(method, "fit"):
         said = method(fold)
         labels, facts = said if isinstance(said, tuple) else (said, {})
-        return labels, {"fit_seconds": processor_seconds() - start, **facts}
+        seconds = {"fit_seconds": processor_seconds() - start}
+        return codes_of(fold.costs.decisions, labels, len(test)), seconds | facts
     model = clone(method)
     known, prefix = model.get_params(), _last_step(model)
     if known.get(f"{prefix}random_state", 0) is None:
         model.set_params(**{f"{prefix}random_state": seed})
-    place = f"{prefix}cost_matrix" if f"{prefix}cost_matrix" in known else None
-    if place is None:
+    takes_costs = f"{prefix}cost_matrix" in known
+    rows, tested, y = fold.X, fold.X_test, fold.y
+    if not takes_costs:
         model, rows, tested = _prepared(model, fold)
-    else:
-        rows, tested = fold.X, fold.X_test
-        if table.row_costs is None and known[place] is None:
-            model.set_params(**{place: table.form})
-        if known.get("columns", 0) is None and table.kinds:
-            model.set_params(columns=table.kinds)
-    given: dict[str, Any] = {}
-    prefix = _last_step(model)  # of the pipeline that the rows are prepared by, too
-    if table.row_costs is not None and place is not None:
-        given[f"{prefix}costs"] = table.row_costs[train]
+        y, prefix = fold.costs.codes, _last_step(model)  # XGBoost takes no other labels
+    elif table.row_costs is None and known[f"{prefix}cost_matrix"] is None:
+        model.set_params(**{f"{prefix}cost_matrix": table.form})
+    if takes_costs and known.get("columns", 0) is None and table.kinds:
+        model.set_params(columns=table.kinds)
+    given = {"costs": table.row_costs} if takes_costs else {}
+    given = {f"{prefix}{name}": one[train] for name, one in given.items() if one is not None}
     if fold.sample_weight is not None:
         given[f"{prefix}sample_weight"] = fold.sample_weight
-    model.fit(rows, fold.y, **given)
+    model.fit(rows, y, **given)
     facts = {"fit_seconds": processor_seconds() - start}
     start = processor_seconds()
-    if place is None and hasattr(model, "predict_proba"):
-        labels = fold.cheapest(model.predict_proba(tested), model.classes_)
-    elif place is None:
-        labels = fold.right(model.predict(tested))
-    elif table.tells and table.row_costs is not None and hasattr(model, "_known_when_deciding"):
-        told = model._known_when_deciding(table.row_costs[test], len(test))
-        labels = model.predict(tested, costs=told)
+    if takes_costs:
+        told = {}
+        if table.tells and table.row_costs is not None and hasattr(model, "_known_when_deciding"):
+            told["costs"] = model._known_when_deciding(table.row_costs[test], len(test))
+        labels = model.predict(tested, **told)
+    elif hasattr(model, "predict_proba"):
+        labels = fold.cheapest(model.predict_proba(tested), table.classes[model.classes_])
     else:
-        labels = model.predict(tested)
+        labels = fold.right(table.classes[model.predict(tested)])
     facts["predict_seconds"] = processor_seconds() - start
     rounds = getattr(model, "n_iter_", None)
     if isinstance(rounds, int | np.integer):
         facts["rounds"] = int(rounds)
     if hasattr(model, "estimated_score_"):
         facts["estimated"] = [float(value) for value in model.estimated_score_]
-    if staged and place is not None and hasattr(model, "staged_predict"):
-        judged = table.known.take(test)
-        facts["by_round"] = [
-            float(judged.paid(codes_of(judged.decisions, one, len(test))).mean())
-            for one in model.staged_predict(tested)
-        ]
-    return labels, facts
+    judged = table.known.take(test)
+    if staged and takes_costs and hasattr(model, "staged_predict"):
+        stages = (
+            codes_of(judged.decisions, one, len(test)) for one in model.staged_predict(tested)
+        )
+        facts["by_round"] = [float(judged.paid(codes).mean()) for codes in stages]
+    return codes_of(judged.decisions, labels, len(test)), facts
 
 
 def _last_step(model: Any) -> str:
@@ -520,8 +514,8 @@ def _prepared(model: Any, fold: Fold) -> tuple[Any, Any, Any]:
     takes_all = isinstance(model, Pipeline) or tags.categorical or tags.string
     if takes_all or is_sparse(fold.X):
         return model, fold.X, fold.X_test
-    has_gaps = not tags.allow_nan and bool(np.isnan(np.asarray(fold.numbers, dtype=float)).any())
-    has_gaps |= not tags.allow_nan and bool(np.isnan(fold.numbers_test.astype(float)).any())
+    both = np.vstack([fold.numbers, fold.numbers_test]).astype(np.float64)
+    has_gaps = not tags.allow_nan and bool(np.isnan(both).any())
     if fold.categorical or has_gaps:
         numbers = [j for j in range(fold.numbers.shape[1]) if j not in set(fold.categorical)]
         filled = SimpleImputer(strategy="median", keep_empty_features=True)
@@ -554,88 +548,60 @@ def processor_seconds() -> float:
 # -- going on where a call was stopped ----------------------------------------------------------
 
 
-class _Kept:
-    """What is finished, in a file: a line of JSON for the versions, then one for each split."""
+class Kept:
+    """Finished work in a file of JSON lines, so that a killed call goes on."""
 
-    def __init__(self, path: Path | None, **settings: Any) -> None:
-        self.path, self.settings, self.found = path, settings, {}
-        if path is None:
+    def __init__(self, path: Any, kind: str) -> None:
+        self.path, self.kind, self.found = None if path is None else Path(path), kind, {}
+        if self.path is None:
             return
-        about = {"versions": installed(*_PACKAGES)}
-        lines: list[Any] = []
+        content, start = b"", f'{{"costboost {kind}": 1}}\n'.encode()
+        if self.path.exists():
+            content = self.path.read_bytes()
         try:
-            if path.exists():
-                if not cut_half_line(path, '{"costboost compare": '):
-                    raise ValueError("another kind of file")
-                lines = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
-            self.found = {tuple(key): row for key, row in lines[1:]}
+            if not (content.startswith(start) or start.startswith(content)):
+                raise ValueError("another kind of file")
+            content = content[: content.rfind(b"\n") + 1]  # without a line that a kill cut in half
+            lines = [json.loads(line) for line in content.splitlines()[1:]]
+            self.found = {json.dumps(key): (about, value) for key, about, value in lines}
         except (ValueError, TypeError) as error:
             raise TableError(
-                f"{path} is not a results file of costboost compare. Delete the file, or choose "
-                "another path."
+                f"{path} is not a file of costboost {kind}. Delete it, or name another file."
             ) from error
-        before = lines[0]["costboost compare"] if lines else about
+        self._write("r+b" if content else "wb", content or start)
+
+    def get(self, key: Any, about: Mapping[str, Any]) -> Any:
+        """What is finished under a key; refused if it was about another question."""
+        before, value = self.found.get(json.dumps(key), (about, None))
         changed = sorted(topic for topic in about if before.get(topic) != about[topic])
         if changed:
-            raise self._of_another(", ".join(changed))
-        if not lines:
-            self._write({"costboost compare": about})
-
-    def _of_another(self, what: str) -> TableError:
-        return TableError(
-            f"{self.path}: these results of costboost compare are of another question: other "
-            f"{what}. Delete the file to start anew, or choose another path."
-        )
-
-    def get(self, key: tuple[str, ...], table: Table, method: Any) -> dict[str, Any] | None:
-        """A finished row of this very question."""
-        row = self.found.get(key)
-        if row is None:
-            return None
-        about, now = row["about"], self._about(key, table, method)
-        changed = [topic for topic in now if about[topic] != now[topic]]
-        if changed:
-            raise self._of_another(f"{', '.join(changed)} ({key[-1]} on {key[0]})")
-        row = {name: value for name, value in row.items() if name != "about"}
-        return {**row, "decided": np.array(row["decided"], dtype=np.intp)}
-
-    def _about(self, key: tuple[str, ...], table: Table, method: Any) -> dict[str, Any]:
-        name = repr(method) if hasattr(method, "fit") else getattr(method, "__name__", "function")
-        split = fingerprint(*table.pairs[key[1]])[:16]
-        return {**table.prints, "split": split, "method": name, **self.settings}
-
-    def put(self, key: tuple[str, ...], table: Table, method: Any, row: Mapping[str, Any]) -> None:
-        if self.path is not None:
-            decided = row["decided"].tolist()
-            self._write(
-                [key, {**row, "about": self._about(key, table, method), "decided": decided}]
+            raise TableError(
+                f"{self.path} holds results of another question: {', '.join(changed)} differ "
+                f"({key}). Delete the file to start anew, or name another one."
             )
+        return value
 
-    def _write(self, line: Any) -> None:
+    def put(self, key: Any, about: Mapping[str, Any], value: Any) -> None:
+        """Add what is finished, and see it to the disk."""
+        if self.path is not None:
+            self._write("ab", (json.dumps([key, about, value]) + "\n").encode())
+
+    def _write(self, mode: str, content: bytes) -> None:
         assert self.path is not None
         try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line) + "\n")
+            with self.path.open(mode) as file:
+                file.write(content)
                 file.flush()
+                file.truncate()
                 os.fsync(file.fileno())
         except OSError as error:
             raise OSError(
                 error.errno,
-                f"The results of costboost compare cannot be written: {error.strerror or error}. "
-                "What was finished before is still in the file. Free the disk, or choose another "
-                "path",
+                f"The results of costboost {self.kind} cannot be written: "
+                f"{error.strerror or error}. What was finished before is still in the file. Free "
+                "the disk, or name another file",
                 str(self.path),
             ) from error
-
-
-def cut_half_line(path: Path, start: str) -> bool:
-    """Cut off the half line that a killed run has left; False if a file does not begin so."""
-    # Files of other kinds are not touched: the path may be a slip.
-    content, begin = path.read_bytes(), start.encode()
-    if not (content.startswith(begin) or begin.startswith(content)):
-        return False
-    os.truncate(path, content.rfind(b"\n") + 1)
-    return True
 
 
 # -- the result ---------------------------------------------------------------------------------
@@ -661,48 +627,30 @@ class Comparison:
 
     def __init__(
         self,
-        tables: Sequence[Table],
+        tables: Mapping[str, Table],
         methods: Sequence[str],
-        found: Mapping[tuple[str, ...], Mapping[str, Any]],
+        found: Mapping[Key, Mapping[str, Any]],
         failures: Mapping[str, str],
         metrics: Mapping[str, Callable[[Any, Any], float]],
     ) -> None:
-        self.failures = dict(failures)
-        self.methods = [name for name in methods if any(key[-1] == name for key in found)]
+        self.failures, self._tables, self._found = dict(failures), dict(tables), dict(found)
+        self.methods = [name for name in methods if any(key[3] == name for key in found)]
         if not self.methods:
-            raise ValueError(
-                "No method could be measured: "
-                + "; ".join(f"{name}: {why}" for name, why in failures.items())
-            )
-        self.rows: list[dict[str, Any]] = []
-        self._tables = {table.name: table for table in tables}
-        self._decided: dict[str, dict[str, dict[str, Ints]]] = {}
-        for table in tables:
-            for key, row in found.items():
-                data, split, size, method = key
-                if data == table.name:
-                    self.rows.append(self._row(table, key, row, metrics))
-                    if float(size) == 1.0:
-                        own = self._decided.setdefault(data, {}).setdefault(method, {})
-                        own[split] = row["decided"]
+            said = "; ".join(f"{name}: {why}" for name, why in failures.items())
+            raise ValueError(f"No method could be measured: {said}")
+        self.rows = [self._row(key, metrics) for key in found]
 
-    @staticmethod
-    def _row(
-        table: Table, key: tuple[str, ...], row: Mapping[str, Any], metrics: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        data, split, size, method = key
-        rows = table.pairs[split][1]
-        known, codes = table.known.take(rows), row["decided"]
-        weights = None if table.weights is None else table.weights[rows]
-        savings = float("nan")
-        with suppress(ValueError):  # savings are not always defined; costs are
-            savings = known.savings(codes, weights)
-        facts = {name: value for name, value in row.items() if name != "decided"}
+    def _row(self, key: Key, metrics: Mapping[str, Any]) -> dict[str, Any]:
+        table, facts = self._tables[key[0]], dict(self._found[key])
+        rows, codes = table.pairs[key[1]][1], np.array(facts.pop("decided"), dtype=np.intp)
+        known, weights = table.known.take(rows), table.weights
+        weights = None if weights is None else weights[rows]
         truth, decided = table.y[rows], known.decisions[codes]
         return {
-            "data": data, "split": split, "train_size": float(size), "method": method,
+            **dict(zip(("data", "split", "train_size", "method"), key, strict=True)),
             "mean_cost": float(np.average(known.paid(codes), weights=weights)),
-            "savings": savings, "score": known.avoidable_share(codes, weights),
+            "savings": _savings(known, codes, weights),
+            "score": known.avoidable_share(codes, weights),
             **{name: float(metric(truth, decided)) for name, metric in metrics.items()}, **facts,
         }  # fmt: skip
 
@@ -784,23 +732,16 @@ class Comparison:
         Returns
         -------
         str
-            The tabular, for the package booktabs; the best value of each column is bold.
+            The tabular, for the package booktabs.
         """
         table: Any = self.table()
-        smaller = {"rank", "mean_cost", "fit_seconds"}
-        best = {c: table[c].min() if c in smaller else table[c].max() for c in table}
         signs = str.maketrans({sign: f"\\{sign}" for sign in "&%$#_{}"})
-        lines = [" & ".join(["method", *table]).translate({ord("_"): " "}), r"\midrule"]
-        for name, row in table.iterrows():
-            cells = ["" if np.isnan(row[c]) else f"{row[c]:.3f}" for c in table]
-            bold = [
-                rf"\textbf{{{cell}}}" if row[c] == best[c] else cell
-                for c, cell in zip(table, cells, strict=True)
-            ]
-            lines.append(" & ".join([str(name).translate(signs), *bold]))
-        body = "\n".join(line if line.startswith("\\") else rf"{line} \\" for line in lines)
-        head = rf"\begin{{tabular}}{{l{'r' * table.shape[1]}}}"
-        return f"{head}\n\\toprule\n{body}\n\\bottomrule\n\\end{{tabular}}"
+        lines = [["method", *table], *([name, *(f"{value:.3f}" for value in row)]
+                 for name, row in zip(table.index, table.to_numpy(), strict=True))]  # fmt: skip
+        head, *body = (" & ".join(cell.translate(signs) for cell in line) for line in lines)
+        rules = [rf"\begin{{tabular}}{{l{'r' * table.shape[1]}}}", r"\toprule"]
+        text = "\n".join([*rules, rf"{head} \\", r"\midrule", *(rf"{one} \\" for one in body)])
+        return f"{text}\n\\bottomrule\n\\end{{tabular}}"
 
     # -- tests ----------------------------------------------------------------------------------
 
@@ -895,7 +836,8 @@ class Comparison:
         list of Standing
             The methods, the cheapest first.
         """
-        return rank(self.paid())
+        savings = {name: _savings(*found) for name, found in self._one()}
+        return [one._replace(savings=savings[one.name]) for one in rank(self.paid())]
 
     def paid(self) -> dict[str, Floats]:
         """What each method paid on each held-out row of a single data set, times its weight."""
@@ -904,14 +846,6 @@ class Comparison:
     def verdicts(self) -> dict[str, Verdict]:
         """Whether the decisions of each method pay, on a single data set."""
         return {name: Verdict.of(*found) for name, found in self._one()}
-
-    def savings(self) -> dict[str, float]:
-        """Savings of each method on all held-out rows of a single data set, where defined."""
-        found: dict[str, float] = {}
-        for name, (costs, codes, weights) in self._one():
-            with suppress(ValueError):
-                found[name] = float(costs.savings(codes, weights))
-        return found
 
     def _one(self) -> Iterator[tuple[str, tuple[Costs, Ints, Floats]]]:
         """Methods that finished all splits of the only data set: costs, decisions, weights."""
@@ -929,10 +863,11 @@ class Comparison:
             )
         costs = table.known.take(tested)
         weights = np.ones(len(tested)) if table.weights is None else table.weights[tested]
-        for name, decided in self._decided[table.name].items():
+        for name in self.methods:
             if name not in self.failures:
-                codes = np.concatenate([decided[split] for split in table.pairs])
-                yield name, (costs, codes, weights)
+                keys = [(table.name, split, 1.0, name) for split in table.pairs]
+                decided = np.concatenate([self._found[key]["decided"] for key in keys])
+                yield name, (costs, decided, weights)
 
     # -- pictures -------------------------------------------------------------------------------
 
@@ -1018,6 +953,15 @@ class Standing(NamedTuple):
     low: float
     high: float
     group: int
+    savings: float = float("nan")
+
+
+def _savings(costs: Costs, codes: Ints, weights: Floats | None) -> float:
+    """Savings; NaN where they are not defined."""
+    try:
+        return costs.savings(codes, weights)
+    except ValueError:
+        return float("nan")
 
 
 def rank(costs: Mapping[str, Floats]) -> list[Standing]:

@@ -11,7 +11,7 @@ import os
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
@@ -141,9 +141,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                     f"The 'columns' parameter of {owner} names columns, and X has no names: it is "
                     f"a {type(X).__name__}. Pass a data frame, or leave the parameter out."
                 )
-            # scikit-learn sums X to look for infinities of both signs.
-            with np.errstate(invalid="ignore"):
-                matrix, y = validate_data(self, X, y=y, **checks)
+            matrix, y = _located(partial(validate_data, self), X, y=y, **checks)
             self.columns_ = Columns.of_array(matrix.shape[1])
         else:
             table = RawTable(X)
@@ -190,7 +188,9 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         columns, checks = self.columns_, _checks(missing, sparse_rows)
         if isinstance(X, TypedRows):
             matrix = X.matrix()  # of finite floats and NaN: a check takes longer than a row's trees
-            return matrix if missing and len(X) else check_array(matrix, estimator=self, **checks)
+            if missing and len(X):
+                return matrix
+            return _located(check_array, matrix, columns.inputs, estimator=self, **checks)
         if not hasattr(X, "shape"):
             check_table(X, type(self).__name__)
         if columns.columns and has_columns(X):
@@ -201,8 +201,7 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
                 f"columns that are not numbers; got {type(X).__name__}. Pass a frame with the "
                 f"columns {[column.name for column in columns.used]}."
             )
-        with np.errstate(invalid="ignore"):
-            matrix = validate_data(self, X, reset=False, **checks)
+        matrix = _located(partial(validate_data, self), X, reset=False, **checks)
         if is_sparse(matrix):
             return as_csr(matrix)
         return matrix if columns.n_inputs == columns.n_features else matrix[:, columns.sources]
@@ -232,12 +231,10 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
             if table.names != [column.name for column in columns.used]:
                 X = X[[table.label(column.name) for column in columns.used]]
             if are_numbers(X):  # as they are, and at once
-                with np.errstate(invalid="ignore"):
-                    matrix = check_array(X, estimator=self, **checks)
+                matrix = _located(check_array, X, columns.inputs, estimator=self, **checks)
                 return as_csr(matrix) if is_sparse(matrix) else matrix
         found = columns.read(table, f"X of {type(self).__name__}").matrix()
-        with np.errstate(invalid="ignore"):
-            return check_array(found, estimator=self, **checks)
+        return _located(check_array, found, columns.inputs, estimator=self, **checks)
 
     def _typed(self, X: Any, form: Any) -> Any:
         """X as expressions read it, where costs are expressions over columns."""
@@ -917,6 +914,42 @@ def _checks(missing: bool, sparse_rows: bool) -> dict[str, Any]:
         "ensure_all_finite": "allow-nan" if missing else True,
         "accept_sparse": "csr" if sparse_rows else False,
     }
+
+
+def _located(
+    check: Callable[..., Any], X: Any, names: Sequence[str] | None = None, **checks: Any
+) -> Any:
+    """X as scikit-learn checks it; an error about a value says where the first one is."""
+    try:
+        with np.errstate(invalid="ignore"):  # it sums X to look for infinities of both signs
+            return check(X, **checks)
+    except ValueError as error:
+        text, table = str(error), np.asarray(X, dtype=object)
+        is_value = "convert" in text or "X contains" in text or "Input contains" in text
+        if not is_value or table.ndim != 2:
+            raise
+        places: Any
+        if "convert" in text:
+            places = [place for place in np.ndindex(*table.shape) if not _is_number(table[place])]
+        else:
+            values = table.astype(np.float64)
+            is_wrong = np.isinf(values) if "infinity" in text else np.isnan(values)
+            places = np.argwhere(is_wrong)
+        if not len(places):  # too large for single precision
+            raise
+        row, column = places[0]
+        name = column if names is None else repr(names[column])
+        raise ValueError(
+            f"{text.rstrip('.')}. The first is in column {name} on row {row}."
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def column_of(values: Any, X: Any, name: str, owner: str) -> Any:

@@ -234,7 +234,7 @@ class Trees:
 
     # --- tables from tables -----------------------------------------------------------------------
 
-    def scaled(self, factor: float, shift: float = 0.0) -> Trees:
+    def scaled(self, factor: float, shift: float | Floats = 0.0) -> Trees:
         """A table whose scores are a linear function of these."""
         return replace(self, base=factor * self.base + shift, values=factor * self.values)
 

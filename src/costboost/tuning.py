@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
-from collections.abc import Collection, Iterator
-from pathlib import Path
+from collections.abc import Collection
 from typing import Any, Self
 
 import numpy as np
@@ -20,8 +18,9 @@ from sklearn.utils.validation import check_is_fitted
 from costboost._typing import AnyArray, Floats
 from costboost._utils import check_weights, checked_labels, progress_bar
 from costboost._utils import versions as installed
-from costboost.columns import TableError, need
-from costboost.comparison import Table, codes_of, cut_half_line, decide
+from costboost.columns import need
+from costboost.comparison import Kept, Table, decide
+from costboost.gbm.classifier import CostBoostClassifier
 from costboost.wrappers import MinCostClassifier
 
 __all__ = ["TunedClassifier", "tuned"]
@@ -33,42 +32,36 @@ ROUNDS = {
     "validation_fraction": 0.2,
     "n_iter_no_change": 25,
 }
-SPACE: dict[str, tuple[type, float, float, bool]] = {
-    # name: type, lowest, highest, whether steps are ratios
-    "learning_rate": (float, 0.01, 0.3, True),
-    "max_leaves": (int, 2, 63, True),
-    "min_samples_leaf": (int, 5, 200, True),
-    "reg_lambda": (float, 0.1, 100.0, True),
-    "subsample": (float, 0.5, 1.0, False),
-    "colsample": (float, 0.3, 1.0, False),
-    "n_estimators": (int, 25, 400, True),
+SPACE: dict[str, tuple[float, float, bool]] = {
+    # name: lowest, highest, whether steps are ratios
+    "learning_rate": (0.01, 0.3, True),
+    "max_leaves": (2, 63, True),
+    "min_samples_leaf": (5, 200, True),
+    "reg_lambda": (0.1, 100.0, True),
+    "subsample": (0.5, 1.0, False),
+    "colsample": (0.3, 1.0, False),
+    "n_estimators": (25, 400, True),
 }
 """Parameters that are searched, if the algorithm has them."""
 
 
-def tuned(
-    estimator: Any,
-    *,
-    n_trials: int = 20,
-    cv: Any = 3,
-    calibrate: bool = True,
-    keep: Collection[str] = (),
-    study: str | os.PathLike[str] | None = None,
-    random_state: int | None = None,
-    verbose: int = 0,
-) -> TunedClassifier:
+class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier that searches its settings in `fit`, and keeps those that cost least.
 
     Every algorithm gets the same search, as far as it has the parameters: the number of rounds by
     early stopping, the number of leaves, trees in place of the paper's weak learner, the step
     (``learning_rate``), row and column sampling and regularisation, and whether the scores are
     calibrated (`MinCostClassifier`, sigmoid). The first trial has the settings of ``estimator``.
-    What settings cost is measured by cross-validation on the training rows alone.
+    What settings cost is measured by cross-validation on the training rows alone. It needs Optuna,
+    ``pip install "costboost[tune]"``. `costboost.tuned` is its short name.
 
     Parameters
     ----------
-    estimator : classifier
-        Any class of the library, with settings that are the start of the search.
+    estimator : classifier or None, default=None
+        Any class of the library, with settings that are the start of the search. None is
+        `CostBoostClassifier`.
+    cost_matrix : array, frame, mapping, callable or None, default=None
+        What decisions cost; by default the costs of ``estimator``.
     n_trials : int, default=20
         Trials in all, those of an earlier call with the same ``study`` included.
     cv : int, splitter or list of pairs, default=3
@@ -85,10 +78,22 @@ def tuned(
     verbose : int, default=0
         1 shows a bar, in a terminal.
 
-    Returns
-    -------
-    TunedClassifier
-        The classifier, not fitted. It needs Optuna, ``pip install "costboost[tune]"``.
+    Attributes
+    ----------
+    best_estimator_ : classifier
+        The best settings, fitted to all rows.
+    best_params_ : dict
+        What was searched, at its best.
+    best_cost_ : float
+        Mean cost of a held-out row at the best settings; too small, because it was chosen.
+    n_trials_ : int
+        Number of trials.
+    n_pruned_ : int
+        Number of trials that ended after a part of the folds.
+    classes_ : array of shape (k,)
+        The classes.
+    decisions_ : array of shape (d,)
+        The decisions.
 
     Examples
     --------
@@ -99,41 +104,10 @@ def tuned(
     >>> model.fit(data.X, data.y).n_trials_
     3
     """
-    return TunedClassifier(
-        estimator, None, n_trials=n_trials, cv=cv, calibrate=calibrate, keep=keep, study=study,
-        random_state=random_state, verbose=verbose,
-    )  # fmt: skip
-
-
-class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """What `tuned` returns; the parameters are described there.
-
-    Parameters
-    ----------
-    estimator : classifier
-        The start of the search.
-    cost_matrix : array, frame, mapping, callable or None, default=None
-        What decisions cost; by default the costs of ``estimator``.
-    n_trials, cv, calibrate, keep, study, random_state, verbose
-        As in `tuned`.
-
-    Attributes
-    ----------
-    best_estimator_ : classifier
-        The best settings, fitted to all rows.
-    best_params_ : dict
-        What was searched, at its best.
-    best_cost_ : float
-        Mean cost of a held-out row at the best settings; too small, because it was chosen.
-    n_trials_, n_pruned_ : int
-        Number of trials, and of those that ended after a part of the folds.
-    classes_ : array of shape (k,)
-        The classes.
-    """
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: Any = None,
         cost_matrix: Any = None,
         *,
         n_trials: int = 20,
@@ -182,7 +156,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         need("optuna", "tune", "costboost.tuned")
         owner = type(self).__name__
-        start = clone(self.estimator)
+        start = CostBoostClassifier() if self.estimator is None else clone(self.estimator)
         form = self.cost_matrix if self.cost_matrix is not None else start.cost_matrix
         labels = np.asarray(checked_labels(y, owner))
         weights = (
@@ -201,11 +175,11 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"{', '.join(SPACE)} that is not kept."
             )
         cv = check_cv(self.cv, labels, classifier=True)
-        pairs = list(cv.split(np.zeros(len(labels)), labels))
-        found, states = self._search(start, space, table, pairs, seed)
+        pairs = list(cv.split(labels, labels))
+        found = self._search(start, space, table, pairs, seed)
         self.best_params_ = _settings(found.best_params)
-        self.best_cost_ = float(found.best_value)
-        self.n_trials_, self.n_pruned_ = sum(states), states[1]
+        self.best_cost_, self.n_trials_ = float(found.best_value), len(found.trials)
+        self.n_pruned_ = sum(trial.state.name == "PRUNED" for trial in found.trials)
         best = _built(start, self.best_params_)
         more = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.best_estimator_ = best.fit(X, y, **more, **({} if costs is None else {"costs": costs}))
@@ -215,53 +189,54 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _search(
         self, start: Any, space: dict[str, Any], table: Table, pairs: list[Any], seed: int
-    ) -> tuple[Any, list[int]]:
-        """Do the trials that are missing; the study, and how many are complete and pruned."""
+    ) -> Any:
+        """Do the trials that are missing; the study of Optuna."""
         import optuna
 
         optuna.logging.set_verbosity(optuna.logging.ERROR)
-        state = optuna.trial.TrialState
         blank = clone(start).set_params(cost_matrix=None)  # the costs have a hash of their own
-        question = {
-            **table.prints, "settings": repr((blank, sorted(space))), "seed": str(seed),
-            "folds": str([len(test) for _, test in pairs]),
-            "versions": str(installed("costboost", "lightgbm", "optuna", "scikit-learn")),
+        about = {
+            **table.prints, "settings": repr((blank, sorted(space))), "seed": seed,
+            "folds": [len(test) for _, test in pairs],
+            "versions": installed("costboost", "lightgbm", "optuna", "scikit-learn"),
         }  # fmt: skip
-        study = _open_study(None if self.study is None else Path(self.study), question)
-
-        def cost(trial: Any) -> float:
-            """Mean cost of a held-out row; hopeless trials stop after a fold."""
-            model = _built(start, _settings(dict(_suggested(trial, space))))
-            total = weight = 0.0
-            for step, (train, test) in enumerate(pairs):
-                with warnings.catch_warnings(action="ignore"):
-                    labels, _ = decide(model, table, train, test, seed)
-                known = table.known.take(test)
-                weights = np.ones(len(test)) if table.weights is None else table.weights[test]
-                paid = known.paid(codes_of(known.decisions, labels, len(test)))
-                total, weight = total + float((paid * weights).sum()), weight + float(weights.sum())
-                trial.report(total / weight, step)
-                if trial.should_prune():
-                    raise optuna.TrialPruned
-            return total / weight
-
-        # A trial that was interrupted has no result, and is done again.
-        states = (state.COMPLETE, state.PRUNED, state.FAIL)
+        kept, states = Kept(self.study, "tune"), optuna.trial.TrialState
+        study = optuna.create_study(pruner=optuna.pruners.MedianPruner(n_startup_trials=5))
         with progress_bar() as bar:
             bar.disable, bar.live.transient = bar.disable or not self.verbose, True
-            done = len(study.get_trials(states=states))
-            line = bar.add_task("trials", total=max(self.n_trials, done), completed=done, state="")
-            for number in range(done, self.n_trials):
-                # Each trial has its own seed, so that a search that was killed goes on as if it
-                # had not been.
-                study.sampler = optuna.samplers.TPESampler(seed=seed + number)
-                if number == 0 and not study.get_trials(states=[state.WAITING]):
-                    study.enqueue_trial(_first(start, space))
-                # The weak learner or the calibration may refuse the rows; other settings need not.
-                caught = (ValueError,) if number else ()
-                study.optimize(cost, n_trials=1, catch=caught)
-                bar.update(line, completed=number + 1, state=f"least cost {study.best_value:.4g}")
-        return study, [len(study.get_trials(states=[one])) for one in states]
+            line = bar.add_task("trials", total=self.n_trials, state="")
+            for number in range(max(self.n_trials, len(kept.found))):
+                known = kept.get(number, about)
+                if known is not None:
+                    state, value, params, seen = known
+                    study.add_trial(
+                        optuna.trial.create_trial(
+                            state=states[state], value=value, params=params, distributions=space,
+                            intermediate_values=dict(enumerate(seen)),
+                        )
+                    )  # fmt: skip
+                else:
+                    # Each trial has its own seed, so that a search that was killed goes on as if
+                    # it had not been.
+                    study.sampler = optuna.samplers.TPESampler(seed=seed + number)
+                    if number == 0:
+                        study.enqueue_trial(_first(start, space))
+                    trial = study.ask(space)
+                    model = _built(start, _settings(trial.params))
+                    try:
+                        value = _cost(model, table, pairs, seed, trial)
+                        study.tell(trial, value, None if value is not None else states.PRUNED)
+                    except ValueError:
+                        # The weak learner or the calibration may refuse the rows; others need not.
+                        if number == 0:
+                            raise
+                        study.tell(trial, state=states.FAIL)
+                    ended = study.trials[-1]
+                    seen = list(ended.intermediate_values.values())
+                    kept.put(number, about, [ended.state.name, ended.value, ended.params, seen])
+                state = f"least cost {study.best_value:.4g}"
+                bar.update(line, completed=number + 1, state=state)
+        return study
 
     def predict(self, X: Any, *, costs: Any = None) -> AnyArray:
         """The decisions of the best settings.
@@ -326,31 +301,53 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        inner = get_tags(self.estimator)
+        inner = get_tags(self.estimator or CostBoostClassifier())
         tags.input_tags, tags.classifier_tags = inner.input_tags, inner.classifier_tags
         return tags
+
+
+tuned = TunedClassifier
+
+
+def _cost(model: Any, table: Table, pairs: list[Any], seed: int, trial: Any) -> float | None:
+    """Mean cost of a held-out row; None if the trial is hopeless after some folds."""
+    total = weight = 0.0
+    for step, (train, test) in enumerate(pairs):
+        with warnings.catch_warnings(action="ignore"):
+            codes, _ = decide(model, table, train, test, seed)
+        weights = np.ones(len(test)) if table.weights is None else table.weights[test]
+        total += float((table.known.take(test).paid(codes) * weights).sum())
+        weight += float(weights.sum())
+        trial.report(total / weight, step)
+        if trial.should_prune():
+            return None
+    return total / weight
 
 
 # -- the space ----------------------------------------------------------------------------------
 
 
 def _space(model: Any, keep: Collection[str], calibrate: bool) -> dict[str, Any]:
-    """What is searched: ranges of numbers, or lists of choices; the model's own come first."""
+    """What is searched, as distributions of Optuna; the model's own value is in each."""
+    from optuna.distributions import CategoricalDistribution as Choice
+    from optuna.distributions import FloatDistribution, IntDistribution
+
     known = model.get_params(deep=False)
     space: dict[str, Any] = {}
-    for name, (kind, low, high, ratio) in SPACE.items():
+    for name, (low, high, ratio) in SPACE.items():
         if name in known:
             own = known[name] if isinstance(known[name], int | float) else low
-            space[name] = (kind, min(low, own), max(high, own), ratio)
+            kind: Any = IntDistribution if isinstance(low, int) else FloatDistribution
+            space[name] = kind(min(low, own), max(high, own), log=ratio)
     if "early_stopping" in known and getattr(model, "_has_rounds", True):
         del space["n_estimators"]
         if not known["early_stopping"]:
-            space["early_stopping"] = [False, True]
+            space["early_stopping"] = Choice([False, True])
     usual = getattr(model, "_default_estimator", "tree")
     if known.get("estimator", 0) is None and usual != "tree":
-        space["estimator"] = [usual, "tree"]
+        space["estimator"] = Choice([usual, "tree"])
     if calibrate and "calibration" not in known and hasattr(model, "decision_function"):
-        space["calibration"] = ["none", "sigmoid"]
+        space["calibration"] = Choice(["none", "sigmoid"])
     return {name: row for name, row in space.items() if name not in keep}
 
 
@@ -371,70 +368,9 @@ def _built(start: Any, settings: dict[str, Any]) -> Any:
     return MinCostClassifier(model, start.cost_matrix, calibration=settings["calibration"], cv=3)
 
 
-def _suggested(trial: Any, space: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    for name, row in space.items():
-        if isinstance(row, list):
-            yield name, trial.suggest_categorical(name, row)
-        else:
-            kind, low, high, ratio = row
-            suggest = trial.suggest_int if kind is int else trial.suggest_float
-            yield name, suggest(name, kind(low), kind(high), log=ratio)
-
-
 def _first(model: Any, space: dict[str, Any]) -> dict[str, Any]:
     """The settings of the first trial: those of the model."""
     known = model.get_params(deep=False)
-    choices = {name: row[0] for name, row in space.items() if isinstance(row, list)}
+    choices = {name: row.choices[0] for name, row in space.items() if hasattr(row, "choices")}
     numbers = {name: known[name] for name in space if name not in choices}
     return choices | {k: v for k, v in numbers.items() if isinstance(v, int | float)}
-
-
-# -- the file of trials -------------------------------------------------------------------------
-
-
-def _open_study(path: Path | None, question: dict[str, str]) -> Any:
-    """A study, in memory or of a file, new or to be continued."""
-    import optuna
-    from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
-
-    if path is not None and path.exists() and not cut_half_line(path, '{"op_code"'):
-        raise TableError(f"{path} is not a study file. Name another one.")
-    storage = None
-    if path is not None:
-        storage = JournalStorage(JournalFileBackend(str(path), lock_obj=_lock(path)))
-    found = optuna.create_study(
-        study_name="costboost", storage=storage, load_if_exists=True, direction="minimize",
-        pruner=optuna.pruners.MedianPruner(n_startup_trials=5),
-    )  # fmt: skip
-    before = json.loads(found.user_attrs.get("asked", json.dumps(question)))
-    changed = [key for key in question if question[key] != before.get(key)]
-    if changed:
-        raise TableError(
-            f"{path} holds trials of another question: {', '.join(changed)} differ. Name another "
-            "file, or delete it."
-        )
-    found.set_user_attr("asked", json.dumps(question))
-    return found
-
-
-def _lock(path: Path) -> Any:
-    """A lock that ends with its process, and leaves no file; None where there is none."""
-    # Optuna's own lock is a file. After a kill it stays, and the next run waits half a minute.
-    try:
-        import fcntl
-    except ImportError:
-        return None
-
-    class FileLock:
-        handle = -1
-
-        def acquire(self) -> bool:
-            self.handle = os.open(path, os.O_RDWR | os.O_CREAT)
-            fcntl.flock(self.handle, fcntl.LOCK_EX)
-            return True
-
-        def release(self) -> None:
-            os.close(self.handle)
-
-    return FileLock()

@@ -8,6 +8,26 @@ papers' numbers.
 
 from __future__ import annotations
 
-from costboost_papers.item import Conclusion, Item, Mode, Task, Verdict
+from costboost_papers.grading import Conclusion, Part, Verdict
+from costboost_papers.item import Item, Mode, Task
+from costboost_papers.loss_properties import (
+    GammaPhi,
+    is_c_calibrated,
+    is_calibrated,
+    is_fisher_consistent,
+    is_guess_averse,
+)
 
-__all__ = ["Conclusion", "Item", "Mode", "Task", "Verdict"]
+__all__ = [
+    "Conclusion",
+    "GammaPhi",
+    "Item",
+    "Mode",
+    "Part",
+    "Task",
+    "Verdict",
+    "is_c_calibrated",
+    "is_calibrated",
+    "is_fisher_consistent",
+    "is_guess_averse",
+]

@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from costboost_papers import registry
-from costboost_papers.item import Conclusion, Item, Mode
+from costboost_papers.grading import Conclusion
+from costboost_papers.item import Item, Options
 from costboost_papers.registry import owner
 from costboost_papers.run import Store, Tally, failures_path, progress_bar, run_item
 
 if TYPE_CHECKING:
     import pandas as pd
 
+FORMATS = ("latex", "csv", "markdown")
+# Columns that say what a row is; they are repeated where a table is cut to the console's width.
+LABELS = ("data set", "tree", "source", "algorithm", "method", "setting", "tested on", "rounds")
 
-def write_pages(console: Console, docs: Path, output: Path, mode: Mode) -> None:
+
+def write_pages(console: Console, docs: Path, output: Path, options: Options) -> None:
     from costboost_papers import pages
 
     results = output if output.is_dir() else None
     for page in pages.write_pages(
-        docs, results, mode, say=lambda line: console.print(escape(line))
+        docs, results, options.mode, say=lambda line: console.print(escape(line))
     ):
         console.print(f"wrote {page}")
 
@@ -73,22 +78,29 @@ def show_items(console: Console) -> None:
 
 
 def run_and_show(
-    console: Console, items: Sequence[Item], mode: Mode, output: Path, jobs: int
+    console: Console,
+    items: Sequence[Item],
+    options: Options,
+    output: Path,
+    jobs: int,
+    form: str | None = None,
 ) -> bool:
     """Run the items and print what came out; returns whether a task failed."""
+    if form not in (None, *FORMATS):
+        raise ValueError(f"--format must be one of {', '.join(FORMATS)}; got {form!r}.")
     if not items:
         return False
     owners = {(source.paper, source.name): source for source in map(owner, items)}
     tallies: dict[tuple[str, str], Tally] = {}
-    total = sum(len(source.tasks(mode)) for source in owners.values())
+    total = sum(len(source.planned(options)) for source in owners.values())
     with progress_bar(total, console) as progress:
         for key, source in owners.items():
-            tallies[key] = run_item(source, mode, output, n_jobs=jobs, progress=progress)
+            tallies[key] = run_item(source, options, output, n_jobs=jobs, progress=progress)
     summaries: dict[str, dict[str, pd.DataFrame]] = {}
     for item in items:
         source = owner(item)
         try:
-            summary = _show(console, item, mode, output)
+            summary = _show(console, item, options, output, form)
         except Exception as error:
             if not tallies[source.paper, source.name].failures:
                 raise
@@ -97,57 +109,85 @@ def run_and_show(
                 f"({escape(repr(error))})[/red]"
             )
             continue
-        if summary is not None:
+        if summary is not None and options.whole:
             summaries.setdefault(item.paper, {})[item.name] = summary
-    for name, found in summaries.items():
-        if len(found) > 1:
-            _print_verdicts(console, registry.paper(name).overall(found))
+    if form is None:
+        for name, found in summaries.items():
+            if len(found) > 1:
+                _print_verdicts(console, registry.paper(name).overall(found))
     for key, source in owners.items():
         tally = tallies[key]
-        console.print(
-            f"{' '.join(key)}: {tally.done} tasks done now, {tally.found} done earlier, "
-            f"{len(tally.failures)} failed; {tally.seconds:.0f} s of computing"
-        )
+        if form is None or tally.failures:
+            console.print(
+                f"{' '.join(key)}: {tally.done} tasks done now, {tally.found} done earlier, "
+                f"{len(tally.failures)} failed; {tally.seconds:.0f} s of computing"
+            )
         for failure in tally.failures:
             console.print(
                 f"  [red]failed[/red] {escape(failure.task.key)}: {escape(failure.error)}"
             )
         if tally.failures:
-            where = failures_path(Store(output, source, mode).path)
+            where = failures_path(Store(output, source, options).path)
             console.print(f"  traces in {where}; the same command tries them again")
     return any(tally.failures for tally in tallies.values())
 
 
 def _print_verdicts(console: Console, conclusions: Sequence[Conclusion]) -> None:
     for found in conclusions:
-        text = escape(f"{found.statement} {found.evidence} {found.why}".rstrip())
+        whose = "" if found.own else " (a question of ours)"
+        text = escape(f"{found.claim}{whose} {found.evidence} {found.why}".rstrip())
         console.print(f"[bold]{found.verdict}[/bold]: {text}")
 
 
-def _show(console: Console, item: Item, mode: Mode, output: Path) -> pd.DataFrame | None:
+def _show(
+    console: Console, item: Item, options: Options, output: Path, form: str | None
+) -> pd.DataFrame | None:
     """Summarise one item's rows, keep summary and picture beside them, print table and verdicts."""
-    from costboost_papers.pages import ordering, save_figure, summarise, tau_line, write_summary
+    from costboost_papers.pages import (
+        markdown_table,
+        ordering,
+        save_figure,
+        summarise,
+        tau_line,
+        write_summary,
+    )
 
-    source = owner(item)
-    rows = Store(output, source, mode).rows_of(source.tasks(mode))
+    source, item = owner(item), item.with_rounds(options.rounds)
+    rows = Store(output, source, options).rows_of(source.planned(options))
     if rows.empty:
         console.print(f"[red]{item.paper} {item.name}: no task succeeded[/red]")
         return None
-    folder = output / mode / "summaries"
-    summary = summarise(item, rows)
-    written = [write_summary(folder, item, summary)]
+    if not options.whole:
+        frame, summary = plain_table(item, rows), rows
+    else:
+        summary = summarise(item, rows)
+        frame = item.table(summary)
+    writers: dict[str, Callable[[pd.DataFrame], str]] = {
+        "latex": latex_table,
+        "csv": lambda frame: frame.to_csv(index=False).rstrip(),
+        "markdown": markdown_table,
+    }
+    if form is not None:
+        console.print(writers[form](frame), markup=False, highlight=False, soft_wrap=True)
+        return summary
+    for block in _blocks(frame, console.width):
+        table = Table(title=f"{item.paper} {item.name}: {escape(item.title)}", title_justify="left")
+        for column in block.columns:
+            table.add_column(escape(str(column)), overflow="fold")
+        for row in block.itertuples(index=False, name=None):
+            table.add_row(*map(escape, map(_text, row)))
+        console.print(table)
+    if not options.whole:
+        console.print("No verdicts: they need all data sets and methods of the item.\n")
+        return summary
+    folder = output / options.folder
+    written = [write_summary(folder / "summaries", item, summary)]
     figure = item.figure(summary)
     if figure is not None:
-        written.append(output / mode / "figures" / f"{item.paper}-{item.name}.png")
-        save_figure(figure, written[-1])
-    frame = item.table(summary)
-    table = Table(title=f"{item.paper} {item.name}: {escape(item.title)}", title_justify="left")
-    for column in frame.columns:
-        table.add_column(escape(str(column)), overflow="fold")
-    for row in frame.itertuples(index=False, name=None):
-        cells = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in row]
-        table.add_row(*map(escape, cells))
-    console.print(table)
+        written += [
+            folder / "figures" / f"{item.paper}-{item.name}.{kind}" for kind in ("png", "pdf")
+        ]
+        save_figure(figure, written[-2], written[-1])
     _print_verdicts(console, item.conclusions(summary))
     taus = ordering(item, summary)
     if len(taus):
@@ -155,3 +195,61 @@ def _show(console: Console, item: Item, mode: Mode, output: Path) -> pd.DataFram
     console.print("wrote " + ", ".join(map(str, written)))
     console.print()
     return summary
+
+
+def _text(value: object) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def plain_table(item: Item, rows: pd.DataFrame) -> pd.DataFrame:
+    """Mean and standard error of the item's main metric, for parts of a plan."""
+    from costboost_papers.item import mean_and_error, plus_minus
+
+    metrics = [name for name in rows["metric"].unique() if "@" not in name and ": " not in name]
+    metrics = metrics or [str(rows["metric"].iloc[0])]
+    shown = item.tau_metric if item.tau_metric in metrics else metrics[0]
+    found = mean_and_error(rows, [str(shown)])
+    keys = ["dataset", "setting", "algorithm"]
+    wide = found.pivot(index=keys, columns="statistic", values="value").reset_index()
+    values = [plus_minus(m, e, 2) for m, e in zip(wide["mean"], wide["se"], strict=True)]
+    named = wide[keys].rename(columns={"dataset": "data set"})
+    splits = rows["split"].nunique()
+    table: pd.DataFrame = named.assign(**{f"{shown} ({splits} splits)": values})
+    return table
+
+
+def _blocks(frame: pd.DataFrame, width: int) -> Iterator[pd.DataFrame]:
+    """The table in pieces that fit the console, each with the columns that name the rows."""
+    sizes = {
+        name: 3 + max(len(str(name)), *(len(_text(value)) for value in frame[name]))
+        for name in frame.columns
+    }
+    labels = [name for name in frame.columns if name in LABELS] or list(frame.columns[:1])
+    piece: list[Any] = []
+    for name in frame.columns:
+        if name in labels:
+            continue
+        if piece and sum(sizes[part] for part in (*labels, *piece, name)) + 1 > width:
+            yield frame[[*labels, *piece]]
+            piece = []
+        piece.append(name)
+    yield frame[[*labels, *piece]]
+
+
+def latex_table(frame: pd.DataFrame) -> str:
+    """A tabular for the package booktabs; † marks what is not told from the best."""
+    signs = {
+        "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "_": r"\_", "#": r"\#", "±": r"$\pm$",
+        "†": r"$^\dagger$", "ε": r"$\varepsilon$", "α": r"$\alpha$", "τ": r"$\tau$",
+        "Ĉ": r"$\hat C$", "√": r"$\surd$", "·": r"$\cdot$", "≥": r"$\ge$",
+    }  # fmt: skip
+    table = str.maketrans(signs)
+
+    def line(cells: Sequence[object]) -> str:
+        return " & ".join(_text(cell).translate(table) for cell in cells) + r" \\"
+
+    body = [line(row) for row in frame.itertuples(index=False, name=None)]
+    rules = (r"\toprule", r"\midrule", r"\bottomrule")
+    head = rf"\begin{{tabular}}{{{'l' * frame.shape[1]}}}"
+    lines = [head, rules[0], line(list(frame.columns)), rules[1], *body, rules[2], r"\end{tabular}"]
+    return "\n".join(lines)

@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from math import isnan
-from typing import TYPE_CHECKING, Literal, get_args
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Literal
+
+from costboost.metrics import corrected_t_test
+from costboost_papers.grading import Conclusion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,11 +30,11 @@ else:
 # --- item ----------------------------------------------------------------------------------------
 
 Mode = Literal["quick", "full"]
-Verdict = Literal["holds", "holds in part", "does not hold"]
 
 GROUP = ["dataset", "algorithm", "setting", "metric"]
 SUMMARY_COLUMNS = [*GROUP, "statistic", "value", "n"]
 PRINTED_COLUMNS = [*GROUP, "value"]
+SEED_STEP = 1000  # splits of another --seed are numbered from its multiple on
 # A paper that was renamed keeps its seeds, and with them its published figures.
 _SEEDED_AS = {"cai2008": "cai"}
 
@@ -60,20 +65,26 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Conclusion:
-    """What a paper states, and what the figures here say about it."""
+class Options:
+    """How much of a plan is run."""
 
-    statement: str
-    verdict: Verdict
-    evidence: str
-    why: str = ""
+    mode: Mode = "full"
+    datasets: tuple[str, ...] = ()
+    algorithms: tuple[str, ...] = ()
+    splits: int | None = None
+    rounds: int | None = None
+    estimator: str | None = None
+    seed: int = 0
 
-    def __post_init__(self) -> None:
-        if self.verdict not in get_args(Verdict):
-            raise ValueError(
-                f"verdict must be one of {', '.join(map(repr, get_args(Verdict)))}; "
-                f"got {self.verdict!r}."
-            )
+    @property
+    def whole(self) -> bool:
+        """Whether every data set and method is run, so that the paper's table can be laid out."""
+        return not (self.datasets or self.algorithms or self.estimator)
+
+    @property
+    def folder(self) -> str:
+        """Where rows are kept: fits of other lengths stay apart."""
+        return self.mode if self.rounds is None else f"{self.mode}-{self.rounds}-rounds"
 
 
 class Item(ABC):
@@ -90,10 +101,50 @@ class Item(ABC):
     reads_benchmark_files: bool = False
     minutes: float = 1.0
     tau_metric: str | None = None
+    estimators: Mapping[str, str] = MappingProxyType(
+        {}
+    )  # names for --estimator, and their settings
+    rounds: int | None = None  # in place of the protocol's
+    many_rounds: bool = False  # the protocol compares several numbers of rounds
 
     @abstractmethod
     def tasks(self, mode: Mode) -> list[Task]:
         """The plan: every task of this item."""
+
+    def planned(self, options: Options) -> list[Task]:
+        """The part of the plan that is asked for; a seed above 0 has splits of its own."""
+        tasks = self.tasks(options.mode)
+        settings: tuple[str, ...] = ()
+        if options.estimator is not None:
+            _check_names("--estimator", (options.estimator,), self.estimators, self)
+            settings = (self.estimators[options.estimator],)
+        for name, field, wanted in (
+            ("--datasets", "dataset", options.datasets),
+            ("--algorithms", "algorithm", options.algorithms),
+            ("", "setting", settings),
+        ):
+            _check_names(name, wanted, dict.fromkeys(getattr(task, field) for task in tasks), self)
+            tasks = [task for task in tasks if not wanted or getattr(task, field) in wanted]
+        most = options.splits if options.splits is not None else 1 + max(t.split for t in tasks)
+        # The first split of everything before the second of anything: a stopped run has a table.
+        return [
+            replace(task, split=task.split + SEED_STEP * options.seed)
+            for task in sorted(tasks, key=lambda task: task.split)
+            if task.split < most
+        ]
+
+    def with_rounds(self, rounds: int | None) -> Item:
+        """A copy whose fits have so many rounds."""
+        if rounds is None:
+            return self
+        if self.many_rounds:
+            raise ValueError(
+                f"--rounds does not apply to {self.paper} {self.name}, which compares several "
+                "numbers of rounds. Leave it out."
+            )
+        changed = copy(self)
+        changed.rounds = rounds
+        return changed
 
     @abstractmethod
     def run(self, task: Task, mode: Mode) -> dict[str, float]:
@@ -140,29 +191,13 @@ class Item(ABC):
         return []
 
 
-# --- grading -------------------------------------------------------------------------------------
-
-
-def tiered(holds: bool, in_part: bool) -> Verdict:
-    """Whether the whole statement is borne out, else whether a weaker form of it is."""
-    return "holds" if holds else "holds in part" if in_part else "does not hold"
-
-
-def graded(signs: Iterable[bool]) -> Verdict:
-    """Holds if all signs are good, in part if some are."""
-    found = list(signs)
-    return tiered(all(found), any(found))
-
-
-def counted(right: int, of: int) -> Verdict:
-    """Holds if all cases are right, in part if some are."""
-    return tiered(right == of, right > 0)
-
-
-def together(verdicts: Iterable[Verdict]) -> Verdict:
-    """What several verdicts on the parts of one statement come to: theirs if they agree."""
-    found = set(verdicts)
-    return found.pop() if len(found) == 1 else "holds in part"
+def _check_names(option: str, wanted: Iterable[str], known: Iterable[str], item: Item) -> None:
+    strangers = [name for name in wanted if name not in list(known)]
+    if strangers:
+        raise ValueError(
+            f"{option} of {item.paper} {item.name} must be among {', '.join(known) or 'none'}; got "
+            f"{', '.join(strangers)}."
+        )
 
 
 # --- layout --------------------------------------------------------------------------------------
@@ -199,20 +234,42 @@ def plus_minus(value: float, error: float, digits: int, sign: str = "") -> str:
     return f"{value:{sign}.{digits}f}" + ("" if isnan(error) else f" ± {error:.{digits}f}")
 
 
+def alike(
+    rows: pd.DataFrame, metric: str, test_to_train: float, *, lower: bool = True
+) -> pd.DataFrame:
+    """Summary rows, statistic ``alike``: 1 where a method is not told from the best of a set."""
+    own = rows[rows["metric"] == metric]
+    found = []
+    for (dataset, setting), group in own.groupby(["dataset", "setting"], sort=False):
+        table = group.pivot(index="split", columns="algorithm", values="value")
+        means = table.mean() if lower else -table.mean()
+        gaps = table.sub(table[means.idxmin()], axis=0)
+        for name, gap in gaps.items():
+            differences = gap.dropna().to_numpy(dtype=float)
+            same = corrected_t_test(differences, test_to_train) > 0.05
+            place = (dataset, name, setting, metric)
+            found.append((*place, "alike", float(same), len(differences)))
+    return pd.DataFrame(found, columns=SUMMARY_COLUMNS)
+
+
 def cells(
     means: pd.DataFrame,
     errors: pd.DataFrame,
     place: tuple[str, str],
     columns: Sequence[str],
     digits: int,
+    marks: pd.DataFrame | None = None,
 ) -> list[str]:
-    """The cells of one data set and setting; empty where there is no such number."""
+    """The cells of one data set and setting; † where a test does not tell them from the best."""
     row = pd.MultiIndex.from_tuples([place])
-    values, spread = (
-        table.reindex(index=row, columns=list(columns)).to_numpy(dtype=float)[0]
-        for table in (means, errors)
+    tables = (means, errors, errors.iloc[:0] if marks is None else marks)
+    values, spread, same = (
+        table.reindex(index=row, columns=list(columns)).to_numpy(dtype=float)[0] for table in tables
     )
-    return [plus_minus(value, error, digits) for value, error in zip(values, spread, strict=True)]
+    return [
+        plus_minus(value, error, digits) + (" †" if mark == 1.0 else "")
+        for value, error, mark in zip(values, spread, same, strict=True)
+    ]
 
 
 def compact(summary: pd.DataFrame, spread_of: str) -> pd.DataFrame:

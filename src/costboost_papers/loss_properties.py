@@ -18,8 +18,11 @@ calibrated
     decision is above the infimum over all scores: with enough data and rich enough rules,
     minimising the loss leads to the least cost. The definition uses infima, because the minimum
     may lie at infinity.
+c-calibrated
+    Every score that decides the truth loses less than every score that does not (Vernet et al.
+    2011, as Beijbom et al. 2014 read it): it implies guess-aversion, not the other way round.
 Fisher consistent
-    The same for unit costs only, where the Bayes decision is the most probable class. Calibrated
+    Calibrated for unit costs only, where the Bayes decision is the most probable class. Calibrated
     losses are Fisher consistent; so may be a loss that ignores costs or uses them wrongly.
 
 Three kinds of loss are read as functions of centred scores. A multi-class loss is one already. A
@@ -30,7 +33,7 @@ and makes the guess the uniform distribution: the laws are then those of H insid
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -42,7 +45,15 @@ from costboost._typing import AnyArray, Bools, Floats, Ints
 from costboost.losses.base import BinaryLoss, Loss
 from costboost.losses.multiclass import MulticlassLoss
 
-__all__ = ["Verdict", "Witness", "is_calibrated", "is_fisher_consistent", "is_guess_averse"]
+__all__ = [
+    "GammaPhi",
+    "Verdict",
+    "Witness",
+    "is_c_calibrated",
+    "is_calibrated",
+    "is_fisher_consistent",
+    "is_guess_averse",
+]
 
 # --- losses as functions of truth, centred scores and cost matrix ---------------------------------
 
@@ -89,6 +100,29 @@ def read(loss: Loss, n_classes: int | None, simplex: bool | None) -> tuple[Readi
     if k < 2:
         raise ValueError(f"n_classes must be at least 2; got {k!r}. Leave it out for 3 classes.")
     return Reading(loss, loss.on_simplex if simplex is None else simplex), k
+
+
+class GammaPhi(MulticlassLoss):
+    r"""The family of Beijbom et al. (2014, Def. 4): γ(Σ_j C_zj φ(S_z − S_j)).
+
+    Guess-averse if γ increases and φ(v) < φ(0) for every v > 0 (Lemma 1). GEL has γ(v) = v and
+    φ(v) = exp(−v), GLL γ(v) = log(1 + v). Derivatives are differences: for study, not for fits.
+
+    Parameters
+    ----------
+    gamma, phi : callable
+        Functions of an array.
+    """
+
+    def __init__(self, gamma: Callable[[Floats], Floats], phi: Callable[[Floats], Floats]) -> None:
+        self.gamma = gamma
+        self.phi = phi
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row."""
+        own = np.take_along_axis(F, y[:, None], axis=1)
+        wrong = C * (np.arange(F.shape[1]) != y[:, None])
+        return self.gamma((wrong * self.phi(own - F)).sum(axis=1))
 
 
 # --- trials ---------------------------------------------------------------------------------------
@@ -265,6 +299,33 @@ def is_guess_averse(
         return Verdict(True, None, n_trials)
     i = int(broken[0])
     witness = Witness(np.eye(k)[z[i]], C[i], S[i], float(value[i]), np.zeros(k), float(guess[i]))
+    return Verdict(False, witness, i + 1)
+
+
+def is_c_calibrated(
+    loss: Loss,
+    n_classes: int | None = None,
+    *,
+    costs: str | ArrayLike = "any",
+    simplex: bool | None = None,
+    n_trials: int = 20_000,
+    random_state: int = 0,
+) -> Verdict:
+    """Whether every right decision loses less than every wrong one."""
+    reading, k = read(loss, n_classes, simplex)
+    rng = np.random.default_rng(random_state)
+    C = cost_matrices(costs, n_trials, k, rng)
+    z, S = deciding_scores(n_trials, k, rng)
+    # A wrong decision beside each right one: scores of another trial, led by another class.
+    other = rng.permutation(n_trials)
+    shift = (1 + z - z[other]) % k
+    wrong = S[other][np.arange(n_trials)[:, None], (np.arange(k) - shift[:, None]) % k]
+    value, rival = reading.value(z, S, C), reading.value(z, wrong, C)
+    broken = np.flatnonzero(~(value < rival))
+    if broken.size == 0:
+        return Verdict(True, None, n_trials)
+    i = int(broken[0])
+    witness = Witness(np.eye(k)[z[i]], C[i], S[i], float(value[i]), wrong[i], float(rival[i]))
     return Verdict(False, witness, i + 1)
 
 

@@ -4,6 +4,7 @@
 - `encode(train, test)`: frames to float matrices (codes, missing values filled, scaled on demand),
   fitted on the training part alone.
 - `fold(y, k, number, seed)` and `holdout(y, share, seed)`: stratified splits.
+- `capped(y, train, most, seed)`: at most so many training rows, drawn by class.
 - `split_seed(task)`: one seed for all folds of a partition.
 - `binary_metrics(truth, decided, scores, C1, C2)`: cost, counts, precision, recall, F, G-mean, AUC.
 - `quiet()`: no collapse warnings; a study that measures collapse need not be told of it.
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+LEAST_ROWS = 10  # of a class, where training rows are drawn
+
+
 @dataclass(frozen=True, eq=False)
 class BinaryData:
     """A benchmark set with a positive class."""
@@ -37,9 +41,9 @@ class BinaryData:
 
 
 def binary_data(
-    name: str, positive: Iterable[Any] | None = None, drop: Iterable[str] = ()
+    name: str, positive: Iterable[Any] | None = None, *, complete: bool = False
 ) -> BinaryData:
-    """A benchmark set as a frame and 0/1 labels."""
+    """A benchmark set as a frame and 0/1 labels; ``complete`` drops rows with missing values."""
     data = load(name)
     wanted: list[Any] = [data.positive] if positive is None else list(positive)
     y = np.isin(data.y, wanted).astype(np.intp)
@@ -48,7 +52,8 @@ def binary_data(
             f"positive of binary_data must name some but not all labels of {name!r}, which are "
             f"{data.classes.tolist()}; got {wanted!r}."
         )
-    return BinaryData(data.X.drop(columns=list(drop)), y)
+    kept = data.X.notna().all(axis=1).to_numpy() if complete else np.ones(len(y), dtype=bool)
+    return BinaryData(data.X[kept].reset_index(drop=True), y[kept])
 
 
 def encode(
@@ -113,6 +118,19 @@ def holdout(y: AnyArray, test_share: float, seed: int) -> tuple[Ints, Ints]:
         np.arange(len(y)), test_size=test_share, stratify=y, random_state=seed
     )
     return np.asarray(train), np.asarray(test)
+
+
+def capped(y: AnyArray, train: Ints, most: int, seed: int) -> Ints:
+    """At most about ``most`` training rows, drawn by class; small classes keep `LEAST_ROWS`."""
+    if len(train) <= most:
+        return train
+    rng = np.random.default_rng(seed)
+    kept = []
+    for label in np.unique(y[train]):
+        rows = train[y[train] == label]
+        size = max(round(most * len(rows) / len(train)), min(len(rows), LEAST_ROWS))
+        kept.append(rng.choice(rows, size, replace=False))
+    return np.sort(np.concatenate(kept))
 
 
 def binary_metrics(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import json
 import os
@@ -13,7 +14,7 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,8 @@ import numpy as np
 
 import costboost
 from costboost._utils import versions as installed
-from costboost_papers.item import Item, Mode, Task
+from costboost.datasets.files import _folder
+from costboost_papers.item import Item, Options, Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,6 +55,16 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
+@cache
+def checksum(dataset: str) -> str:
+    """SHA-256 of the file of a benchmark set, 12 digits; empty if the set has no file here."""
+    folder = _folder(None, missing_ok=True)
+    for name in (f"{dataset}.csv.gz", f"{dataset}.npz"):
+        if folder is not None and (folder / name).is_file():
+            return hashlib.sha256((folder / name).read_bytes()).hexdigest()[:12]
+    return ""
+
+
 # --- store ---------------------------------------------------------------------------------------
 
 TASK = ["paper", "item", "dataset", "algorithm", "setting", "split"]
@@ -75,9 +87,13 @@ def versions() -> str:
 class Store:
     """The raw rows of one item."""
 
-    def __init__(self, folder: str | os.PathLike[str], item: Item, mode: Mode) -> None:
-        self.path = Path(folder) / mode / f"{item.paper}-{item.name}.csv"
-        self._commit: str | None = None
+    def __init__(self, folder: str | os.PathLike[str], item: Item, options: Options) -> None:
+        self.path = Path(folder) / options.folder / f"{item.paper}-{item.name}.csv"
+
+    @cached_property
+    def commit(self) -> str:
+        """Of the source, once a run: what follows is computed by this source."""
+        return source_commit()
 
     def repair(self) -> None:
         """Cut off what a killed run left half written; make the file if there is none."""
@@ -98,12 +114,10 @@ class Store:
 
     def append(self, task: Task, metrics: Mapping[str, float], seconds: float) -> None:
         """Add the rows of one task, in one write, and see them to the disk."""
-        if self._commit is None:  # once a run; what follows is computed by this source
-            self._commit = source_commit()
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         identity = [getattr(task, field) for field in TASK]
-        tail = [len(metrics), f"{seconds:.3f}", versions(), self._commit]
+        tail = [len(metrics), f"{seconds:.3f}", versions(), self.commit]
         for metric, value in metrics.items():
             writer.writerow([*identity, task.seed, metric, repr(float(value)), *tail])
         whole = self.path.stat().st_size
@@ -156,6 +170,19 @@ class Store:
         # As booleans: an empty list would select no columns instead of no rows.
         return rows[np.array(planned, dtype=bool)].reset_index(drop=True)
 
+    def settled(self, tasks: Sequence[Task]) -> pd.DataFrame:
+        """The rows of settings of which every data set has a split with all methods done."""
+        rows, plan = self.rows_of(tasks), pd.DataFrame(map(vars, tasks))
+        place = ["dataset", "setting"]
+        wanted = plan.groupby([*place, "split"], sort=False)["algorithm"].nunique()
+        found = rows.groupby([*place, "split"], sort=False)["algorithm"].nunique()
+        whole = set(wanted.index[found.reindex(wanted.index, fill_value=0) == wanted])
+        have = {(dataset, setting) for dataset, setting, _ in whole}
+        short = {task.setting for task in tasks if (task.dataset, task.setting) not in have}
+        keys = rows[[*place, "split"]].itertuples(index=False, name=None)
+        kept = np.array([key in whole and key[1] not in short for key in keys], dtype=bool)
+        return rows[kept].reset_index(drop=True)
+
     def done(self) -> set[Task]:
         """The tasks whose rows are all there."""
         tasks = self.rows()[TASK].drop_duplicates()
@@ -196,7 +223,7 @@ class Tally:
 
 def run_item(
     item: Item,
-    mode: Mode,
+    options: Options,
     folder: str | os.PathLike[str],
     *,
     n_jobs: int = -1,
@@ -210,14 +237,17 @@ def run_item(
             f"item of run_item must have rows of its own; {item.name!r} reads those of "
             f"{item.shares_rows_with!r}. Run that one."
         )
-    tasks = item.tasks(mode)
+    item = item.with_rounds(options.rounds)
+    tasks = item.planned(options)
     _check_plan(item, tasks)
-    store = Store(folder, item, mode)
+    store = Store(folder, item, options)
     todo = _prepared(item, tasks, store)
+    if todo:
+        _write_provenance(store, tasks)
     tally = Tally(planned=len(tasks), found=len(tasks) - len(todo))
     show = progress or (lambda finished, name: None)
     show(tally.found, f"{item.paper} {item.name}")
-    for outcome in _outcomes(item, todo, mode, n_jobs):
+    for outcome in _outcomes(item, todo, options.mode, n_jobs):
         tally.seconds += outcome.seconds
         if outcome.metrics is None:
             tally.failures.append(outcome)
@@ -227,6 +257,19 @@ def run_item(
         show(1, f"{item.paper} {item.name}")
     _write_failures(store, tally.failures)
     return tally
+
+
+def _write_provenance(store: Store, tasks: Iterable[Task]) -> None:
+    """Beside the rows: commit, versions and checksums of the data of every run that added some."""
+    sums = {name: checksum(name) for name in dict.fromkeys(task.dataset for task in tasks)}
+    record = {
+        "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "commit": store.commit,
+        "versions": versions(),
+        "data": {name: found for name, found in sums.items() if found},
+    }
+    with store.path.with_suffix(".runs.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write(json.dumps(record) + "\n")
 
 
 def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:
@@ -247,7 +290,7 @@ def _prepared(item: Item, tasks: Sequence[Task], store: Store) -> list[Task]:
     return todo
 
 
-def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Iterator[Outcome]:
+def _outcomes(item: Item, tasks: Sequence[Task], mode: Any, n_jobs: int) -> Iterator[Outcome]:
     """What the tasks came to, in the order in which they end."""
     from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 
@@ -260,7 +303,7 @@ def _outcomes(item: Item, tasks: Sequence[Task], mode: Mode, n_jobs: int) -> Ite
         yield from pool(delayed(_perform)(item, task, mode) for task in tasks)
 
 
-def _perform(item: Item, task: Task, mode: Mode) -> Outcome:
+def _perform(item: Item, task: Task, mode: Any) -> Outcome:
     """Do one task on one thread; an error is an outcome too."""
     from threadpoolctl import threadpool_limits
 

@@ -204,3 +204,18 @@ def test_one_decision_is_left(name):
         clf = TWO[name](n_estimators=3).fit(X, Y, sample_weight=(Y == 1).astype(float))
     assert (clf.predict(X) == 1).all()
     assert np.isfinite(clf.predict_proba(X)).all()
+    usual = TWO[name](n_estimators=1).fit(X, Y)
+    assert hasattr(clf, "train_loss_") == hasattr(usual, "train_loss_")
+    if hasattr(clf, "train_loss_"):
+        assert clf.train_loss_.shape == (clf.n_iter_,) == (1,) and np.isfinite(clf.train_loss_[0])
+
+
+@pytest.mark.parametrize("name", ["AsyBLClassifier", "CSLogitBoostClassifier"])
+def test_the_loss_of_a_constant_decision(name):
+    """The mean loss of the training rows at the constant score that is left."""
+    learner = DummyRegressor(strategy="constant", constant=0.0)
+    with pytest.warns(CollapseWarning):
+        clf = TWO[name](COSTLY, estimator=learner, n_estimators=3).fit(X, Y)
+    F = clf.decision_function(X)
+    value = clf._link.value(2.0 * Y - 1.0, F, (3.0, 1.0)).mean()
+    np.testing.assert_allclose(clf.train_loss_, [value], rtol=1e-9)

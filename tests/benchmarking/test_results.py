@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "results"
 NEEDED = ("seed", "commit", "versions", "load")
 
-# Which Numbers entries change what a file holds, by words in them; timings change by none.
+# Which Numbers entries change what a file holds, by words in them, or by how the names of methods
+# begin; timings change by none.
 COSTS = r"CostBoostClassifier|[Ss]avings|cost_matrix_"
 CONCERNED = {
     "held_out_cost": COSTS,
@@ -28,7 +29,7 @@ CONCERNED = {
     "classifier_choices": COSTS,
     "member_choices": COSTS,
     "hidden_costs": r"not told the costs",
-    "fair": r"early_stopping|all classes|\bAda|CSB|Boost\b",
+    "fair": {"CostBoost": r"CostBoostClassifier|estimated_score_", "": r"early_stopping|vote"},
     "decisions_promises": r"Monitor|mean_cost_bound",
 }
 
@@ -84,19 +85,28 @@ def is_ancestor(one: str, other: str) -> bool:
     return git("merge-base", "--is-ancestor", one.lstrip("^"), other).returncode == 0
 
 
-def faults(rows: list[dict[str, str]], concerned: str | None) -> list[str]:
+def words_for(concerned: str | dict[str, str] | None, method: str) -> str:
+    if isinstance(concerned, dict):
+        return next(words for start, words in concerned.items() if method.startswith(start))
+    return concerned or ""
+
+
+def faults(rows: list[dict[str, str]], concerned: str | dict[str, str] | None) -> list[str]:
     """Why rows are refused."""
     found = [f"no {name}" for name in NEEDED if any(not row.get(name) for row in rows)]
-    for commit in {row.get("commit") or "" for row in rows}:
+    kinds = {
+        (row.get("commit") or "", words_for(concerned, row.get("method") or "")) for row in rows
+    }
+    for commit, words in sorted(kinds):
         if commit.endswith("-dirty"):
             found.append(f"edited source at {commit}")
         elif not is_ancestor(commit, "HEAD"):
             found.append(f"{commit!r} is not part of the history")
-        elif concerned:
+        elif words:
             found += [
                 f"older than: {text[:90]}"
                 for entry, text in numbers_entries()
-                if re.search(concerned, text) and not is_ancestor(entry, commit)
+                if re.search(words, text) and not is_ancestor(entry, commit)
             ]
     return found
 

@@ -62,15 +62,17 @@ def test_a_killed_comparison_goes_on(world: World, tmp_path: Path, monkeypatch) 
     monkeypatch.setattr(comparison, "codes_of", check)
     for more, what in ((("--seed", 1), "seed"), (("--cost", "tp=1"), "costs")):
         said = " ".join(run(*arguments, *more, "--checkpoint", path, code=2).stderr.split())
-        assert "of another question: other" in said
+        assert "of another question" in said
         assert what in said
         assert "Delete the file" in said
     kept = path.read_bytes()
-    assert len(kept.splitlines()) == 2  # the versions, and a fold
+    assert len(kept.splitlines()) == 2  # the kind of file, and a fold
     for part in (kept, kept[:-5], kept[:3], b""):  # also cut within a line
         path.write_bytes(part)
         assert run(*arguments, "--checkpoint", path).stdout == whole
         assert not path.exists()
     path.write_text('{"not": "yours"}')
-    assert "is not a results file" in run(*arguments, "--checkpoint", path, code=2).stderr
+    assert (
+        "is not a file of costboost compare" in run(*arguments, "--checkpoint", path, code=2).stderr
+    )
     assert path.read_text() == '{"not": "yours"}'

@@ -37,7 +37,7 @@ def test_costs_and_savings_are_those_of_the_metrics() -> None:
     found = compare._compared(problem, {"careless": lambda fold: decided}, [pair], 0)
     truth, paid = rows.y[300:], found.paid()["careless"].sum()
     assert paid == pytest.approx(total_cost(truth, decided, costs=costs[300:]))
-    assert found.savings()["careless"] == savings_score(truth, decided, costs=costs[300:])
+    assert found.standings()[0].savings == savings_score(truth, decided, costs=costs[300:])
 
 
 def test_without_plotly_the_remedy_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:

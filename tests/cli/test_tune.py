@@ -30,16 +30,16 @@ def test_a_search_goes_on(world: World, tmp_path: Path) -> None:
     model = load(tmp_path / "m.costboost")
     for name, value in whole["best"].items():
         assert getattr(model, name) == value
-    study.write_bytes(study.read_bytes()[:-1200])
+    study.write_bytes(study.read_bytes()[:-100])
     resumed = tuned(world, tmp_path, 3)
     assert {**resumed, "model": 0} == {**whole, "model": 0}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["m.costboost", "s.study"]
     costs = [one.replace("fp=5", "fp=6") for one in FAST]
     said = run("tune", world.train, *costs, "--study", study, "--folds", 2, code=2).stderr
-    assert "holds trials of another question: costs differ" in " ".join(said.split())
+    assert "holds results of another question: costs differ" in " ".join(said.split())
     study.write_text('{"not": "yours"}')
     said = run("tune", world.train, *COSTS, "--study", study, code=2).stderr
-    assert "is not a study file" in said
+    assert "is not a file of costboost tune" in said
     assert study.read_text() == '{"not": "yours"}'
 
 

@@ -157,6 +157,7 @@ def test_times_and_plain_arrays_are_refused():
         Expression("day")(pd.DataFrame({"day": pd.to_datetime(["2026-01-01"])}))
     with pytest.raises(ExpressionError, match=r"it is a ndarray\. Pass a data frame"):
         Expression("amount")(np.ones((2, 2)))
+    np.testing.assert_array_equal(Expression("2 * x1")(np.array([[1, 2], [3, 4]])), [4, 8])
 
 
 def test_long_sums_do_not_recurse():

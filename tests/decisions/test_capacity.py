@@ -353,92 +353,39 @@ E4 = np.array([[10.0, 4.0, 18.0], [2.0, 4.0, 20.0], [50.0, 4.0, 9.0], [30.0, 4.0
 P4 = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4]])
 DAYS = ["mon", "mon", "tue", "tue"]
 
-BAD = {
-    "unknown decision": (
-        {"capacity": {"reveiw": 1}},
-        r"'capacity' parameter of allocate names the decision 'reveiw'.*Did you mean 'review'\?",
-    ),
-    "lower above upper": (
-        {"capacity": {"review": (3, 1)}},
-        r"'review' a lower limit above the upper one: 3 > 1",
-    ),
-    "lower share above upper share": (
-        {"capacity": {"review": (0.9, 0.3)}},
-        r"lower limit above the upper one: 0.9 > 0.3",
-    ),
-    "lower limits above the rows": (
-        {"capacity": {"review": (3, None), "block": (2, None)}},
-        r"infeasible: its lower limits ask for 5 rows and there are 4",
-    ),
-    "upper limits below the rows": (
-        {"capacity": {"accept": 1, "review": 1, "block": 1}},
-        r"infeasible: all decisions are limited.*together to 3 of 4 rows",
-    ),
-    "infeasible in a group": (
-        {"capacity": {"review": (3, None)}, "per": DAYS},
-        r"ask for 3 rows and there are 2 of the group 'mon'",
-    ),
-    "negative": ({"capacity": {"review": -1}}, r"negative limit -1"),
-    "neither share nor count": ({"capacity": {"review": 2.5}}, r"got 2.5, which is neither"),
-    "not a number": ({"capacity": {"review": "many"}}, r"got 'many'"),
-    "missing group": (
-        {"capacity": {"review": {"mon": 1}}, "per": DAYS},
-        r"has for 'review' no limit of the group 'tue'",
-    ),
-    "groups without per": (
-        {"capacity": {"review": {"mon": 1}}},
-        r"a limit per group, and there are no groups. Pass per=",
-    ),
-    "row without a group": (
-        {"capacity": {"review": 1}, "per": np.array(["mon", None, "tue", "tue"], dtype=object)},
-        r"must name a group for every row; row 1 has None",
-    ),
-    "groups of wrong length": (
-        {"capacity": {"review": 1}, "per": ["mon"]},
-        r"'per' parameter of allocate must have one element per row, shape \(4,\); got",
-    ),
-    "unknown column of groups": (
-        {"capacity": {"review": 1}, "per": "dya", "X": pd.DataFrame({"day": DAYS})},
-        r"must be the group of each row or a column of X; got 'dya', and X has \['day'\]",
-    ),
-    "labels of wrong length": ({"decisions": ["accept", "review"]}, r"must hold 3 distinct labels"),
-    "rate without probabilities": (
-        {"constraints": Rate("block", given=1, at_least=0.5)},
-        r"needs the probabilities of the classes. Pass proba=",
-    ),
-    "rate of unknown class": (
-        {"constraints": Rate("block", given="frod", at_least=0.5), "proba": P4,
-         "classes": ["ok", "fraud"]},
-        r"names the class 'frod'.*Did you mean 'fraud'\?",
-    ),
-    "rate above one": (
-        {"constraints": Rate("block", given=1, at_least=95), "proba": P4},
-        r"'at_least' of Rate must be from 0 to 1, got 95",
-    ),
-    "rate without limit": ({"constraints": Rate("block", given=1), "proba": P4}, r"got neither"),
-    "rate with limits swapped": (
-        {"constraints": Rate("block", given=1, at_least=0.5, at_most=0.1), "proba": P4},
-        r"lower limit above the upper one",
-    ),
-    "infeasible constraints": (
-        {"constraints": [Rate("block", given=1, at_least=0.9), Rate("block", given=0, at_most=0.1)],
-         "proba": P4},
-        r"infeasible: found no decisions of these 4 rows that meet rate of block given 1",
-    ),
-    "negative budget": ({"constraints": Budget("review", -1.0)}, r"infeasible"),
-    "no numbers": ({"expected": [[1.0, np.nan, 0.0]]}, r"must be finite"),
-    "one column": ({"expected": [1.0, 2.0]}, r"shape \(n, d\)"),
-    "capacity without decisions": ({"capacity": 200}, r"must be a mapping"),
-    "constraints of another type": ({"constraints": [200]}, r"must hold Rate"),
-    "amounts of wrong length": (
-        {"constraints": Budget("review", 5.0, amount=[1.0, 2.0])},
-        r"'amount' parameter of Budget must have one element per row",
-    ),
-}  # fmt: skip
+CLASSES = {"proba": P4, "classes": ["ok", "fraud"]}
+GAPS = np.array(["mon", None, "tue", "tue"], dtype=object)
+ONE = {"capacity": {"review": 1}}
+BAD = [
+    ({"capacity": {"reveiw": 1}}, "names the decision 'reveiw'.*Did you mean 'review'"),
+    ({"capacity": {"review": (3, 1)}}, "lower limit above the upper one: 3 > 1"),
+    ({"capacity": {"review": (3, 4), "block": (3, 4)}}, "ask for 6 rows and there are 4"),
+    ({"capacity": dict.fromkeys(ACTIONS, 1)}, "all decisions are limited.*together to 3 of 4 rows"),
+    ({"capacity": {"review": (3, None)}, "per": DAYS}, "there are 2 of the group 'mon'"),
+    ({"capacity": {"review": -1}}, "negative limit -1"),
+    ({"capacity": {"review": 2.5}}, "got 2.5, which is neither"),
+    ({"capacity": {"review": "many"}}, "got 'many'"),
+    ({"capacity": {"review": {"mon": 1}}, "per": DAYS}, "no limit of the group 'tue'"),
+    ({"capacity": {"review": {"mon": 1}}}, "there are no groups. Pass per="),
+    ({"capacity": 200}, "must be a mapping"),
+    ({**ONE, "per": GAPS}, "must name a group for every row; row 1 has None"),
+    ({**ONE, "per": ["mon"]}, r"must have one element per row, shape \(4,\); got"),
+    ({**ONE, "per": "dya", "X": pd.DataFrame({"day": DAYS})}, r"'dya', and X has \['day'\]"),
+    ({"decisions": ["accept", "review"]}, "must hold 3 distinct labels"),
+    ({"constraints": Rate("block", given=1, at_least=0.5)}, "Pass proba="),
+    ({"constraints": Rate("block", "frod", at_least=0.5), **CLASSES}, "Did you mean 'fraud'"),
+    ({"constraints": Rate("block", "ok", at_least=95), **CLASSES}, "must be from 0 to 1, got 95"),
+    ({"constraints": Rate("block", "ok"), **CLASSES}, "got neither"),
+    ({"constraints": Rate("block", "ok", 0.5, 0.1), **CLASSES}, "lower limit above the upper one"),
+    ({"constraints": Budget("review", -1.0)}, "infeasible: found no decisions of these 4 rows"),
+    ({"constraints": [200]}, "must hold Rate"),
+    ({"constraints": Budget("review", 5.0, amount=[1.0, 2.0])}, "'amount' parameter of Budget"),
+    ({"expected": [[1.0, np.nan, 0.0]]}, "must be finite"),
+    ({"expected": [1.0, 2.0]}, r"shape \(n, d\)"),
+]
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_bad_input_is_refused_with_the_remedy(name):
-    arguments, message = BAD[name]
+@pytest.mark.parametrize(("arguments", "message"), BAD, ids=[message for _, message in BAD])
+def test_bad_input_is_refused_with_the_remedy(arguments, message):
     with pytest.raises((ValueError, TypeError), match=message):
         allocate(**{"expected": E4, "decisions": ACTIONS, **arguments})

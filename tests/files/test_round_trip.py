@@ -35,11 +35,8 @@ def test_the_loaded_model_is_the_same(case, path):
 
 
 def test_every_class_of_the_library_can_be_saved():
-    classes = {
-        name
-        for name in costboost.__all__
-        if isinstance(getattr(costboost, name), type) and hasattr(getattr(costboost, name), "fit")
-    }
+    # Of a search (`tuned`), the best classifier is saved.
+    classes = {name for name in costboost.__all__ if name.endswith("Classifier")}
     assert classes == {name for name in CASES if name in costboost.__all__}
 
 

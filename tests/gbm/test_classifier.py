@@ -507,18 +507,78 @@ def test_engine_params_and_device_are_handed_on():
 @pytest.mark.parametrize("engine", ENGINES)
 def test_progress_shows_the_cost(engine, capsys):
     X, y = rows()
-    make(COSTLY, engine=engine, n_estimators=3, verbose=0).fit(X, y)
+    quiet = make(COSTLY, engine=engine, n_estimators=3, verbose=0).fit(X, y)
     assert capsys.readouterr().out == ""
-    make(COSTLY, engine=engine, n_estimators=3, verbose=1).fit(X, y)
-    bar = capsys.readouterr().out
-    assert "probabilities 2/2" in bar
-    assert "3/3" in bar
+    # What a round costs takes time, so only where somebody listens.
+    assert "cost" not in quiet.evals_result_["probability"][0]["held_out"]
     model = make(COSTLY, engine=engine, n_estimators=3, verbose=2, ensemble=1).fit(X, y)
     out = re.sub(r"\s+", " ", capsys.readouterr().out)
-    shown = re.findall(r"round (\d)/3: held-out cost ([\d.]+)", out)
+    shown = re.findall(r"round (\d), held-out cost ([\d.]+) ", out)
     assert [int(t) for t, _ in shown] == [1, 2, 3]
     costs = model.evals_result_["probability"][0]["held_out"]["cost"]
     np.testing.assert_allclose([float(text) for _, text in shown], costs, rtol=1e-4)
+
+
+# --- parameters of engines, groups ---------------------------------------------------------------
+
+ALL_ENGINES = ("lightgbm", "xgboost", "catboost")
+
+
+def falling(n=300):
+    """Rows whose second class is the likelier, the smaller the first column is."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.uniform(-1, 1, size=(n, 3)), columns=["a", "b", "c"])
+    return X, np.asarray(X["a"] + 0.3 * rng.normal(size=n) < 0, dtype=int)
+
+
+@pytest.mark.parametrize("engine", ALL_ENGINES)
+def test_constraints_by_the_names_of_columns(engine):
+    pytest.importorskip(engine)
+    X, y = falling()
+    line = pd.DataFrame({"a": np.linspace(-1, 1, 50), "b": 0.0, "c": 0.0})
+    for given, rises in (({"a": 1}, True), ({"b": -1}, False)):
+        model = make(engine=engine, engine_params={"monotone_constraints": given}, n_estimators=8)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            proba = model.fit(X, y).predict_proba(line)[:, 1]
+        assert (np.diff(proba) >= -1e-12).all() == rises
+    with pytest.raises(ValueError, match=r"names 'z', which is no column.*\['a', 'b', 'c'\]"):
+        make(engine=engine, engine_params={"monotone_constraints": {"z": 1}}).fit(X, y)
+
+
+@pytest.mark.parametrize("engine", ALL_ENGINES)
+def test_unknown_parameters_of_an_engine_are_refused(engine):
+    pytest.importorskip(engine)
+    X, y = falling(60)
+    make(engine=engine, engine_params={"max_depth": 2}, n_estimators=2).fit(X, y)
+    with pytest.raises(Exception, match="max_dept"):
+        make(engine=engine, engine_params={"max_dept": 2}, n_estimators=2).fit(X, y)
+
+
+def test_rows_of_a_group_are_in_one_fold():
+    """Labels that only the group tells cannot be learned from other groups."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(20), 30)
+    y = rng.permutation(np.arange(20) % 2)[groups]
+    X = np.column_stack([groups, rng.normal(size=600)])
+    for options in ({}, {"cv": GroupKFold(3)}, {"ensemble": 1}):
+        alone, shared = (make(COSTLY, **options) for _ in range(2))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # held-out rows say that it does not pay
+            alone.fit(X, y, groups=groups)
+            shared.set_params(cv=None).fit(X, y)
+        assert alone.estimated_score_.value < 0.3 < shared.estimated_score_.value
+    with pytest.raises(ValueError, match="inconsistent numbers"):
+        make(COSTLY).fit(X, y, groups=groups[:-1])
+
+
+def test_patience_by_the_name_of_scikit_learn():
+    X, y = rows()
+    options = {"n_estimators": 60, "learning_rate": 0.5, "callbacks": lambda told: None}
+    told = options.pop("callbacks")
+    a = make(COSTLY, patience=3, **options).fit(X, y, callbacks=told)
+    b = make(COSTLY, n_iter_no_change=3, **options).fit(X, y, callbacks=told)
+    np.testing.assert_array_equal(a.predict_proba(X), b.predict_proba(X))
 
 
 # --- failures ---------------------------------------------------------------------------------

@@ -16,6 +16,8 @@ import costboost
 from costboost import CollapseWarning, CostBoostClassifier, TimeLimitWarning
 from costboost.datasets import make_fraud
 from costboost.gbm import network as networks
+from costboost.gbm import rows as gbm_rows
+from costboost.gbm import train
 from costboost.gbm.members import (
     Candidate,
     Member,
@@ -83,7 +85,7 @@ def test_blend_drops_members_that_hardly_pay():
 
 def kinds(n=1000, inputs=10, k=2, *, is_log_loss=True, is_sparse=False, **options):
     rows = SimpleNamespace(
-        owner="", n_inputs=inputs, is_sparse=is_sparse, totals=SimpleNamespace(rows=n)
+        owner="", n_inputs=inputs, is_sparse=is_sparse, totals=SimpleNamespace(rows=n), columns=()
     )
     rows.seeds = [0] * (1 if options.get("ensemble") == 1 else 5)
     target = SimpleNamespace(n_scores=1 if k == 2 else k, is_log_loss=is_log_loss)
@@ -107,12 +109,12 @@ def test_kinds_by_effort_engine_and_size():
 
 
 @pytest.mark.parametrize("table", [
-    {"inputs": 501}, {"n": 100_001}, {"is_sparse": True}, {"is_log_loss": False},
+    {"inputs": 501}, {"n": 20_001, "inputs": 50}, {"is_sparse": True}, {"is_log_loss": False},
 ])  # fmt: skip
 def test_networks_are_for_small_tables(table):
     assert "network" not in names(**table)
     assert ("network" in names(effort="high", **table)) is ("n" in table)
-    assert "network" not in names(300_001, effort="high")
+    assert "network" not in names(30_001, inputs=100, effort="high")
 
 
 @pytest.mark.parametrize(("n", "k"), [(500_001, 2), (100_001, 5)])
@@ -241,9 +243,9 @@ def test_kinds_that_add_nothing_on_the_first_fold_are_given_up():
 
 @pytest.mark.parametrize("effort, gain, is_kept", [
     ("balanced", 0.002, False), ("balanced", 0.02, True),
-    ("high", 0.002, True), ("high", 0.02, True), ("high", -0.02, False),
+    ("high", 0.004, True), ("high", 0.001, False), ("high", -0.02, False),
 ])  # fmt: skip
-def test_race_asks_for_half_a_percent_unless_the_effort_is_high(effort, gain, is_kept):
+def test_race_asks_for_a_share_of_the_loss_by_effort(effort, gain, is_kept):
     """A second kind that is right in another place, so that a mixture saves a share of the loss."""
     rng = np.random.default_rng(0)
     model = CostBoostClassifier(effort=effort, ensemble=2, random_state=0)
@@ -265,8 +267,39 @@ def test_race_asks_for_half_a_percent_unless_the_effort_is_high(effort, gain, is
     for kind, scores in zip(usual, (first, -first if gain < 0 else second), strict=True):
         kind.add(None, scores, {}, 0.0)
     with Training.of(rows, model, ()) as training:
-        beaten = training._is_beaten(usual[1], usual[:1], ProbabilityTarget(rows.totals))
-    assert beaten is not is_kept
+        training._drop(usual, [k.scores[0] for k in usual], ProbabilityTarget(rows.totals))
+    assert [bool(kind.models) for kind in usual] == [True, is_kept]
+
+
+def test_kinds_that_add_nothing_on_a_sample_are_not_trained(monkeypatch):
+    """Every kind sees a sample of 400 rows; a forest does not see a line."""
+    monkeypatch.setattr(train, "_SAMPLES", ((400, 1000), (800, 10**9)))
+    monkeypatch.setattr(train, "_RACE_ROWS", 100)
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, size=(1500, 2))
+    y = (X[:, 0] + X[:, 1] + 0.3 * rng.normal(size=1500) > 0).astype(int)
+    fitted = make(n_estimators=20).fit(X, y)
+    notes = {member.name: member.note for member in fitted.members_}
+    assert notes["forest"] == "adds nothing on a sample" and notes["31 leaves"] == ""
+    again = make(n_estimators=20).fit(X, y)
+    np.testing.assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+    few = make(n_estimators=20).fit(X[:900], y[:900])
+    assert "adds nothing on a sample" not in {member.note for member in few.members_}
+
+
+def test_large_tables_hold_out_one_part(monkeypatch):
+    """One fold chooses rounds and weights; the boosters that decide see all rows."""
+    monkeypatch.setattr(gbm_rows, "_ONE_FOLD_ROWS", 1000)
+    monkeypatch.setattr(train, "_REFIT_ROWS", 1000)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 3))
+    y = (X[:, 0] + rng.normal(size=1200) > 0).astype(int)
+    model = make(n_estimators=10).fit(X, y)
+    assert model._estimated_rows == pytest.approx(240)
+    assert len(model.members_) > 1
+    assert len(model.boosters_) == sum(member.weight > 0 for member in model.members_)
+    own = make(n_estimators=10, ensemble=3).fit(X, y)  # what the user says counts
+    assert own._estimated_rows == pytest.approx(1200)
 
 
 # --- time ---------------------------------------------------------------------------------------

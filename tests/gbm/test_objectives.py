@@ -337,7 +337,8 @@ def test_large_weights_of_large_rows_are_finite(name):
     made = objective(name, cost_matrix=1 - np.eye(k))
     G, H = made.derivatives(y, F, np.full(k, 1e24))
     assert np.isfinite(G).all() and np.isfinite(H).all() and (H > 0).all()
-    assert np.abs(G).max() > 0 and max(np.abs(G).max(), H.max()) < 1e31
+    flat = name == "expected_cost"  # it gives up rows that are decided wrongly by so much
+    assert (flat or np.abs(G).max() > 0) and max(np.abs(G).max(), H.max()) < 1e31
 
 
 def test_new_labels_or_weights_are_noticed():

@@ -11,7 +11,7 @@ TOY = """
 import os, time
 import numpy as np
 import pandas as pd
-from costboost_papers import Conclusion, Item, Task
+from costboost_papers import Conclusion, Item, Part, Task
 
 
 class Toy(Item):
@@ -56,7 +56,8 @@ class Toy(Item):
         return figure
 
     def conclusions(self, summary):
-        return [Conclusion("One is best.", "holds", "1 < 2.")]
+        parts = (Part("one", 1.0, 1.0, 1.0),)
+        return [Conclusion("One is best.", "another", "1 < 2", parts)]
 
 
 class Shared(Toy):
@@ -68,9 +69,10 @@ class Shared(Toy):
 
 if __name__ == "__main__":
     import sys
+    from costboost_papers.item import Options
     from costboost_papers.run import run_item
 
-    run_item(Toy(), "full", sys.argv[1], n_jobs=int(sys.argv[2]))
+    run_item(Toy(), Options(), sys.argv[1], n_jobs=int(sys.argv[2]))
 """
 
 
@@ -83,7 +85,7 @@ def install(folder, monkeypatch):
         Toy=namespace["Toy"],
         ITEMS=[namespace["Toy"](), namespace["Shared"]()],
         overall=lambda summaries: [
-            Conclusion("All is well.", "holds in part", f"{len(summaries)} items.")
+            Conclusion("All is well.", "trouble", f"{len(summaries)} items", (), missing=("much",))
         ],
         path=folder / "toy_paper.py",
     )

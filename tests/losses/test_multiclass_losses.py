@@ -9,6 +9,7 @@ from costboost.losses import (
     GEL,
     GLL,
     MC,
+    ExpectedCost,
     Ls,
     Lt,
     MulticlassLoss,
@@ -30,7 +31,7 @@ PAIRS |= {
     "p5": (PNorm(5.0), multiclass.PNorm(5.0)),
 }
 LOSSES = [loss for loss, _ in PAIRS.values()]
-SCORES = [MC(), GEL(), Ls(), Lt(), GLL()]
+SCORES = [MC(), GEL(), Ls(), Lt(), GLL(), ExpectedCost()]
 CLASSES = [2, 3, 7]
 
 
@@ -109,7 +110,9 @@ def test_a_value_is_enough(loss):
     own = ValueOnly(loss)
     y, F, C, rng = make_rows(loss, 3)
     np.testing.assert_allclose(own.gradient(y, F, C), loss.gradient(y, F, C), rtol=1e-7, atol=1e-8)
-    np.testing.assert_allclose(own.hessian(y, F, C), loss.hessian(y, F, C), rtol=1e-4, atol=1e-5)
+    if not loss.bounds_curvature:
+        h = loss.hessian(y, F, C)
+        np.testing.assert_allclose(own.hessian(y, F, C), h, rtol=1e-4, atol=1e-5)
     outputs, weights = 0.1 * F[:, 0], rng.uniform(size=len(y))
     slopes = [
         it.coordinate(y, F, C, np.array([0.5, 0.1, -0.2])).along(outputs, weights)(0.4)
@@ -174,7 +177,7 @@ def test_gll_of_small_costs_keeps_its_digits():
     np.testing.assert_allclose(GLL().value(y, F, C), np.log1p(1e-12 * np.e), rtol=1e-15)
 
 
-@pytest.mark.parametrize("loss", SCORES, ids=repr)
+@pytest.mark.parametrize("loss", SCORES[:5], ids=repr)  # the expected cost gives them up
 def test_clipped_rows_still_point_downhill(loss):
     y = np.array([0])
     F, C = np.array([[-900.0, 900.0, 0.0]]), np.array([[0.0, 2.0, 1.0]])

@@ -87,15 +87,6 @@ def test_a_column_that_goes_missing_is_found(monitor):
     assert [check.name for check in monitor.check(new).alarms] == ["gaps"]
 
 
-def test_without_reference_labels_the_model_is_taken_at_its_word():
-    rng = np.random.default_rng(4)
-    plain = Monitor(taken(rng, 2000, labels=False))
-    assert not plain.check(taken(rng, 2000)).alarms
-    names = [check.name for check in plain.check(taken(rng, 2000, rate=1.0)).alarms]
-    assert "calibration of 1" in names
-    assert "realised less expected cost" in names
-
-
 def test_the_interval_holds_the_realised_cost():
     """It is for these very rows, over their unknown truth."""
     rng = np.random.default_rng(5)

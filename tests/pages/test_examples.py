@@ -13,11 +13,10 @@ import pytest
 from helpers.pages import same_output
 
 ROOT = Path(__file__).resolve().parents[2]
+NOTEBOOK = runpy.run_path(str(ROOT / "docs" / "_pages" / "notebook.py"))
 GALLERY = runpy.run_path(str(ROOT / "docs" / "_pages" / "gallery.py"))
 # Which have a cluster, and so run in one process of the test run with the others that have.
 CLUSTER = {"dask_cluster": pytest.mark.xdist_group("dask")}
-# What these print changes with the machine: seconds, or the size of a file.
-FREE = {"detect_faces", "cost_report"}
 
 
 def has_files() -> bool:
@@ -49,8 +48,16 @@ def test_example(example, tmp_path, monkeypatch, capsys):
         runpy.run_path(str(example.path), run_name="__main__")
     printed = capsys.readouterr().out
     page = (ROOT / "docs" / "gallery" / f"{example.name}.md").read_text("utf-8")
-    if example.name not in FREE:
-        shown = re.search(r"^```text\n(.*?)^```$", page, flags=re.DOTALL | re.MULTILINE)[1]
-        assert same_output(shown, printed), printed
+    if example.prints:
+        assert same_output(GALLERY["shown"](example)[0], printed), printed
     drawn = {path.name for path in tmp_path.glob("*.png")}
     assert drawn == set(re.findall(r"\(\.\./pictures/([^)]+)\)", page))
+
+
+def test_notebook():
+    """It prints what it and its page show."""
+    code = [cell for cell in NOTEBOOK["cells"]() if cell["cell_type"] == "code"]
+    for cell, printed in zip(code, NOTEBOOK["printed"](), strict=True):
+        assert same_output(NOTEBOOK["shown"](cell), printed), printed
+    stale = "run python docs/build.py notebook --keep"
+    assert NOTEBOOK["PAGE"].read_text("utf-8") == NOTEBOOK["page"](), stale

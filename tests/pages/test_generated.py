@@ -12,41 +12,52 @@ import costboost
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
-MONEY = runpy.run_path(str(DOCS / "_pages" / "money.py"))
+GAIN = runpy.run_path(str(DOCS / "_pages" / "gain.py"))
+EFFORT = runpy.run_path(str(DOCS / "_pages" / "effort.py"))
 CHOOSING = runpy.run_path(str(DOCS / "_pages" / "choosing.py"))
 PAPERS = runpy.run_path(str(DOCS / "_pages" / "papers.py"))
 DRAWN = runpy.run_path(str(DOCS / "_pages" / "pictures.py"))
 GALLERY = runpy.run_path(str(DOCS / "_pages" / "gallery.py"))
 
 
-@pytest.mark.parametrize("page", MONEY["PAGES"], ids=lambda page: page.name)
-def test_money_is_up_to_date(page):
-    text = page.read_text("utf-8")
-    assert text == MONEY["filled"](text, MONEY["PAGES"][page]), "run python docs/build.py money"
+def test_gain_is_up_to_date():
+    """The page, and its summary on the first pages."""
+    assert GAIN["PAGE"].read_text("utf-8") == GAIN["page"](), "run python docs/build.py gain"
+    for path, where in GAIN["SUMMARIES"].items():
+        text = path.read_text("utf-8")
+        assert text == GAIN["filled"](text, where), "run python docs/build.py gain"
 
 
-def test_money_follows_from_the_rows(tmp_path, monkeypatch):
-    """Figures of one's own: constants from costs and scores, means over splits."""
-    header = "data,costs,group,split,method,score,mean_cost,commit"
+def test_gain_follows_from_the_rows(tmp_path, monkeypatch):
+    """Figures of one's own: constants from costs and scores, means over splits, medians."""
+    header = "data,costs,group,development,split,method,score,mean_cost,fit_seconds,n_train,"
     rows = [
-        f"{data},row costs,per row,0,{method},{saved},{cost},abc"
-        for data in MONEY["CASES"]
-        for method, saved, cost in (
-            ("LightGBM", 0.0, 2.0),
-            ("LightGBM calibrated + Bayes", 0.5, 1.0),
-            ("CostBoost", 0.75, 0.5),
-            ("CostBoost", 0.65, 0.7),
+        f"{data},row costs,per row,0,0,{method},{score},{cost},1.0,{size},{estimated},abc"
+        for data, size in zip(GAIN["CASES"], (900, 900, 2000, 2000), strict=True)
+        for method, score, cost, estimated in (
+            ("LightGBM", 0.0, 2.0, ""),
+            ("LightGBM calibrated + Bayes", 0.5, 1.0, ""),
+            ("CostBoost", 0.75, 0.5, 0.8),
+            ("CostBoost", 0.65, 0.7, 0.8),
         )
     ]
-    path = tmp_path / "held_out_cost.csv"
-    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
-    monkeypatch.setitem(MONEY["read"].__globals__, "RESULTS", path)
-    block = MONEY["block"]("")
-    assert "| **600 €** | 1,000 € | 2,000 € | 2,000 € |" in block
-    assert "70% (costboost), 50% (calibrated LightGBM, costs applied), 0% (LightGBM)" in block
-    assert "which costs more on all of them" in block
-    path.write_text(path.read_text("utf-8").replace("0.5,1.0,abc", "0.9,0.2,abc"), encoding="utf-8")
-    assert "which costs less on: card payments, bank marketing" in MONEY["block"]("")
+    text = "\n".join([f"{header}estimated,commit", *rows]) + "\n"
+    (tmp_path / "held_out_cost.csv").write_text(text, encoding="utf-8")
+    hidden = "data,mean costs,learned costs,(costs told),commit\nmade,0.25,0.5,0.75,def\n"
+    (tmp_path / "hidden_costs.csv").write_text(hidden, encoding="utf-8")
+    monkeypatch.setitem(GAIN["read"].__globals__, "RESULTS", tmp_path)
+    page = GAIN["page"]()
+    assert "| **600 €** | 1,000 € | 2,000 € | 2,000 € |" in page
+    assert "| up to 1,000 | 2 | +0.200 | +0.200 | 2 | 0 |" in page
+    assert "likeliest class cost 2.0 times as much" in page
+    assert "| made | 0.250 | 0.500 | +0.250 | 0.750 |" in page
+    assert "was +0.100 in the median" in page
+    assert "where costs are known only afterwards (25.0 points" in GAIN["summary"]("gain.md")
+
+
+def test_effort_is_up_to_date():
+    text = EFFORT["PAGE"].read_text("utf-8")
+    assert text == EFFORT["filled"](text), "run python docs/build.py effort"
 
 
 def test_choosing_is_up_to_date():
@@ -114,4 +125,4 @@ def test_cost_of_a_constant_decision_with_costs_of_right_decisions():
         {"score": str(saved), "mean_cost": str(2.0 + (1.0 - saved) * 8.0)}
         for saved in (0.9, 0.25, -0.5)
     ]
-    assert abs(MONEY["constant"](rows) - 10.0) < 1e-9
+    assert abs(GAIN["constant"](rows) - 10.0) < 1e-9

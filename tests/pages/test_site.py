@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import inspect
 import os
 import re
 import subprocess
@@ -9,6 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from costboost import CostBoostClassifier
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -53,6 +57,25 @@ def test_parameters_that_are_inherited_are_listed(site):
     page = (site / "algorithms" / "sun2007.html").read_text("utf-8")
     for name in ("cost_matrix", "n_estimators", "random_state"):
         assert page.count(f"<code>{name}</code>") >= 3, name
+
+
+def test_page_of_the_classifier(site):
+    """What people look for first comes first; all is there; defaults are those of the code."""
+    page = (site / "api" / "classifier.html").read_text("utf-8")
+    listed = re.findall(r'id="costboost\.gbm\.classifier\.CostBoostClassifier\.(\w+)"', page)
+    assert listed[:3] == ["fit", "predict", "decide"]
+    public = {
+        name
+        for name in dir(CostBoostClassifier)
+        if not name.startswith(("_", "get_")) and not name.endswith(("_", "_request"))
+        if callable(getattr(CostBoostClassifier, name))
+    }
+    assert set(listed) == public
+    told = page.partition("Parameters:")[2].partition("Attributes:")[0]
+    for name, parameter in inspect.signature(CostBoostClassifier).parameters.items():
+        item = told.partition(f"<b><code>{name}</code></b>")[2].partition("</li>")[0]
+        shown = html.unescape(re.sub(r"<[^>]+>", "", item.partition("default:")[2]))
+        assert shown.split()[0].replace('"', "'") == repr(parameter.default), name
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())

@@ -11,16 +11,14 @@ from costboost.metrics import epsilon
 from costboost_papers import Task, masnadi2007
 from costboost_papers.masnadi2007 import (
     ALGORITHMS,
-    EARLIER,
     GRID,
-    NEW,
     Figure2,
     Figure3,
+    Table1,
     Table2,
     classifier,
     cost_ratio,
     crossing,
-    overall,
 )
 from costboost_papers.protocol import binary_data, encode, fold, quiet, split_seed
 from data import rows_of_tasks
@@ -79,8 +77,7 @@ def test_figure2():
     assert table["C1"].tolist() == [1.0, 5.0]
     np.testing.assert_allclose(table["CS-LogitBoost"], table["Bayes"], atol=0.15)
     assert len(item.figure(summary).axes) == 2
-    (found,) = item.conclusions(summary)
-    assert "CS-RealBoost" in found.evidence
+    assert len(item.conclusions(summary)) == 2
 
 
 def test_figure3():
@@ -88,15 +85,18 @@ def test_figure3():
     item.rows = 2000
     found = rows_of_tasks(item, item.tasks("quick"))
     summary = item.summarise(found)
-    assert set(summary["statistic"]) == {"median", "first"}
+    assert {"mean", "sd", "median", "first"} <= set(summary["statistic"])
     table = item.table(summary).set_index(["setting", "algorithm"])
     assert len(table) == 2 * len(ALGORITHMS)
     assert table.loc[("C1=20", "CS-AdaBoost"), "x*, paper"] == pytest.approx(-1.499)
     assert abs(table.loc[("C1=5", "CS-LogitBoost"), "x*, round 50"] + 0.805) < 0.15
-    assert abs(table.loc[("C1=5", "AdaC1"), "x* at the true cost"]) < 0.3
+    # Costs that are not scaled leave AdaC1 at the cost-blind crossing; large ones have no vote.
+    assert abs(table.loc[("C1=5", "AdaC1"), "x*, round 50"]) < 0.15
+    assert np.isnan(table.loc[("C1=5", "AdaC1"), "x* at the true cost"])
+    votes = found[found["metric"] == "vote of rule 1"]["value"]
+    np.testing.assert_allclose(votes, 0.9056, atol=0.1)
     assert len(item.figure(summary).axes) == 2
-    conclusions = item.conclusions(summary)
-    assert len(conclusions) == 4
+    assert len(item.conclusions(summary)) == 7
     # The distance is to the crossing that was chosen, the nearest of all searched.
     own = found[found["metric"].isin(["distance", "crossing"])]
     wide = own.pivot(index=["setting", "algorithm"], columns="metric", values="value")
@@ -144,17 +144,11 @@ def test_table2_takes_the_least_epsilon_over_the_costs():
     assert len(item.figure(summary).axes) == 2
 
 
-def test_table2_conclusions_follow_the_figures():
-    summary = Table2().summarise(made_up_rows())
-    best, *_ = Table2().conclusions(summary)
-    assert best.verdict in ("holds", "holds in part")
-    swapped = dict(zip([*NEW, *EARLIER], reversed([*NEW, *EARLIER]), strict=True))
-    turned = summary.assign(algorithm=summary["algorithm"].replace(swapped))
-    assert Table2().conclusions(turned)[0].verdict == "does not hold"
-
-
-def test_overall_needs_both_items():
-    assert overall({"table2": pd.DataFrame()}) == []
+def test_table1_is_cleveland_s_part_of_table2():
+    summary = Table1().summarise(made_up_rows())
+    table = Table1().table(summary).set_index("setting")
+    assert table.index.tolist() == ["f=2", "f=5", "f=10"]
+    assert (table["training C1"] == 5).all()  # fewer misses in the made-up rows
 
 
 def test_one_task_of_table2(data_dir, monkeypatch):

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from costboost_papers import Conclusion, Task, run
+from costboost_papers import Task, run
+from costboost_papers.item import Options
 from costboost_papers.pages import (
     describe_run,
     markdown_table,
@@ -28,6 +29,8 @@ from costboost_papers.protocol import split_seed
 from costboost_papers.run import COLUMNS, Store, failures_path, run_item, source_commit
 from helpers.toy_paper import install
 
+FULL, QUICK = Options(), Options("quick")
+
 
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
@@ -40,7 +43,7 @@ def item(toy):
     return toy.ITEMS[0]
 
 
-def rows_of(folder, item, mode="full", **options):
+def rows_of(folder, item, mode=FULL, **options):
     """Run an item; its rows but for the seconds, which differ from run to run."""
     run_item(item, mode, folder, n_jobs=1, **options)
     return Store(folder, item, mode).rows().drop(columns="seconds")
@@ -64,30 +67,25 @@ def test_seed_is_shared_by_algorithms_only():
     assert split_seed(task) == split_seed(others[-1])
 
 
-def test_verdicts_are_a_closed_list():
-    with pytest.raises(ValueError, match=r"verdict must be one of 'holds'.*'maybe'"):
-        Conclusion("x", "maybe", "y")
-
-
 # --- runs -------------------------------------------------------------------------------------
 
 
 def test_a_run_is_complete_and_a_second_one_finds_it(item, tmp_path):
     told = []
-    first = run_item(item, "full", tmp_path, n_jobs=1, progress=lambda n, name: told.append(n))
+    first = run_item(item, FULL, tmp_path, n_jobs=1, progress=lambda n, name: told.append(n))
     assert (first.planned, first.found, first.done, first.failures) == (48, 0, 48, [])
     assert sum(told) == 48
-    before = Store(tmp_path, item, "full").path.read_bytes()
-    second = run_item(item, "full", tmp_path, n_jobs=1)
+    before = Store(tmp_path, item, FULL).path.read_bytes()
+    second = run_item(item, FULL, tmp_path, n_jobs=1)
     assert (second.found, second.done) == (48, 0)
-    assert Store(tmp_path, item, "full").path.read_bytes() == before
-    rows = Store(tmp_path, item, "full").rows()
+    assert Store(tmp_path, item, FULL).path.read_bytes() == before
+    rows = Store(tmp_path, item, FULL).rows()
     assert list(rows.columns) == COLUMNS
     assert len(rows) == 3 * 48
     assert rows["setting"].isin(["", "x=1, y"]).all()
     assert rows.loc[rows["metric"] == "void", "value"].isna().all()
     assert rows["versions"].str.contains("costboost .*numpy").all()
-    quick = run_item(item, "quick", tmp_path, n_jobs=1)
+    quick = run_item(item, QUICK, tmp_path, n_jobs=1)
     assert quick.done == 12  # kept apart from the full run
 
 
@@ -97,13 +95,13 @@ def test_order_and_processes_do_not_matter(toy, item, tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(plain, rows_of(tmp_path / "reversed", item))
     command = [sys.executable, str(toy.path), str(tmp_path / "parallel"), "2"]
     subprocess.run(command, check=True, timeout=120)
-    parallel = Store(tmp_path / "parallel", item, "full").rows().drop(columns="seconds")
+    parallel = Store(tmp_path / "parallel", item, FULL).rows().drop(columns="seconds")
     pd.testing.assert_frame_equal(plain, parallel)
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_a_killed_run_goes_on(toy, item, tmp_path):
-    store = Store(tmp_path / "killed", item, "full")
+    store = Store(tmp_path / "killed", item, FULL)
     command = [sys.executable, str(toy.path), str(tmp_path / "killed"), "1"]
     process = subprocess.Popen(command, env={**os.environ, "TOY_SLEEP": "0.1"})
     deadline = time.monotonic() + 60
@@ -114,7 +112,7 @@ def test_a_killed_run_goes_on(toy, item, tmp_path):
     survived = len(store.done())
     assert 5 <= survived < 48
     kept = store.rows()
-    report = run_item(item, "full", tmp_path / "killed", n_jobs=1)
+    report = run_item(item, FULL, tmp_path / "killed", n_jobs=1)
     assert (report.found, report.done) == (survived, 48 - survived)
     whole = rows_of(tmp_path / "whole", item)
     pd.testing.assert_frame_equal(store.rows().drop(columns="seconds"), whole)
@@ -126,10 +124,10 @@ def test_a_killed_run_goes_on(toy, item, tmp_path):
 def test_a_torn_end_is_dropped_and_done_again(item, tmp_path, lost):
     """Whether within a line or between the lines of one task."""
     whole = rows_of(tmp_path, item)
-    store = Store(tmp_path, item, "full")
+    store = Store(tmp_path, item, FULL)
     store.path.write_bytes(store.path.read_bytes()[:-lost])
     assert len(store.done()) in (46, 47)
-    report = run_item(item, "full", tmp_path, n_jobs=1)
+    report = run_item(item, FULL, tmp_path, n_jobs=1)
     assert 1 <= report.done == 48 - report.found
     pd.testing.assert_frame_equal(rows_of(tmp_path, item), whole)
 
@@ -137,32 +135,32 @@ def test_a_torn_end_is_dropped_and_done_again(item, tmp_path, lost):
 def test_a_failed_task_is_reported_and_the_others_go_on(item, tmp_path, monkeypatch):
     key = "toy/table1/a/two//3"
     monkeypatch.setenv("TOY_FAILS", key)
-    report = run_item(item, "full", tmp_path, n_jobs=1)
+    report = run_item(item, FULL, tmp_path, n_jobs=1)
     assert report.done == 47
     assert [failure.task.key for failure in report.failures] == [key]
     assert report.failures[0].error == "RuntimeError: the toy is broken"
-    where = failures_path(Store(tmp_path, item, "full").path)
+    where = failures_path(Store(tmp_path, item, FULL).path)
     assert key in where.read_text() and "Traceback" in where.read_text()
     monkeypatch.delenv("TOY_FAILS")
-    assert run_item(item, "full", tmp_path, n_jobs=1).done == 1
+    assert run_item(item, FULL, tmp_path, n_jobs=1).done == 1
     assert not where.exists()
 
 
 def test_rows_of_tasks_that_are_no_longer_planned_do_not_count(item, tmp_path):
-    run_item(item, "full", tmp_path, n_jobs=1)
-    rows = Store(tmp_path, item, "full").rows_of(item.tasks("quick"))
+    run_item(item, FULL, tmp_path, n_jobs=1)
+    rows = Store(tmp_path, item, FULL).rows_of(item.tasks("quick"))
     assert set(rows["split"]) == {0} and len(rows) == 3 * 12
 
 
 def test_plans_are_checked(toy, item, tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="'figure1' reads those of 'table1'"):
-        run_item(toy.ITEMS[1], "full", tmp_path)
+        run_item(toy.ITEMS[1], FULL, tmp_path)
     monkeypatch.setattr(toy.Toy, "tasks", lambda self, mode: [Task("toy", "other", "a", "b")])
     with pytest.raises(ValueError, match=r"must carry its names.*toy/other"):
-        run_item(item, "full", tmp_path)
+        run_item(item, FULL, tmp_path)
     monkeypatch.setattr(toy.Toy, "tasks", lambda self, mode: [Task("toy", "table1", "a", "b")] * 2)
     with pytest.raises(ValueError, match="planned twice"):
-        run_item(item, "full", tmp_path)
+        run_item(item, FULL, tmp_path)
 
 
 # --- the commit of the source ---
@@ -218,10 +216,10 @@ def test_rows_and_runs_store_the_commit(item, tmp_path, monkeypatch):
     commits = iter(["aaa", "bbb-dirty"])
     monkeypatch.setattr(run, "source_commit", lambda: next(commits))
     monkeypatch.setenv("TOY_FAILS", "/two/")
-    rows_of(tmp_path, item, "quick")
+    rows_of(tmp_path, item, QUICK)
     monkeypatch.delenv("TOY_FAILS")
-    rows_of(tmp_path, item, "quick")
-    rows = Store(tmp_path, item, "quick").rows()
+    rows_of(tmp_path, item, QUICK)
+    rows = Store(tmp_path, item, QUICK).rows()
     by_algorithm = rows.groupby("algorithm")["commit"].unique().map(list).to_dict()
     assert by_algorithm == {"one": ["aaa"], "three": ["aaa"], "two": ["bbb-dirty"]}
     found = describe_run(item, item, rows, "quick")
@@ -231,17 +229,17 @@ def test_rows_and_runs_store_the_commit(item, tmp_path, monkeypatch):
 
 
 def test_a_file_that_cannot_be_read_is_named(item, tmp_path):
-    kept = Store(tmp_path, item, "quick")
+    kept = Store(tmp_path, item, QUICK)
     kept.repair()
     pd.DataFrame(columns=COLUMNS[:-1]).to_csv(kept.path, index=False)
     wrong = r"toy-table1\.csv must begin with the columns.*--output"
     with pytest.raises(run.CannotRunError, match=wrong):
-        run_item(item, "quick", tmp_path, n_jobs=1)
+        run_item(item, QUICK, tmp_path, n_jobs=1)
     kept.path.unlink()
-    run_item(item, "quick", tmp_path, n_jobs=1)
+    run_item(item, QUICK, tmp_path, n_jobs=1)
     kept.path.write_text(kept.path.read_text() + "a,b,c\n" + "x," * 30 + "\n")
     with pytest.raises(run.CannotRunError, match=r"toy-table1\.csv is damaged.*Delete it"):
-        run_item(item, "quick", tmp_path, n_jobs=1)
+        run_item(item, QUICK, tmp_path, n_jobs=1)
 
 
 # --- pages ---
@@ -258,7 +256,7 @@ def test_summary_survives_the_disk(item, tmp_path):
 
 
 def test_ordering_is_kendalls_tau_per_set(item, tmp_path):
-    taus = ordering(item, summarise(item, rows_of(tmp_path, item, "quick")))
+    taus = ordering(item, summarise(item, rows_of(tmp_path, item, QUICK)))
     (row,) = taus.to_dict("records")  # the paper prints data set a without a setting only
     assert (row["dataset"], row["setting"], row["n"]) == ("a", "", 3)
     assert row["tau"] == pytest.approx(1 / 3)  # one of three pairs is the other way round
@@ -268,16 +266,19 @@ def test_pages_come_from_rows_or_from_summaries(item, tmp_path):
     docs = tmp_path / "docs"
     write_pages(docs)
     assert "Not run yet: `costboost reproduce toy table1`" in (docs / "toy.md").read_text()
-    run_item(item, "full", tmp_path / "results", n_jobs=1)
+    run_item(item, FULL, tmp_path / "results", n_jobs=1)
     pages = write_pages(docs, tmp_path / "results")
     assert [page.name for page in pages] == ["toy.md", "README.md"]
     first = [page.read_text() for page in pages]
     assert "Full run: 48 tasks" in first[0]
-    assert "**Holds**: One is best. 1 < 2." in first[0]
-    assert "**Holds in part**: All is well. 2 items." in first[0]
-    assert "Differences from the paper: as for table1." in first[0]
+    assert (
+        "**Holds**: One is best. Refuted by another. 1 < 2. For 1 of 1: one 1 [1, 1]." in first[0]
+    )
+    assert "**Cannot be told**: All is well." in first[0]
+    assert first[0].count("Differences from the paper: none.") == 2
+    assert "not claims of the paper" not in first[0]
     assert "ordering by cost: a 0.33." in first[0]
-    assert "| **holds** | 1 < 2. |" in first[1]
+    assert "| **holds** | 1 for |" in first[1]
     for picture in ("toy-table1.png", "toy-figure1.png"):
         assert 0 < (docs / "figures" / picture).stat().st_size < 100_000
         assert f"figures/{picture}" in first[0]
@@ -291,10 +292,25 @@ def test_markdown_tables_escape():
     assert markdown_table(frame).splitlines()[2] == "| x\\|y | 0.1235 |  |"
 
 
-def test_pages_leave_out_a_run_that_is_not_whole(item, tmp_path, monkeypatch):
+def test_pages_take_the_splits_that_are_whole(item, tmp_path, monkeypatch):
+    """And of an earlier run what the new one has not."""
     monkeypatch.setenv("TOY_FAILS", "toy/table1/a/two//0")
-    run_item(item, "full", tmp_path / "results", n_jobs=1)
+    docs, results = tmp_path / "docs", tmp_path / "results"
+    run_item(item, FULL, results, n_jobs=1)
     lines = []
-    write_pages(tmp_path / "docs", tmp_path / "results", say=lines.append)
-    assert lines[0].startswith("toy table1: 47 of 48 tasks are done")
-    assert "Not run yet" in (tmp_path / "docs" / "toy.md").read_text()
+    write_pages(docs, results, say=lines.append)
+    assert lines == [
+        "toy table1: 45 of 48 tasks are in the page; `costboost reproduce toy table1` goes on."
+    ]
+    assert "Full run: 45 of 48 tasks" in (docs / "toy.md").read_text()
+    before = read_summary(docs / "summaries", item)
+    costs = before[before["metric"] == "cost"]
+    n = costs.set_index(["dataset", "setting"])["n"].to_dict()
+    assert n == {("a", ""): 3, ("b", ""): 4, ("a", "x=1, y"): 4, ("b", "x=1, y"): 4}
+    monkeypatch.setenv("TOY_FAILS", "/b/")  # no table of the one setting without data set b
+    Store(results, item, FULL).path.unlink()
+    tasks = [task for task in item.tasks("full") if task.setting]
+    monkeypatch.setattr(type(item), "tasks", lambda self, mode: tasks)
+    run_item(item, FULL, results, n_jobs=1)
+    write_pages(docs, results)
+    pd.testing.assert_frame_equal(read_summary(docs / "summaries", item), before)

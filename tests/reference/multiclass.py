@@ -144,6 +144,21 @@ class PNorm:
         return np.array([p * (p - 1) * S[y] ** (p - 2) * C[y] for y in range(len(C))])
 
 
+class ExpectedCost:
+    """sum_j p_j C_j with p the softmax of the scores; `hessian` is a bound."""
+
+    def value(self, z, S, C):
+        total = sum(math.exp(s) for s in S)
+        return sum(math.exp(s) / total * c for s, c in zip(S, C, strict=True))
+
+    def gradient(self, z, S, C):
+        total, mean = sum(math.exp(s) for s in S), self.value(z, S, C)
+        return np.array([math.exp(s) / total * (c - mean) for s, c in zip(S, C, strict=True)])
+
+    def hessian(self, z, S, C):
+        return np.abs(self.gradient(z, S, C))
+
+
 LOSSES = {"mc": MC(), "gel": GEL(), "gll": GLL(), "ls": Ls(), "lt": Lt()}
 
 

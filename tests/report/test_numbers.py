@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import binomtest
 
 from costboost.metrics import cost_by_threshold, total_cost
 from costboost.report import make_case, report_data
-from costboost.report.decisions import wilson
 from costboost.report.headline import headline
 from costboost.report.money import mistakes
 from report.cases import CASES, two_classes
@@ -115,13 +113,6 @@ def test_curves_are_the_sliders_model(case):
         assert (np.diff(curve["prices"]) <= 1e-12).all()
         assert curve["prices"][-1] == 0
         assert (np.diff(curve["expected"]) <= 1e-9).all()
-
-
-def test_wilson_interval_is_scipys():
-    for hits, n in [(0, 7), (3, 10), (40, 40), (120, 333)]:
-        expected = binomtest(hits, n).proportion_ci(method="wilson")
-        low, high = wilson(np.array([hits / n]), np.array([float(n)]))
-        assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), abs=1e-6)
 
 
 @cases

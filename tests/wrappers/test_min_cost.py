@@ -13,7 +13,7 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_iris
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -191,6 +191,22 @@ def test_errors(gaussians):
         MinCostClassifier().predict(X)
     with pytest.warns(CollapseWarning, match="decides 1 for every training row"):
         MinCostClassifier(LogisticRegression(), {"fn": 1e12, "fp": 1}).fit(X, y)
+
+
+def test_folds_keep_groups_together(gaussians):
+    X, y = gaussians
+    groups = np.arange(len(y)) // 5
+    folds = list(GroupKFold(3).split(X, y, groups))
+    options = {"calibration": "sigmoid", "ensemble": True}
+    one = MinCostClassifier(LogisticRegression(), cv=GroupKFold(3), **options)
+    other = MinCostClassifier(LogisticRegression(), cv=folds, **options).fit(X, y)
+    proba = one.fit(X, y, groups=groups).predict_proba(X)
+    np.testing.assert_array_equal(proba, other.predict_proba(X))
+    assert len(clone(one).set_params(cv=2).fit(X, y, groups=groups).estimator_.classes_) == 2
+    with pytest.raises(ValueError, match="cv is a list of folds"):
+        other.fit(X, y, groups=groups)
+    with pytest.raises(ValueError, match="folds of a calibration, and there is none"):
+        MinCostClassifier(LogisticRegression()).fit(X, y, groups=groups)
 
 
 def test_small_folds(gaussians):

@@ -61,7 +61,8 @@ class GradientCSBClassifier(BinaryBoostingClassifier):
     .. math:: \sum_i w^0_i \exp\Bigl(-\sum_t \alpha_t [a_i f_t(x_i) + b_i]\Bigr)
 
     (Eq. 17). Direction: the weak rule for pseudo-labels sign(a) with weights \|w a\| (Eq. 18).
-    Step: the α that minimises the convex objective (Eq. 19 prints argmax for argmin). Update:
+    Step: the α >= 0 that minimises the convex objective (Eq. 19 prints argmax for argmin, and α in
+    R: a rule with a negative step has failed, so it is dropped and boosting ends). Update:
     :math:`w \leftarrow w\,e^{-\alpha(a f + b)}`.
 
     ================ ============= ============== ====================

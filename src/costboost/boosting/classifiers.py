@@ -295,6 +295,10 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
 
     def _watched(self, X: AnyArray, costs: Costs, weights: Floats) -> Watched:
         """Rows whose decisions are priced after each round."""
+        # By cost, not by the algorithm's loss (benchmarks/stopping.py, 9 development sets): mean
+        # score +0.078 (standard error 0.058). The loss is better where the score minimises it
+        # (AdaBoostC, CS-AdaBoost, MCBoost, Lp-CSB: by 0.07 to 0.14), and far worse where it does
+        # not (AdaC2, AdaC3: 0.9 below).
 
         def cost(F: Floats) -> float:
             by_costs = self._decides_by_costs()
@@ -338,8 +342,8 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
         scheme = self._scheme(problem, learner, rng)
         with round_progress(type(self).__name__, self.n_estimators, int(self.verbose)) as progress:
             history = loop(scheme, learner, progress=progress)
-        votes, losses = np.array(history.votes), history.losses
-        self._keep(scheme.ensemble(learner, history.rules, votes), losses)
+        ensemble = scheme.ensemble(learner, history.rules, np.array(history.votes))
+        self._keep(ensemble, None if scheme.loss is None else history.losses)
         return scheme.F, history
 
     def _learner(self) -> Learner:
@@ -356,14 +360,14 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
     def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         """The algorithm on this problem."""
 
-    def _keep(self, ensemble: Ensemble, losses: Sequence[float] = ()) -> None:
+    def _keep(self, ensemble: Ensemble, losses: Sequence[float] | None = None) -> None:
         """Set the fitted attributes; ``losses`` has a number per rule."""
         self._ensemble: Ensemble = ensemble
         self.estimators_: list[Rule] = ensemble.rules
         self.estimator_weights_ = ensemble.votes
         self.n_iter_ = len(ensemble.round_ends)
-        if losses:
-            self.train_loss_ = np.array(losses)[ensemble.round_ends]
+        if losses is not None:
+            self.train_loss_ = np.array(losses, dtype=np.float64)[ensemble.round_ends]
 
     # -- scores ---------------------------------------------------------------------------------
 
@@ -598,8 +602,13 @@ class BinaryBoostingClassifier(BoostingClassifier):
         at_stake = problem.sample_weight * problem.c
         positive = float(at_stake[problem.y > 0].sum())
         vote = half_log_ratio(positive, float(at_stake.sum()) - positive)
-        rule = ConstantRule(1.0 if vote >= 0 else -1.0)
-        self._keep(Ensemble([rule], np.array([min(abs(vote), PERFECT_VOTE)])))
+        rule, size = ConstantRule(1.0 if vote >= 0 else -1.0), min(abs(vote), PERFECT_VOTE)
+        scheme = self._binary_scheme(problem, self.init or self._default_init)
+        losses = None
+        if scheme.loss is not None:
+            scheme.move(np.full(len(problem.y), rule.value), size)
+            losses = [scheme.loss]
+        self._keep(Ensemble([rule], np.array([size])), losses)
 
     def _remedy(self, problem: BinaryProblem) -> str:
         """What to do where no rule was of use, if the recipe knows more than the loop."""

@@ -188,8 +188,7 @@ class ExponentialDescent(Scheme):
         if self._kinds is None:
             return self._w, self._a * outputs + self._b
         kind, exponents = self._kinds
-        self._cell = kind + (outputs > 0)
-        masses = np.bincount(self._cell, self._w, minlength=len(exponents))
+        masses = np.bincount(kind + (outputs > 0), self._w, minlength=len(exponents))
         return masses.astype(np.float64, copy=False), exponents
 
     def move(self, outputs: Floats, alpha: float) -> None:
@@ -199,7 +198,8 @@ class ExponentialDescent(Scheme):
         if self._kinds is None:
             self._w *= exp(-alpha * (self._a * outputs + self._b))
         else:
-            self._w *= exp(-alpha * self._kinds[1])[self._cell]
+            kind, exponents = self._kinds
+            self._w *= exp(-alpha * exponents)[kind + (outputs > 0)]
         total = self._w.sum()
         self._log_total += math.log(total) if total > 0 else -math.inf
         if total > 0:
@@ -272,6 +272,7 @@ class NewtonDescent(Scheme):
         self._even_start = even_start
         self._learning_rate = learning_rate
         self._criterion = LeastSquares()
+        self._tried = 0.0  # the step that `_value` and `_odds` are those of
         self._value, self._odds = self._mean_loss(self.F)
 
     def _mean_loss(self, F: Floats) -> tuple[float, Floats]:
@@ -305,14 +306,12 @@ class NewtonDescent(Scheme):
     def step(self, outputs: Floats) -> Step:
         """Half the inverse slope, shrunk by the learning rate; halved while the loss would rise."""
         alpha = self._learning_rate / (2.0 * self._slope)
-        if not self._guarded:
-            self._value, self._odds = self._mean_loss(self.F + alpha * outputs)
-            self._even_start = False
-            return Step(alpha)
+        is_free = self._even_start or not self._guarded  # to raise the loss
         for _ in range(_MOST_HALVINGS):
             value, odds = self._mean_loss(self.F + alpha * outputs)
-            if self._even_start or value < self._value * (1.0 - _SMALLEST_GAIN):
-                self._value, self._odds, self._even_start = value, odds, False
+            if is_free or value < self._value * (1.0 - _SMALLEST_GAIN):
+                self._value, self._odds, self._tried = value, odds, alpha
+                self._even_start = False
                 return Step(alpha)
             alpha *= 0.5
         if self._weighting == "boundary":
@@ -323,6 +322,8 @@ class NewtonDescent(Scheme):
     def move(self, outputs: Floats, alpha: float) -> None:
         """Add the step to the scores."""
         self.add(self.F, outputs, alpha)
+        if alpha != self._tried:  # a step of somebody else's
+            self._value, self._odds = self._mean_loss(self.F)
 
     @property
     def loss(self) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.console import Console
 
-from costboost._typing import AnyArray, Floats
+from costboost._typing import AnyArray
 from costboost._words import money, span
 from costboost.cli import options
 from costboost.cli.models import (
@@ -84,10 +84,11 @@ def compare(
     missing: list[str] = []
     if not only_ours:
         missing = [package for package in RIVALS if not find_spec(package)]
-        rivals = {f"{name}, calibrated": partial(_calibrated, engine=package)
+        usual = _usual(len(problem.rows), seed)
+        rivals = {f"{name}, calibrated": _calibrated(package, len(problem.rows), seed)
                   for package, name in RIVALS.items() if package not in missing}  # fmt: skip
-        contenders |= USUAL | rivals
-        kinds |= dict.fromkeys(USUAL, "usual") | dict.fromkeys(rivals, "rival")
+        contenders |= usual | rivals
+        kinds |= dict.fromkeys(usual, "usual") | dict.fromkeys(rivals, "rival")
     pairs = list(folds(problem.rows, n_folds, seed))
     found = _compared(problem, contenders, pairs, seed, checkpoint, not console.quiet)
     standings, n = found.standings(), sum(len(test) for _, test in pairs)
@@ -104,7 +105,14 @@ def compare(
             {
                 "rows": n,
                 "folds": n_folds,
-                "standings": [{**one._asdict(), "kind": kinds[one.name]} for one in standings],
+                "standings": [
+                    {
+                        **one._asdict(),
+                        "savings": None if np.isnan(one.savings) else one.savings,
+                        "kind": kinds[one.name],
+                    }
+                    for one in standings
+                ],
                 "left_out": found.failures,
                 "not_installed": missing,
             }
@@ -144,7 +152,8 @@ def demo(
     pair = train_test_split(np.arange(n), test_size=0.5, stratify=problem.rows.y, random_state=seed)
     settings = {"n_estimators": 20} if quick else {}
     names = ["CostBoost", "MinCost", "CSAdaBoost", "CSLogitBoost", "AdaC2"]
-    contenders = _ours(problem, names, {"n_jobs": 1, **settings}, seed) | USUAL
+    contenders = _ours(problem, names, {"n_jobs": 1, **settings}, seed)
+    contenders |= _usual(n, seed)
     with threadpool_limits(1):
         # Compiled kernels and imports are not what the table times.
         _compared(warm_up, contenders, [np.arange(500).reshape(2, -1)], seed)
@@ -172,23 +181,16 @@ def _ours(
     return found
 
 
-def _constant(fold: Fold) -> AnyArray:
-    """The decision that costs least if it is made for all training rows."""
-    best = np.average(fold.costs.prices, axis=0, weights=fold.sample_weight).argmin()
-    return np.repeat(fold.costs.decisions[best], len(fold.numbers_test))
-
-
-def _engine(name: str, fold: Fold) -> Any:
+def _engine(name: str, n: int, seed: int) -> Any:
     """An ordinary boosted classifier of each library, at comparable sizes."""
-    threads = 1 if len(fold.y) < FEW_ROWS else -1
+    threads = 1 if n < FEW_ROWS else -1
     if name == "catboost":
         return import_module("catboost").CatBoostClassifier(
-            iterations=ROUNDS, depth=4, learning_rate=0.05, random_seed=fold.seed, verbose=False,
+            iterations=ROUNDS, depth=4, learning_rate=0.05, random_seed=seed, verbose=False,
             allow_writing_files=False, thread_count=threads,
         )  # fmt: skip
     same: dict[str, Any] = {
-        "n_estimators": ROUNDS, "learning_rate": 0.05, "random_state": fold.seed,
-        "n_jobs": threads,
+        "n_estimators": ROUNDS, "learning_rate": 0.05, "random_state": seed, "n_jobs": threads,
     }  # fmt: skip
     library: Any = import_module(name)
     if name == "xgboost":
@@ -197,49 +199,47 @@ def _engine(name: str, fold: Fold) -> Any:
     return library.LGBMClassifier(num_leaves=15, verbose=-1, **same)
 
 
-def _proba(model: Any, fold: Fold) -> Floats:
-    """Probabilities of all classes on the test rows, by a model of the codes of the classes."""
-    model.fit(fold.numbers, fold.costs.codes, sample_weight=fold.sample_weight)
-    proba = np.zeros((len(fold.numbers_test), len(fold.costs.classes)))
-    proba[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(fold.numbers_test)
-    return proba
-
-
-def _likeliest(fold: Fold) -> AnyArray:
-    """The right decision of the most likely class, by the mean costs of the training rows."""
-    proba = _proba(_engine("lightgbm", fold), fold)
-    return fold.right(fold.costs.classes[proba.argmax(axis=1)])
-
-
-def _calibrated(fold: Fold, engine: str) -> AnyArray:
-    """The decision of least expected cost, by calibrated probabilities."""
+def _calibrated(engine: str, n: int, seed: int) -> Any:
+    """Calibrated probabilities, by which `compare` takes the decision of least expected cost."""
     from sklearn.calibration import CalibratedClassifierCV
 
-    model = CalibratedClassifierCV(_engine(engine, fold), method="isotonic", cv=3)
-    return fold.cheapest(_proba(model, fold))
+    return CalibratedClassifierCV(_engine(engine, n, seed), method="isotonic", cv=3)
 
 
-def _weighted(fold: Fold) -> AnyArray:
+def _constant(fold: Fold) -> AnyArray:
+    """The decision that costs least if it is made for all training rows."""
+    best = np.average(fold.costs.prices, axis=0, weights=fold.sample_weight).argmin()
+    return np.repeat(fold.costs.decisions[best], len(fold.numbers_test))
+
+
+def _likeliest(fold: Fold, model: Any) -> AnyArray:
+    """The right decision of the most likely class, by the mean costs of the training rows."""
+    model.fit(fold.numbers, fold.costs.codes, sample_weight=fold.sample_weight)
+    return fold.right(fold.costs.classes[model.predict(fold.numbers_test)])
+
+
+def _weighted(fold: Fold, model: Any) -> AnyArray:
     """The label of a row is its cheapest decision, weighted by what the others cost beyond it."""
     known = fold.costs
-    weights = known.reduced.sum(axis=1) / (len(known.decisions) - 1)
+    weights = known.reduced.mean(axis=1)
     if fold.sample_weight is not None:
         weights = weights * fold.sample_weight
-    wanted, taken = np.unique(known.labels, return_inverse=True)
-    if len(wanted) == 1:
-        return np.repeat(known.decisions[wanted], len(fold.numbers_test))
-    model = _engine("lightgbm", fold)
-    model.fit(fold.numbers, taken, sample_weight=weights / weights.mean())
-    codes = np.asarray(model.predict(fold.numbers_test), dtype=np.intp)
-    return np.asarray(known.decisions[wanted[codes]])
+    if len(np.unique(known.labels)) == 1:
+        return np.repeat(known.decisions[known.labels[0]], len(fold.numbers_test))
+    model.fit(fold.numbers, known.labels, sample_weight=weights / weights.mean())
+    return np.asarray(known.decisions[model.predict(fold.numbers_test)])
 
 
-USUAL: dict[str, Any] = {
-    "best constant decision": _constant,
-    "LightGBM, likeliest class": _likeliest,
-    "LightGBM, cost weights": _weighted,
-    "LightGBM, calibrated": partial(_calibrated, engine="lightgbm"),
-}
+def _usual(n: int, seed: int) -> dict[str, Any]:
+    """The usual ways to decide, for n rows."""
+    return {
+        "best constant decision": _constant,
+        "LightGBM, likeliest class": partial(_likeliest, model=_engine("lightgbm", n, seed)),
+        "LightGBM, cost weights": partial(_weighted, model=_engine("lightgbm", n, seed)),
+        "LightGBM, calibrated": _calibrated("lightgbm", n, seed),
+    }
+
+
 RIVALS = {"xgboost": "XGBoost", "catboost": "CatBoost"}
 
 
@@ -268,12 +268,11 @@ def _show(
     table.add_column("way to decide", overflow="fold")
     for heading in ("cost", "more than the cheapest", *more):
         table.add_column(heading, justify="right")
-    savings = found.savings()
     for place, one in enumerate(found.standings()):
         gap = f"{money(one.more, '', one.low, one.high)} ({span(one.low, one.high, '', one.more)})"
         own = [row for row in found.rows if row["method"] == one.name]
         seconds = sum(row["fit_seconds"] + row.get("predict_seconds", 0.0) for row in own)
-        extra = (f"{savings[one.name]:.1%}" if savings else "", f"{seconds:.2f}")
+        extra = ("" if np.isnan(one.savings) else f"{one.savings:.1%}", f"{seconds:.2f}")
         table.add_row(
             str(one.group), escape(one.name), money(one.cost), gap if place else "",
             *(extra if demo else ()),

@@ -131,7 +131,7 @@ def fit(
             case, rules, unit = measure(model, held_out, facts)
         console.print()
         console.print(money_table(rules, len(held_out), unit))
-        console.print(verdict(rules, float(case.weights.sum())), highlight=False)
+        console.print(verdict(rules, float(case.weights.sum())).in_words(), highlight=False)
     n = task.n_train + (task.n_test if test is None else 0)
     if refit:
         with collected_warnings():

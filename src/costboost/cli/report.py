@@ -85,7 +85,7 @@ def report(
         print_json({"page": str(page), "rows": len(rows), "ways_to_decide": rules})
         return
     console.print(money_table(rules, len(rows), unit_of_rows))
-    console.print(verdict(rules, float(case.weights.sum()), case.unit), highlight=False)
+    console.print(verdict(rules, float(case.weights.sum())).in_words(case.unit), highlight=False)
     console.print()
     wrote(console, page, f" ({page.stat().st_size / 1e6:.1f} MB). Open it in a browser.")
 

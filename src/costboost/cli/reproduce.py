@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import typer
 from rich.console import Console
@@ -20,6 +19,13 @@ def reproduce(
         None, metavar="ITEM", help="A table or figure; all if left out."
     ),
     quick: bool = option(False, "Fewer splits and rounds.", "--quick"),
+    datasets: list[str] = option([], "Only this data set; may be repeated."),
+    algorithms: list[str] = option([], "Only this method; may be repeated."),
+    splits: int | None = option(None, "At most so many splits.", min=1),
+    rounds: int | None = option(None, "Rounds of boosting, in place of the paper's.", min=1),
+    estimator: str | None = option(None, "Only these trees, for instance c45."),
+    seed: int = option(0, "Other splits for other seeds.", min=0),
+    form: str | None = option(None, "The table alone, as latex, csv or markdown.", "--format"),
     everything: bool = option(False, "Every item of every paper.", "--all"),
     listing: bool = option(False, "Show what can be run.", "--list"),
     pages: bool = option(
@@ -36,6 +42,7 @@ def reproduce(
     console = Console()
     try:
         from costboost_papers import command as papers
+        from costboost_papers.item import Options
         from costboost_papers.run import CannotRunError
     except ModuleNotFoundError as error:
         raise ImportError(
@@ -56,11 +63,19 @@ def reproduce(
         from costboost.datasets.files import ENVIRONMENT_VARIABLE
 
         os.environ[ENVIRONMENT_VARIABLE] = str(data.resolve())
-    mode: Any = "quick" if quick else "full"
+    options = Options(
+        mode="quick" if quick else "full",
+        datasets=tuple(datasets),
+        algorithms=tuple(algorithms),
+        splits=splits,
+        rounds=rounds,
+        estimator=estimator,
+        seed=seed,
+    )
     try:
-        failed = papers.run_and_show(console, chosen, mode, output, jobs)
+        failed = papers.run_and_show(console, chosen, options, output, jobs, form)
         if pages:
-            papers.write_pages(console, docs, output, mode)
+            papers.write_pages(console, docs, output, options)
     except (CannotRunError, OSError) as error:
         console.print(f"[red]{escape(str(error))}[/red]")
         raise typer.Exit(1) from error

@@ -2,7 +2,8 @@
 
 The grammar is small and closed, so that a text from a file or a command line can never run code:
 
-- numbers, column names (``amount``; `` `total amount` `` in backticks if it is not a plain word),
+- numbers, column names (``amount``; `` `total amount` `` in backticks if it is not a plain word;
+  those of an array are ``x0``, ``x1``, ..., as scikit-learn names them),
 - ``+ - * / **``, parentheses, ``min(a, b, ...)``, ``max(a, b, ...)``, ``abs(a)``, ``sqrt(a)``,
   ``log(a)``, ``exp(a)``,
 - ``where(condition, a, b)``, with the comparisons ``< <= > >= == !=`` between numbers, ``==`` and
@@ -111,13 +112,18 @@ class Expression:
 
     def __call__(self, X: Any, *, rows: Sequence[int] | None = None, of: str = "X") -> Floats:
         """The price of each row; ``rows``, their numbers, and ``of`` are for messages."""
-        names = column_names(X)
+        names, table = column_names(X), X
         if names is None and self.columns:
-            raise ExpressionError(
-                f"The expression {self.text!r} names columns, and X has none: it is a "
-                f"{type(X).__name__}. Pass a data frame, or the prices as an array."
-            )
-        values = {use: self._column(X, *use, names or []) for use in self._uses}
+            is_array = isinstance(X, np.ndarray) and X.ndim == 2
+            table = {f"x{j}": column for j, column in enumerate(X.T)} if is_array else {}
+            names = list(table)
+            if not set(self.columns) <= set(names):
+                raise ExpressionError(
+                    f"The expression {self.text!r} names columns, and X has none: it is a "
+                    f"{type(X).__name__}. Pass a data frame, or the prices as an array; the "
+                    "columns of an array are called x0, x1, ..., as scikit-learn names them."
+                )
+        values = {use: self._column(table, *use, names or []) for use in self._uses}
         with np.errstate(all="ignore"):
             result = np.asarray(self._node(values), dtype=np.float64)
         prices = np.array(np.broadcast_to(result, (len(X),)))

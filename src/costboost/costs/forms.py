@@ -38,7 +38,10 @@ _SHORT_NAMES = {
     }.items()
 }
 
-SHORT_KEYS = ("fn", "fp", "tp", "tn", "positive")
+NAMING_KEYS = ("positive", "classes")
+"""Keys of a mapping of costs that name classes, and are no costs."""
+
+SHORT_KEYS = ("fn", "fp", "tp", "tn", *NAMING_KEYS)
 """Keys of the binary short form ``{"fn": 5, "fp": 1}``."""
 
 LARGEST = 1e300
@@ -75,17 +78,28 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
         {False, True} or {-1, 1}.
     labels : tuple of two lists, or None
         The classes and the decisions, if pairs of them were named.
+    classes : list or None
+        All classes, if they were named, so that costs are found where labels are encoded.
     """
 
     positive: Any
     labels: tuple[list[Any], list[Any]] | None
+    classes: list[Any] | None
     # Index of the prices that `per_row` was given. Parts of the array have none.
     index: Any
 
     def __array_finalize__(self, obj: Any) -> None:
-        self.positive = getattr(obj, "positive", None)
-        self.labels = getattr(obj, "labels", None)
+        self.names = getattr(obj, "names", (None, None, None))
         self.index = None
+
+    @property
+    def names(self) -> tuple[Any, Any, Any]:
+        """What the costs are of: `positive`, `labels` and `classes`."""
+        return self.positive, self.labels, self.classes
+
+    @names.setter
+    def names(self, names: tuple[Any, Any, Any]) -> None:
+        self.positive, self.labels, self.classes = names
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         result = super().__array_function__(func, types, args, kwargs)
@@ -94,24 +108,21 @@ class RowCosts(np.ndarray[Any, np.dtype[np.float64]]):
         # Functions that join arrays return plain ones.
         parts = [x for y in args for x in (y if isinstance(y, list | tuple) else [y])]
         for part in parts:
-            if isinstance(part, RowCosts) and (part.positive, part.labels) != (
-                self.positive,
-                self.labels,
-            ):
+            if isinstance(part, RowCosts) and part.names != self.names:
                 raise ValueError(
                     "Costs of rows with different positive classes or labels cannot be joined. "
                     "Build them with the same per_row(...)."
                 )
         joined = result.view(RowCosts)
-        joined.positive, joined.labels = self.positive, self.labels
+        joined.names = self.names
         return joined
 
     def __reduce__(self) -> Any:
         rebuilt: Any = super().__reduce__()
-        return rebuilt[0], rebuilt[1], (rebuilt[2], self.positive, self.labels)
+        return rebuilt[0], rebuilt[1], (rebuilt[2], self.names)
 
     def __setstate__(self, state: Any) -> None:
-        inner, self.positive, self.labels = state
+        inner, self.names = state
         super().__setstate__(inner)
 
 
@@ -122,6 +133,7 @@ def per_row(
     tn: ArrayLike = 0.0,
     *,
     positive: Any = None,
+    classes: Iterable[Any] | None = None,
     n: int | None = None,
     X: Any = None,
 ) -> Any:
@@ -139,6 +151,9 @@ def per_row(
     positive : label, optional
         The positive class, such as ``"fraud"``. It may be left out only for the labels {0, 1},
         {False, True} and {-1, 1}, whose second is positive.
+    classes : iterable of labels, optional
+        All classes. Where a meta-estimator encodes the labels as 0, 1, ... (in sorted order, as
+        scikit-learn does), costs by label are then found by their codes.
     n : int, optional
         Number of rows; needed only if all prices are single numbers.
     X : data frame, optional
@@ -172,11 +187,12 @@ def per_row(
     """
     form: dict[Any, Any]
     if isinstance(fn, Mapping):
-        form, classes = dict(fn), label_array(named_labels(fn)[0])
+        form, known = dict(fn), label_array(named_labels(fn)[0])
     else:
         if fp is None:
             raise ValueError("per_row needs fp, the price of a false alarm. Pass fp=.")
-        form, classes = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}, np.array([0, 1])
+        form, known = {"fn": fn, "fp": fp, "tp": tp, "tn": tn}, np.array([0, 1])
+    named = None if classes is None else list(classes)
     if X is None and any(isinstance(x, str) for x in form.values()):
         if any(np.ndim(x) for x in form.values()):
             raise ValueError(
@@ -185,11 +201,13 @@ def per_row(
             )
         if not isinstance(fn, Mapping):
             form = {key: x for key, x in form.items() if key in ("fn", "fp") or x != 0.0}
-        return form if positive is None else {**form, "positive": positive}
-    known = [x for x in (X, *form.values()) if hasattr(getattr(x, "index", None), "get_indexer")]
+        for key, value in (("positive", positive), ("classes", named)):
+            form |= {} if value is None else {key: value}
+        return form
+    indexed = [x for x in (X, *form.values()) if hasattr(getattr(x, "index", None), "get_indexer")]
     size = n if X is None else len(X)
     reader = Reader(
-        classes, "costs", "per_row", n_samples=size, X=X if X is not None else next(iter(known), X)
+        known, "costs", "per_row", n_samples=size, X=X if X is not None else next(iter(indexed), X)
     )
     matrix, decisions, _ = reader.matrix(form)
     if matrix.ndim == 2:
@@ -200,9 +218,9 @@ def per_row(
             )
         matrix = np.repeat(matrix[None], size, axis=0)
     costs = matrix.view(RowCosts)
-    costs.positive = positive
-    costs.labels = (classes.tolist(), decisions.tolist()) if isinstance(fn, Mapping) else None
-    costs.index = known[0].index if known and len(known[0]) == len(costs) else None
+    labels = (known.tolist(), decisions.tolist()) if isinstance(fn, Mapping) else None
+    costs.names = positive, labels, named
+    costs.index = indexed[0].index if indexed and len(indexed[0]) == len(costs) else None
     return costs
 
 
@@ -264,7 +282,7 @@ def aligned(values: Any, rows: Any, start: str) -> Any:
 def cells_in(form: Any) -> list[Any]:
     """The cells of a mapping, a frame or an object array; empty for other forms."""
     if isinstance(form, Mapping):
-        return [value for key, value in form.items() if key != "positive"]
+        return [value for key, value in form.items() if key not in NAMING_KEYS]
     if is_frame(form):
         is_first = _row_labels(form)[1]  # the first column holds the classes: not expressions
         form = (form[list(form.columns)[1:]] if is_first else form).to_numpy()
@@ -305,9 +323,9 @@ def decisions_of(
 def named_labels(form: Any) -> tuple[list[Any], list[Any]]:
     """Truths and decisions that a labelled form names by itself; empty for an unlabelled one."""
     if isinstance(form, RowCosts):
-        return form.labels or ([] if form.positive is None else [form.positive], [])
+        return form.labels or (form.classes or [x for x in [form.positive] if x is not None], [])
     if is_short(form):
-        return ([form["positive"]] if "positive" in form else [], [])
+        return list(form.get("classes") or [form[key] for key in form if key == "positive"]), []
     if isinstance(form, Mapping):
         pairs = [key for key in form if isinstance(key, tuple) and len(key) == 2]
         return list(dict.fromkeys(t for t, _ in pairs)), list(dict.fromkeys(d for _, d in pairs))
@@ -509,10 +527,12 @@ class Reader:
         names = self.columns
         if isinstance(form, RowCosts) and form.ndim == 3:
             rows = np.asarray(form if form.index is None else aligned(form, self.X, self.start))
+            coded = self if form.classes is None else self._decoded(form.classes)
             if form.labels is not None:
-                form, names = self.labelled(rows, *form.labels)
+                form, names = coded.labelled(rows, *form.labels)
+                names = self._encoded(names, coded)
             elif len(names) != 2 or positive_code(
-                form.positive, self.classes, self.name, self.owner
+                form.positive, coded.classes, self.name, self.owner
             ):
                 form = rows
             else:
@@ -537,6 +557,10 @@ class Reader:
 
     def cells(self, form: Any) -> tuple[AnyArray, AnyArray]:
         """Numbers, arrays and texts of a form, truth by decision, and the decisions."""
+        if isinstance(form, Mapping) and "classes" in form:
+            coded = self._decoded(form["classes"])
+            cells, names = coded.cells({key: x for key, x in form.items() if key != "classes"})
+            return cells, self._encoded(names, coded)
         if isinstance(form, Mapping):
             return self._short(form) if is_short(form) else self._mapping(form)
         if is_frame(form):
@@ -553,6 +577,22 @@ class Reader:
         if cells.shape != (len(self.classes), len(self.columns)):
             self._refuse_shape(cells.shape)
         return cells, self.columns
+
+    def _decoded(self, classes: Iterable[Any]) -> Reader:
+        """The reader of costs by label, where the labels may have become codes."""
+        # As scikit-learn's encoders do it: the code is the place among the sorted labels.
+        # All of them must be there: one class against the rest has the codes 0 and 1, too.
+        labels, known = np.unique(label_array(list(classes))), self.classes.tolist()
+        if known != list(range(len(labels))) or known == labels.tolist():
+            return self
+        decides = self.decisions is not None and self.decisions.tolist() != known
+        given = self.decisions if decides else None
+        return Reader(labels, self.name, self.owner, given, self.n_samples, self.X, self.as_classes)
+
+    def _encoded(self, decisions: AnyArray, coded: Reader) -> AnyArray:
+        """Decisions that are classes by their codes, others by their names."""
+        are_classes = decisions.tolist() == coded.classes.tolist()
+        return self.classes if are_classes else decisions
 
     def _called(self, form: Any) -> Any:
         """What a function of X returns."""

@@ -6,7 +6,7 @@ the order of the classes. Other names (accept, review, block) stay in the order 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
@@ -55,7 +55,12 @@ def matched(labels: Sequence[Any], classes: AnyArray) -> list[int]:
     known = classes.tolist()
     exact = {label: i for i, label in enumerate(known)}
     printed = {str(label): i for i, label in enumerate(known)}
-    return [exact.get(x, printed.get(x, -1) if isinstance(x, str) else -1) for x in labels]
+    return [
+        exact.get(x, printed.get(x, -1) if isinstance(x, str) else -1)
+        if isinstance(x, Hashable)
+        else -1
+        for x in labels
+    ]
 
 
 def arranged(
@@ -76,11 +81,12 @@ def arranged(
             "or {(truth, decision): cost}."
         )
     if missing:
+        encoded = encoded_hint(known, truths)
         also = f" and name the unknown {listed(absent)}" if absent else ""
         raise ValueError(
             f"{start} must name the classes {listed(known)} in its rows (the truth), in any order: "
-            f"they lack {listed(missing)}{also}{nearest(missing[0], absent)} Relabel it: rows = "
-            "truth, columns = decision."
+            f"they lack {listed(missing)}{also}{nearest(missing[0], absent)} "
+            f"{encoded or 'Relabel it: rows = truth, columns = decision.'}"
         )
     for what, codes, labels in (("rows", truth_codes, truths), ("columns", column_codes, columns)):
         found = [x if i < 0 else known[i] for x, i in zip(labels, codes, strict=True)]
@@ -141,6 +147,17 @@ def _decisions(
     return label_array([labels[j] for j in places]), places
 
 
+def encoded_hint(known: Sequence[Any], labels: Sequence[Any]) -> str:
+    """The remedy where costs name texts and the classes are the codes of an encoder."""
+    if list(known) != list(range(len(known))) or not any(isinstance(x, str) for x in labels):
+        return ""
+    return (
+        "If a meta-estimator of scikit-learn (voting, stacking, bagging, cross_val_predict of "
+        "probabilities) has encoded the labels, add 'classes', all labels, to the mapping of "
+        "costs, or classes= to per_row; else name the classes as y does."
+    )
+
+
 def positive_code(positive: Any, classes: AnyArray, name: str, owner: str) -> int:
     """Index of the positive class: the one that is named, or the second of a usual pair."""
     # Labels {0, 1}, {False, True} and {-1, 1} need no name. For all others guessing would be wrong
@@ -151,7 +168,8 @@ def positive_code(positive: Any, classes: AnyArray, name: str, owner: str) -> in
         if code < 0:
             raise ValueError(
                 f"{parameter(name, owner)} names the positive class {positive!r}, which is not "
-                f"among the classes {listed(known)}{nearest(positive, known)} Name one of them."
+                f"among the classes {listed(known)}{nearest(positive, known)} "
+                f"{encoded_hint(known, [positive]) or 'Name one of them.'}"
             )
         return code
     if not any(isinstance(x, str) for x in known) and set(known) in _USUAL_PAIRS:

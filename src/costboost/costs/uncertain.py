@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from costboost._typing import AnyArray, Floats, Ints
-from costboost.costs.forms import Uncertain, as_floats, is_frame, object_array
+from costboost.costs.forms import NAMING_KEYS, Uncertain, as_floats, is_frame, object_array
 from costboost.costs.labels import listed, parameter
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def _cells(form: Any) -> list[Any]:
     return [
         interval(*value) if isinstance(value, tuple) and len(value) == 2 else value
         for key, value in form.items()
-        if key != "positive"
+        if key not in NAMING_KEYS
     ]
 
 
@@ -336,7 +336,7 @@ def _refilled(form: Any, cells: list[Any]) -> Any:
     """The same form with other cells."""
     if isinstance(form, Mapping):
         given = iter(cells)
-        return {key: v if key == "positive" else next(given) for key, v in form.items()}
+        return {key: v if key in NAMING_KEYS else next(given) for key, v in form.items()}
     flat = np.empty(len(cells), dtype=object)
     flat[:] = cells
     table: AnyArray = flat.reshape(_objects(form).shape)

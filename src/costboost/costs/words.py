@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -65,6 +65,16 @@ class CostSummary:
                 spans = [np.stack(_spans(costs.prices[costs.codes == j])) for j in truths]
                 low, mean, high = np.stack(spans, axis=1)
         return cls(costs.classes, costs.decisions, low, mean, high, n, costs.texts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Keys that are no texts are more than skops and JSON know.
+        return {**vars(self), "texts": [[*place, text] for place, text in self.texts.items()]}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        texts = state["texts"]
+        if not isinstance(texts, dict):  # files of older versions hold the mapping itself
+            texts = {(truth, decision): text for truth, decision, text in texts}
+        vars(self).update({**state, "texts": texts})
 
     def __repr__(self) -> str:
         return in_words(self)

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from costboost._typing import AnyArray, Floats
+from costboost.columns import need
 from costboost.costs import per_row
 
 if TYPE_CHECKING:
@@ -155,13 +156,9 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     >>> data.positive, data.X.shape, data.costs.shape  # doctest: +SKIP
     ('yes', (37931, 10), (37931, 2, 2))
     """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise ImportError(
-            "costboost.datasets.load needs pandas, which is not installed: "
-            'pip install "costboost[data]".'
-        ) from error
+    need("pandas", "data", "costboost.datasets.load")
+    import pandas as pd
+
     folder = _folder(data_dir, missing_ok=name in OPENML)
     if folder is None:
         return _from_openml(name)
@@ -193,8 +190,10 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     with suppress(ValueError):  # integers where all of them are, so that 10 sorts after 9
         y = y.astype(np.int64)
     classes = np.unique(y)
-    positive = _positive(about["positive"], classes) if len(classes) == 2 else None
-    costs = matrix = None
+    positive = costs = matrix = None
+    if len(classes) == 2:  # the metadata writes "label (remark)"
+        named = about["positive"].split(" (")[0]
+        positive = next(label for label in classes.tolist() if str(label) == named)
     if about["has_costs"]:
         fp, fn, tp, tn = (frame[column].to_numpy() for column in COST_COLUMNS)
         costs = np.asarray(per_row(fn=fn, fp=fp, tp=tp, tn=tn))
@@ -279,14 +278,3 @@ def _metadata(folder: Path) -> dict[str, dict[str, Any]]:
     except ValueError as error:
         raise ValueError(f"The file {path} is damaged: {error}. Copy it again.") from error
     return content
-
-
-def _positive(text: str, classes: AnyArray) -> int | str:
-    """Positive class of a binary set; the metadata writes "label (remark)"."""
-    for known in classes.tolist():
-        if str(known) == text.split(" (")[0]:
-            return known  # type: ignore[no-any-return]
-    raise ValueError(
-        f"positive in {METADATA} must begin with one of the classes {classes.tolist()}; "
-        f"got {text!r}."
-    )

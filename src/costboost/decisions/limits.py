@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import is_integer, is_missing, is_real
 from costboost.decisions.arrays import checked_labels, of_length, position
-from costboost.decisions.program import Limit, dual_bound, solve, solve_whole
+from costboost.decisions.program import Limit, dual_bound, solve, whole_rows
 
 # -- What users write as capacity, as bounds on the number of rows of each decision --------------
 
@@ -75,17 +74,17 @@ def bounds(
             lower[at, j], upper[at, j] = _range(own, sizes[at], periods, label, owner)
     asked, room = lower.sum(axis=1), upper.sum(axis=1)
     for g in np.flatnonzero((asked > sizes) | (room < sizes)).tolist():
-        rows = f"{sizes[g]} rows" if asked[g] <= sizes[g] else f"{sizes[g]}"
         where = "" if names is None else f" of the group {names[g]!r}"
-        if asked[g] > sizes[g]:
-            raise ValueError(
-                f"The 'capacity' parameter of {owner} is infeasible: its lower limits ask for "
-                f"{asked[g]} rows and there are {rows}{where}. Lower them."
+        problem = f"its lower limits ask for {asked[g]} rows and there are {sizes[g]}{where}. Lower"
+        if asked[g] <= sizes[g]:
+            limits = dict(zip(decisions.tolist(), upper[g].tolist(), strict=True))
+            problem = (
+                f"all decisions are limited, {limits}, together to {room[g]} of {sizes[g]} rows"
+                f"{where}. Raise"
             )
         raise ValueError(
-            f"The 'capacity' parameter of {owner} is infeasible: all decisions are limited, "
-            f"{dict(zip(decisions.tolist(), upper[g].tolist(), strict=True))}, together to "
-            f"{room[g]} of {rows}{where}. Leave one decision without an upper limit."
+            f"The 'capacity' parameter of {owner} is infeasible: {problem} the limits, or leave "
+            "one decision without."
         )
     return lower, upper
 
@@ -155,19 +154,11 @@ def _count(limit: Any, sizes: Ints, periods: int, whole: Any, label: Any, owner:
 # guarantees then:
 #
 # 1. **Feasible.** Every constraint holds for the whole rows returned, up to rounding. The few split
-#    rows are tried in all combinations, and the cheapest feasible one is taken. If none is,
-#    the program is solved again with every limit drawn in by what its split rows can change, after
-#    which rounding cannot break it. If that has no solution either, up to 200 rows are solved by
-#    branch and bound; for more rows an error says that no decisions were found.
+#    rows and those next to a tie are decided by branch and bound; if no decisions of theirs meet
+#    the limits, an error says that none were found.
 # 2. **Nearly optimal, with proof.** ``Allocation.lower_bound`` is the value of the linear program's
 #    dual: no decisions within the limits cost less. The difference to ``expected_cost`` is at most
 #    what a few rows cost.
-
-
-# Largest number of combinations of split rows and decisions that are tried.
-_COMBINATIONS = 100_000
-# Up to this many rows branch and bound is the last resort.
-_FEW_ROWS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,12 +331,7 @@ def constrained(
         for (_, coefficients, _, low, high), whole in zip(sums, wholes, strict=True)
     ]
     found = solve(expected, limits)
-    codes = None
-    if found is not None:
-        bound = dual_bound(expected, limits, found[2])
-        codes = _whole_rows(expected, limits, found[0], found[1])
-        if codes is None:
-            codes = _drawn_in(expected, limits, len(counts))
+    codes = None if found is None else whole_rows(expected, limits, found)
     if found is None or codes is None:
         where = "" if group is None else f" in the group {group!r}"
         asked = "; ".join(f"{words} in [{low:g}, {high:g}]" for words, _, _, low, high in sums)
@@ -355,6 +341,7 @@ def constrained(
             "limit."
         )
     prices = found[2]
+    bound = dual_bound(expected, limits, prices)
     price = np.zeros(d)
     price[limited] = prices[: len(counts)]
     met = [
@@ -370,48 +357,3 @@ def constrained(
         )
     ]
     return codes, price, bound, met
-
-
-def _whole_rows(expected: Floats, limits: list[Limit], codes: Ints, split: Ints) -> Ints | None:
-    """The cheapest feasible decisions of the split rows; None if no combination is feasible."""
-    d = expected.shape[1]
-    if d ** len(split) > _COMBINATIONS:
-        return None
-    used = np.array([limit.used(codes) for limit in limits])
-    # What each limit and the cost change if a split row takes another decision.
-    changes = [
-        np.array([limit.of(split)[s] - limit.of(split)[s, codes[row]] for limit in limits])
-        for s, row in enumerate(split)
-    ]
-    best, best_cost = None, np.inf
-    for choice in itertools.product(range(d), repeat=len(split)):
-        total = used + sum((changes[s][:, j] for s, j in enumerate(choice)), np.zeros(len(limits)))
-        if all(
-            limit.low - limit.slack <= value <= limit.high + limit.slack
-            for limit, value in zip(limits, total, strict=True)
-        ):
-            cost = float(expected[split, list(choice)].sum())
-            if cost < best_cost:
-                best, best_cost = choice, cost
-    if best is None:
-        return None
-    codes = codes.copy()
-    codes[split] = best
-    return codes
-
-
-def _drawn_in(expected: Floats, limits: list[Limit], n_counts: int) -> Ints | None:
-    """Solve with limits drawn in by what rounding the split rows can change."""
-    rows = np.arange(len(expected))
-    tighter = []
-    for limit in limits:
-        reach = np.sort(np.ptp(limit.of(rows), axis=1))[-len(limits) :].sum()
-        tighter.append(Limit(limit.coefficients, limit.low + reach, limit.high - reach))
-    # Counts are drawn in only if nothing else works: their limits are small numbers of rows.
-    for attempt in (limits[:n_counts] + tighter[n_counts:], tighter):
-        possible = all(limit.low <= limit.high for limit in attempt)
-        found = solve(expected, attempt) if possible else None
-        codes = None if found is None else _whole_rows(expected, limits, found[0], found[1])
-        if codes is not None:
-            return codes
-    return solve_whole(expected, limits) if len(expected) <= _FEW_ROWS else None

@@ -22,6 +22,8 @@ from costboost._typing import Floats, Ints
 
 # Rows of the sample and of the first program near a tie.
 _ROWS = 1000
+# Rows next to a tie that may change when split rows are made whole: at first, and at last.
+_NEAR = (20, 400)
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,27 +141,43 @@ def _is_impossible(limits: Sequence[Limit], n: int) -> bool:
     return bound > n * float(rounding)
 
 
-def solve_whole(expected: Floats, limits: Sequence[Limit]) -> Ints | None:
-    """Decisions of least cost within the limits in whole rows, by branch and bound, or None."""
-    # For few rows: the time may grow exponentially.
+def whole_rows(expected: Floats, limits: Sequence[Limit], found: Solution) -> Ints | None:
+    """Decisions in whole rows near a solution that splits a few, or None if none were found."""
+    codes, split, prices = found
+    if not len(split):
+        return codes
     n, d = expected.shape
-    every = np.arange(n)
-    one_each = sparse.kron(sparse.identity(n), np.ones((1, d)), format="csr")
-    rows = np.array([limit.of(every).ravel() for limit in limits])
+    margin = np.ptp(np.partition(_penalised(expected, limits, prices), 1, axis=1)[:, :2], axis=1)
+    margin[split] = -1.0
     slack = np.array([limit.slack for limit in limits])
-    low, high = (np.array([getattr(limit, end) for limit in limits]) for end in ("low", "high"))
-    result = milp(
-        expected.ravel() / _unit(expected),
-        integrality=np.ones(n * d),
-        bounds=Bounds(0, 1),
-        constraints=[
-            LinearConstraint(one_each, 1, 1),
-            LinearConstraint(rows, low - slack, high + slack),
-        ],
-    )
-    if result.x is None:
-        return None
-    return np.asarray(result.x.reshape(n, d).argmax(axis=1), dtype=np.intp)
+    for size in _NEAR:  # the split rows, and those next to a tie
+        free = np.argsort(margin, kind="stable")[: len(split) + size]
+        used = np.array([
+            limit.used(codes) - np.take_along_axis(limit.of(free), codes[free, None], axis=1).sum()
+            for limit in limits
+        ])  # fmt: skip
+        low, high = (np.array([getattr(limit, end) for limit in limits]) for end in ("low", "high"))
+        result = milp(
+            expected[free].ravel() / _unit(expected),
+            integrality=np.ones(len(free) * d),
+            bounds=Bounds(0, 1),
+            constraints=[
+                LinearConstraint(sparse.kron(sparse.identity(len(free)), np.ones((1, d))), 1, 1),
+                LinearConstraint(
+                    np.array([limit.of(free).ravel() for limit in limits]),
+                    low - used - slack,
+                    high - used + slack,
+                ),
+            ],
+            options={"node_limit": 1000},  # the same decisions each time, unlike a time limit
+        )
+        if result.x is not None:
+            codes = codes.copy()
+            codes[free] = result.x.reshape(-1, d).argmax(axis=1)
+            return codes
+        if size >= n:
+            break
+    return None
 
 
 def _penalised(expected: Floats, limits: Sequence[Limit], prices: Floats) -> Floats:

@@ -223,7 +223,8 @@ class Encoder:
         for key, item in sorted((state or {}).items()):
             # What was only remembered must not change the bytes of the file.
             is_remembered = isinstance(getattr(type(value), key, None), cached_property)
-            if key != "_sklearn_version" and not is_remembered:
+            # Requests of scikit-learn's routing hold the estimator itself.
+            if key not in ("_sklearn_version", "_metadata_request") and not is_remembered:
                 item = others.dump_tree(item) if others.is_tree(item) else item
                 fields[key] = self.value(item, f"{where}.{key}")
         return {name: fields}

@@ -14,7 +14,7 @@ from costboost.columns.raw import is_sparse
 from costboost.gbm import lightgbm
 from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import TreeModel
-from costboost.gbm.parameters import ONE_HOT
+from costboost.gbm.parameters import ONE_HOT, canonical
 from costboost.gbm.rows import MemoryRows
 from costboost.gbm.targets import Target
 from costboost.trees import from_catboost
@@ -57,7 +57,7 @@ def fit(
     trees = from_catboost(booster, inputs.source, inputs.category)
     model = TreeModel(trees, X.shape[1], "catboost", target.is_log_loss, threads)
     if stop_by is not None:
-        rounds.best_scores = model.scores(rounds.sets[stop_by].X)
+        rounds.best_outputs = model.scores(rounds.sets[stop_by].X)
     return model
 
 
@@ -81,7 +81,7 @@ def _parameters(kind: Candidate, target: Target, rounds: Rounds, threads: int) -
         del parameters["rsm"]  # for two classes it is for processors only
     if target.n_scores > 1:
         parameters["classes_count"] = target.n_scores
-    return {**parameters, **kind.parameters}
+    return {**parameters, **canonical(kind.parameters, "catboost")}
 
 
 class _CatBoostRounds:

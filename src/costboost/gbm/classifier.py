@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import (
@@ -133,6 +133,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
         Whether boosters stop when their held-out loss no longer falls.
     patience : int, default=50
         Rounds without a smaller loss before they stop.
+    n_iter_no_change : int or None, default=None
+        scikit-learn's name for ``patience``, which it replaces if it is not None.
     ensemble : int or "auto", default="auto"
         Folds. "auto" is 5, or 1 if ``effort="fast"``. 1 trains one booster; to stop early it holds
         out ``validation_fraction`` of the rows.
@@ -200,8 +202,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
     estimated_cost_ : float
         Mean cost of a held-out row.
     temperature_ : float
-        Factor between 1/2 and 2 that calibrates the scores; below 1 if the boosters were too sure
-        of themselves.
+        Factor that calibrates the scores; below 1 if the boosters were too sure of themselves.
+    shrinkage_ : float
+        Part of the way to the shares of the classes that the scores were drawn: 0.3 if the
+        held-out rows could not tell whether the decisions pay (the interval of
+        ``estimated_score_`` reached below zero), which happens in small tables; else 0. Absent
+        without held-out rows or calibration.
     trained_at_ : str
         When the training ended, UTC.
     data_fingerprint_ : str
@@ -225,8 +231,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
         Loss and cost by round: ``evals_result_["probability"][0]["held_out"]["loss"]`` is an array
         with a value for every round that the first booster was trained, also those after the
         best one. Sets of rows are ``"held_out"``, ``"eval_set"`` and ``"train"`` (with
-        ``eval_train=True``); ``"cost"`` is the mean cost of a row when that booster alone
-        decides, before calibration.
+        ``eval_train=True``). ``"cost"`` is the mean cost of a row when that booster alone
+        decides, before calibration; it takes time, so it is there only with ``eval_set``,
+        ``eval_train``, ``callbacks`` or ``verbose``.
 
     See Also
     --------
@@ -266,6 +273,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
     estimated_savings_: Estimate
     estimated_savings_without_costs_: Estimate
     estimated_cost_: float
+    shrinkage_: float
     evals_result_: dict[str, list[Evals]]
     members_: Members
 
@@ -290,6 +298,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         colsample: float = 0.8,
         early_stopping: bool = True,
         patience: int = 50,
+        n_iter_no_change: int | None = None,
         ensemble: int | Literal["auto"] = "auto",
         cv: Any = None,
         refit: bool | Literal["auto"] = "auto",
@@ -319,6 +328,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         self.colsample = colsample
         self.early_stopping = early_stopping
         self.patience = patience
+        self.n_iter_no_change = n_iter_no_change
         self.ensemble = ensemble
         self.cv = cv
         self.refit = refit
@@ -363,6 +373,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         costs: Any = None,
+        groups: ArrayLike | None = None,
         eval_set: tuple[Any, ...] | None = None,
         eval_train: bool = False,
         callbacks: Iterable[Callback] | Callback | None = None,
@@ -383,6 +394,9 @@ class CostBoostClassifier(CostSensitiveClassifier):
             decision, or the price of an error on that row. If ``cost_matrix`` names decisions that
             are not the classes, the columns of an array are these. Whole matrices may be uncertain:
             `costboost.costs.interval` or `costboost.costs.samples`.
+        groups : array of shape (n,), optional
+            Rows of one group, such as those of a customer, are in one fold, so that held-out rows
+            are of groups that the boosters have not seen; a splitter ``cv`` gets them too.
         eval_set : (X, y) or (X, y, costs), optional
             Rows of another table, such as a later month. Their loss stops every booster, instead
             of the loss of its held-out rows. With ``ensemble=1`` (and no ``cv``) no row of X is
@@ -424,7 +438,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         listeners = check_callbacks(callbacks, type(self).__name__)
         # On a copy: an error or an interrupt leaves the classifier as it was.
         fitted = unfitted(self)
-        rows = fitted._read_rows(X, y, sample_weight, costs, eval_set, eval_train)
+        rows = fitted._read_rows(X, y, sample_weight, costs, eval_set, eval_train, groups)
         fitted._take_over(*train(rows, self, listeners))
         fitted.data_fingerprint_ = fingerprint(X, y)
         if costs is not None and not rows.has_row_costs:
@@ -433,7 +447,14 @@ class CostBoostClassifier(CostSensitiveClassifier):
         return self
 
     def _read_rows(
-        self, X: Any, y: Any, sample_weight: Any, costs: Any, eval_set: Any, eval_train: bool
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any,
+        costs: Any,
+        eval_set: Any,
+        eval_train: bool,
+        groups: Any = None,
     ) -> MemoryRows:
         """A table in memory as training rows, in folds."""
         owner, has_loss = type(self).__name__, self.loss != "auto"
@@ -462,7 +483,12 @@ class CostBoostClassifier(CostSensitiveClassifier):
                 has_costs=costs is not None,
             )
             other = PricedRows(*found, np.ones(found[0].shape[0]))
-        folds, seeds = make_folds(rows, weights, self, owner, has_eval_set=other is not None)
+        if groups is not None:
+            groups = column_or_1d(groups)
+            check_consistent_length(codes, groups)
+        folds, seeds = make_folds(
+            rows, weights, self, owner, groups=groups, has_eval_set=other is not None
+        )
         warn_of_target(rows.X, rows.costs.codes, columns.categorical, names, owner)
         apart = [(train, held) for train, held in folds if train is not None and held is not None]
         warn_of_repeated_rows(rows.X, apart, owner)
@@ -560,6 +586,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         *,
         costs: Any = None,
         proba: bool = False,
+        expected_costs: bool = False,
         keep: Sequence[str] = (),
         batch_rows: int | None = None,
     ) -> Path:
@@ -575,6 +602,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
             The rows' own cost matrices where they are known, as in `fit_parquet`.
         proba : bool, default=False
             Whether to write the probabilities too.
+        expected_costs : bool, default=False
+            Whether to write the expected cost of each decision too.
         keep : sequence of str, default=()
             Columns to copy, such as a key.
         batch_rows : int, optional
@@ -584,11 +613,11 @@ class CostBoostClassifier(CostSensitiveClassifier):
         -------
         Path
             The file: a row per row read, in the same order, with the columns ``keep``,
-            ``decision`` and, if asked for, ``probability_<class>``.
+            ``decision`` and, if asked for, ``probability_<class>`` and ``cost_<decision>``.
         """
         from costboost.gbm.parquet import predict_parquet
 
-        return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
+        return predict_parquet(self, paths, output, costs, proba, expected_costs, keep, batch_rows)
 
     def estimated_savings(
         self, future_rows: float | None = None, *, costs_known: bool = True
@@ -696,6 +725,10 @@ class CostBoostClassifier(CostSensitiveClassifier):
         """The inputs of the model."""
         rows: AnyArray = self._read(X, missing=True, sparse_rows=True)
         return rows
+
+    @property
+    def _patience(self) -> int:
+        return self.patience if self.n_iter_no_change is None else self.n_iter_no_change
 
     @property
     def _first_head(self) -> Any:

@@ -20,6 +20,8 @@ from costboost.trees import Trees, from_lightgbm
 
 # Trees of a forest, the share of the rows that a tree sees, and of the columns of a split.
 _TREES, _ROWS, _COLUMNS = 50, 0.8, 0.5
+# Values of a column that are told apart: with fewer than usual, trees differ more from each other.
+_BINS = 63
 _MIN_LEAF, _MOST_LEAVES = 2, 2047
 # Rows below which a tree of a forest sees copies of them.
 _LEAST_ROWS = 20
@@ -70,11 +72,11 @@ def fit(
     if not target.is_log_loss:
         parameters = {"objective": lambda scores, _: target.derivatives(scores), **parameters}
     names = {id(data): name for name, data in watched.items()}
+    rounds.are_proba = target.is_log_loss
 
     def loss(outputs: AnyArray, data: lgb.Dataset) -> tuple[str, float, bool]:
         # With an objective of its own LightGBM hands over probabilities, else raw scores.
-        name = names[id(data)]
-        return "loss", rounds.see(name, outputs, is_probability=target.is_log_loss), False
+        return "loss", rounds.see(names[id(data)], outputs), False
 
     def after_round(env: Any) -> None:
         if rounds.end_round():
@@ -145,6 +147,7 @@ def fit_forest(
         "min_data_in_leaf": _MIN_LEAF,
         # LightGBM infers counts of rows from weights, and fails where there are next to none.
         "min_sum_hessian_in_leaf": _LEAST_WEIGHT * float(weights.mean()),
+        "max_bin": _BINS,
         "bagging_fraction": _ROWS,
         "bagging_freq": 1,
         "feature_fraction_bynode": _COLUMNS,
@@ -169,7 +172,7 @@ def fit_forest(
         shares = np.stack([np.asarray(forest.predict(held)) for forest in forests], axis=1)
         shares = 2.0 * shares[:, 0] - 1.0 if len(forests) == 1 else shares
         scale = _best_scale(shares, rounds.targets[rounds.stop_by].loss)
-        rounds.best_scores = scale * shares
+        rounds.best_outputs = scale * shares
     tables = [from_lightgbm(forest) for forest in forests]
     n = max(table.n_rounds for table in tables)
     # A forest whose trees are constants may have stopped early: they are all the same.

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
-from costboost._utils import RoundLine, progress_bar
+from costboost._utils import progress_bar
 from costboost._words import html_table
 from costboost.boosting.rounds import Callback, Round, tell
 from costboost.gbm.models import Model
+from costboost.gbm.parameters import CONSTRAINTS, resolved
 from costboost.gbm.rows import PricedRows, TrainingRows
-from costboost.gbm.targets import Target
+from costboost.gbm.targets import LEAST_PROBA, Target
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -66,17 +67,28 @@ class Rounds:
         self.place = place
         self.round = self.best_round = 0
         self.best_loss = np.inf
-        self.best_scores: Floats | None = None
+        # What the engine tells: probabilities, or scores.
+        self.are_proba = False
+        self.best_outputs: Floats | None = None
         self._losses: dict[str, float] = {}
-        self._scores: dict[str, Floats] = {}
+        self._outputs: dict[str, Floats] = {}
         self._values: dict[str, dict[str, list[float]]] = {}
 
-    def see(self, name: str, outputs: AnyArray, *, is_probability: bool = False) -> float:
-        """The loss of a set's outputs in the present round."""
-        scores = to_scores(outputs) if is_probability else np.asarray(outputs, dtype=np.float64)
-        self._scores[name] = scores
-        self._losses[name] = loss = self.targets[name].loss(scores)
+    def see(self, name: str, outputs: AnyArray) -> float:
+        """The loss of a set's outputs in the present round: scores, or probabilities."""
+        self._outputs[name] = found = np.asarray(outputs, dtype=np.float64)
+        known = self.targets[name]
+        loss = known.loss_of_proba(found) if self.are_proba else known.loss(found)
+        self._losses[name] = loss
         return loss
+
+    def _scores(self, outputs: Floats) -> Floats:
+        return to_scores(outputs) if self.are_proba else outputs
+
+    @property
+    def best_scores(self) -> Floats | None:
+        """Scores of the rows that stop the training, in the best round."""
+        return None if self.best_outputs is None else self._scores(self.best_outputs)
 
     def end_round(self) -> bool:
         """Report the round; whether the training is to end."""
@@ -84,20 +96,20 @@ class Rounds:
             self.best_round = self.round + 1
         elif (loss := self._losses[self.stop_by]) < self.best_loss:
             self.best_loss, self.best_round = loss, self.round + 1
-            self.best_scores = self._scores[self.stop_by].copy()
-        is_ended = self.tell(self._losses, self._scores)
+            self.best_outputs = self._outputs[self.stop_by].copy()
+        is_ended = self.tell(self._losses)
         waited = self.round - self.best_round
         return is_ended or (self.stop_by is not None and waited >= self.patience)
 
-    def tell(self, losses: Mapping[str, float], scores: Mapping[str, Floats] | None = None) -> bool:
+    def tell(self, losses: Mapping[str, float]) -> bool:
         """Record a round and tell it; whether a callback ends the booster."""
         self.round += 1
         known: dict[str, Any] = {}
         for name, loss in losses.items():
             measures = {"loss": loss}
-            if self.decide is not None and scores and name in scores:
+            if self.decide is not None and name in self._outputs:
                 costs, weights = self.sets[name].costs, self.sets[name].weights
-                paid = costs.paid(self.decide(scores[name], costs))
+                paid = costs.paid(self.decide(self._scores(self._outputs[name]), costs))
                 measures["cost"] = float((weights / weights.sum()) @ paid)
             for measure, value in measures.items():
                 self._values.setdefault(name, {}).setdefault(measure, []).append(value)
@@ -116,56 +128,51 @@ class Rounds:
 
 def to_scores(proba: AnyArray) -> Floats:
     """Probabilities as scores: log-odds of (n,), logarithms of (n, k)."""
-    p = np.clip(np.asarray(proba, dtype=np.float64), 1e-15, 1.0 - 1e-15)
+    p = np.clip(np.asarray(proba, dtype=np.float64), LEAST_PROBA, 1.0 - LEAST_PROBA)
     logs: Floats = np.log(p)
     if p.ndim == 1:
         logs -= np.log1p(-p)
     return logs
 
 
-_NAMES = {"probability": "probabilities", "decision": "decisions"}
-
-
 class BoosterProgress:
-    """A line per booster, named by its set: "probabilities 2/5"."""
+    """One line for a whole fit: models trained and to train, and what the present one costs."""
 
     def __init__(self, bar: Bar, owner: str, verbose: int) -> None:
-        self.bar = bar
-        self.owner = owner
-        self.verbose = verbose
-        self.line: RoundLine | None = None
+        self.bar, self.owner, self.verbose = bar, owner, verbose
+        self.task = bar.add_task("fit", total=None, state="", visible=bar.console.is_terminal)
+        self.done, self.shown = 0, ""
+
+    def expect(self, n: int) -> None:
+        """So many models are still to be trained."""
+        self.bar.update(self.task, total=self.done + n)
 
     def __call__(self, told: Round) -> None:
-        """Show a round; the first one of a booster begins its line."""
-        if self.line is None:
-            kind = f", {told.member}" if told.member else ""
-            name = f"{_NAMES[told.head]}{kind} {told.booster}/{told.n_boosters}"
-            self.line = RoundLine(self.bar, name, told.n_rounds, self.verbose, self.owner)
+        """Show a round."""
         costs = {shown: getattr(told, f"{field}_cost") for field, shown in _SETS.values()}
-        self.line.tell(told.round, _first_cost(costs))
+        cost = next((f", {name} cost {c:.5g}" for name, c in costs.items() if c is not None), "")
+        place = f" {told.booster}/{told.n_boosters}" if told.n_boosters > 1 else ""
+        self.shown = f"{told.member}{place}: round {told.round}{cost}"
+        part = min(told.round / told.n_rounds, 0.99)
+        self.bar.update(self.task, completed=self.done + part, state=self.shown)
+        if self.verbose > 1:
+            self._print(self.shown)
 
-    def end(self, n_kept: int, evals: Evals) -> None:
-        """Show that a booster is trained, and what it costs with the rounds that it keeps."""
-        if self.line is None:  # a model without rounds
-            return
-        costs = {
-            shown: float(evals[name]["cost"][n_kept - 1])
-            for name, (_, shown) in _SETS.items()
-            if "cost" in evals.get(name, {}) and n_kept
-        }
-        kept = f"kept {n_kept}" if n_kept < self.line.done else ""
-        self.line.end(", ".join(filter(None, [_first_cost(costs), kept])))
-        self.line = None
+    def end(self, n_kept: int) -> None:
+        """Show that a model is trained, and how many rounds it keeps."""
+        self.done += 1
+        self.bar.update(self.task, completed=self.done)
+        if self.shown and (self.verbose > 1 or not self.bar.console.is_terminal):
+            self._print(f"{self.shown}, kept {n_kept}")
+        self.shown = ""
 
-
-def _first_cost(costs: Mapping[str, float | None]) -> str:
-    """The cost of the first set that is watched, in words."""
-    return next((f"{name} cost {c:.5g}" for name, c in costs.items() if c is not None), "")
+    def _print(self, text: str) -> None:
+        self.bar.console.print(f"{self.owner}: {text}", soft_wrap=True, highlight=False)
 
 
 @contextmanager
 def booster_progress(owner: str, verbose: int) -> Iterator[BoosterProgress | None]:
-    """Progress of boosters: silent at 0, a bar each at 1, a line per round above."""
+    """Progress of a fit: silent at 0, one bar at 1 (without a terminal a line per model)."""
     if not verbose:
         yield None
         return
@@ -184,23 +191,14 @@ _USUAL_RATE = 0.05
 _STEPS = 20
 # A member is dropped if leaving it out raises the loss by less than this share.
 _PAYS = 5e-4
-# Inputs (columns times categories), and inputs times rows by effort, beyond which a network is
-# left out.
-_NETWORK_INPUTS = 500
+# Inputs (columns times categories), rows that it is trained on at most, and inputs times rows
+# by effort, beyond which a network is left out.
+_NETWORK_INPUTS, NETWORK_ROWS = 500, 40_000
 _NETWORK_NUMBERS = {"balanced": 1_000_000, "high": 3_000_000}
 # Rows times scores beyond which a forest is left out: it takes long, and has a leaf for every few.
 _FOREST_NUMBERS = 500_000
 # Scores beyond which symmetric trees are left out: CatBoost takes eight times as long as LightGBM.
 _SYMMETRIC_SCORES = 3
-# Parameters of an engine that say what a model may do, not how it is found.
-CONSTRAINTS = frozenset(
-    {
-        *("monotone_constraints", "mc", "monotone_constraint", "monotonic_cst"),
-        *("interaction_constraints", "feature_contri", "feature_contrib", "fc", "fp"),
-        *("forcedsplits_filename", "fs", "forced_splits_filename", "forced_splits_file"),
-        "forced_splits",
-    }
-)
 # Engine -> module, the function that trains, and the one that makes one model of those of the folds
 # where that needs no training.
 _ENGINES = {
@@ -241,9 +239,10 @@ class Members(tuple[Member, ...]):
             [f"{cell:{side}{w}}" for cell, side, w in zip(row, "<<>>>", widths, strict=False)]
             for row in rows
         ]
-        return "\n".join(
-            "  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)
-        )
+        lines = ["  ".join([*cells, row[5]]) for cells, row in zip(aligned, rows, strict=True)]
+        if len(self) > 1 and self[0].weight == 1.0:
+            lines.append("One kind of booster is used: effort='fast' would decide about as well.")
+        return "\n".join(lines)
 
     def _repr_html_(self) -> str:
         names = ("name", "engine", "weight", "loss", "rounds", "seconds", "note")
@@ -294,6 +293,7 @@ def engine(name: str) -> tuple[Callable[..., Model], Callable[..., Model] | None
 def candidate(
     model: Any,
     n_scores: int,
+    parameters: dict[str, Any] | None = None,
     *,
     name: str = "",
     engine: str | None = None,
@@ -323,7 +323,7 @@ def candidate(
         model.colsample,
         model.device,
         # The user's own parameters are for the engine that the user chose.
-        (model.engine_params or {}) if grower == model.engine else {},
+        (parameters or model.engine_params or {}) if grower == model.engine else {},
         random_splits,
     )
 
@@ -336,8 +336,8 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
             f"{rows.owner}(engine={chosen!r}) needs {chosen}, which is not installed: "
             f'pip install "costboost[{_EXTRAS[chosen]}]"'
         )
-    made = partial(candidate, model, target.n_scores)
-    is_single = model.effort == "fast" or (len(rows.seeds) == 1 and model.cv is None)
+    made = partial(candidate, model, target.n_scores, resolved(model, rows.columns, rows.owner))
+    is_single = model.effort == "fast" or (model.ensemble == 1 and model.cv is None)
     if is_single or rows.n_inputs is None or model.loss != "auto":
         return [made()]
 
@@ -353,7 +353,11 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
     is_free = target.is_log_loss and CONSTRAINTS.isdisjoint(model.engine_params or {})
     n = rows.totals.rows
     is_small = rows.n_inputs <= _NETWORK_INPUTS and not rows.is_sparse
-    if is_free and is_small and n * rows.n_inputs <= _NETWORK_NUMBERS[model.effort]:
+    if (
+        is_free
+        and is_small
+        and min(n, NETWORK_ROWS) * rows.n_inputs <= _NETWORK_NUMBERS[model.effort]
+    ):
         found.append(made(name="network", engine="network"))
     if is_free and chosen == "lightgbm" and n * target.n_scores <= _FOREST_NUMBERS:
         found.append(made(name="forest", engine="forest"))
@@ -373,7 +377,7 @@ def candidates_for(model: Any, target: Target, rows: TrainingRows) -> list[Candi
 # --- how much each one counts ---------------------------------------------------------------------
 
 
-def blend(scores: Sequence[Floats], loss: Callable[[Floats], float]) -> Floats:
+def blend(scores: Sequence[Floats], loss: Callable[[Floats], float], pays: float = _PAYS) -> Floats:
     """Weights of members by which their mean held-out score has a small loss."""
     # Greedy selection with replacement (Caruana et al. 2004): in each step the member that lowers
     # the loss of the mean most is counted once more. Then members that hardly pay are left out,
@@ -390,7 +394,7 @@ def blend(scores: Sequence[Floats], loss: Callable[[Floats], float]) -> Floats:
             fewer = _greedy(scores, loss, rest)
             trials.append((loss(mixed(scores, fewer)), fewer))
         least, fewer = min(trials, key=lambda trial: trial[0])
-        if least > best + _PAYS * abs(best):
+        if least > best + pays * abs(best):
             break
         weights = fewer
     return weights

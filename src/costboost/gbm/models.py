@@ -69,6 +69,10 @@ class TreeModel:
         """Raw scores."""
         return self.trees.scores(X, n_threads(self.n_threads, X.shape[0]))
 
+    def shifted(self, shift: float | Floats) -> TreeModel:
+        """The model with a number added to each score."""
+        return replace(self, trees=self.trees.scaled(1.0, shift))
+
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """Raw scores after each round."""
         return self.trees.staged_scores(X, n_threads(self.n_threads, X.shape[0]))
@@ -188,6 +192,10 @@ class NetworkModel:
     def scores(self, X: AnyArray) -> Floats:
         """Raw scores."""
         return self.scores_of(self.design(X))
+
+    def shifted(self, shift: float | Floats) -> NetworkModel:
+        """The model with a number added to each score."""
+        return replace(self, base=self.base + shift)
 
     def staged_scores(self, X: AnyArray) -> Iterator[Floats]:
         """The scores, once."""

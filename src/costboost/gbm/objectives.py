@@ -45,8 +45,8 @@ def objective(
     loss : str or Loss, default="gll"
         A name of `costboost.losses.LOSSES`: for two classes and one score ``"cost_exponential"``,
         ``"weighted_exponential"``, ``"cost_logistic"`` or ``"asymmetric_logistic"``; for any number
-        of classes, a score each, ``"mc"``, ``"gel"``, ``"gll"``, ``"ls"`` or ``"lt"``. Or a loss
-        object, your own included.
+        of classes, a score each, ``"mc"``, ``"gel"``, ``"gll"``, ``"ls"``, ``"lt"`` or
+        ``"expected_cost"``. Or a loss object, your own included.
     costs : array of shape (n, k, k), (n, k) or (n,), optional
         Costs of the training rows, in their order: a matrix truth by decision, the price of each
         decision, or the price of an error. They take the place of `cost_matrix`.

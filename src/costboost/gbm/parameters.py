@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import warnings
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from functools import wraps
@@ -25,6 +27,7 @@ from costboost._utils import (
     one_of,
     share,
 )
+from costboost.columns import Columns
 
 # Categories of a column that engines split off one at a time.
 ONE_HOT = 64
@@ -67,6 +70,9 @@ RULES: dict[str, Constraint] = {
     "colsample": FRACTION,
     "early_stopping": BOOLEAN,
     "patience": integer(1),
+    "n_iter_no_change": Constraint(
+        "None or an integer >= 1", lambda v: v is None or (is_integer(v) and v >= 1)
+    ),
     "ensemble": _integer_or_auto(1),
     "cv": Constraint(
         "None, a splitter or an iterable of (rows, held-out rows); for a number of folds use "
@@ -103,7 +109,24 @@ ALIASES: dict[str, dict[str, str]] = {
         "n_jobs": "nthread",
         "random_state": "seed",
     },
+    "catboost": {
+        "max_depth": "depth",
+        "eta": "learning_rate",
+        "reg_lambda": "l2_leaf_reg",
+        "colsample_bylevel": "rsm",
+        "random_state": "random_seed",
+    },
 }
+MONOTONE = {"monotone_constraints", "mc", "monotone_constraint", "monotonic_cst"}
+# Parameters of an engine that say what a model may do, not how it is found.
+CONSTRAINTS = frozenset(
+    {
+        *MONOTONE,
+        *("interaction_constraints", "feature_contri", "feature_contrib", "fc", "fp"),
+        *("forcedsplits_filename", "fs", "forced_splits_filename", "forced_splits_file"),
+        "forced_splits",
+    }
+)
 # LightGBM's own names, to which its other names and XGBoost's lead, -> the names here.
 _NAMES = {
     "num_leaves": "max_leaves",
@@ -132,6 +155,62 @@ _WEIGHTS_OF_CLASSES = ("class_weight", "class_weights", "scale_pos_weight", "is_
 def canonical(parameters: Mapping[str, Any], engine: str) -> dict[str, Any]:
     """A user's parameters of an engine, by the names that are used here."""
     return {ALIASES[engine].get(name, name): value for name, value in parameters.items()}
+
+
+def resolved(model: Any, columns: Columns, owner: str) -> dict[str, Any]:
+    """The user's parameters of the engine: known to it, constraints of columns by position."""
+    parameters = dict(model.engine_params or {})
+    unknown = _unknown(parameters, model.engine)
+    if unknown:
+        names = [*parameters_of_lightgbm(), *_ENGINE_ONLY, *ALIASES["xgboost"]]
+        near = get_close_matches(unknown, names, n=1)
+        raise ValueError(
+            f"The 'engine_params' parameter of {owner} has {unknown!r}, which {model.engine} does "
+            f"not know. {f'Did you mean {near[0]!r}?' if near else 'Leave it out.'}"
+        )
+    for name in MONOTONE & set(parameters):
+        given = parameters[name]
+        if isinstance(given, Mapping):
+            names = [column.name for column in columns]
+            sources = [names[place] for place in columns.sources]
+            strange = [column for column in given if column not in sources]
+            if strange:
+                raise ValueError(
+                    f"{name!r} in engine_params of {owner} names {strange[0]!r}, which is no "
+                    f"column that the model uses. The columns are {list(dict.fromkeys(sources))}."
+                )
+            signs = [int(given.get(column, 0)) for column in sources]
+            parameters[name] = tuple(signs) if model.engine == "xgboost" else signs
+    return parameters
+
+
+def parameters_of_lightgbm() -> list[str]:
+    """All names that LightGBM has for its parameters."""
+    import lightgbm as lgb
+
+    return [
+        name
+        for names in lgb.basic._ConfigAliases._get_all_param_aliases().values()
+        for name in names
+    ]
+
+
+def _unknown(parameters: Mapping[str, Any], engine: str) -> str | None:
+    """A parameter that the engine would ignore in silence; CatBoost itself refuses them."""
+    if engine == "lightgbm" and parameters:
+        known = parameters_of_lightgbm()
+        return next((name for name in parameters if name not in known), None)
+    if engine == "xgboost" and parameters:
+        import xgboost as xgb
+
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            rows = xgb.DMatrix(np.zeros((2, 1)), label=[0.0, 1.0])
+            own = {name: v for name, v in parameters.items() if name not in CONSTRAINTS}
+            xgb.train({**own, "verbosity": 1, "nthread": 1}, rows, 1)
+        found = re.search(r'Parameters: \{ "(\w+)"', " ".join(str(w.message) for w in told))
+        return found[1] if found else None
+    return None
 
 
 def hint(name: str, known: list[str]) -> str:

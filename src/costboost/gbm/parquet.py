@@ -28,7 +28,7 @@ from costboost._utils import check_classes, is_integer
 from costboost.columns.columns import ColumnError, Columns, Seen, TypedRows, look
 from costboost.columns.raw import RawTable
 from costboost.costs.expressions import Expression
-from costboost.costs.forms import columns_of, varies
+from costboost.costs.forms import NAMING_KEYS, columns_of, varies
 from costboost.costs.labels import parameter
 from costboost.gbm.members import Candidate, Rounds
 from costboost.gbm.models import Model, TreeModel
@@ -231,7 +231,7 @@ class ParquetFiles:
             typed = TypedRows(columns, RawTable(table), self.owner, start)
             return {
                 key: Expression(cell)(typed, rows=range(start, start + len(typed)))
-                if isinstance(cell, str) and key != "positive"
+                if isinstance(cell, str) and key not in NAMING_KEYS
                 else cell
                 for key, cell in costs.items()
             }
@@ -576,6 +576,7 @@ def predict_parquet(
     output: str | Path,
     costs: Any,
     proba: bool,
+    expected: bool,
     keep: Sequence[str],
     batch_rows: int | None,
 ) -> Path:
@@ -587,15 +588,16 @@ def predict_parquet(
             f"{owner} finds features by the names of their columns, and {type(model).__name__} was "
             "fitted on an array without names. Fit it on a frame or by fit_parquet."
         )
-    if proba and not hasattr(model, "predict_proba"):
+    if (proba or expected) and not hasattr(model, "predict_proba"):
         raise ValueError(
-            f"{parameter('proba', owner)} must be False for a classifier of "
+            f"{parameter('proba', owner)} and 'expected_costs' must be False for a classifier of "
             f"loss={model.loss!r}, which knows no probabilities. Leave it out."
         )
     if isinstance(keep, str):
         raise TypeError(f"{parameter('keep', owner)} must be a list of columns, got {keep!r}.")
     chances = [f"probability_{label}" for label in model.classes_.tolist()] if proba else []
-    taken = sorted({"decision", *chances} & set(keep))
+    prices = [f"cost_{label}" for label in model.decisions_.tolist()] if expected else []
+    taken = sorted({"decision", *chances, *prices} & set(keep))
     if taken:
         raise ValueError(
             f"{parameter('keep', owner)} must not name {taken}, which are columns of the result. "
@@ -625,10 +627,12 @@ def predict_parquet(
             result = {name: table[name] for name in keep}
             known = files.batch_costs(costs, table, start, model.columns_)
             with _batch_from(start):
-                answer = model._answer(rows, known, proba=proba)
+                answer = model._answer(rows, known, proba=proba or expected)
             result["decision"] = pa.array(answer.costs.decisions[answer.codes])
             if proba and answer.proba is not None:
                 result.update(zip(chances, map(pa.array, answer.proba.T), strict=True))
+            if expected and answer.expected is not None:
+                result.update(zip(prices, map(pa.array, answer.expected.T), strict=True))
             written_rows = pa.table(result)
             if writer is None:
                 writer = pq.ParquetWriter(partial, written_rows.schema)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
+from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import check_random_state
 
 from costboost._typing import AnyArray, Bools, Floats, Ints
@@ -23,8 +25,10 @@ if TYPE_CHECKING:
     from costboost.gbm.targets import Target
 
 LARGEST_SEED = int(np.iinfo(np.int32).max)
-# Folds, if the user does not say how many.
+# Folds, if the user does not say how many, and rows from which on one of them is enough: it holds
+# out so many rows that more would change neither rounds nor weights, and estimates hardly.
 _USUAL_FOLDS = 5
+_ONE_FOLD_ROWS = 50_000
 # Most held-out rows, and most numbers in their cost matrices: they are kept in memory.
 _HELD_OUT_ROWS = 2**20
 _HELD_OUT_NUMBERS = 2**24
@@ -246,35 +250,54 @@ def strata(costs: Costs) -> Ints:
 
 
 def make_folds(
-    rows: PricedRows, weights: Floats, model: Any, owner: str, *, has_eval_set: bool = False
+    rows: PricedRows,
+    weights: Floats,
+    model: Any,
+    owner: str,
+    *,
+    groups: AnyArray | None = None,
+    has_eval_set: bool = False,
 ) -> tuple[list[Split], list[int]]:
     """The folds of a table in memory, and a seed for the boosters of each."""
     rng = check_random_state(model.random_state)
     n, n_folds = len(rows), model.ensemble
+    is_large = n_folds == "auto" and model.effort != "fast" and n >= _ONE_FOLD_ROWS
     if n_folds == "auto":
-        n_folds = 1 if model.effort == "fast" else _USUAL_FOLDS
+        n_folds = 1 if model.effort == "fast" or is_large else _USUAL_FOLDS
     if n < 2:
         raise ValueError(
             f"{owner} needs two rows or more whose sample_weight is above 0, got {n}. Give more "
             "rows a weight."
         )
-    groups = strata(rows.costs)
+    alike = strata(rows.costs)
+    n_folds = min(int(n_folds), n // 2)
+    if groups is not None:
+        groups = groups[weights > 0]
     if model.cv is not None:
         place = np.where(weights > 0, np.cumsum(weights > 0) - 1, -1)
-        folds = _own_folds(model.cv, rows.X, rows.costs.codes, place, owner)
-    elif (n_folds := min(int(n_folds), n // 2)) >= 2:
-        # Shuffled, with the same share of every group, to within a row.
-        order = rng.permutation(n)
-        order = order[np.argsort(groups[order], kind="stable")]
-        number = np.empty(n, dtype=np.intp)
-        number[order] = np.arange(n) % n_folds
+        folds = _own_folds(model.cv, rows.X, rows.costs.codes, groups, place, owner)
+    elif groups is not None and not (has_eval_set and n_folds < 2 and not is_large):
+        n_parts = n_folds if n_folds >= 2 else round(1.0 / model.validation_fraction)
+        cv = StratifiedGroupKFold(n_parts, shuffle=True, random_state=rng.randint(LARGEST_SEED))
+        folds = _own_folds(cv, rows.X, alike, groups, np.arange(n), owner)[: max(n_folds, 1)]
+    elif n_folds >= 2:
+        number = shared_out(alike, n_folds, rng)
         folds = [(np.flatnonzero(number != f), np.flatnonzero(number == f)) for f in range(n_folds)]
-    elif has_eval_set:
+    elif has_eval_set and not is_large:
         folds = [(None, None)]
     else:
-        held = hold_out_rule(model, n, len(rows.costs.classes), rng).mask(groups)
+        held = hold_out_rule(model, n, len(rows.costs.classes), rng).mask(alike)
         folds = [(np.flatnonzero(~held), np.flatnonzero(held)) if held.any() else (None, None)]
     return folds, [int(rng.randint(LARGEST_SEED)) for _ in folds]
+
+
+def shared_out(groups: Ints, n_folds: int, rng: np.random.RandomState) -> Ints:
+    """The fold of each row: shuffled, with the same share of every group, to within a row."""
+    order = rng.permutation(len(groups))
+    order = order[np.argsort(groups[order], kind="stable")]
+    number = np.empty(len(groups), dtype=np.intp)
+    number[order] = np.arange(len(groups)) % n_folds
+    return number
 
 
 @dataclass(frozen=True)
@@ -327,10 +350,12 @@ def _drawn(groups: Ints, turn: Ints, seed: int) -> Floats:
     return np.asarray((z ^ (z >> np.uint64(31))) >> np.uint64(11), dtype=np.float64) / 2.0**53
 
 
-def _own_folds(cv: Any, X: Any, codes: Ints, place: Ints, owner: str) -> list[Split]:
+def _own_folds(
+    cv: Any, X: Any, codes: Ints, groups: AnyArray | None, place: Ints, owner: str
+) -> list[Split]:
     """The folds of a splitter or of an iterable, checked."""
     if hasattr(cv, "split"):
-        parts: Iterable[Any] = cv.split(X, codes)
+        parts: Iterable[Any] = cv.split(X, codes, groups)
         place = np.arange(len(codes))
     else:
         parts = cv
@@ -401,10 +426,16 @@ class TrainingRows(ABC):
     is_sparse: bool = False
     # Whether each round is told while it happens, and threads are those of this machine.
     is_local: bool = True
+    # Whether the user asked for the rounds of other rows than the held-out ones.
+    is_watched: bool = False
 
     @abstractmethod
     def held_out(self, number: int | None = None) -> PricedRows | None:
         """Costs and weights of held-out rows, of one fold or all; None if there are none."""
+
+    def sample(self, n: int) -> TrainingRows | None:
+        """About n rows of the first fold, with rows that it holds out; None if there are none."""
+        return None
 
     def watched(self, number: int) -> dict[str, PricedRows]:
         """The sets of rows whose loss and cost a booster's training tells."""
@@ -447,6 +478,7 @@ class MemoryRows(TrainingRows):
         self.has_row_costs = has_row_costs
         self.eval_set = eval_set
         self.eval_train = eval_train
+        self.is_watched = eval_train or eval_set is not None
         self.totals = Totals.of(rows)
         self.is_sparse = is_sparse(rows.X)
         if eval_set is not None or folds[0][1] is not None:
@@ -464,6 +496,20 @@ class MemoryRows(TrainingRows):
             rows = np.concatenate(found)
             return PricedRows(None, self.rows.costs.take(rows), self.rows.weights[rows])
         return None if self.eval_set is None else self.eval_set.without_features()
+
+    def sample(self, n: int) -> MemoryRows | None:
+        """About n rows to train on and 2 n held-out ones, of the first fold."""
+        found, rng = copy(self), check_random_state(self.seeds[0])
+
+        def some(rows: Ints, wanted: int) -> Ints:
+            groups = strata(self.rows.costs.take(rows))
+            return np.asarray(rows[shared_out(groups, max(len(rows) // wanted, 1), rng) == 0])
+
+        rows, held = self.folds[0]
+        if rows is None or held is None:
+            return None
+        found.folds, found.seeds = [(some(rows, n), some(held, 2 * n))], self.seeds[:1]
+        return found
 
     def watched(self, number: int) -> dict[str, PricedRows]:
         """Rows of another table, held-out rows, and training rows if they were asked for."""

@@ -19,6 +19,9 @@ from costboost.gbm.objectives import Derivatives, LossRows
 from costboost.gbm.rows import Totals
 from costboost.losses import Loss
 
+# Probabilities are no smaller, so that their logarithms are finite.
+LEAST_PROBA = 1e-15
+
 
 class Target(ABC):
     """What to train for, and once it is put on rows, their labels, weights and loss."""
@@ -55,6 +58,14 @@ class Target(ABC):
     def loss(self, scores: Floats) -> float:
         """Mean loss of the rows, by their weights: what stops a training."""
         return log_loss(scores, self.labels, self.weights)
+
+    def loss_of_proba(self, proba: Floats) -> float:
+        """The same of probabilities, for log loss: (n,) of the second of two classes, or (n, k)."""
+        if proba.ndim == 1:
+            right = np.where(self.labels > 0, proba, 1.0 - proba)
+        else:
+            right = np.take_along_axis(proba, self.labels[:, None], axis=1)[:, 0]
+        return float(-np.average(np.log(np.maximum(right, LEAST_PROBA)), weights=self.weights))
 
     def derivatives(self, scores: AnyArray) -> Derivatives:
         """Gradient and Hessian of the weighted loss, for targets other than log loss."""

@@ -18,12 +18,11 @@ import numpy as np
 from costboost._threads import blas_threads, n_threads
 from costboost._typing import Floats, Ints
 from costboost._utils import now
-from costboost.boosting.rounds import Callback, Round
+from costboost.boosting.rounds import Callback
 from costboost.costs import Costs
 from costboost.errors import TimeLimitWarning
 from costboost.gbm.checks import warn_of_no_gain
 from costboost.gbm.members import (
-    CONSTRAINTS,
     BoosterProgress,
     Candidate,
     Evals,
@@ -46,6 +45,7 @@ from costboost.gbm.models import (
     TreeModel,
     temperature,
 )
+from costboost.gbm.parameters import CONSTRAINTS
 from costboost.gbm.rows import PricedRows, TrainingRows
 from costboost.gbm.targets import LossTarget, PriceTarget, ProbabilityTarget, Target
 from costboost.losses import named_loss
@@ -61,19 +61,24 @@ _REFIT_TIME = 0.4
 # Rows from which on one booster of all rows replaces those of the folds. With fewer, their average
 # hedges: it spent less on seven small sets, and as much on sets of 1,600 to 5,000 rows.
 _REFIT_ROWS = 2000
+# Samples on which kinds race, one after the other: their rows, and how many a table must have.
+_SAMPLES = (4_000, 10_000), (16_000, 160_000)
 # Held-out rows of the first fold from which they tell whether a kind is worth the other folds.
 _RACE_ROWS = 500
-# Share of their loss that it must save there; with a high effort, anything that pays.
-_RACE_GAIN = 0.005
+# Share of their loss that it must save there, by effort.
+_RACE_GAIN = {"balanced": 0.005, "high": 0.002}
 # Numbers of a table beyond which folds are trained one after the other: several copies would take
 # too much memory, and a booster of so many rows has work for all threads.
 _TOGETHER_NUMBERS = 2**25
 # Boosters of prices: their share of the time of a fit, rounds at most, shrinkage, and rounds
 # without a smaller loss. A price that is a function of the columns could be fitted ever closer; a
 # few per cent off, it moves hardly any decision (`benchmarks/hidden_costs.py`).
-_PRICE_TIME, _PRICE_ROUNDS, _PRICE_RATE, _PRICE_PATIENCE = 0.25, 60, 0.3, 10
+_PRICE_TIME, _PRICE_ROUNDS, _PRICE_RATE, _PRICE_PATIENCE = 0.25, 150, 0.1, 10
 # Entries of the cost matrix that get boosters, at most; held-out rows of a class that they need.
 _MOST_PRICES, _PRICE_ROWS = 16, 10
+# Part of the way to the shares of the classes that scores are drawn if they may be worth nothing:
+# in 14 of 120 problems of five small development sets, which it saved 0.042 of the avoidable cost.
+_SHRINKAGE = 0.3
 # Prices follow from each other if a straight line leaves no more than this share of the variance.
 _SAME_PRICE = 1e-9
 _NORMAL_95 = 1.959963984540054
@@ -113,7 +118,10 @@ def train(
     with Training.of(rows, model, callbacks) as training:
         kinds = candidates_for(model, target, rows)
         mine = _part(end, 1.0 - _PRICE_TIME if prices else 1.0)
-        done = training.train_members(kinds, target, head.decide, mine)
+        # What a round costs is worked out where somebody listens.
+        is_heard = bool(callbacks or model.verbose) or rows.is_watched
+        decide = head.decide if is_heard else None
+        done = training.train_members(kinds, target, decide, mine)
         priced = train_prices([price for price, _ in prices], training, end)
     head = replace(head, models=tuple(done.models), weights=tuple(done.weights))
     cut = [member.name for member in done.members if member.weight > 0 and member.note]
@@ -139,14 +147,23 @@ def train(
             base = np.where(slopes != 0, rows.totals.mean_entries - slopes - mean, 0.0)
             heads[price.name] = known = price_head(price, slopes, base, found, held_out)
             expected = expected + known.beyond(np.asarray(found.scores))
-        learned = Costs(summary.classes, expected, summary.decisions)
-        decided = partial(head.decide, head.temperature * done.scores)
         # What `predict` goes by when it is told all that `fit` knew, and when it is told nothing.
         is_told = held_out.costs.matrix is not None and model.costs_known is not False
-        ways = {"": decided(held_out.costs if is_told else learned)}
+        learned = Costs(summary.classes, expected, summary.decisions)
+        ways = {"": held_out.costs if is_told else learned}
         if rows.has_row_costs and model.loss == "auto":
-            ways["without_costs_"] = decided(learned)
-        decisions, estimates = ways[""], _estimated(ways, held_out)
+            ways["without_costs_"] = learned
+        scores = head.temperature * done.scores
+        taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
+        estimates = _estimated(taken, held_out)
+        if model.calibration is not None and isinstance(head, ProbabilityHead):
+            estimates["shrinkage_"] = 0.0
+            if estimates["estimated_score_"].low < 0:
+                head, scores = shrunk(head, scores, rows.totals.weight)
+                heads[target.name] = head
+                taken = {name: head.decide(scores, costs) for name, costs in ways.items()}
+                estimates = {**_estimated(taken, held_out), "shrinkage_": _SHRINKAGE}
+        decisions = taken[""]
         warn_of_no_gain(held_out.costs, decisions, held_out.weights, type(model).__name__)
     for one in [m for m in head.models if m.engine == "forest"][:1]:
         assert isinstance(one, TreeModel)
@@ -169,6 +186,18 @@ def train(
         "_costs_source": "rows" if rows.has_row_costs else "cost_matrix",
     }
     return attributes, decisions
+
+
+def shrunk(head: ProbabilityHead, scores: Floats, weight: Floats) -> tuple[ProbabilityHead, Floats]:
+    """A head whose scores are nearer to those of the shares of the classes, and such scores."""
+    # Where the held-out rows cannot tell whether the decisions are cheaper than one decision for
+    # all, probabilities far from the shares of the classes are too sure more often than right.
+    logs = np.log(np.maximum(weight / weight.sum(), 1e-6))
+    towards = logs[1] - logs[0] if scores.ndim == 1 else logs
+    kept = (1.0 - _SHRINKAGE) * head.temperature
+    models = tuple(model.shifted(_SHRINKAGE * towards / kept) for model in head.models)
+    shrunken = (1.0 - _SHRINKAGE) * scores + _SHRINKAGE * towards
+    return replace(head, models=models, temperature=kept), np.asarray(shrunken)
 
 
 def task_for(model: Any, rows: TrainingRows) -> tuple[Target, ProbabilityHead | LossHead]:
@@ -195,11 +224,6 @@ def _part(end: float, share: float) -> float:
     """When a share of the time that is left until the end will be over."""
     now = time.monotonic()
     return now + share * max(end - now, 0.0)
-
-
-def _is_late(end: float, told: Round) -> bool:
-    """Whether a time is over, as a callback."""
-    return time.monotonic() >= end
 
 
 # --- members --------------------------------------------------------------------------------------
@@ -241,14 +265,11 @@ class Training:
         end: float,
     ) -> Trained:
         """Train kinds of models for a target, and find how much each counts."""
-        fit = partial(self._fit, target, decide, len(kinds))
         # One thread for products of matrices, so that a seed gives the same network on any number
         # of cores. It holds for the whole process, so threads must not set it.
         with blas_threads(1) if any(k.engine == "network" for k in kinds) else nullcontext():
-            if self.n_workers > 1:
-                self._train_together(kinds, target, fit)
-            else:
-                self._train_in_turn(kinds, target, fit, end)
+            self._race_on_samples(kinds, target)
+            self._train_folds([kind for kind in kinds if not kind.note], target, decide, end)
         left = [kind for kind in kinds if kind.models]
         self._blend(left, target)
         used = [kind for kind in left if kind.weight > 0]
@@ -274,46 +295,115 @@ class Training:
             members,
         )
 
-    def _train_in_turn(
-        self, kinds: list[Candidate], target: Target, fit: Callable[..., Fitted], end: float
+    def _race_on_samples(self, kinds: list[Candidate], target: Target) -> None:
+        """Drop the kinds that add nothing on samples of the rows, if there are enough rows."""
+        for n, least in _SAMPLES:
+            left = [kind for kind in kinds if not kind.note]
+            large = len(left) > 1 and self.rows.totals.rows >= least
+            sample = self.rows.sample(n) if large else None
+            if sample is not None:
+                trial = replace(self, rows=sample, callbacks=[], progress=None)
+                found = trial._fitted(left, [0], target, None, np.inf)
+                for kind, (*_, seconds) in zip(left, found, strict=True):
+                    kind.seconds += seconds
+                scores = [scores for _, scores, _, _ in found]
+                trial._drop(left, scores, target, self.rows.totals.rows / n, "a sample")
+
+    def _train_folds(
+        self,
+        kinds: list[Candidate],
+        target: Target,
+        decide: Callable[..., Ints] | None,
+        end: float,
     ) -> None:
-        """Train model after model, as long as there is time."""
-        n = len(self.rows.seeds)
-        for place, kind in enumerate(kinds):
-            rivals = [rival for rival in kinds[:place] if rival.models]
-            if rivals and end - time.monotonic() < np.mean([rival.seconds for rival in rivals]):
-                kind.note = "no time"
-                continue
-            for number in range(n):
-                mine = _part(end, 1 / (n - number))
-                kind.add(*fit(kind, number, [*self.callbacks, partial(_is_late, mine)]))
-                if self.progress is not None:
-                    self.progress.end(kind.models[-1].n_rounds, kind.evals[-1])
-                if time.monotonic() >= mine:
-                    kind.note = "ended by time_limit"
-                if number == 0 and self._is_beaten(kind, rivals, target):
-                    break
-
-    def _train_together(
-        self, kinds: list[Candidate], target: Target, fit: Callable[..., Fitted]
-    ) -> None:
-        """Train several models at a time, each with its share of the threads."""
-
-        def train(kinds: list[Candidate], numbers: range) -> None:
-            asked = [(kind, number) for kind in kinds for number in numbers]
-            calls = [partial(fit, kind, number, [ends]) for kind, number in asked]
-            for (kind, _), found in zip(asked, self._together(calls), strict=True):
-                kind.add(*found)
-
-        # A training that has failed or was interrupted ends the others.
-        ends: Callback = lambda told: self.is_over.is_set()  # noqa: E731
-        # The first fold of every kind, then the others of those that it does not rule out.
+        """Train kinds on all folds, but those that add nothing on the first one."""
         n = len(self.rows.seeds)
         first = 1 if len(kinds) > 1 else n
-        train(kinds, range(first))
-        for place, kind in enumerate(kinds):
-            self._is_beaten(kind, [rival for rival in kinds[:place] if rival.models], target)
-        train([kind for kind in kinds if kind.models], range(first, n))
+        # Where time is limited one kind after the other, as long as there is time.
+        for some in [kinds] if end == np.inf else [[kind] for kind in kinds]:
+            rivals = [kind for kind in kinds if kind.models]
+            if rivals and end - time.monotonic() < np.mean([rival.seconds for rival in rivals]):
+                some[0].note = "no time"
+                continue
+            for numbers in range(first), range(first, n):
+                left = [kind for kind in some if kind.models or not numbers.start]
+                if self.progress is not None:
+                    later = len(kinds) - kinds.index(some[-1]) - 1
+                    self.progress.expect(len(left) * (n - numbers.start) + n * later)
+                found = iter(self._fitted(left, numbers, target, decide, end))
+                for kind in left:
+                    for _ in numbers:
+                        kind.add(*next(found))
+                racing = [kind for kind in kinds if kind.models]
+                if not numbers.start and first < n and len(racing) > 1:
+                    self._drop(racing, [k.scores[0] for k in racing if k.scores], target)
+
+    def _drop(
+        self,
+        kinds: list[Candidate],
+        scores: Sequence[Floats | None],
+        target: Target,
+        more_rows: float = 1.0,
+        where: str = "the first fold",
+    ) -> None:
+        """Drop the kinds without which the blend of held-out scores is hardly worse."""
+        # Kinds that differ from the first one, greedy trees, add the less the more rows there are:
+        # on development sets about a third less with four times the rows. So on a sample they must
+        # add the more, the more rows there are. The first one stays. Few rows cannot tell.
+        held_out = self.rows.held_out(0)
+        if held_out is None or len(held_out) < _RACE_ROWS or len(scores) < len(kinds):
+            return
+        known, some = _sampled(target, held_out)
+        if known.weight <= 0:
+            return
+        least = more_rows ** (1 / 3) * _RACE_GAIN[self.model.effort]
+        found = [np.asarray(own)[some] for own in scores]
+        weights, alone = blend(found, known.loss, least), known.loss(found[0])
+        if known.loss(mixed(found, weights)) > alone - least * abs(alone):
+            weights[1:] = 0.0
+        for kind, weight in zip(kinds[1:], weights[1:], strict=True):
+            if not weight and len(kind.models) < 2:
+                kind.models, kind.evals, kind.scores = [], [], []
+                kind.note = f"adds nothing on {where}"
+
+    def _fitted(
+        self,
+        kinds: Sequence[Candidate],
+        numbers: Sequence[int],
+        target: Target,
+        decide: Callable[..., Ints] | None,
+        end: float,
+    ) -> list[Fitted]:
+        """Kinds of models trained on folds, several at a time where nobody listens."""
+        n = len(self.rows.seeds)
+
+        def fit(kind: Candidate, number: int) -> Fitted:
+            began = time.monotonic()
+            mine = began + max(end - began, 0.0) / (n - number)
+            # A training that has failed or was interrupted ends the others.
+            ends: Callback = lambda told: self.is_over.is_set() or time.monotonic() >= mine  # noqa: E731
+            rounds = Rounds(
+                self.model.n_estimators,
+                self.model._patience if self.model.early_stopping else 0,
+                self.rows.seeds[number],
+                target,
+                self.rows.watched(number),
+                decide,
+                [*self.callbacks, ends],
+                head=target.name,
+                booster=number + 1,
+                n_boosters=n,
+                member=kind.name,
+            )
+            threads = self._threads(self.n_workers)
+            model, scores = self.rows.fit(kind, target, number, rounds, threads)
+            if self.progress is not None:
+                self.progress.end(model.n_rounds)
+            if (now := time.monotonic()) >= mine:
+                kind.note = "ended by time_limit"
+            return model, scores, rounds.evals, now - began
+
+        return self._together([partial(fit, kind, i) for kind in kinds for i in numbers])
 
     def _together(self, calls: Sequence[Callable[[], T]]) -> list[T]:
         """What the calls return, in their order; several are made at a time."""
@@ -335,56 +425,6 @@ class Training:
         if n_workers == 1:
             return threads
         return min(threads, max(n_threads(self.model.n_jobs) // n_workers, 1))
-
-    def _fit(
-        self,
-        target: Target,
-        decide: Callable[..., Ints] | None,
-        n_kinds: int,
-        kind: Candidate,
-        number: int,
-        callbacks: Sequence[Callback],
-    ) -> Fitted:
-        """Train a kind of model on one fold."""
-        began = time.monotonic()
-        rounds = Rounds(
-            self.model.n_estimators,
-            self.model.patience if self.model.early_stopping else 0,
-            self.rows.seeds[number],
-            target,
-            self.rows.watched(number),
-            decide,
-            callbacks,
-            head=target.name,
-            booster=number + 1,
-            n_boosters=len(self.rows.seeds),
-            member=kind.name if n_kinds > 1 else "",
-        )
-        model, scores = self.rows.fit(kind, target, number, rounds, self._threads(self.n_workers))
-        return model, scores, rounds.evals, time.monotonic() - began
-
-    def _is_beaten(self, kind: Candidate, rivals: list[Candidate], target: Target) -> bool:
-        """Whether the first fold shows that the rivals do not need a kind; if so, drop it."""
-        # Members race: a kind that hardly lowers the loss of the first fold, blended with those
-        # before it, would not pay for the time of the other folds. Few rows cannot tell.
-        held_out = self.rows.held_out(0)
-        scores = [rival.scores[0] for rival in (*rivals, kind) if rival.scores]
-        has_race = len(self.rows.seeds) > 1 and rivals and kind.scores
-        if not has_race or held_out is None or len(held_out) < _RACE_ROWS:
-            return False
-        known, some = _sampled(target, held_out)
-        if known.weight <= 0:
-            return False
-        found = [s[some] for s in scores]
-        weights = blend(found, known.loss)
-        if weights[-1] > 0:
-            before = known.loss(mixed(found[:-1], blend(found[:-1], known.loss)))
-            least = _RACE_GAIN if self.model.effort == "balanced" else 0.0
-            if known.loss(mixed(found, weights)) <= before - least * abs(before):
-                return False
-        kind.models, kind.evals, kind.scores = [], [], []
-        kind.note = "adds nothing on the first fold"
-        return True
 
     def _blend(self, kinds: list[Candidate], target: Target) -> None:
         """Loss of each kind on all held-out rows, and its weight by them."""
@@ -408,10 +448,11 @@ class Training:
         """Put one model of all rows in the place of those of the folds, where that is wanted."""
         model = self.model
         wanted = model.refit
+        is_ours = model.ensemble == "auto" and model.cv is None and model.effort != "fast"
         if wanted == "auto":  # who chose the folds wants to keep their boosters
-            is_ours = model.ensemble == "auto" and model.cv is None and model.effort != "fast"
             wanted = is_ours and self.rows.totals.rows >= _REFIT_ROWS
-        if not wanted or len(self.rows.seeds) == 1 or not model.early_stopping:
+        has_parts = len(self.rows.seeds) > 1 or (is_ours and self.rows.n_inputs is not None)
+        if not wanted or not has_parts or not model.early_stopping:
             return
         # Without time for it, the models of the folds are as good.
         left = end - time.monotonic()
@@ -500,18 +541,17 @@ def train_prices(targets: list[PriceTarget], training: Training, end: float) -> 
     """Boosters of prices, small and few; nobody hears of them."""
     model = copy(training.model)
     model.n_estimators = min(model.n_estimators, _PRICE_ROUNDS)
-    model.patience = min(model.patience, _PRICE_PATIENCE)
+    model.n_iter_no_change = min(model._patience, _PRICE_PATIENCE)
     if model.learning_rate == "auto":
         model.learning_rate = _PRICE_RATE
     if model.engine == "catboost":  # it learns log loss only
         model.engine, model.device = "lightgbm", "cpu"
     quiet = replace(training, model=model, callbacks=[], progress=None)
-    return [
-        quiet.train_members(
-            [candidate(model, 1)], target, None, _part(end, 1 / (len(targets) - place))
-        )
-        for place, target in enumerate(targets)
-    ]
+    found = []
+    for place, target in enumerate(targets):
+        mine = _part(end, 1 / (len(targets) - place))
+        found.append(quiet.train_members([candidate(model, 1)], target, None, mine))
+    return found
 
 
 def price_head(

@@ -68,10 +68,11 @@ def boost(
 ) -> xgb.Booster:
     """Train a booster on matrices, wherever their rows are; the target is on the training rows."""
     names = {id(data): name for name, data in watched.items()}
+    rounds.are_proba = target.is_log_loss
 
     def loss(outputs: AnyArray, data: xgb.DMatrix) -> tuple[str, float]:
         # With an objective of its own XGBoost hands over probabilities, else raw scores.
-        return "loss", rounds.see(names[id(data)], outputs, is_probability=target.is_log_loss)
+        return "loss", rounds.see(names[id(data)], outputs)
 
     options: dict[str, Any] = {}
     if watched:

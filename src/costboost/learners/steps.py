@@ -61,11 +61,15 @@ class BinnedRows:
         weight = rows.sample_weight[sample]
         self._pool = ThreadPoolExecutor(rows.n_threads) if rows.n_threads > 1 else None
         self.bins = np.empty((X.shape[1], n), dtype=np.uint8)
+        n_watched = 0 if rows.watched is None else len(rows.watched)
+        self.watched = np.empty((X.shape[1], n_watched), dtype=np.uint8)
 
         def bin_feature(j: int) -> Floats:
             column = np.ascontiguousarray(X[:, j])
             edges = bin_edges(column[sample], weight, limit)
             assign_bins(column, edges, self.bins[j])
+            if rows.watched is not None:
+                assign_bins(np.ascontiguousarray(rows.watched[:, j]), edges, self.watched[j])
             return edges
 
         self.edges: list[Floats] = self._each_feature(bin_feature)
@@ -74,6 +78,12 @@ class BinnedRows:
     def _each_feature(self, function: Any) -> list[Any]:
         features = range(len(self.bins))
         return list(self._pool.map(function, features) if self._pool else map(function, features))
+
+    def fitted(self, rule: StepRule, outputs: Floats) -> Fitted:
+        """A rule with an output for every bin of its feature."""
+        watched = self.watched[rule.feature]
+        seen = outputs[watched] if len(watched) else None
+        return Fitted(rule, outputs[self.bins[rule.feature]], seen)
 
     def histograms(self, aim: Aim) -> tuple[Floats, Floats]:
         """The criterion's two sums for every feature and bin, (features, bins) each."""
@@ -128,8 +138,8 @@ class Stump(Learner):
         left_value, right_value = float(left_output[best]), float(right_output[best])
         edge = self._binned.edges[feature][last : last + 1]
         rule = StepRule(feature, edge, np.array([left_value, right_value, right_value]))
-        on_left = self._binned.bins[feature] <= last
-        return Fitted(rule, np.where(on_left, left_value, right_value))
+        on_left = np.arange(self._binned.n_bins) <= last
+        return self._binned.fitted(rule, np.where(on_left, left_value, right_value))
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> StepEnsemble:
         """The finished predictor, summed by feature."""
@@ -167,7 +177,7 @@ class Histogram(Learner):
         edges = self._binned.edges[best]
         used = slice(len(edges) + 2)
         outputs = aim.criterion.values(first[best, used], second[best, used])
-        return Fitted(StepRule(best, edges, outputs), outputs[self._binned.bins[best]])
+        return self._binned.fitted(StepRule(best, edges, outputs), outputs)
 
     def ensemble(self, rules: Sequence[Any], votes: Floats) -> StepEnsemble:
         """The finished predictor, summed by feature."""

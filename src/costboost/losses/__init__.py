@@ -25,7 +25,7 @@ from costboost.losses.binary import (
     CostLogistic,
     WeightedExponential,
 )
-from costboost.losses.multiclass import GEL, GLL, MC, Ls, Lt, MulticlassLoss, PNorm
+from costboost.losses.multiclass import GEL, GLL, MC, ExpectedCost, Ls, Lt, MulticlassLoss, PNorm
 
 __all__ = [
     "GEL",
@@ -36,6 +36,7 @@ __all__ = [
     "BinaryLoss",
     "CostExponential",
     "CostLogistic",
+    "ExpectedCost",
     "Loss",
     "Ls",
     "Lt",

@@ -47,6 +47,9 @@ class Loss(ABC):
         Whether its scores have a link to class probabilities, whatever the costs.
     has_probabilities_at_unit_costs : bool
         The same where every mistake costs 1.
+    bounds_curvature : bool
+        Whether `hessian` is only an upper bound of the second derivatives, positive where these
+        may not be.
     kernel : Compiled or None
         Its derivatives in one compiled pass over the rows (`costboost.losses.kernels`). Without
         one, `raw_derivatives` are used. Name and kernel are not inherited, because a subclass may
@@ -60,6 +63,7 @@ class Loss(ABC):
     carries_costs: ClassVar[bool] = True
     has_probabilities: ClassVar[bool] = False
     has_probabilities_at_unit_costs: ClassVar[bool] = False
+    bounds_curvature: ClassVar[bool] = False
     kernel: ClassVar[Compiled | None] = None
 
     def __init_subclass__(cls, **options: Any) -> None:

@@ -534,6 +534,55 @@ class Lt(MulticlassLoss):
         return found or super().coordinate(y, F, C, directions)
 
 
+# -- The expected cost ---------------------------------------------------------------------------
+
+
+@register
+class ExpectedCost(MulticlassLoss):
+    r"""The cost that is expected if the softmax of the scores decides by chance.
+
+    .. math:: L = \sum_j p_j C_{zj}, \quad p = \mathrm{softmax}(S), \qquad
+        L_j' = p_j (C_{zj} - L), \quad L_j'' = p_j (1 - 2 p_j)(C_{zj} - L)
+        \le p_j \lvert C_{zj} - L \rvert
+
+    For two classes it is the average expected cost of Höppner et al. (csboost), with the one score
+    :math:`F = S_1 - S_0`. It is bounded and not convex: rows that are decided far from the
+    boundary, rightly or wrongly, have no say. `hessian` is the bound above, so that every step
+    goes downhill and none is longer than 1. It has no link to probabilities, because its minimiser
+    puts all of p on the cheapest decision. Domain: every real S.
+
+    References
+    ----------
+    S. Höppner, B. Baesens, W. Verbeke and T. Verdonck, "Instance-dependent cost-sensitive learning
+    for detecting transfer fraud", European Journal of Operational Research 297(1), 2022, 291-300,
+    doi:10.1016/j.ejor.2021.05.028.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ExpectedCost().value(np.array([0]), np.zeros((1, 3)), np.array([[0.0, 1.0, 5.0]]))
+    array([2.])
+    """
+
+    name = "expected_cost"
+    formula = "Σⱼ pⱼ Cⱼ, p = softmax(S)"
+    bounds_curvature = True
+    softmax_scale = 1.0
+
+    def value(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """The loss of each row, (n,)."""
+        return np.asarray((self.softmax(F) * C).sum(axis=1))
+
+    def gradient(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """Its derivatives with respect to the scores, (n, k)."""
+        p = self.softmax(F)
+        return np.asarray(p * (C - (p * C).sum(axis=1, keepdims=True)))
+
+    def hessian(self, y: Ints, F: Floats, C: Floats) -> Floats:
+        """A bound of its second derivatives with respect to each score, (n, k)."""
+        return np.abs(self.gradient(y, F, C))
+
+
 # -- The p-norm cost of a stochastic hypothesis --------------------------------------------------
 # Defined in A. C. Lozano and N. Abe, "Multi-class cost-sensitive boosting with p-norm loss
 # functions", KDD 2008.

@@ -149,21 +149,23 @@ def _unique(y: ArrayLike, name: str, owner: str) -> tuple[AnyArray, Ints]:
             f"The {name!r} parameter of {owner} must hold labels, got NaN or infinity. Drop those "
             "rows."
         )
+    return distinct(array, name, owner)
+
+
+def distinct(
+    array: AnyArray, name: str, owner: str, key: Callable[[Any], Any] | None = None
+) -> tuple[AnyArray, Ints]:
+    """Distinct values, sorted, and the index of each value among them."""
+    if array.dtype.kind != "O":
+        return np.unique(array, return_inverse=True)
+    values = array.tolist()  # hashing beats sorting Python objects tenfold
     try:
-        return distinct(array)
+        found = sorted(set(values), key=key)
     except TypeError as error:
         raise ValueError(
             f"The {name!r} parameter of {owner} must hold labels of one type, got a mixture "
             f"({error}). Convert them to text."
         ) from error
-
-
-def distinct(array: AnyArray, key: Callable[[Any], Any] | None = None) -> tuple[AnyArray, Ints]:
-    """Distinct values, sorted, and the index of each value among them."""
-    if array.dtype.kind != "O":
-        return np.unique(array, return_inverse=True)
-    values = array.tolist()  # hashing beats sorting Python objects tenfold
-    found = sorted(set(values), key=key)
     index = {value: i for i, value in enumerate(found)}
     codes = np.fromiter((index[value] for value in values), dtype=np.intp, count=len(values))
     return np.array(found, dtype=object), codes

@@ -184,4 +184,4 @@ def _segments(groups: ArrayLike, n: int, owner: str) -> tuple[AnyArray, Ints]:
             f"The 'groups' parameter of {owner} must name a segment for every row, got {missing} "
             "missing ones. Name a segment for them or drop them."
         )
-    return distinct(array, key=lambda value: (type(value).__name__, value))
+    return distinct(array, "groups", owner, key=lambda value: (type(value).__name__, value))

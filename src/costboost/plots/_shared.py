@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 import numpy as np
 
 from costboost._typing import AnyArray, Floats
+from costboost.columns import need
 from costboost.costs import Costs
 from costboost.costs.table import same_labels
 
@@ -39,12 +40,9 @@ def axes(ax: Axes | None, figsize: tuple[float, float] = (6.4, 4.0)) -> Axes:
     """The given axes, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'costboost.plots draws with matplotlib: pip install "costboost[plots]".'
-        ) from error
+    need("matplotlib", "plots", "costboost.plots")
+    from matplotlib import pyplot as plt
+
     return plt.subplots(figsize=figsize, layout="constrained")[1]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost._words import amount, count, money, number
+from costboost._words import count, money, number
 
 SERIES = ("@accent", "@amber", "@violet", "@rose", "@blue", "@green", "@brown", "@grey")
 Trace = dict[str, Any]
@@ -29,11 +29,10 @@ def short(text: str, most: int = 18) -> str:
 
 
 def amounts(values: Any, unit: str) -> list[Cell]:
-    """A column of money, to the cent; small amounts to two significant digits."""
+    """A column of money, with the decimals of its largest amount."""
     cells = np.asarray(values).tolist()
     largest = max(map(abs, cells), default=0.0)
-    form = money if largest < 0.1 else lambda v, unit, _: amount(v, unit, 2)
-    return [(form(v, unit, largest), v) for v in cells]
+    return [(money(v, unit, largest), v) for v in cells]
 
 
 def figures(values: Any) -> list[Cell]:

@@ -148,6 +148,7 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
         {
             "xaxis": charts.axis("Predicted probability", range=[-0.02, 1.02]),
             "yaxis": charts.axis("Observed share", range=[-0.02, 1.02]),
+            "height": 340 + 20 * len(found),
         },
         charts.table(
             "Predicted and observed frequency by bin",
@@ -157,6 +158,7 @@ def _calibration_chart(found: Sequence[dict[str, Any]]) -> Figure:
             ("to", charts.figures(joined("high"))),
             ("Rows", charts.counts(joined("rows"))),
         ),
+        wide=len(found) > 3,
     )
 
 

@@ -28,12 +28,7 @@ FEWEST_DAYS = 20
 # With at least this many days, money is also given per year.
 FEWEST_DAYS_OF_YEAR = 28
 
-COLORS = {
-    "constant": "@amber",
-    "nothing": "@grey",
-    "likeliest": "@violet",
-    "model": "@accent",
-}
+COLORS = {"constant": "@amber", "nothing": "@grey", "likeliest": "@violet", "model": "@accent"}
 
 
 @dataclass(frozen=True)
@@ -77,19 +72,14 @@ class Headline:
     @property
     def verdict(self) -> Verdict:
         """Whether the model pays."""
-        return verdict_on(self.rules, self.rows)
+        return verdict(self.rules, self.rows)
 
 
-def verdict_on(rules: Sequence[RuleCost], rows: float) -> Verdict:
+def verdict(rules: Sequence[RuleCost], rows: float) -> Verdict:
     """Whether the model pays against the best constant decision."""
     rule = next(rule for rule in rules if rule.key == "constant")
     gain, low, high = (x / rows for x in rule.saving)
     return Verdict(gain, low, high, rows, rule.decision)
-
-
-def verdict(rules: Sequence[RuleCost], rows: float, unit: str = "") -> str:
-    """Whether the model pays against the best constant decision, in words."""
-    return verdict_on(rules, rows).in_words(unit)
 
 
 def headline(case: Case) -> Headline:

@@ -181,6 +181,7 @@ def _outcomes_chart(case: Case, cells: dict[str, Floats]) -> Figure:
             },
             "xaxis": {**charts.named_axis(case.decisions, 14), **charts.axis("Decision")},
             "height": 210 + (62 if few else 40) * min(case.k, 12),
+            "least": 0 if few else 170 + 44 * min(case.d, 12),  # pixels; narrower screens scroll
         },
         charts.table(
             "Rows and cost by truth and decision",
@@ -255,7 +256,7 @@ def _mistakes_table(worst: list[dict[str, Any]], unit: str) -> str:
         ("Cheapest", of("cheapest")),
         ("Cost", charts.amounts(of("paid"), unit)),
         ("Avoidable", charts.amounts(of("avoidable"), unit)),
-        ("Probability of the truth", charts.figures(of("probability"))),
+        ("p of the truth", charts.figures(of("probability"))),
     ]
     note = ""
     if any(of("reasons")):

@@ -23,6 +23,7 @@ import numpy as np
 from costboost._typing import Floats
 from costboost._utils import versions
 from costboost._words import percent
+from costboost.columns import need
 from costboost.costs import CostSummary
 from costboost.files.container import write_bytes
 from costboost.report import decisions, headline, money, what_if
@@ -258,14 +259,8 @@ def _packed(content: bytes) -> str:
 @cache
 def _plotly() -> str:
     """plotly.js from plotly's Python package, compressed: 2 MB instead of 5."""
-    try:
-        offline = import_module("plotly.offline")
-    except ImportError as error:
-        raise ImportError(
-            "The charts of costboost.report need plotly, which is not installed: "
-            'pip install "costboost[report]".'
-        ) from error
-    return _packed(offline.get_plotlyjs().encode("utf-8"))
+    need("plotly", "report", "costboost.report")
+    return _packed(import_module("plotly.offline").get_plotlyjs().encode("utf-8"))
 
 
 # -- what the report is about: data, settings, versions, and the costs in words ------------------

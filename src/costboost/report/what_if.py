@@ -11,7 +11,6 @@ from costboost._typing import AnyArray, Floats
 from costboost._words import count, money, percent
 from costboost.decisions import sensitivity
 from costboost.decisions.arrays import cheapest_other
-from costboost.metrics import cost_by_threshold
 from costboost.report import charts
 from costboost.report.case import Case, sums
 from costboost.report.charts import Figure, Section
@@ -70,21 +69,13 @@ def capacities(total: float) -> list[float]:
 
 def threshold_curve(case: Case) -> dict[str, Any] | None:
     """Total cost at each threshold that the slider can take; None without a threshold."""
-    # Prices of two rows could be taken for a matrix.
-    if case.idle is None or not len(case.risky) or case.n == 2:
+    if case.idle is None or not len(case.risky):
         return None
+    order, marks = np.argsort(case.risk, kind="stable"), np.array(thresholds())
+    place = np.searchsorted(case.risk[order], marks)  # rows below each threshold
     act, _ = cheapest_other(case.expected(), case.idle)
-    both = np.column_stack([case.prices[:, case.idle], case.prices[np.arange(case.n), act]])
-    risks, totals = cost_by_threshold(
-        np.isin(case.codes, case.risky),
-        case.risk,
-        costs=both,
-        labels=[False, True],
-        positive=True,
-        sample_weight=case.weights,
-    )
-    marks = np.array(thresholds())
-    costs = totals[np.searchsorted(risks, marks)]
+    below, above = (np.append(0.0, case.spent(e)[order].cumsum()) for e in (case.idle, act))
+    costs = below[place] + above[-1] - above[place]
     lowest = int(costs.argmin())
     stated = None
     if case.k == case.d == 2 and case.matrix.ndim == 2:  # the risk at which acting starts to pay

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn import get_config
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.utils import assert_all_finite, column_or_1d, get_tags, indexable
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.multiclass import check_classification_targets
@@ -164,6 +165,7 @@ class MinCostClassifier(CostSensitiveClassifier):
         sample_weight: ArrayLike | None = None,
         *,
         costs: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> Self:
         """Fit the estimator, cost-blind, and keep the mean costs.
 
@@ -178,15 +180,20 @@ class MinCostClassifier(CostSensitiveClassifier):
         costs : array of shape (n, k, d), (n, d) or (n,), frame or mapping, optional
             Costs of the rows, in place of ``cost_matrix``. Only their mean ``cost_matrix_`` is
             learned; pass those of new rows to `predict`.
+        groups : array of shape (n,), optional
+            Group of each row, such as its customer: the folds of the calibration keep groups
+            together. An integer ``cv`` is then that many stratified folds of groups.
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        return fit_at_once(self, X, y, sample_weight, costs)
+        return fit_at_once(self, X, y, sample_weight, costs, groups)
 
-    def _fit(self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any) -> None:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None, costs: Any, groups: Any
+    ) -> None:
         check_parameters(self)
         owner = type(self).__name__
         if self.estimator is None:
@@ -197,6 +204,11 @@ class MinCostClassifier(CostSensitiveClassifier):
         weights = None
         if sample_weight is not None:
             weights = check_weights(sample_weight, len(codes), owner)
+        if groups is not None and self.calibration is None:
+            raise ValueError(
+                f"The 'groups' argument of {owner}.fit is for the folds of a calibration, and "
+                "there is none. Set calibration='sigmoid', or leave groups out."
+            )
         known, state = self._training_costs(costs, codes, X, weights)
         self.__dict__.update(state)
         model = self._model(len(codes))
@@ -213,7 +225,7 @@ class MinCostClassifier(CostSensitiveClassifier):
                 model = CalibratedClassifierCV(
                     model,
                     method=self.calibration,
-                    cv=limit_folds(self, codes),
+                    cv=limit_folds(self, codes, groups),
                     n_jobs=self.n_jobs,
                     ensemble=self.ensemble,
                 )
@@ -369,9 +381,17 @@ def of_estimator(error: Exception, estimator: Any, owner: str) -> Exception:
     )
 
 
-def limit_folds(classifier: Any, codes: Ints) -> Any:
+def limit_folds(classifier: Any, codes: Ints, groups: Any = None) -> Any:
     """The classifier's ``cv``; an integer is lowered to the number of rows of the rarest class."""
     cv = classifier.cv
+    if groups is not None:
+        splitter = StratifiedGroupKFold(int(cv)) if isinstance(cv, Integral) else cv
+        if not hasattr(splitter, "split"):
+            raise ValueError(
+                f"The 'groups' argument of {type(classifier).__name__}.fit needs an integer or a "
+                "splitter as cv, and cv is a list of folds. Leave groups out, or pass a splitter."
+            )
+        return list(splitter.split(np.zeros(len(codes)), codes, groups))
     if not isinstance(cv, Integral):
         return cv
     counts = np.bincount(codes)

@@ -2,7 +2,7 @@
 "use strict";
 (function () {
 
-// -- the sliders' model: the same definition as report/board.py --------------------------------
+// -- the sliders' model: the same definition as report/case.py --------------------------------
 
 const ARRAYS = { float64: Float64Array, uint8: Uint8Array, uint16: Uint16Array };
 
@@ -202,7 +202,7 @@ const CONFIG = { displaylogo: false, displayModeBar: false };
 function draw(name) {
   const place = byId("plot-" + name);
   if (!window.Plotly || !place) return;
-  const { data, layout } = figures[name], width = place.clientWidth || undefined;
+  const { data, layout: { least = 0, ...layout } } = figures[name], width = Math.max(place.clientWidth, least) || undefined;
   const more = {};
   let lines = data;
   if (width < 500) {  // a legend of one name a line, above a chart of the usual height

@@ -1,0 +1,268 @@
+"""How a claim of a paper is judged: one rule for all of them.
+
+A claim is a sentence of the paper. Its parts are the comparisons that it makes, each measured here
+with an interval: an effect on a scale where larger values speak for the claim. An interval of 90 %
+is two one-sided tests at 5 %.
+
+- A part is *for* the claim if the whole interval lies above ``null``, where nothing is left of it.
+- It is *against* if the whole interval lies below ``least``, the smallest effect that would bear
+  the claim out. Results that differ in no split and methods that decide alike are neither.
+- Otherwise it *cannot be told*: the interval has room for both, the data lack the power.
+
+The claim **holds** if all parts are for it, **holds in part** if at least half are, **does not
+hold** if at least half are against it, and else **cannot be told**. If something that the claim
+speaks of was not run, it cannot be told either.
+
+The tests: Friedman and Nemenyi where many data sets have ranks (`rank_parts`), the sign test where
+sets are few (`share_part`), the corrected t-test over splits or samples of one set (`t_part`,
+`below_part`, `close_part`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import inf, isfinite, isnan, nan
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import pandas as pd
+else:
+    from costboost_papers._lazy import pd
+
+Verdict = Literal["holds", "holds in part", "does not hold", "cannot be told"]
+Outcome = Literal["for", "against", "cannot be told"]
+ALPHA = 0.05  # of each one-sided test
+WORTH = 0.05  # a difference of costs below this share is not worth a claim
+SHARE = 0.75  # "on most sets" is borne out by three of four
+
+
+@dataclass(frozen=True)
+class Part:
+    """One comparison of a claim; larger values speak for it."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+    null: float = 0.0
+    least: float = 0.0
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the interval says."""
+        if self.low > self.null:
+            return "for"
+        return "against" if self.high < max(self.least, self.null) else "cannot be told"
+
+    def __str__(self) -> str:
+        if isnan(self.value):
+            return f"{self.name} (no difference, or not run)"
+        return f"{self.name} {self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What a paper states, how that was tested, and what came out."""
+
+    claim: str
+    refuted_by: str
+    test: str
+    parts: tuple[Part, ...]
+    why: str = ""
+    own: bool = True  # of the paper; else a question of ours, which is not counted
+    missing: tuple[str, ...] = ()  # what the claim speaks of and was not run
+
+    @property
+    def verdict(self) -> Verdict:
+        """By the rule of this module."""
+        n = len(self.parts)
+        good, bad = (len(self.named(outcome)) for outcome in ("for", "against"))
+        if self.missing or not n:
+            return "cannot be told"
+        if good == n:
+            return "holds"
+        if 2 * good >= n:
+            return "holds in part"
+        return "does not hold" if 2 * bad >= n else "cannot be told"
+
+    def named(self, outcome: str) -> list[Part]:
+        """The parts with this outcome."""
+        return [part for part in self.parts if part.outcome == outcome]
+
+    @property
+    def count(self) -> str:
+        """How many parts have which outcome."""
+        words = [(len(self.named(o)), o) for o in ("for", "against", "cannot be told")]
+        return ", ".join(f"{n} {outcome}" for n, outcome in words if n) or "not run"
+
+    @property
+    def evidence(self) -> str:
+        """The test, the count of the parts, and their effects as far as they are few."""
+        if self.missing:
+            return f"Not run: {', '.join(self.missing)}."
+        words = []
+        for outcome in ("for", "against", "cannot be told"):
+            found = self.named(outcome)
+            shown = [str(part) for part in found[:6]]
+            more = f" and {len(found) - 6} more" if len(found) > 6 else ""
+            if found:
+                words.append(f"{outcome} {len(found)} of {len(self.parts)}: {', '.join(shown)}")
+                words[-1] += more
+        text = "; ".join(words)
+        return f"{self.test}. {text[:1].upper()}{text[1:]}."
+
+
+# --- parts ---------------------------------------------------------------------------------------
+
+
+def t_half(sd: float, n: int, test_to_train: float = 0.0) -> float:
+    """Half of an interval of a mean over n splits (Nadeau and Bengio) or independent samples."""
+    from scipy.stats import t
+
+    if n < 2:
+        return inf
+    return float(t.ppf(1 - ALPHA, n - 1) * sd * np.sqrt(1 / n + test_to_train))
+
+
+def t_part(name: str, mean: float, half: float, scale: float = 1.0, least: float = WORTH) -> Part:
+    """A mean difference; without any spread and difference the methods decided alike."""
+    if isnan(mean) or mean == half == 0.0:
+        return Part(name, nan, -inf, inf)
+    value, half = mean / scale, half / scale
+    return Part(name, value, value - half, value + half, 0.0, least)
+
+
+def below_part(name: str, mean: float, half: float, limit: float) -> Part:
+    """Whether a mean is below a limit; the effect is the room that is left."""
+    room = limit - mean
+    return Part(name, room, room - half, room + half)
+
+
+def above_part(name: str, mean: float, half: float, limit: float) -> Part:
+    """Whether a mean is above a limit; the effect is by how much."""
+    return below_part(name, -mean, half, -limit)
+
+
+def close_part(name: str, mean: float, half: float, band: float) -> Part:
+    """Whether a difference is within a band around 0; the effect is the room that is left."""
+    if isnan(mean) or mean == half == 0.0:
+        return Part(name, nan, -inf, inf)
+    low, high = mean - half, mean + half
+    nearest = 0.0 if low <= 0.0 <= high else min(abs(low), abs(high))
+    return Part(name, band - abs(mean), band - max(abs(low), abs(high)), band - nearest)
+
+
+def share_part(
+    name: str, wins: Iterable[float], null: float = 0.5, least: float = SHARE, turned: bool = False
+) -> Part:
+    """Sign test: the share of sets on which something is so (1), not so (0) or tied (½).
+
+    ``turned`` is for claims that it is *not* so on most sets.
+    """
+    from scipy.stats import beta
+
+    won = list(wins)
+    n, k = len(won), sum(won)
+    if not n:
+        return Part(name, nan, -inf, inf)
+    low = float(beta.ppf(ALPHA, np.floor(k), n - np.floor(k) + 1)) if k >= 1 else 0.0
+    high = float(beta.ppf(1 - ALPHA, np.ceil(k) + 1, n - np.ceil(k))) if k <= n - 1 else 1.0
+    if turned:
+        return Part(name, 1 - k / n, 1 - high, 1 - low, 1 - least, 1 - null)
+    return Part(name, k / n, low, high, null, least)
+
+
+def wins(ours: pd.Series[float], rival: pd.Series[float]) -> list[float]:
+    """1 where ours is lower, ½ where both are equal, 0 elsewhere; over sets that have both."""
+    both = pd.concat([ours, rival], axis=1).dropna().to_numpy(dtype=float)
+    return list((both[:, 0] < both[:, 1]) + 0.5 * (both[:, 0] == both[:, 1]))
+
+
+def rank_parts(table: pd.DataFrame, pairs: Iterable[tuple[str, str]]) -> list[Part]:
+    """Friedman and Nemenyi: by how much the first of a pair ranks before the second, over sets.
+
+    ``table`` has a row per data set and a column per method; lower values are better.
+    """
+    from costboost.metrics import critical_difference, friedman_test, mean_ranks
+
+    values = table.dropna()
+    if not len(values):
+        return [Part(f"{ours} before {rival}", nan, -inf, inf) for ours, rival in pairs]
+    ranks = dict(zip(table.columns, mean_ranks(values), strict=True))
+    half = critical_difference(values.shape[1], len(values), ALPHA)
+    differ = friedman_test(values) < ALPHA
+    found = []
+    for ours, rival in pairs:
+        gap = float(ranks[rival] - ranks[ours])
+        low = gap - half if differ else min(gap - half, 0.0)
+        found.append(Part(f"{ours} before {rival}", gap, low, gap + half, 0.0, 1.0))
+    return found
+
+
+# --- pairs of methods on the same splits ---------------------------------------------------------
+
+
+def paired(
+    rows: pd.DataFrame, metric: str, pairs: Sequence[tuple[str, str]], test_to_train: float
+) -> pd.DataFrame:
+    """Rows of a summary: how much more the second of a pair has than the first, split by split.
+
+    Statistic ``more than X`` of algorithm Y is the mean of Y less X, ``± X`` half its interval.
+    """
+    keys = ["dataset", "setting", "split"]
+    own = rows[rows["metric"] == metric]
+    table = own.pivot(index=keys, columns="algorithm", values="value")
+    found = []
+    for ours, rival in pairs:
+        if not {ours, rival} <= set(table.columns):
+            continue
+        gaps = (table[rival] - table[ours]).dropna()
+        places: Any = gaps.groupby(level=["dataset", "setting"], sort=False)
+        for (dataset, setting), gap in places:
+            n = len(gap)
+            half = t_half(float(gap.std()), n, test_to_train)
+            for statistic, value in ((f"more than {ours}", gap.mean()), (f"± {ours}", half)):
+                found.append((dataset, rival, setting, metric, statistic, float(value), n))
+    columns = ["dataset", "algorithm", "setting", "metric", "statistic", "value", "n"]
+    return pd.DataFrame(found, columns=columns)
+
+
+class Kept:
+    """The numbers of a summary by (dataset, algorithm, setting, metric, statistic)."""
+
+    def __init__(self, summary: pd.DataFrame) -> None:
+        keys = ["dataset", "algorithm", "setting", "metric", "statistic"]
+        self._values = summary.set_index(keys)["value"].to_dict()
+        self._n = summary.set_index(keys)["n"].to_dict()
+
+    def value(
+        self, dataset: str, algorithm: str, setting: str, metric: str, statistic: str = "mean"
+    ) -> float:
+        """One number, or NaN."""
+        return float(self._values.get((dataset, algorithm, setting, metric, statistic), nan))
+
+    def half(
+        self, dataset: str, algorithm: str, setting: str, metric: str, test_to_train: float = 0.0
+    ) -> float:
+        """Half of the interval of a mean, from its standard deviation."""
+        sd = self.value(dataset, algorithm, setting, metric, "sd")
+        n = self._n.get((dataset, algorithm, setting, metric, "sd"), 0)
+        return t_half(sd, int(n), test_to_train) if isfinite(sd) else inf
+
+    def gap(
+        self, ours: str, rival: str, dataset: str, setting: str, metric: str
+    ) -> tuple[float, float]:
+        """How much more a rival has than ours, and half of its interval; of `paired` rows."""
+        place = (dataset, rival, setting, metric)
+        return self.value(*place, f"more than {ours}"), self.value(*place, f"± {ours}")
+
+    def less(
+        self, ours: str, rival: str, dataset: str, setting: str, metric: str, name: str = ""
+    ) -> Part:
+        """Whether ours has less than a rival, as a share of what the rival has."""
+        scale = abs(self.value(dataset, rival, setting, metric)) or 1.0
+        gap, half = self.gap(ours, rival, dataset, setting, metric)
+        return t_part(name or f"{ours} below {rival}, {dataset}", gap, half, scale)
