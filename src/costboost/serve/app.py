@@ -84,17 +84,10 @@ _STATUSES = {
 }
 
 
-class Problem(BaseModel):
-    """What is wrong with a request."""
-
-    field: str | None = Field(description="The place in the request.")
-    message: str
-
-
 class Failure(BaseModel):
     """The body of every error."""
 
-    error: Problem
+    error: dict[str, str | None] = Field(description="field, the place in the request; message.")
 
 
 class DecidedRow(BaseModel):
