@@ -48,6 +48,8 @@ SLOW = frozenset(
         "gbm/test_objectives.py::test_derivatives_are_those_of_the_loss",
         "gbm/test_objectives.py::test_import_is_light",
         "gbm/test_parquet.py",
+        "test_comparison.py::test_five_outsiders_on_a_file_in_under_ten_lines",
+        "test_comparison.py::test_processes_give_the_same_rows",
         "trust/test_parts.py",
         "papers/test_loss_properties.py::test_docs_table_is_up_to_date",
         "pages/test_examples.py",

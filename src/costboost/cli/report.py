@@ -157,7 +157,7 @@ def _show_monitor(console: Console, found: Any) -> None:
     for check in ranked[: max(12, len(found.alarms))]:
         numbers = (f"{check.reference:.4g}", f"{check.new:.4g}", f"{check.adjusted:.2g}")
         word, style = ("ALARM", "bold red") if check.alarm else ("", None)
-        table.add_row(escape(check.name), *numbers, word, style=style)
+        table.add_row(escape(check.what), *numbers, word, style=style)
     console.print(table)
     if found.alarms:
         console.print(

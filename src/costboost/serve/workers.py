@@ -7,6 +7,7 @@ complete, and lines of the log.
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import logging
 import math
 import multiprocessing
@@ -14,6 +15,8 @@ import os
 import shutil
 import signal
 import socket
+import struct
+import sys
 import tempfile
 import threading
 import time
@@ -142,7 +145,9 @@ class DrainingServer(uvicorn.Server):
         loop = asyncio.get_running_loop()
         waiting: list[socket.socket] = []
         for listener in sockets or ():
-            listener.listen(0)  # hardly another one from here on
+            _make_no_more(listener)
+        await asyncio.sleep(0.02)  # until those in the making are made
+        for listener in sockets or ():
             with suppress(BlockingIOError):
                 while True:
                     waiting.append(listener.accept()[0])
@@ -165,6 +170,21 @@ class DrainingServer(uvicorn.Server):
         task = asyncio.get_running_loop().create_task(self._app.current.reload())
         self._reloads.add(task)
         task.add_done_callback(self._reloads.discard)
+
+
+# A program for the kernel's packet filter: drop what asks for a connection (SYN is set), pass the
+# rest. Code, jump if true, jump if false, operand.
+_DROP_SYN = ((0x30, 0, 0, 13), (0x45, 0, 1, 2), (0x06, 0, 0, 0), (0x06, 0, 0, 0xFFFFFFFF))
+
+
+def _make_no_more(listener: socket.socket) -> None:
+    """Let the kernel make no new connections, while those that it has made can be accepted."""
+    listener.listen(0)  # at most one more, on any system
+    with suppress(OSError):
+        code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *x) for x in _DROP_SYN))
+        program = struct.pack("HL", len(_DROP_SYN), ctypes.addressof(code))
+        if sys.platform == "linux":
+            listener.setsockopt(socket.SOL_SOCKET, 26, program)  # SO_ATTACH_FILTER
 
 
 def listen(settings: Settings) -> socket.socket:
