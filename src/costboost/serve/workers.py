@@ -174,17 +174,18 @@ class DrainingServer(uvicorn.Server):
 
 # A program for the kernel's packet filter: drop what asks for a connection (SYN is set), pass the
 # rest. Code, jump if true, jump if false, operand.
+_ATTACH_FILTER = 26 if sys.platform == "linux" else -1
 _DROP_SYN = ((0x30, 0, 0, 13), (0x45, 0, 1, 2), (0x06, 0, 0, 0), (0x06, 0, 0, 0xFFFFFFFF))
 
 
 def _make_no_more(listener: socket.socket) -> None:
     """Let the kernel make no new connections, while those that it has made can be accepted."""
-    listener.listen(0)  # at most one more, on any system
-    with suppress(OSError):
+    try:
         code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *x) for x in _DROP_SYN))
         program = struct.pack("HL", len(_DROP_SYN), ctypes.addressof(code))
-        if sys.platform == "linux":
-            listener.setsockopt(socket.SOL_SOCKET, 26, program)  # SO_ATTACH_FILTER
+        listener.setsockopt(socket.SOL_SOCKET, _ATTACH_FILTER, program)
+    except OSError:  # not on Linux: one more at most
+        listener.listen(0)
 
 
 def listen(settings: Settings) -> socket.socket:
