@@ -43,6 +43,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_classes, check_parameters, check_weights, number
 from costboost.columns.columns import Columns, look
 from costboost.costs import avoidable_share
+from costboost.costs.labels import codes_of
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate, Rounds, to_scores
 from costboost.gbm.models import Model, TreeModel
@@ -401,15 +402,8 @@ def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights:
     """What the decisions on a partition cost, and what every constant decision would."""
     if not len(X):
         return np.zeros(1 + len(model.decisions_))
-    truth = np.asarray(y)
-    strange = np.setdiff1d(truth, model.classes_)
-    if len(strange):
-        raise ValueError(
-            f"y holds the classes {strange.tolist()}, which the training rows lacked. Drop these "
-            f"rows; the classes are {model.classes_.tolist()}."
-        )
+    codes = codes_of(np.asarray(y).tolist(), model.classes_, "y", "Drop these rows.")
     answer = model._answer(X, model._known_when_deciding(costs, len(X)), proba=False)
-    codes = np.searchsorted(model.classes_, truth)
     known = model._resolved(model.cost_matrix, costs, X, codes=codes)
     w = None if weights is None else np.asarray(weights, dtype=np.float64)
     total, constants = known.totals(answer.codes, w, reduced=True)

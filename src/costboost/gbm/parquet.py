@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from glob import glob, has_magic
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -611,10 +612,9 @@ def predict_parquet(
             f"{str(output)!r}. Choose another name."
         )
     features = [column.name for column in model.columns_.used]
-    for path, schema in files.schemas.items():
-        for name in features:
-            if name not in schema.names:
-                raise model.columns_.lacks(name, schema.names, str(path))
+    for path, name in product(files.schemas, features):
+        if name not in files.schemas[path].names:
+            raise model.columns_.lacks(name, files.schemas[path].names, str(path))
     is_mapped = costs is None and isinstance(model.cost_matrix, Mapping)
     if is_mapped and varies(model.cost_matrix) and hasattr(model, "predict_proba"):
         costs = model.cost_matrix  # its expressions may name columns that are no features
