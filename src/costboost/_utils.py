@@ -196,14 +196,14 @@ def in_range(values: Floats, largest: float) -> Floats:
 
 def check_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats:
     """Sample weights as (n,) floats of which only the ratios matter; ones if there are none."""
-    if sample_weight is None:
-        return np.ones(n)
     weights = checked_weights(sample_weight, n, owner)
-    return in_range(weights, float(weights.max()))
+    return np.ones(n) if weights is None else in_range(weights, float(weights.max()))
 
 
-def checked_weights(sample_weight: ArrayLike, n: int, owner: str) -> Floats:
-    """Sample weights as (n,) floats: finite, not negative, not all zero."""
+def checked_weights(sample_weight: ArrayLike | None, n: int, owner: str) -> Floats | None:
+    """Sample weights, if there are any, as (n,) floats: finite, not negative, not all zero."""
+    if sample_weight is None:
+        return None
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
@@ -286,8 +286,9 @@ def fingerprint(X: Any, y: Any) -> str:
 
 def _pieces(X: Any, y: Any) -> Iterator[tuple[str, AnyArray]]:
     """The arrays that a table is made of, with their names."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        for name in X.columns:
+    is_arrow = type(X).__module__.startswith("pyarrow")
+    if is_arrow or (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        for name in X.column_names if is_arrow else X.columns:
             yield str(name), np.asarray(X[name])
     elif hasattr(X, "tocsr"):
         rows = X.tocsr()

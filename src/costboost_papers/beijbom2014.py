@@ -316,7 +316,7 @@ class Table2(LossStudy):
 
     name = "table2"
     title = "Risk on ten UCI sets with random symmetric costs in [1, 10]"
-    minutes = 20.0
+    minutes = 30.0
     datasets = (
         "breast-tissue", "ecoli", "segment", "libras", "vertebral",
         "vehicle", "shuttle", "pendigits", "satimage", "optdigits",
@@ -378,7 +378,7 @@ class Taxonomy(LossStudy):
 
     name = "taxonomy"
     title = "Risk with costs by distance in a class tree, in place of the Moorea corals (Figure 4)"
-    minutes = 1.0
+    minutes = 12.0
     datasets = tuple(TREES)
     test_to_train = 0.5
     efforts: ClassVar[dict[Mode, Effort]] = {

@@ -349,7 +349,7 @@ class CostTable(Item):
         dataset: str,
         positive: tuple[Any, ...] | None = None,
         note: str = "",
-        minutes: float = 0.3,
+        minutes: float = 0.7,
     ) -> None:
         self.name = f"table{number}"
         self.dataset = dataset
@@ -462,7 +462,7 @@ TABLES = [
         (2, 3, 4, 5),
         "Positive: everything but text, as in KEEL's page-blocks0 (which has one row fewer).",
     ),
-    CostTable(3, "phoneme", minutes=0.4),
+    CostTable(3, "phoneme", minutes=6.0),
     CostTable(4, "pima"),
     CostTable(
         5,

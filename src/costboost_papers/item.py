@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from math import isnan
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from costboost.metrics import corrected_t_test
 from costboost_papers.grading import Conclusion
@@ -101,6 +101,7 @@ class Item(ABC):
     reads_benchmark_files: bool = False
     minutes: float = 1.0
     tau_metric: str | None = None
+    printed_beside: Iterable[str] = ()  # settings that share the paper's one row
     estimators: Mapping[str, str] = MappingProxyType(
         {}
     )  # names for --estimator, and their settings
@@ -163,20 +164,15 @@ class Item(ABC):
                 keep_default_na=False,
                 dtype={"setting": str, "dataset": str, "algorithm": str},
             )
-        own = numbers[numbers["item"] == self.name].astype({"value": float})
-        return own[PRINTED_COLUMNS].reset_index(drop=True)
+        own = numbers[numbers["item"] == self.name].astype({"value": float})[PRINTED_COLUMNS]
+        # A figure that the paper prints without a setting stands beside each of ours.
+        settings = list(self.printed_beside) or [""]
+        parts = [own.assign(setting=own["setting"].replace("", name)) for name in settings]
+        return pd.concat(parts, ignore_index=True)
 
     def summarise(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Mean, standard deviation and median over the splits."""
-        values = rows.groupby(GROUP, sort=False)["value"]
-        wide = values.agg(mean="mean", sd="std", median="median", n="count").reset_index()
-        tidy = wide.melt(
-            id_vars=[*GROUP, "n"],
-            value_vars=["mean", "sd", "median"],
-            var_name="statistic",
-            value_name="value",
-        )
-        return tidy[SUMMARY_COLUMNS]
+        return aggregated(rows, mean="mean", sd="std", median="median")
 
     @abstractmethod
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
@@ -203,18 +199,26 @@ def _check_names(option: str, wanted: Iterable[str], known: Iterable[str], item:
 # --- layout --------------------------------------------------------------------------------------
 
 
-def mean_and_error(rows: pd.DataFrame, metrics: Iterable[str]) -> pd.DataFrame:
-    """Mean and standard error (statistic ``se``) of raw rows, for some metrics only."""
-    group = ["dataset", "algorithm", "setting", "metric"]
-    values = rows[rows["metric"].isin(list(metrics))].groupby(group, sort=False)["value"]
-    found = values.agg(mean="mean", se="sem", n="count").reset_index()
-    tidy = found.melt(
-        id_vars=[*group, "n"],
-        value_vars=["mean", "se"],
-        var_name="statistic",
-        value_name="value",
+def aggregated(rows: pd.DataFrame, **statistics: str) -> pd.DataFrame:
+    """Statistics of raw rows over the splits, named as given, in the columns of a summary."""
+    values = rows.groupby(GROUP, sort=False)["value"]
+    kinds: dict[str, Any] = {**statistics, "n": "count"}
+    tidy: pd.DataFrame = (
+        values.agg(**kinds)
+        .reset_index()
+        .melt(
+            id_vars=[*GROUP, "n"],
+            value_vars=list(statistics),
+            var_name="statistic",
+            value_name="value",
+        )
     )
-    return tidy[SUMMARY_COLUMNS]
+    return tidy.reindex(columns=SUMMARY_COLUMNS)
+
+
+def mean_and_error(rows: pd.DataFrame, metrics: Iterable[str]) -> pd.DataFrame:
+    """Mean and standard error (statistic ``se``) of some metrics."""
+    return aggregated(rows[rows["metric"].isin(list(metrics))], mean="mean", se="sem")
 
 
 def wide(summary: pd.DataFrame, metric: str, statistic: str = "mean") -> pd.DataFrame:

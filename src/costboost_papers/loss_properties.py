@@ -293,13 +293,7 @@ def is_guess_averse(
     rng = np.random.default_rng(random_state)
     C = cost_matrices(costs, n_trials, k, rng)
     z, S = deciding_scores(n_trials, k, rng)
-    value, guess = reading.value(z, S, C), reading.value(z, np.zeros_like(S), C)
-    broken = np.flatnonzero(~(value < guess))
-    if broken.size == 0:
-        return Verdict(True, None, n_trials)
-    i = int(broken[0])
-    witness = Witness(np.eye(k)[z[i]], C[i], S[i], float(value[i]), np.zeros(k), float(guess[i]))
-    return Verdict(False, witness, i + 1)
+    return _always_less(reading, z, C, S, np.zeros_like(S))
 
 
 def is_c_calibrated(
@@ -320,12 +314,18 @@ def is_c_calibrated(
     other = rng.permutation(n_trials)
     shift = (1 + z - z[other]) % k
     wrong = S[other][np.arange(n_trials)[:, None], (np.arange(k) - shift[:, None]) % k]
-    value, rival = reading.value(z, S, C), reading.value(z, wrong, C)
+    return _always_less(reading, z, C, S, wrong)
+
+
+def _always_less(reading: Reading, z: Ints, C: Floats, right: Floats, other: Floats) -> Verdict:
+    """Whether the right scores of every trial lose less than the others."""
+    value, rival = reading.value(z, right, C), reading.value(z, other, C)
     broken = np.flatnonzero(~(value < rival))
     if broken.size == 0:
-        return Verdict(True, None, n_trials)
+        return Verdict(True, None, len(z))
     i = int(broken[0])
-    witness = Witness(np.eye(k)[z[i]], C[i], S[i], float(value[i]), wrong[i], float(rival[i]))
+    truth = np.eye(right.shape[1])[z[i]]
+    witness = Witness(truth, C[i], right[i], float(value[i]), other[i], float(rival[i]))
     return Verdict(False, witness, i + 1)
 
 

@@ -761,30 +761,25 @@ class Figure3(Item):
 
     def table(self, summary: pd.DataFrame) -> pd.DataFrame:
         printed = self.printed().set_index(["setting", "algorithm", "metric"])["value"]
-        parts = []
-        for setting in ("C1=5", "C1=20"):
+        lines = []
+        for setting in COSTLY:
             own = by_algorithm(summary, setting)
-            frame = pd.DataFrame(
-                {
+            for name in (name for name in ALGORITHMS if name in own.index):
+                ours = own.loc[name]
+                line = {
                     "setting": setting,
-                    "algorithm": [name for name in ALGORITHMS if name in own.index],
+                    "algorithm": name,
+                    "x*, round 50": ours["crossing"],
+                    "x*, Bayes": bayes_threshold(cost_of(setting)),
+                    "x*, paper": printed.get((setting, name, "crossing")),
+                    "training C1": ours["training C1"],
+                    "training C1, paper": printed.get((setting, name, "training C1")),
+                    "swing": ours["swing"],
+                    "cost / Bayes": ours["cost ratio"],
+                    "x* at the true cost": ours.get("crossing at the true cost"),
                 }
-            )
-            names = frame["algorithm"]
-            frame["x*, round 50"] = own["crossing"].reindex(names).to_numpy()
-            frame["x*, Bayes"] = bayes_threshold(cost_of(setting))
-            frame["x*, paper"] = [printed.get((setting, name, "crossing")) for name in names]
-            frame["training C1"] = own["training C1"].reindex(names).to_numpy()
-            frame["training C1, paper"] = [
-                printed.get((setting, name, "training C1")) for name in names
-            ]
-            frame["swing"] = own["swing"].reindex(names).to_numpy()
-            frame["cost / Bayes"] = own["cost ratio"].reindex(names).to_numpy()
-            frame["x* at the true cost"] = (
-                own["crossing at the true cost"].reindex(names).to_numpy()
-            )
-            parts.append(frame)
-        return pd.concat(parts, ignore_index=True).round(3)
+                lines.append(line)
+        return pd.DataFrame(lines).round(3)
 
     def figure(self, summary: pd.DataFrame) -> Figure:
         from matplotlib.figure import Figure as Canvas

@@ -320,80 +320,6 @@ def verdicts(summary: pd.DataFrame) -> list[Conclusion]:
         return []
     dataset = str(summary["dataset"].iloc[0])
     count, kept = rounds_of(summary)[-1], Kept(summary)
-    found = []
-    for metric, where, own in (
-        (minimum, "on the tested windows, as in the paper", True),
-        (halves, "on the other half of them", False),
-    ):
-
-        def worse(
-            pairs: Iterable[tuple[str, str]],
-            factors: Sequence[int] = FACTORS,
-            metric: Any = metric,
-        ) -> tuple[Part, ...]:
-            return tuple(
-                kept.less(
-                    *(ours, rival, dataset, HELD_OUT, metric(f, count)),
-                    name=f"{rival} against {ours}, f={f}",
-                )
-                for ours, rival in pairs
-                for f in factors
-            )
-
-        def twice(rival: str, f: int, metric: Any = metric) -> Part:
-            gap, half = kept.gap(OURS, rival, dataset, HELD_OUT, f"log2 {metric(f, count)}")
-            return t_part(f"{rival}, f={f}", gap - 1.0, half, least=0.0)
-
-        rivals = [(OURS, method) for method in METHODS if method != OURS]
-        test = (
-            f"Corrected t over the random splits, {count} rounds, Ĉ1 and threshold chosen {where}: "
-            "share of the other's ε"
-        )
-        found += [
-            Conclusion(
-                f"{OURS} outperforms all other methods for all values of f.",
-                "a method with a lower ε",
-                test,
-                worse(rivals),
-                "The least ε is taken over seven training costs and all thresholds on the windows "
-                "that measure it, which rewards a method whose detectors differ; choosing on the "
-                "other half takes that reward away.",
-                own,
-            ),
-            Conclusion(
-                "Methods that leave α out of the weights, CSB0 and CSB1, do extremely poorly.",
-                f"ε below twice {OURS}'s",
-                f"{test.rpartition(':')[0]}: log2 of the ratio of ε, less 1",
-                tuple(twice(name, f) for name in ("CSB0", "CSB1") for f in FACTORS),
-                "With others at cost 1, CSB0 moves weight only where a face is missed: a false "
-                "alarm never counts more in the next round. CSB1's weights fall by exp(-1) where a "
-                "rule is right, whatever its vote, which is enough to make later rules differ.",
-                own,
-            ),
-            Conclusion(
-                "AdaC2, AdaC3 and AdaCost do worse than AdaBoost with a threshold, and than CSB2.",
-                "one of them with a lower ε",
-                test,
-                worse(
-                    (reference, method)
-                    for reference in REFERENCES[1:]
-                    for method in ("AdaC2", "AdaC3", "AdaCost")
-                ),
-                "AdaCost stops where its first votes are not positive, or repeats a rule. AdaC2 "
-                "and AdaC3 decide almost everything for the costly class; by a threshold of its "
-                "own each of their detectors does far better.",
-                own,
-            ),
-            Conclusion(
-                f"AdaBoost with a threshold does not match {OURS}, except where f is small.",
-                f"an ε of AdaBoost that is as low as {OURS}'s at f = 20, 50 or 100",
-                test,
-                worse([(OURS, PLAIN)], FACTORS[1:]),
-                f"{OURS} has a choice of Ĉ1 besides the threshold, which on the rows of the search "
-                "can only help; whether the search pays on new rows shows on the other half alone.",
-                own,
-            ),
-        ]
     place = (dataset, OURS, HELD_OUT, RISE)
     mean, half = kept.value(*place), kept.half(*place, TEST_TO_TRAIN)
     rise = Part("f = 10 to 100", mean, mean - half, mean + half, 0.0, np.log10(2.0))
@@ -408,7 +334,78 @@ def verdicts(summary: pd.DataFrame) -> list[Conclusion]:
             "small for a face at a small F already, while others need a large -F, so the boundary "
             "moves towards the faces.",
         ),
-        *found,
+        *_judge(kept, dataset, minimum, "on the tested windows, as in the paper", count, True),
+        *_judge(kept, dataset, halves, "on the other half of them", count, False),
+    ]
+
+
+def _judge(
+    kept: Kept, dataset: str, metric: Callable[[int, int], str], where: str, count: int, own: bool
+) -> list[Conclusion]:
+    """Which method has the lower ε, by one way to choose Ĉ1 and threshold."""
+
+    def worse(
+        pairs: Iterable[tuple[str, str]], factors: Sequence[int] = FACTORS
+    ) -> tuple[Part, ...]:
+        return tuple(
+            kept.less(
+                *(ours, rival, dataset, HELD_OUT, metric(f, count)),
+                name=f"{rival} against {ours}, f={f}",
+            )
+            for ours, rival in pairs
+            for f in factors
+        )
+
+    def twice(rival: str, f: int) -> Part:
+        gap, half = kept.gap(OURS, rival, dataset, HELD_OUT, f"log2 {metric(f, count)}")
+        return t_part(f"{rival}, f={f}", gap - 1.0, half, least=0.0)
+
+    setup = f"Corrected t over the random splits, {count} rounds, Ĉ1 and threshold chosen {where}"
+    test = f"{setup}: share of the other's ε"
+    return [
+        Conclusion(
+            f"{OURS} outperforms all other methods for all values of f.",
+            "a method with a lower ε",
+            test,
+            worse((OURS, method) for method in METHODS if method != OURS),
+            "The least ε is taken over seven training costs and all thresholds on the windows that "
+            "measure it, which rewards a method whose detectors differ; choosing on the other half "
+            "takes that reward away.",
+            own,
+        ),
+        Conclusion(
+            "Methods that leave α out of the weights, CSB0 and CSB1, do extremely poorly.",
+            f"ε below twice {OURS}'s",
+            f"{setup}: log2 of the ratio of ε, less 1",
+            tuple(twice(name, f) for name in ("CSB0", "CSB1") for f in FACTORS),
+            "With others at cost 1, CSB0 moves weight only where a face is missed: a false alarm "
+            "never counts more in the next round. CSB1's weights fall by exp(-1) where a rule is "
+            "right, whatever its vote, which is enough to make later rules differ.",
+            own,
+        ),
+        Conclusion(
+            "AdaC2, AdaC3 and AdaCost do worse than AdaBoost with a threshold, and than CSB2.",
+            "one of them with a lower ε",
+            test,
+            worse(
+                (reference, method)
+                for reference in REFERENCES[1:]
+                for method in ("AdaC2", "AdaC3", "AdaCost")
+            ),
+            "AdaCost stops where its first votes are not positive, or repeats a rule. AdaC2 and "
+            "AdaC3 decide almost everything for the costly class; by a threshold of its own each "
+            "of their detectors does far better.",
+            own,
+        ),
+        Conclusion(
+            f"AdaBoost with a threshold does not match {OURS}, except where f is small.",
+            f"an ε of AdaBoost that is as low as {OURS}'s at f = 20, 50 or 100",
+            test,
+            worse([(OURS, PLAIN)], FACTORS[1:]),
+            f"{OURS} has a choice of Ĉ1 besides the threshold, which on the rows of the search can "
+            "only help; whether the search pays on new rows shows on the other half alone.",
+            own,
+        ),
     ]
 
 

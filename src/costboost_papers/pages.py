@@ -45,14 +45,8 @@ class Run:
 
 
 def summarise(item: Item, rows: pd.DataFrame) -> pd.DataFrame:
-    """The item's compact table, its columns checked, its values rounded to 6 digits."""
+    """The item's compact table, its values rounded to 6 digits."""
     summary = item.summarise(rows)
-    missing = [column for column in SUMMARY_COLUMNS if column not in summary.columns]
-    if missing:
-        raise ValueError(
-            f"summarise of {item.paper} {item.name} must return the columns "
-            f"{', '.join(SUMMARY_COLUMNS)}; {', '.join(missing)} are missing."
-        )
     values = [_rounded(value) for value in summary["value"]]
     return summary[SUMMARY_COLUMNS].assign(value=values).reset_index(drop=True)
 
@@ -319,7 +313,10 @@ def run_line(run: Run) -> str:
     kind = "Full run" if run.mode == "full" else "Quick run"
     done = f"{run.tasks}" if run.tasks == run.planned else f"{run.tasks} of {run.planned}"
     source = f"source at commit {run.commit}" if run.commit else "commit not recorded"
-    return f"{kind}: {done} tasks, {run.seconds:.0f} s of computing, {source}."
+    rest = (
+        "" if run.tasks == run.planned else " Settings that are not among them are of earlier runs."
+    )
+    return f"{kind}: {done} tasks, {run.seconds:.0f} s of computing, {source}.{rest}"
 
 
 def tau_line(taus: pd.DataFrame) -> str:
@@ -454,6 +451,27 @@ def _index_page(
         if found.own
     ]
     lines += [markdown_table(pd.DataFrame(verdicts)) if verdicts else "None yet.", ""]
+    claims = [
+        (paper.name, found)
+        for paper, results, overall in index
+        for found in [*overall, *(one for result in results for one in result.conclusions)]
+        if found.own
+    ]
+    changed = [
+        {
+            "paper": change.paper,
+            "claim": found.claim,
+            "before": change.before,
+            "now": f"**{found.verdict}**",
+            "why": change.why,
+        }
+        for change in coverage.CHANGES
+        for name, found in claims
+        if name == change.paper and change.claim in found.claim
+    ]
+    if changed:
+        frame = pd.DataFrame(changed).drop_duplicates(["paper", "claim"])
+        lines += ["## Verdicts before and now", "", markdown_table(frame), ""]
     names = {paper.name for paper, _, _ in index}
     covered = [row for row in coverage.ROWS if row.paper in names]
     if covered:

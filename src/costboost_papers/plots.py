@@ -439,29 +439,27 @@ class CostFactorDisplay:
                 f"The 'frame' parameter of CostFactorDisplay.from_rows lacks the columns "
                 f"{missing}, got {columns}. Rename yours."
             )
-        algorithm = np.asarray(frame["algorithm"]).astype(str)
-        factor = np.asarray(frame["factor"], dtype=np.float64)
-        value = np.asarray(frame["value"], dtype=np.float64)
-        given = np.asarray(frame["error"], dtype=np.float64) if "error" in columns else None
-        factors = np.unique(factor)
-        values: dict[str, Floats] = {}
-        errors: dict[str, Floats] = {}
-        for name in dict.fromkeys(algorithm.tolist()):
-            values[name] = np.full(len(factors), np.nan)
-            errors[name] = np.full(len(factors), np.nan)
-            for i, at in enumerate(factors):
-                cell = np.flatnonzero((algorithm == name) & (factor == at))
-                if given is not None and len(cell) > 1:
-                    raise ValueError(
-                        "The 'frame' parameter of CostFactorDisplay.from_rows has an error column "
-                        f"and {len(cell)} rows of {name!r} at factor {at:g}, whose errors cannot "
-                        "be averaged. Drop the column, or summarise the rows."
-                    )
-                if len(cell):
-                    values[name][i] = value[cell].mean()
-                    errors[name][i] = _error(value[cell]) if given is None else given[cell[0]]
-        has_errors = any(np.isfinite(error).any() for error in errors.values())
-        return cls(factors, values, errors if has_errors else None, **names).plot(ax)
+        import pandas as pd
+
+        rows = pd.DataFrame({name: np.asarray(frame[name]) for name in columns})
+        cells = rows.groupby(["algorithm", "factor"], sort=False)
+        value, error = cells["value"].mean(), cells["value"].sem()
+        if "error" in columns:
+            several = cells.size()[cells.size() > 1]
+            if len(several):
+                raise ValueError(
+                    "The 'frame' parameter of CostFactorDisplay.from_rows has an error column and "
+                    f"{several.iloc[0]} rows of {several.index[0][0]!r} at factor "
+                    f"{several.index[0][1]:g}, whose errors cannot be averaged. Drop the column, "
+                    "or summarise the rows."
+                )
+            error = cells["error"].first()
+        factors = np.unique(rows["factor"])
+        values, errors = (
+            {str(name): part.loc[name].reindex(factors) for name in rows["algorithm"].unique()}
+            for part in (value, error)
+        )
+        return cls(factors, values, errors if error.notna().any() else None, **names).plot(ax)
 
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw a line per method, with its band.
@@ -507,13 +505,6 @@ class CostFactorDisplay:
 
 def _floats(columns: Mapping[str, ArrayLike]) -> dict[str, Floats]:
     return {name: np.asarray(column, dtype=np.float64) for name, column in columns.items()}
-
-
-def _error(values: Floats) -> float:
-    """Standard error of the mean; NaN for a single value."""
-    if len(values) < 2:
-        return float("nan")
-    return float(values.std(ddof=1) / np.sqrt(len(values)))
 
 
 # --- ranks ---------------------------------------------------------------------------------------

@@ -89,9 +89,11 @@ PAPERS = (
         "cao2013",
         "Y. Cao, Q.-G. Miao, J.-C. Liu and L. Gao, “Fisher consistent cost sensitive boosting "
         "algorithm”, Journal of Software 24(11), 2013, 2584–2596.",
-        "Start plain AdaBoost from the costs (`AdaBoostCClassifier`), or use `AsyBLClassifier` "
-        "with `learning_rate=0.1`; AsyB's vote counts the costs twice. Prune the trees: it changes "
-        "the order of the methods more than the method does.",
+        "`AsyBLClassifier` with `learning_rate=0.1`, which the paper does not have, has the best "
+        "mean rank over the five sets with C4.5 and with LightGBM trees of 8 leaves (3.4 and 3.6 "
+        "among 13 methods, tables 1 to 5). The order of the others depends on the trees more than "
+        "on the method: AdaBoost started from the costs is second with LightGBM and eighth with "
+        "C4.5. AsyB's vote counts the costs twice.",
     ),
 )
 # Names that papers had in earlier versions.

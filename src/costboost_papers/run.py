@@ -232,14 +232,8 @@ def run_item(
     """Do the tasks of an item that are not done yet."""
     # Every row is on disk as soon as its task ends. A task that fails is reported and tried again
     # by the next run; the others go on.
-    if item.shares_rows_with is not None:
-        raise ValueError(
-            f"item of run_item must have rows of its own; {item.name!r} reads those of "
-            f"{item.shares_rows_with!r}. Run that one."
-        )
     item = item.with_rounds(options.rounds)
     tasks = item.planned(options)
-    _check_plan(item, tasks)
     store = Store(folder, item, options)
     todo = _prepared(item, tasks, store)
     if todo:
@@ -319,16 +313,6 @@ def _perform(item: Item, task: Task, mode: Any) -> Outcome:
     return Outcome(task, metrics, time.perf_counter() - start)
 
 
-def _check_plan(item: Item, tasks: Sequence[Task]) -> None:
-    strangers = {task.key for task in tasks if (task.paper, task.item) != (item.paper, item.name)}
-    if strangers:
-        raise ValueError(
-            f"tasks of {item.paper} {item.name} must carry its names; got {sorted(strangers)[:3]}."
-        )
-    if len(set(tasks)) < len(tasks):
-        raise ValueError(f"tasks of {item.paper} {item.name} must differ; some are planned twice.")
-
-
 def _write_failures(store: Store, failures: Sequence[Outcome]) -> None:
     """The errors of this run beside the rows; the file of an earlier run goes."""
     path = failures_path(store.path)
@@ -349,23 +333,9 @@ def failures_path(rows: Path) -> Path:
 @contextmanager
 def progress_bar(total: int, console: Any) -> Iterator[OnProgress]:
     """A bar with the tasks done, the time passed and the time left."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import MofNCompleteColumn, Progress, TimeElapsedColumn
 
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-    )
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
 

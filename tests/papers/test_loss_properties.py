@@ -12,8 +12,10 @@ from scipy.special import softmax
 from costboost import losses
 from costboost.losses import GEL, GLL, MC, BinaryLoss, Ls, Lt, MulticlassLoss, PNorm
 from costboost_papers.loss_properties import (
+    GammaPhi,
     Verdict,
     Witness,
+    is_c_calibrated,
     is_calibrated,
     is_fisher_consistent,
     is_guess_averse,
@@ -103,6 +105,31 @@ def test_ls_and_lt_prefer_guessing_at_the_papers_point(loss):
 def test_binary_losses_have_everything(loss):
     for law in LAWS:
         assert_verdict(law, loss, True)
+
+
+@pytest.mark.parametrize("loss", [*SCORES, *BINARY], ids=repr)
+def test_c_calibration_asks_for_more_than_guess_aversion(loss):
+    """Beijbom et al. 2014, section 3: it implies guess-aversion; GLL has the one, not the other."""
+    verdict = is_c_calibrated(loss)
+    assert bool(verdict) == isinstance(loss, BinaryLoss)
+    if not verdict:
+        w = verdict.witness
+        z = int(w.probabilities.argmax())
+        assert w.right.argmax() == z != w.preferred.argmax()
+        assert w.right_risk >= w.preferred_risk
+
+
+def test_the_gamma_phi_family():
+    """Definition 4 has GEL and GLL, and Lemma 1 says which members are guess-averse."""
+    rng = np.random.default_rng(0)
+    z, S = rng.integers(3, size=50), rng.normal(size=(50, 3))
+    C = rng.random((50, 3)) * (np.arange(3) != z[:, None])
+    identity, decay = (lambda v: v), (lambda v: np.exp(-v))
+    for gamma, loss in ((identity, GEL()), (np.log1p, GLL())):
+        np.testing.assert_allclose(GammaPhi(gamma, decay).value(z, S, C), loss.value(z, S, C))
+    assert is_guess_averse(GammaPhi(np.log1p, lambda v: np.maximum(0.0, 1.0 - v)))
+    assert not is_guess_averse(GammaPhi(identity, lambda v: np.cosh(v - 0.5)))  # rises again
+    assert not is_guess_averse(GammaPhi(lambda v: -v, decay))
 
 
 # --- closed forms behind the verdicts -------------------------------------------------------

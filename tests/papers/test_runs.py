@@ -152,17 +152,6 @@ def test_rows_of_tasks_that_are_no_longer_planned_do_not_count(item, tmp_path):
     assert set(rows["split"]) == {0} and len(rows) == 3 * 12
 
 
-def test_plans_are_checked(toy, item, tmp_path, monkeypatch):
-    with pytest.raises(ValueError, match="'figure1' reads those of 'table1'"):
-        run_item(toy.ITEMS[1], FULL, tmp_path)
-    monkeypatch.setattr(toy.Toy, "tasks", lambda self, mode: [Task("toy", "other", "a", "b")])
-    with pytest.raises(ValueError, match=r"must carry its names.*toy/other"):
-        run_item(item, FULL, tmp_path)
-    monkeypatch.setattr(toy.Toy, "tasks", lambda self, mode: [Task("toy", "table1", "a", "b")] * 2)
-    with pytest.raises(ValueError, match="planned twice"):
-        run_item(item, FULL, tmp_path)
-
-
 # --- the commit of the source ---
 
 

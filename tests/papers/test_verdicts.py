@@ -320,6 +320,13 @@ def test_no_verdict_over_sets_that_were_not_run(name, drop):
     assert all(f"Not run: {drop}" in one.evidence for one in missing)
 
 
+def test_changed_verdicts_name_claims_of_the_papers(judged):
+    paper, good, _ = judged
+    claims = [one.claim for one in good.values() if one.own]
+    changes = [change for change in coverage.CHANGES if change.paper == paper.name]
+    assert changes and all(any(c.claim in claim for claim in claims) for c in changes)
+
+
 # --- the table of all items ---------------------------------------------------------------------
 
 

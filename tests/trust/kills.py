@@ -62,6 +62,7 @@ def tune(folder, checkpoint):
 
 def reproduce(folder, checkpoint):
     """The toy paper, as `costboost reproduce` runs its items."""
+    from costboost_papers.item import Options
     from costboost_papers.run import Store, run_item
     from helpers.toy_paper import TOY
 
@@ -69,8 +70,8 @@ def reproduce(folder, checkpoint):
     namespace = {"__name__": "toy_paper"}
     exec(TOY, namespace)
     item, results = namespace["Toy"](), checkpoint or folder / "whole.results"
-    run_item(item, "full", results, n_jobs=1)
-    return Store(results, item, "full").rows().drop(columns="seconds").to_csv()
+    run_item(item, Options(), results, n_jobs=1)
+    return Store(results, item, Options()).rows().drop(columns="seconds").to_csv()
 
 
 SCENARIOS = {

@@ -109,11 +109,6 @@ def are_numbers(X: Any) -> bool:
     return all(kind.is_numeric() or str(kind) == "Boolean" for kind in set(X.dtypes))
 
 
-def not_numbers(X: Any) -> list[Any]:
-    """The columns of a frame that hold categories, text, times or anything but numbers."""
-    return [name for name in X.columns if open_column(X[name][:0]).kind not in _NUMBERS]
-
-
 def column_names(X: Any) -> list[Any]:
     """Names of the columns of a frame, an Arrow table or a mapping."""
     return [_name(label) for label in _labels(X)]
@@ -165,8 +160,8 @@ def _of_pandas(column: Any) -> RawColumn:
         if kind in "OUT" and not name.startswith(("period", "interval")):
             codes, distinct = column.factorize()
             return _of_distinct(codes, distinct.tolist(), name)
-    except TypeError:  # lists, dictionaries
-        pass
+    except TypeError:
+        name = "lists"
     return RawColumn("other", np.empty(0), (), name)
 
 
@@ -228,7 +223,7 @@ def _of_values(column: Any) -> RawColumn:
         listed = values.tolist() if isinstance(values, np.ndarray) else values
         codes = [places.setdefault(value, len(places)) for value in listed]
     except TypeError:  # lists, dictionaries
-        return RawColumn("other", np.empty(0), (), "lists or objects")
+        return RawColumn("other", np.empty(0), (), "lists")
     return _of_distinct(np.array(codes, dtype=np.intp), list(places), "")
 
 
