@@ -25,7 +25,6 @@ __all__ = ["EVERY", "SAMPLED", "SLOW", "TRUST", "Marked", "mark"]
 # Files, or functions of files with all of their cases.
 SLOW = frozenset(
     {
-        "algorithms/test_estimators.py::test_processes_change_nothing",
         "benchmarking/test_held_out_cost.py",
         "cli/test_compare.py::test_compare",
         "cli/test_demo.py::test_quick_demo",
