@@ -106,6 +106,7 @@ class Item(ABC):
         {}
     )  # names for --estimator, and their settings
     rounds: int | None = None  # in place of the protocol's
+    over_sets: bool = False  # the summary has statistics over all data sets
     many_rounds: bool = False  # the protocol compares several numbers of rounds
 
     @abstractmethod

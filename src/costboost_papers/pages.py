@@ -200,7 +200,9 @@ def _result(
     summary = read_summary(docs / "summaries", item)
     if results is not None:
         source = registry.owner(item)
-        rows = Store(results, source, Options(mode)).settled(source.tasks(mode))
+        rows = Store(results, source, Options(mode)).settled(
+            source.tasks(mode), over_sets=source.over_sets
+        )
         run = describe_run(item, source, rows, mode)
         if run.tasks:
             write_summary(docs / "summaries", item, _joined(summarise(item, rows), summary))
@@ -229,10 +231,11 @@ def _result(
 
 
 def _joined(new: pd.DataFrame, old: pd.DataFrame | None) -> pd.DataFrame:
-    """What is new, and of an earlier summary the settings that are not."""
+    """What is new, and of an earlier summary the data sets and settings that are not."""
     if old is None:
         return new
-    return pd.concat([new, old[~old["setting"].isin(new["setting"])]], ignore_index=True)
+    places = [pd.MultiIndex.from_frame(part[["dataset", "setting"]]) for part in (new, old)]
+    return pd.concat([new, old[~places[1].isin(places[0])]], ignore_index=True)
 
 
 def save_figure(figure: Figure, path: Path, vector: Path | None = None) -> None:
