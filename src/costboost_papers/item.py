@@ -127,6 +127,11 @@ class Item(ABC):
         ):
             _check_names(name, wanted, dict.fromkeys(getattr(task, field) for task in tasks), self)
             tasks = [task for task in tasks if not wanted or getattr(task, field) in wanted]
+        if not tasks:
+            raise ValueError(
+                f"{self.paper} {self.name} has no such combination of --datasets, --algorithms and "
+                "--estimator. Leave one of them out."
+            )
         most = options.splits if options.splits is not None else 1 + max(t.split for t in tasks)
         # The first split of everything before the second of anything: a stopped run has a table.
         return [
