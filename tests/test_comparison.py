@@ -256,8 +256,8 @@ def test_five_outsiders_on_a_file_in_under_ten_lines(tmp_path, monkeypatch, caps
     """The example of the module, as a newcomer runs it."""
     code = inspect.cleandoc(comparison.__doc__).split("::\n\n", 1)[1]
     assert len(code.strip().splitlines()) < 10
-    X, y = blobs(n=200)
-    frame = X.assign(churned=np.where(y == "c", "yes", "no"), value=np.linspace(10, 90, 200))
+    X, y = blobs(n=80)
+    frame = X.assign(churned=np.where(y == "c", "yes", "no"), value=np.linspace(10, 90, 80))
     frame.to_csv(tmp_path / "customers.csv", index=False)
     monkeypatch.chdir(tmp_path)
     exec(textwrap.dedent(code), {})

@@ -286,8 +286,9 @@ def fingerprint(X: Any, y: Any) -> str:
 
 def _pieces(X: Any, y: Any) -> Iterator[tuple[str, AnyArray]]:
     """The arrays that a table is made of, with their names."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
-        for name in X.columns:
+    is_arrow = type(X).__module__.startswith("pyarrow")
+    if is_arrow or (hasattr(X, "columns") and hasattr(X, "dtypes")):
+        for name in X.column_names if is_arrow else X.columns:
             yield str(name), np.asarray(X[name])
     elif hasattr(X, "tocsr"):
         rows = X.tocsr()

@@ -820,7 +820,8 @@ class Comparison:
                 "lost": (gap < -TIE).sum(), "difference": gap.mean(),
                 "better": (sure & (gap > 0)).sum(), "worse": (sure & (gap < 0)).sum(), "p": p,
             }  # fmt: skip
-        frame = as_frame(lines, OWNER).T.infer_objects()
+        counts = dict.fromkeys(("won", "tied", "lost", "better", "worse"), int)
+        frame = as_frame(lines, OWNER).T.astype(counts if lines else {})
         return frame.assign(p_holm=holm(frame["p"])) if lines else frame
 
     def standings(self) -> list[Standing]:
@@ -913,8 +914,9 @@ class Comparison:
     def _by_round(self) -> dict[str, tuple[Any, Any]]:
         """Mean cost after each round, over all splits; a method that stopped keeps its last."""
         found: dict[str, list[Floats]] = {}
+        largest = max(row["train_size"] for row in self.rows)
         for row in self.rows:
-            if row.get("by_round"):
+            if row.get("by_round") and row["train_size"] == largest:
                 found.setdefault(row["method"], []).append(np.array(row["by_round"]))
         if not found:
             raise ValueError("There are no costs by round. Call compare(..., staged=True).")

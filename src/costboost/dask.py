@@ -43,6 +43,7 @@ from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import Constraint, check_classes, check_parameters, check_weights, number
 from costboost.columns.columns import Columns, look
 from costboost.costs import avoidable_share
+from costboost.costs.labels import codes_of
 from costboost.gbm.classifier import CostBoostClassifier
 from costboost.gbm.members import Candidate, Rounds, to_scores
 from costboost.gbm.models import Model, TreeModel
@@ -259,7 +260,25 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         dask array or Series of shape (n,)
             Labels of ``decisions_``; a Series with the index of X if X is a DataFrame.
         """
-        return self._lazy(X, costs, proba=False)
+        return self._lazy(X, costs, "predict")
+
+    def predict_cost(self, X: Any, *, costs: Any = None) -> Any:
+        """Expected cost of each decision, computed when asked for.
+
+        Parameters
+        ----------
+        X : dask array of shape (n, d) or dask DataFrame
+            The rows.
+        costs : dask array of shape (n, k, d), optional
+            The rows' own cost matrices, where they are known; else they are expected from the
+            columns, as in `CostBoostClassifier.predict_cost`.
+
+        Returns
+        -------
+        dask array or DataFrame of shape (n, d)
+            A column per decision, in the order of ``decisions_``.
+        """
+        return self._lazy(X, costs, "predict_cost")
 
     def predict_proba(self, X: Any) -> Any:
         """Calibrated class probabilities, computed when asked for.
@@ -274,22 +293,21 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         dask array or DataFrame of shape (n, k)
             A column per class, in the order of ``classes_``.
         """
+        return self._lazy(X, None, "predict_proba")
+
+    def _lazy(self, X: Any, costs: Any, method: str) -> Any:
+        """The answer of a method for each partition, as a collection like X."""
         check_is_fitted(self)
-        if not hasattr(self._local, "predict_proba"):
+        if method != "predict" and not hasattr(self._local, "predict_proba"):
             raise AttributeError(
                 f"{type(self).__name__}(loss={self.loss!r}) knows no probabilities. Use "
                 "loss='auto'."
             )
-        return self._lazy(X, None, proba=True)
-
-    def _lazy(self, X: Any, costs: Any, proba: bool) -> Any:
-        """The answer for each partition, as a collection like X."""
-        check_is_fitted(self)
         table = _as_table(X, type(self).__name__)
         model = delayed(self._local)
         partitions = zip(*_aligned(table, type(self).__name__, costs=costs), strict=True)
-        parts = [delayed(_predicted)(model, *partition, proba) for partition in partitions]
-        example = _predicted(self._local, table._meta, None, proba)
+        parts = [delayed(_predicted)(model, *partition, method) for partition in partitions]
+        example = _predicted(self._local, table._meta, None, method)
         if isinstance(table, dd.DataFrame):
             divisions = table.divisions
             return dd.from_delayed(parts, meta=example, divisions=divisions, verify_meta=False)
@@ -367,33 +385,25 @@ class DaskCostBoostClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
 # --- what a worker does with a partition when a fitted classifier is used -------------------------
 
 
-def _predicted(model: CostBoostClassifier, X: Any, costs: Any, proba: bool) -> Any:
-    """Probabilities or decisions, a frame or a series if X is a frame."""
-    found = np.empty((0, len(model.classes_))) if proba else model.decisions_[:0]
+def _predicted(model: CostBoostClassifier, X: Any, costs: Any, method: str) -> Any:
+    """What a method answers, a frame or a series if X is a frame."""
+    labels = model.classes_ if method == "predict_proba" else model.decisions_
+    found = labels[:0] if method == "predict" else np.empty((0, len(labels)))
     if len(X):  # by as many threads as OMP_NUM_THREADS says, which Dask sets for its workers
-        found = model.predict_proba(X) if proba else model.predict(X, costs=costs)
+        found = getattr(model, method)(X, **({} if costs is None else {"costs": costs}))
     if not isinstance(X, pd.DataFrame):
         return found
-    return (
-        pd.DataFrame(found, X.index, model.classes_.tolist())
-        if proba
-        else pd.Series(found, X.index)
-    )
+    if method == "predict":
+        return pd.Series(found, X.index)
+    return pd.DataFrame(found, X.index, labels.tolist())
 
 
 def _costs_paid(model: CostBoostClassifier, X: Any, y: Any, costs: Any, weights: Any) -> Floats:
     """What the decisions on a partition cost, and what every constant decision would."""
     if not len(X):
         return np.zeros(1 + len(model.decisions_))
-    truth = np.asarray(y)
-    strange = np.setdiff1d(truth, model.classes_)
-    if len(strange):
-        raise ValueError(
-            f"y holds the classes {strange.tolist()}, which the training rows lacked. Drop these "
-            f"rows; the classes are {model.classes_.tolist()}."
-        )
+    codes = codes_of(np.asarray(y).tolist(), model.classes_, "y", "Drop these rows.")
     answer = model._answer(X, model._known_when_deciding(costs, len(X)), proba=False)
-    codes = np.searchsorted(model.classes_, truth)
     known = model._resolved(model.cost_matrix, costs, X, codes=codes)
     w = None if weights is None else np.asarray(weights, dtype=np.float64)
     total, constants = known.totals(answer.codes, w, reduced=True)

@@ -46,7 +46,7 @@ from costboost.costs.forms import (
     row_costs,
     varies,
 )
-from costboost.costs.labels import listed, nearest, positive_code
+from costboost.costs.labels import codes_of, nearest, positive_code
 from costboost.costs.table import same_labels
 from costboost.costs.uncertain import expected_costs, scenarios
 from costboost.decisions import (
@@ -776,15 +776,8 @@ class CostSensitiveClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[m
         check_is_fitted(self)
         self._check_probabilities("report")
         form = self._judging_costs(costs)
-        places = {label: code for code, label in enumerate(self.classes_.tolist())}
-        labels = np.asarray(y).tolist()
-        unknown = sorted({str(label) for label in labels if label not in places})
-        if unknown:
-            raise ValueError(
-                f"y of {type(self).__name__} must hold only the classes {listed(places)}, got "
-                f"{unknown[:5]}. Drop those rows, or fit on rows of all classes."
-            )
-        codes = np.array([places[label] for label in labels], dtype=np.intp)
+        start, remedy = f"y of {type(self).__name__}", "Drop those rows, or fit on rows of all."
+        codes = codes_of(np.asarray(y).tolist(), self.classes_, start, remedy)
         known = self._resolved(form, costs, X, codes=codes)
         usable = costs if known.matrix is not None else None
         answer, proba, _ = self._weighed_answer(X, usable, "report")
@@ -994,18 +987,13 @@ def read_eval_set(
             f"{what} has {matrix.shape[0]} rows in X and labels of shape {labels.shape}. Give one "
             "label per row."
         )
-    unknown = sorted(set(labels.tolist()) - set(classes.tolist()), key=str)
-    if unknown:
-        raise ValueError(
-            f"{what} has labels that the training rows lack: {unknown[:5]}; the classes are "
-            f"{classes.tolist()}. Leave these rows out."
-        )
+    codes = codes_of(labels.tolist(), classes, f"y of {what[4:]}", "Leave these rows out.")
     if costs is None and has_costs:
         raise ValueError(
             f"{what} must have costs, because the training rows were given some. Pass "
             "(X, y, costs)."
         )
-    known = resolve(costs, X, np.searchsorted(classes, labels))
+    known = resolve(costs, X, codes)
     if not same_labels(known.decisions, training.decisions):
         raise ValueError(
             f"{what} has costs of the decisions {known.decisions.tolist()}, and the training rows "

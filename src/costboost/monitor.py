@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import chi2_contingency, ks_2samp, norm, pearson3
+from sklearn.utils.validation import check_array
 
 from costboost._typing import AnyArray, Floats, Ints
 from costboost._utils import as_frame, is_missing, is_real
@@ -191,17 +192,13 @@ def snapshot_of(
 
 def _columns(X: Any, n: int, owner: str) -> dict[str, AnyArray]:
     if hasattr(X, "columns"):
-        columns = {str(name): np.asarray(X[name]) for name in X.columns}
+        columns = {str(name): X[name] for name in X.columns}
     else:
-        array = X.toarray() if hasattr(X, "toarray") else np.asarray(X)
-        if array.ndim != 2:
-            raise ValueError(
-                f"The 'X' parameter of {owner} must have shape (n, f), got {array.shape}."
-            )
-        columns = {f"x{j}": array[:, j] for j in range(array.shape[1])}
-    for name, column in columns.items():
-        of_length(column, n, f"X[{name!r}]", owner)
-    return columns
+        array = check_array(
+            X.toarray() if hasattr(X, "toarray") else X, dtype=None, ensure_all_finite=False
+        )
+        columns = {f"x{j}": column for j, column in enumerate(array.T)}
+    return {key: of_length(one, n, f"X[{key!r}]", owner) for key, one in columns.items()}
 
 
 @dataclass(frozen=True)
@@ -223,6 +220,8 @@ class Check:
         The p-value after Holm's correction for the number of checks.
     alarm : bool
         Whether ``adjusted`` is at or below the false-alarm rate.
+    value : str
+        Where shares are compared, the value whose share `reference` and `new` are.
     """
 
     name: str
@@ -232,6 +231,12 @@ class Check:
     p_value: float
     adjusted: float = 1.0
     alarm: bool = False
+    value: str = ""
+
+    @property
+    def what(self) -> str:
+        """What the two numbers are."""
+        return f"{self.name} (share of {self.value})" if self.value else self.name
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +309,7 @@ class MonitorReport:
         if not self.alarms:
             return f"{head}\nno alarm in {len(self.checks)} checks"
         lines = [
-            f"  {one.name}: {one.reference:.4g} -> {one.new:.4g} (adjusted p = {one.adjusted:.2g})"
+            f"  {one.what}: {one.reference:.4g} -> {one.new:.4g} (adjusted p = {one.adjusted:.2g})"
             for one in self.alarms
         ]
         return "\n".join([head, f"alarms ({len(lines)} of {len(self.checks)} checks):", *lines])
@@ -332,13 +337,8 @@ class Monitor:
     """
 
     def __init__(self, reference: Snapshot, *, false_alarm_rate: float = 0.01) -> None:
-        if not (is_real(false_alarm_rate) and 0 < false_alarm_rate < 1):
-            raise ValueError(
-                "The 'false_alarm_rate' parameter of Monitor must be in (0, 1), got "
-                f"{false_alarm_rate!r}."
-            )
         self.reference = reference
-        self.false_alarm_rate = float(false_alarm_rate)
+        self.false_alarm_rate = _share(false_alarm_rate, "false_alarm_rate", "Monitor")
 
     def check(self, new: Snapshot, *, confidence: float = 0.95) -> MonitorReport:
         """Compare new rows with the reference.
@@ -355,12 +355,14 @@ class Monitor:
         MonitorReport
             What was found.
         """
-        self._check_same_kind(new)
-        if not (is_real(confidence) and 0 < confidence < 1):
-            raise ValueError(
-                "The 'confidence' parameter of Monitor.check must be in (0, 1), got "
-                f"{confidence!r}."
-            )
+        for name in ("features", "classes", "decisions"):
+            old, now = (list(getattr(rows, name)) for rows in (self.reference, new))
+            if old != now:
+                raise ValueError(
+                    f"The new rows of Monitor.check must have the {name} of the reference, {old}; "
+                    f"got {now}. Take both snapshots of the same model and columns."
+                )
+        confidence = _share(confidence, "confidence", "Monitor.check")
         mean = float(new.expected.mean())
         spread = float(np.sqrt(new.variance.sum())) / len(new)
         half = float(norm.ppf(0.5 + confidence / 2)) * spread
@@ -374,7 +376,7 @@ class Monitor:
             high=mean + half,
             reference_cost=float(self.reference.expected.mean()),
             realised_cost=None if new.paid is None else float(new.paid.mean()),
-            confidence=float(confidence),
+            confidence=confidence,
             false_alarm_rate=self.false_alarm_rate,
             checks=[
                 replace(check, adjusted=p, alarm=p <= self.false_alarm_rate)
@@ -382,18 +384,11 @@ class Monitor:
             ],
         )
 
-    def _check_same_kind(self, new: Snapshot) -> None:
-        pairs = {
-            "features": (list(self.reference.features), list(new.features)),
-            "classes": (self.reference.classes.tolist(), new.classes.tolist()),
-            "decisions": (self.reference.decisions.tolist(), new.decisions.tolist()),
-        }
-        for name, (old, now) in pairs.items():
-            if old != now:
-                raise ValueError(
-                    f"The new rows of Monitor.check must have the {name} of the reference, {old}; "
-                    f"got {now}. Take both snapshots of the same model and columns."
-                )
+
+def _share(value: Any, name: str, owner: str) -> float:
+    if not (is_real(value) and 0 < value < 1):
+        raise ValueError(f"The {name!r} parameter of {owner} must be in (0, 1), got {value!r}.")
+    return float(value)
 
 
 # --- tests of one quantity each: whether it has changed between two sets of rows ------------------
@@ -401,13 +396,13 @@ class Monitor:
 
 def _unlabelled(reference: Snapshot, new: Snapshot) -> list[Check]:
     """Checks that need no labels: cost, decision rates, features."""
-    d = len(reference.decisions)
+    both, d = (reference, new), len(reference.decisions)
+    before, after = (float(rows.expected.mean()) for rows in both)
     p = _means(reference.expected, new.expected)
-    costs = float(reference.expected.mean()), float(new.expected.mean())
-    decided = [np.bincount(rows.codes, minlength=d) for rows in (reference, new)]
+    old, now = (np.bincount(rows.codes, minlength=d) for rows in both)
     return [
-        Check("expected cost", "cost", *costs, p),
-        _shares("decision rates", "decisions", *decided),
+        Check("expected cost", "cost", before, after, p),
+        _shares("decision rates", "decisions", old, now, reference.decisions.tolist()),
         *(_feature(name, reference.features[name], new.features[name]) for name in new.features),
     ]
 
@@ -467,11 +462,13 @@ def _means(reference: Floats, new: Floats) -> float:
     return min(1.0, 2.0 * tail)
 
 
-def _shares(name: str, kind: str, reference: Ints, new: Ints) -> Check:
+def _shares(name: str, kind: str, reference: Ints, new: Ints, values: list[Any]) -> Check:
     """Frequencies of values, described by the share that changed most."""
     old, now = reference / reference.sum(), new / new.sum()
-    most = int(np.abs(now - old).argmax())
-    return Check(name, kind, float(old[most]), float(now[most]), _frequencies(reference, new))
+    most = int(np.abs(now - old).round(12).argmax())  # of two, the first: both change alike
+    p, value = _frequencies(reference, new), values[most]
+    shown = "missing" if value is None else str(value)
+    return Check(name, kind, float(old[most]), float(now[most]), p, value=shown)
 
 
 def _frequencies(reference: Ints, new: Ints) -> float:
@@ -492,7 +489,12 @@ def _feature(name: str, old: AnyArray, now: AnyArray) -> Check:
         return _shares(name, "feature", *_counted(old, now))
     a, b = (column.astype(np.float64) for column in (old, now))
     known = [column[~np.isnan(column)] for column in (a, b)]
-    p = _numbers(*known)
+    if not all(map(len, known)):
+        p = 1.0
+    elif len(np.unique(np.concatenate(known))) <= _FEW_VALUES:
+        p = _frequencies(*_counted(*known)[:2])
+    else:
+        p = float(ks_2samp(known[0], known[1], method="asymp").pvalue)
     if len(known[0]) < len(a) or len(known[1]) < len(b):  # the missing ones are a check, too
         counts = [np.array([len(k), len(c) - len(k)]) for k, c in zip(known, (a, b), strict=True)]
         p = min(1.0, 2.0 * min(p, _frequencies(*counts)))
@@ -500,17 +502,9 @@ def _feature(name: str, old: AnyArray, now: AnyArray) -> Check:
     return Check(name, "feature", before, after, p)
 
 
-def _numbers(a: Floats, b: Floats) -> float:
-    if not len(a) or not len(b):
-        return 1.0
-    values = np.unique(np.concatenate([a, b]))
-    if len(values) <= _FEW_VALUES:
-        return _frequencies(*_counted(a, b))
-    return float(ks_2samp(a, b, method="asymp").pvalue)
-
-
-def _counted(a: AnyArray, b: AnyArray) -> list[Ints]:
-    """How often each value occurs in either column; missing is a value."""
+def _counted(a: AnyArray, b: AnyArray) -> tuple[Ints, Ints, list[Any]]:
+    """How often each value occurs in either column, and the values; missing is one of them."""
     columns = [[None if is_missing(v) else v for v in column.tolist()] for column in (a, b)]
     index = {key: i for i, key in enumerate(dict.fromkeys(columns[0] + columns[1]))}
-    return [np.bincount([index[v] for v in column], minlength=len(index)) for column in columns]
+    old, new = (np.bincount([index[v] for v in one], minlength=len(index)) for one in columns)
+    return old, new, list(index)

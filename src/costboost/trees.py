@@ -373,7 +373,11 @@ class Trees:
         is_node = (child > np.arange(len(child))[:, None]) & (child < node_end)
         is_leaf = (leaf >= first[tree]) & (leaf <= first[tree] + sizes[tree])
         # A tree of m nodes has 2 m children: m - 1 nodes and m + 1 leaves, if each comes once.
-        return bool((is_node | is_leaf).all() and len(np.unique(child)) == child.size)
+        if not (is_node | is_leaf).all():
+            return False
+        met = np.zeros(len(self.feature) + len(self.values), dtype=bool)
+        met[child] = True  # leaves, whose numbers are negative, from the end
+        return bool(np.count_nonzero(met) == child.size)
 
     # --- LightGBM's twin --------------------------------------------------------------------------
 

@@ -52,7 +52,7 @@ FIT_ERRORS = {
         "must give both 'fn' (the price of a miss) and 'fp' (the price of a false alarm)"
     ),
     "--target fraud --cost yes:no=5 --cost yes:review=4": (
-        "give a cost to every pair: ('no', 'review') is missing"
+        "of different labels; ('no', 'review') is missing"
     ),
     "--target country --cost fn=5 --cost fp=4": (
         "for two classes only, and there are 3: ['CH', 'DE', 'FR']"

@@ -260,6 +260,31 @@ def test_parquet_and_memory_learn_the_same(tmp_path):
         np.testing.assert_array_equal(model.predict(frame), whole.predict(frame))
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_an_arrow_table_is_a_table(name):
+    _, typed, y = drawn(2)
+    table, model = pa.Table.from_pandas(typed), fitted(name, typed, y)
+    same = fitted(name, table, y)
+    assert list(same.columns_) == list(model.columns_)
+    np.testing.assert_array_equal(same.predict_proba(table), model.predict_proba(typed))
+    np.testing.assert_array_equal(same.predict_cost(table), model.predict_cost(typed))
+    assert same.score(table, y) == model.score(typed, y)
+
+
+def test_missing_dates_and_cells_that_are_lists(recwarn):
+    _, typed, y = drawn(1)
+    model = fitted("AdaC2", typed, y)
+    recwarn.clear()
+    model.predict(typed.assign(when=typed["when"].where(np.arange(N) % 3 > 0)))
+    assert not recwarn.list
+    with pytest.raises(ValueError, match=r"'country' must hold texts or numbers.*lists \(row 0"):
+        model.predict(typed.assign(country=[["de"]] * N))
+    with pytest.warns(ColumnWarning, match=r"'amount' \(the target: it has the name of y\)"):
+        AdaC2Classifier().fit(typed[["amount", "size"]], typed["amount"] > 20)
+    asked = AdaC2Classifier(columns={"amount": "number"})
+    assert asked.fit(typed[["amount", "size"]], typed["amount"] > 20).columns_["amount"].is_used
+
+
 def test_what_the_user_says_and_what_is_wrong_with_it():
     frame = pd.DataFrame(
         {

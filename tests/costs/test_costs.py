@@ -152,7 +152,10 @@ ERRORS = {
         "first column must hold the true class",
     ),
     "pair missing": (dict(cost_matrix={("fraud", "ok"): 5}), r"\('ok', 'fraud'\) is missing"),
-    "pair unknown": (dict(cost_matrix={("fraud", "OK"): 5}), r"got the pairs \[\('fraud', 'OK'\)"),
+    "pair unknown": (
+        dict(cost_matrix={("fraud", "OK"): 5}),
+        r"'OK' is no class\..*\['fraud', 'ok'\]",
+    ),
     "strange keys": (dict(cost_matrix={"fn": 5, "fpr": 1}), "unknown key 'fpr'; did you mean 'fp'"),
     "capital keys": (dict(cost_matrix={"FN": 5, "fp": 1}), "unknown key 'FN'; did you mean 'fn'"),
     "empty mapping": (dict(cost_matrix={}), "are missing"),

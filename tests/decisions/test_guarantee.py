@@ -69,8 +69,8 @@ def test_rows_needed_are_needed_and_enough():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"limit": 0.0}, "infeasible: no mean is below 0"),
-        ({"limit": 10.0}, "always met: no mean exceeds 10"),
+        ({"limit": 0.0}, "must lie between smallest=0 and largest=10"),
+        ({"limit": 10.0}, "never or always met; got 10"),
         ({"limit": float("nan")}, "must be a number"),
         ({"delta": 0.0}, r"'delta' parameter of cost_guarantee must be in \(0, 1\)"),
         ({"largest": 3.0}, "must lie between smallest=0 and largest=3"),

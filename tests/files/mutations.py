@@ -110,6 +110,20 @@ def forged(manifest=b"{}", state=b"{}", arrays=b"", *, sizes=None, content=None,
     return signed(b"%d %d %d\n" % sizes + manifest + content)
 
 
+def tight(content, ratio=7.9):
+    """Content packed as tightly as a file may be: a part stored, the rest as it packs."""
+    packer = zlib.compressobj(6, wbits=-15)
+    small = packer.compress(content) + packer.flush()
+    stored = 0
+    while len(content) > ratio * (len(small) + stored + 16):
+        stored = int(len(content) / ratio) + 1 - len(small)
+        packer = zlib.compressobj(6, wbits=-15)
+        small = packer.compress(content[stored:]) + packer.flush()
+    packer = zlib.compressobj(0, wbits=-15)
+    first = packer.compress(content[:stored]) + packer.flush(zlib.Z_FULL_FLUSH)
+    return b"\x78\x01" + first + small + zlib.adler32(content).to_bytes(4, "big")
+
+
 def number_in_state(members, rng):
     """A number of the state replaced."""
     text = members[STATE].decode()
@@ -234,7 +248,47 @@ def doubling(n, kind):
     return json.dumps([[1], *(kind(i) for i in range(n))]).encode()
 
 
-# States that ask for more memory or time than they should get.
+def chains(n, size=500):
+    """The arrays of a sound table of trees with n nodes, each tree a long chain."""
+    n, place = n // size * size, np.arange(n // size * size)
+    leaf = place + place // size  # a tree has a leaf more than nodes
+    left = np.where((place + 1) % size, place + 1, ~(leaf + 1))
+    nodes, leaves = np.zeros(n), np.zeros(n + n // size)
+    return {
+        "base": np.zeros(1), "roots": place[::size].astype("<i4"), "feature": nodes.astype("<i4"),
+        "threshold": nodes, "kind": nodes.astype("i1"), "words": nodes.astype("<i4"),
+        "children": np.stack([left, ~leaf], axis=1).astype("<i4"), "values": leaves,
+        "categories": np.zeros(0, "<u4"), "gain": nodes, "leaf_cover": leaves,
+    }  # fmt: skip
+
+
+def shared_tables():
+    """Many tables of trees made of the same arrays, which would be checked again and again."""
+    arrays = chains(200_000)
+    once = [{"array": [array.dtype.str, *array.shape]} for array in arrays.values()]
+    fields = {name: {"same": place} for place, name in enumerate(arrays)}
+    state = [*once, *[{"Trees": {"n_scores": 1, **fields}}] * 500]
+    return json.dumps(state).encode(), b"".join(array.tobytes() for array in arrays.values())
+
+
+def doubling_designs():
+    """Parts that hold the one before several times, printed by an error message."""
+    names = ("numeric", "categorical", "medians", "means", "scales", "gaps")
+    parts = [
+        {"Design": {"sizes": {"same": 0}, **{name: {"same": i + 1} for name in names}}}
+        for i in range(60)
+    ]
+    root = {"CSRealBoostClassifier": {"n_features_in_": {"same": 61}}}
+    return json.dumps([{"array": ["<i8", 1]}, [1], *parts, root]).encode(), bytes(8)
+
+
+def generators():
+    inner = {"dict": {"key": {"array": ["<u4", 624]}, "pos": 1}}
+    outer = {"bit_generator": "MT19937", "state": inner, "has_gauss": 0, "gauss": 0.0}
+    return json.dumps([{"random": {"dict": outer}}] * 25_000).encode(), bytes(624 * 4 * 25_000)
+
+
+# States, or states and arrays, that ask for more memory or time than they should get.
 BOMBS = {
     "deep": lambda: b"[" * 200_000,
     "doubling": lambda: doubling(60, lambda i: {"tuple": [{"tuple": [{"same": i}] * 2}]}),
@@ -251,7 +305,17 @@ BOMBS = {
     "objects": lambda: many(124_000, b'{"Votes":{}}'),
     "frames": lambda: many(60_000, b'{"frame":[[],[],[]]}'),
     "more lists than there may be": lambda: many(3_000_000, b"[]"),
+    "shared tables": shared_tables,
+    "designs": doubling_designs,
+    "generators": generators,
 }
+
+
+def bomb_file(kind, manifest=b"{}"):
+    """A file with such a state, packed as tightly as it may be."""
+    found = BOMBS[kind]()
+    state, arrays = (found, b"") if isinstance(found, bytes) else found
+    return forged(manifest, state, arrays, content=tight(state + arrays))
 
 
 def bomb(manifest, members, rng):
@@ -259,7 +323,7 @@ def bomb(manifest, members, rng):
     kind = rng.choice([*BOMBS, "zeros"])
     if kind == "zeros":  # packed as the writer would not
         return forged(manifest, members[STATE], members[ARRAYS] + bytes(2**24), level=9)
-    return forged(manifest, BOMBS[kind]())
+    return bomb_file(kind, manifest)
 
 
 def mutated(number, base):
@@ -348,22 +412,34 @@ def started(*command, timeout=1800):
     )
 
 
-def measured(path):
-    """Seconds of a processor and megabytes that `inspect` and `load` of a file take."""
-    code = """
-import resource, sys; from costboost.files import inspect, load
-from costboost.errors import ModelFileError; import costboost.algorithms, costboost.gbm
-def used(): found = resource.getrusage(resource.RUSAGE_SELF); return found.ru_utime, found.ru_maxrss
-before = used()
-for read in (inspect, load):
-    try: read(sys.argv[1])
-    except ModelFileError as error: print(str(error)[:300], file=sys.stderr)
-after = used(); print(after[0] - before[0], (after[1] - before[1]) / 1000)
+MEASURE = """
+import re, sys, time
+from pathlib import Path
+import costboost.algorithms, costboost.gbm
+from costboost.errors import ModelFileError
+from costboost.files import inspect, load
+
+def memory(name):
+    return int(re.search(name + r":\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) / 1000
+
+for path in sys.argv[1:]:
+    Path("/proc/self/clear_refs").write_text("5")  # forget the peak
+    start, before, said = time.process_time(), memory("VmRSS"), ""
+    for read in (inspect, load):
+        try:
+            read(path)
+        except ModelFileError as error:
+            said = str(error)[:300].replace("\\n", " ")
+    print(time.process_time() - start, memory("VmHWM") - before, said, sep="|")
 """
-    done = started("-c", code, str(path), timeout=100)
+
+
+def measured(paths):
+    """Of each file the seconds of a processor and megabytes that it takes, and the error."""
+    done = started("-c", MEASURE, *map(str, paths), timeout=300)
     assert done.returncode == 0, done.stderr
-    seconds, megabytes = map(float, done.stdout.split())
-    return seconds, megabytes, done.stderr.splitlines()[-1:]
+    lines = (line.split("|", 2) for line in done.stdout.splitlines())
+    return [(float(seconds), float(megabytes), said) for seconds, megabytes, said in lines]
 
 
 def run(count, start=0, batch=500, show=""):

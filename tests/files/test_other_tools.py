@@ -11,7 +11,7 @@ import pytest
 
 from costboost import CostBoostClassifier
 from costboost.files.mlflow_model import Served, _load_pyfunc, signature_of
-from files.models import CHOICES, fitted, rows
+from files.models import CHOICES, answers, fitted, rows, same
 
 
 def needs(package):
@@ -85,6 +85,42 @@ def test_mlflow_serves_what_the_model_says(tmp_path):
         assert np.array_equal(served.predict(rows_), model.predict(rows_))
         with pytest.raises(mlflow.MlflowException, match="missing"):
             served.predict(X.drop(columns="charge"))
+
+
+# -- skops, as others call it ---------------------------------------------------------------------
+
+OTHERS = ["lightgbm, expressions", "AdaC2Classifier", "MinCostClassifier"]
+
+
+@needs("skops")
+@pytest.mark.parametrize("case", OTHERS)
+def test_skops_writes_and_reads_classifiers(case):
+    import skops.io as skops
+
+    model, X = fitted(case)
+    data = skops.dumps(model)
+    copy = skops.loads(data, trusted=skops.get_untrusted_types(data=data))
+    assert same(answers(copy, X), answers(model, X))
+
+
+@needs("mlflow")
+@needs("skops")
+@pytest.mark.parametrize("serialization", ["skops", "cloudpickle"])
+def test_mlflow_saves_it_like_any_classifier_of_scikit_learn(serialization, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # MLflow's own
+        import mlflow
+        import skops.io as skops
+
+        model, X = fitted("lightgbm, expressions")
+        types = skops.get_untrusted_types(data=skops.dumps(model))
+        more = {"skops_trusted_types": types} if serialization == "skops" else {}
+        mlflow.sklearn.save_model(
+            model, tmp_path / "model", serialization_format=serialization,
+            pip_requirements=["costboost"], **more,
+        )  # fmt: skip
+        copy = mlflow.sklearn.load_model(str(tmp_path / "model"))
+        assert np.array_equal(copy.predict(X), model.predict(X))
 
 
 # -- SHAP -----------------------------------------------------------------------------------------

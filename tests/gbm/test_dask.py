@@ -310,6 +310,10 @@ def test_predictions_are_lazy_and_serving_is_the_same(fraud, model):
     np.testing.assert_array_equal(labels.compute(), served.predict(X, costs=costs))
     np.testing.assert_array_equal(model.predict(rows(X)).compute(), served.predict(X))
     np.testing.assert_array_equal(model.predict_proba(rows(X)), served.predict_proba(X))
+    for given in (None, costs):
+        asked = None if given is None else rows(given)
+        expected = model.predict_cost(rows(X), costs=asked)
+        np.testing.assert_array_equal(expected, served.predict_cost(X, costs=given))
     assert model.score(rows(X), y, costs=costs) == pytest.approx(served.score(X, y, costs=costs))
     weights = np.arange(N)
     assert model.score(rows(X), y, weights, costs=costs) == pytest.approx(
@@ -317,7 +321,7 @@ def test_predictions_are_lazy_and_serving_is_the_same(fraud, model):
     )
     with pytest.raises(ValueError, match="pass costs="):
         model.score(rows(X), y)
-    with pytest.raises(ValueError, match=r"y holds the classes \[2\]"):
+    with pytest.raises(ValueError, match=r"y must hold only the classes .*, got \[2\]"):
         model.score(rows(X), np.full(N, 2), costs=costs)
 
 

@@ -371,6 +371,8 @@ def test_metric_in_training(name, engine, api, measure, data):
     classes = {"num_class": k} if k > 2 else {}
     A, a, B, b = X[:300], y[:300], X[300:], y[300:]
     record = {}
+    is_left = engine == "xgboost" and measure != "mean_cost"  # XGBoost minimises
+    shown = f"one_minus_{measure}" if is_left else measure
     if engine == "lightgbm" and api == "native":
         train_set = lightgbm.Dataset(A, a)
         booster = lightgbm.train(
@@ -398,17 +400,33 @@ def test_metric_in_training(name, engine, api, measure, data):
             evals_result=record,
             verbose_eval=False,
         )
-        scores, seen = booster.predict(valid, output_margin=True), record["valid"][measure]
+        scores, seen = booster.predict(valid, output_margin=True), record["valid"][shown]
     else:
         model = xgboost.XGBClassifier(objective=made, n_estimators=5, n_jobs=1, eval_metric=metric)
         model.fit(A, a, eval_set=[(B, b)], sample_weight_eval_set=[w], verbose=False)
         scores = model.predict(B, output_margin=True)
-        seen = model.evals_result()["validation_0"][measure]
+        seen = model.evals_result()["validation_0"][shown]
     known = {"costs": rows} if name == "mc" else {}
     decisions = decide(scores, name, cost_matrix=matrix, **known)
     score = mean_cost if measure == "mean_cost" else avoidable_cost_score
     expected = score(b, decisions, costs=rows, labels=np.arange(k), sample_weight=w)
-    assert seen[-1] == pytest.approx(expected, abs=1e-5)
+    assert seen[-1] == pytest.approx(1 - expected if is_left else expected, abs=1e-5)
+
+
+def test_xgboost_stops_by_savings_where_they_are_largest():
+    """It minimises every metric: the best round has the largest savings, not the smallest."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y = (X.sum(axis=1) + 0.3 * rng.normal(size=600) > 0).astype(int)  # one tree finds a part
+    shared = {"cost_matrix": {"fn": 2, "fp": 1}, "engine": "xgboost"}
+    model = xgboost.XGBClassifier(
+        objective=objective("cost_logistic", **shared), n_estimators=15, n_jobs=1,
+        eval_metric=cost_metric("cost_logistic", measure="savings", **shared),
+        early_stopping_rounds=15, max_depth=2,
+    )  # fmt: skip
+    model.fit(X[:300], y[:300], eval_set=[(X[300:], y[300:])], verbose=False)
+    left = model.evals_result()["validation_0"]["one_minus_savings"]
+    assert model.best_iteration == int(np.argmin(left)) > 0
 
 
 @pytest.mark.parametrize("form", ["matrix", "matrices", "prices", "errors"])

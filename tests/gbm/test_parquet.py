@@ -400,9 +400,12 @@ def test_predict_parquet(tmp_path, engine):
     output = tmp_path / "decisions.out"
     prices = {"fn": "amount", "fp": 5, "positive": "yes"}
     options = {"costs": prices, "proba": True, "keep": ["key"], "batch_rows": 250}
+    options["expected_costs"] = True
     assert model.predict_parquet(paths, output, **options) == output
     result = pd.read_parquet(output)
-    assert list(result.columns) == ["key", "decision", "probability_no", "probability_yes"]
+    numbers = ["probability_no", "probability_yes", "cost_no", "cost_yes"]
+    assert list(result.columns) == ["key", "decision", *numbers]
+    np.testing.assert_allclose(result[numbers[2:]], model.predict_cost(X, costs=costs), atol=1e-9)
     assert result["key"].tolist() == frame.index.tolist()
     assert result["decision"].tolist() == model.predict(X, costs=costs).tolist()
     found = result[["probability_no", "probability_yes"]]

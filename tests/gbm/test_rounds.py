@@ -210,7 +210,7 @@ def test_eval_set_takes_costs_frames_and_sparse_rows(engine):
         (lambda X, y: (X,), "got tuple of length 1"),
         (lambda X, y: (X[:, :3], y), r"columns of the training rows. X has 3 features, but .* 4"),
         (lambda X, y: (X, y[:-1]), "has 300 rows in X and labels of shape"),
-        (lambda X, y: (X, y + 1), r"labels that the training rows lack: \[2\]"),
+        (lambda X, y: (X, y + 1), r"only the classes .*, got \[2\].* Leave these rows out"),
         (lambda X, y: (X, y), r"must have costs.*Pass \(X, y, costs\)"),
         (lambda X, y: (X, y, np.ones((300, 2, 3))), "decisions|shape"),
     ],

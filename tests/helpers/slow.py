@@ -45,9 +45,12 @@ SLOW = frozenset(
         "papers/test_runs.py::test_order_and_processes_do_not_matter",
         "gbm/test_classifier.py::test_credit_card_clients",
         "gbm/test_dask.py",
+        "gbm/test_expected_costs.py::test_sums_are_what_a_population_pays",
         "gbm/test_objectives.py::test_derivatives_are_those_of_the_loss",
         "gbm/test_objectives.py::test_import_is_light",
         "gbm/test_parquet.py",
+        "test_comparison.py::test_five_outsiders_on_a_file_in_under_ten_lines",
+        "test_comparison.py::test_processes_give_the_same_rows",
         "trust/test_parts.py",
         "papers/test_loss_properties.py::test_docs_table_is_up_to_date",
         "pages/test_examples.py",
@@ -67,10 +70,6 @@ SLOW = frozenset(
 TRUST = frozenset(
     {
         "cli/test_page.py::test_the_page_is_right",
-        "files/test_hostile.py::test_large_files_end_in_time[frames]",
-        "files/test_hostile.py::test_large_files_end_in_time[lists]",
-        "files/test_hostile.py::test_large_files_end_in_time[mappings]",
-        "files/test_hostile.py::test_large_files_end_in_time[objects]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-negative]",
         "serve/test_openapi.py::test_no_request_breaks_the_service[expression-positive]",
         "losses/test_registry.py::test_a_loss_of_a_notebook_travels_to_other_processes",

@@ -78,6 +78,9 @@ def test_an_injected_change_is_found(name, monitor):
     report = monitor.check(taken(np.random.default_rng(2), 3000, **CHANGES[name]))
     assert name in [check.name for check in report.alarms]
     assert name in str(report)
+    shares = {"country": "it", "decision rates": "accept"}
+    found = next(check for check in report.checks if check.name == name)
+    assert found.what == (f"{name} (share of {shares[name]})" if name in shares else name)
 
 
 def test_a_column_that_goes_missing_is_found(monitor):
@@ -160,7 +163,7 @@ def test_a_classifier_end_to_end():
         ({"truth": [1]}, "'truth' parameter of snapshot must have one element per row"),
         ({"truth": np.full(50, 7)}, "names the class 7"),
         ({"X": np.ones((49, 2))}, "must have one element per row"),
-        ({"X": np.ones(50)}, r"must have shape \(n, f\)"),
+        ({"X": np.ones(50)}, "Expected 2D array"),
     ],
 )
 def test_other_rows_are_refused(change, message):

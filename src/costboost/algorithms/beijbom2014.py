@@ -42,30 +42,27 @@ _TOLERANCE = 1e-6
 
 def checked_codewords(codewords: ArrayLike, k: int, owner: str) -> Floats:
     """Given codewords as an array, (k, k-1); a ValueError if they are not a regular simplex."""
-    remedy = (
-        f"Turn those of costboost.algorithms.beijbom2014.simplex_codewords({k}) by an orthogonal "
-        f"({k - 1}, {k - 1}) matrix."
-    )
+    products = np.full(
+        (k, k), -1.0 / (k - 1)
+    )  # these also fix the sum of the codewords, which is 0
+    np.fill_diagonal(products, 1.0)
     try:
         words = np.array(codewords, dtype=np.float64)
+        fault = f"got {words.shape}"
+        if words.shape == (k, k - 1):
+            off = np.abs(words @ words.T - products).max() if np.isfinite(words).all() else np.inf
+            if off <= _TOLERANCE:
+                return words
+            fault = f"a product is off by {off:.3g}"
     except (TypeError, ValueError) as error:
-        raise ValueError(f"codewords of {owner} must be numbers: {error}. {remedy}") from error
-    if words.shape != (k, k - 1):
-        raise ValueError(
-            f"codewords of {owner} must have shape ({k}, {k - 1}), a row per class of the training "
-            f"rows; got {words.shape}. {remedy}"
-        )
-    # These products also fix the sum of the codewords, which is 0.
-    products = np.full((k, k), -1.0 / (k - 1))
-    np.fill_diagonal(products, 1.0)
-    off = np.abs(words @ words.T - products).max() if np.isfinite(words).all() else np.inf
-    if not off <= _TOLERANCE:
-        raise ValueError(
-            f"codewords of {owner} must be unit vectors with the products -1/(k-1) = "
-            f"{-1.0 / (k - 1):.6g}, the corners of a regular simplex; a product is off by "
-            f"{off:.3g}. {remedy}"
-        )
-    return words
+        fault = f"must be numbers: {error}"
+    raise ValueError(
+        f"codewords of {owner} must have shape ({k}, {k - 1}), a row per class of the training "
+        f"rows: unit vectors with the products -1/(k-1) = {-1.0 / (k - 1):.6g}, the corners of a "
+        f"regular simplex; {fault}. Turn those of "
+        f"costboost.algorithms.beijbom2014.simplex_codewords({k}) by an orthogonal "
+        f"({k - 1}, {k - 1}) matrix."
+    )
 
 
 class MCBoostClassifier(BoostingClassifier):

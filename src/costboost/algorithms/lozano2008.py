@@ -15,7 +15,7 @@ from costboost._typing import Bools, Floats
 from costboost._utils import Constraint, number, one_of
 from costboost.boosting import BoostingClassifier, Recipe, Scheme
 from costboost.boosting.multiclass import Pairing, PNormAveraging, pseudo_loss_pairs
-from costboost.learners import Learner, Rows
+from costboost.learners import Learner
 from costboost.learners.adapter import class_learner
 
 __all__ = ["AverageCostClassifier", "LpCSBClassifier"]
@@ -76,11 +76,6 @@ class AveragingClassifier(BoostingClassifier):
             return learner
         owner = f"{type(self).__name__}(variant='direct')"
         return class_learner(learner, owner, of_costs=True)
-
-    def _bind(self, rows: Rows, problem: Any) -> Learner:
-        if self._parts()[0].pairing is None:
-            return self._learner().bind(rows)
-        return super()._bind(rows, problem)
 
     def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         variant, p, step, resample = self._parts()

@@ -25,7 +25,7 @@ from costboost.boosting import (
     two_valued,
 )
 from costboost.boosting.multiclass import ClassVotes
-from costboost.learners import Learner, Rows
+from costboost.learners import Learner
 from costboost.learners.adapter import class_learner
 
 __all__ = ["SAMMEC2Classifier"]
@@ -100,9 +100,6 @@ class SAMMEC2Classifier(BoostingClassifier):
 
     def _learner(self) -> Learner:
         return class_learner(super()._learner(), type(self).__name__)
-
-    def _bind(self, rows: Rows, problem: Any) -> Learner:
-        return self._learner().bind(rows)
 
     def _scheme(self, problem: Any, learner: Learner, rng: np.random.RandomState) -> Scheme:
         return ClassVotes(

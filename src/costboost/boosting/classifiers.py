@@ -353,6 +353,8 @@ class BoostingClassifier(CostSensitiveClassifier, ABC):
     def _bind(self, rows: Rows, problem: Any) -> Learner:
         """The weak learner on these rows: a relation over k classes, by default a rule for each."""
         learner, k = self._learner(), problem.C.shape[1]
+        if isinstance(learner, ClassLearner):  # its rules name one class of several
+            return learner.bind(rows)
         on_pairs = learner if isinstance(learner, PairLearner) else Pairs(learner, k)
         return on_pairs.bind(rows._replace(k=k))
 

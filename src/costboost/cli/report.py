@@ -166,7 +166,7 @@ def _show_monitor(console: Console, found: Any) -> None:
     shown = ranked[: max(12, len(found.alarms))]
     for check in shown:
         table.add_row(
-            escape(check.name), f"{check.reference:.4g}", f"{check.new:.4g}",
+            escape(check.what), f"{check.reference:.4g}", f"{check.new:.4g}",
             f"{check.adjusted:.2g}", "ALARM" if check.alarm else "",
             style="bold red" if check.alarm else None,
         )  # fmt: skip

@@ -165,8 +165,8 @@ def _of_pandas(column: Any) -> RawColumn:
         if kind in "OUT" and not name.startswith(("period", "interval")):
             codes, distinct = column.factorize()
             return _of_distinct(codes, distinct.tolist(), name)
-    except TypeError:  # lists, dictionaries
-        pass
+    except TypeError:
+        name = "lists"
     return RawColumn("other", np.empty(0), (), name)
 
 
@@ -228,7 +228,7 @@ def _of_values(column: Any) -> RawColumn:
         listed = values.tolist() if isinstance(values, np.ndarray) else values
         codes = [places.setdefault(value, len(places)) for value in listed]
     except TypeError:  # lists, dictionaries
-        return RawColumn("other", np.empty(0), (), "lists or objects")
+        return RawColumn("other", np.empty(0), (), "lists")
     return _of_distinct(np.array(codes, dtype=np.intp), list(places), "")
 
 

@@ -213,9 +213,20 @@ def _numbers(column: Any, name: str, text: str) -> Floats:
     except (TypeError, ValueError):
         raise ExpressionError(
             f"The column {name!r} of the expression {text!r} must hold numbers, got "
-            f"{kind or 'text'}. Convert it to numbers, or compare it with a text: "
-            f"where({name} == '...', 1, 0)."
+            f"{_strange(column) or kind or 'text'}. Convert it to numbers, or compare it with a "
+            f"text: where({name} == '...', 1, 0)."
         ) from None
+
+
+def _strange(column: Any) -> str:
+    """The first value that is no number, and its row."""
+    for row, value in enumerate(column):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            if isinstance(value, str):
+                return f"{value!r} (row {row})"
+    return ""
 
 
 def _texts(column: Any, name: str, text: str) -> AnyArray:

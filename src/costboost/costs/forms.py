@@ -687,34 +687,20 @@ class Reader:
         truths = [*known, *strangers]
         if strangers and not {t for t, _ in pairs} & set(known):
             truths = list(strangers)  # transposed, or of other labels: refused with the labels
-        else:
-            self._check_pairs(pairs, truths, decisions)
+        missing = [(t, d) for t in truths for d in decisions if t != d and (t, d) not in pairs]
+        if missing and set(truths) >= set(known):
+            label = next((x for pair in pairs for x in pair if x not in known), None)
+            hint = "" if label is None else f" {label!r} is no class{nearest(label, known)}"
+            raise ValueError(
+                f"{self.start} must give a cost to every pair (truth, decision) of different "
+                f"labels; {listed(missing)[1:-1]} {'is' if len(missing) == 1 else 'are'} missing."
+                f"{hint} The classes are {listed(known)}. Add the pairs, or correct the labels "
+                "(right decisions may be left out: they cost 0)."
+            )
         cells = np.empty((len(truths), len(decisions)), dtype=object)
         for i, j in np.ndindex(*cells.shape):
             cells[i, j] = pairs.get((truths[i], decisions[j]), 0.0)
         return self.labelled(cells, truths, decisions)
-
-    def _check_pairs(
-        self, pairs: Mapping[tuple[Any, Any], Any], truths: list[Any], decisions: list[Any]
-    ) -> None:
-        """Every pair of different labels has a cost."""
-        missing = [(t, d) for t in truths for d in decisions if t != d and (t, d) not in pairs]
-        if not missing:
-            return
-        known = self.classes.tolist()
-        shown = f"{listed(missing)[1:-1]} {'is' if len(missing) == 1 else 'are'} missing"
-        strangers = [key for key in pairs if key[0] not in known or key[1] not in known]
-        if strangers:
-            label = next(x for x in strangers[0] if x not in known)
-            raise ValueError(
-                f"{self.start} must map pairs (truth, decision), got the pairs {listed(strangers)} "
-                f"with the unknown label {label!r}{nearest(label, known)} The classes are "
-                f"{listed(known)}. Correct the label, or give a cost to every pair: {shown}."
-            )
-        raise ValueError(
-            f"{self.start} must give a cost to every pair (truth, decision) of different labels; "
-            f"{shown}. Add the pairs (right decisions may be left out: they cost 0)."
-        )
 
     def _short(self, mapping: Mapping[str, Any]) -> tuple[AnyArray, AnyArray]:
         known = self.classes.tolist()
@@ -794,38 +780,28 @@ class Reader:
         refuse_uncertain(costs, self.name, self.owner)
         if isinstance(costs, Mapping):
             return False
-        is_table = is_frame(costs)
-        shape = tuple(costs.shape) if is_table else object_array(costs).shape
+        shape = tuple(costs.shape) if is_frame(costs) else object_array(costs).shape
         k, d = len(self.classes), len(self.columns)
-        if codes is None:
-            if is_table and len(costs) == self.n_samples != k:
-                raise ValueError(
-                    f"{self.start} is a frame with a row per row of X and the columns "
-                    f"{listed(costs.columns)}: prices of decisions, which need the truth, and it "
-                    "is unknown here. Pass a frame with the columns 'fn' and 'fp' (two classes), "
-                    f"or a matrix per row, shape ({self.n_samples}, {k}, {d})."
-                )
-            if not is_table and len(shape) < 3 and shape != (k, d):
-                raise ValueError(
-                    f"{self.start} must have shape (n, {k}, {d}), truth by decision, or "
-                    f"({k}, {d}), because the truth is unknown here; got {shape}. "
-                    "costboost.costs.per_row builds the first."
-                )
-            return False
-        if len(shape) != 2:
-            return len(shape) == 1
-        if is_table:
+        is_matrix = len(shape) > 2 or shape == (k, d)
+        if is_frame(costs):
             labels, _ = _row_labels(costs)
             is_matrix = len(labels) == k and -1 not in matched(labels, self.classes)
-        else:
-            is_matrix = shape == (k, d)
-        if not is_matrix or len(codes) != k:
-            return not is_matrix
-        raise ValueError(
-            f"{self.start} of shape {shape} may be one matrix or the prices of {k} rows, because "
-            "there are as many rows as classes. Pass a matrix as cost_matrix= or as a mapping, "
-            f"prices as one matrix per row, shape ({k}, {k}, {d})."
-        )
+        if codes is None:
+            if is_matrix or (is_frame(costs) and len(costs) != self.n_samples):
+                return False
+            raise ValueError(
+                f"{self.start} must have shape (n, {k}, {d}), truth by decision, or ({k}, {d}), "
+                f"because the truth is unknown here; got {shape}. Prices of decisions need the "
+                "truth: pass what costboost.costs.per_row builds, or for two classes a frame with "
+                "the columns 'fn' and 'fp'."
+            )
+        if is_matrix and len(shape) == 2 and len(codes) == k:
+            raise ValueError(
+                f"{self.start} of shape {shape} may be one matrix or the prices of {k} rows, "
+                "because there are as many rows as classes. Pass a matrix as cost_matrix= or as a "
+                f"mapping, prices as one matrix per row, shape ({k}, {k}, {d})."
+            )
+        return not is_matrix
 
     def prices(self, costs: Any, codes: Ints) -> tuple[Floats, AnyArray]:
         """Prices (n, d) of rows, given as (n, d) or as (n,), the price of an error; decisions."""

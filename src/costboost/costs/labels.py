@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from costboost._typing import AnyArray
+from costboost._typing import AnyArray, Ints
 
 # Pairs of classes whose second one is the positive class by common usage.
 _USUAL_PAIRS = ({0, 1}, {-1, 1})
@@ -61,6 +61,20 @@ def matched(labels: Sequence[Any], classes: AnyArray) -> list[int]:
         else -1
         for x in labels
     ]
+
+
+def codes_of(
+    labels: Iterable[Any], known: AnyArray, start: str, remedy: str, what: str = "classes"
+) -> Ints:
+    """Index of each label among those that are known; others are refused."""
+    given, places = list(labels), {label: i for i, label in enumerate(known.tolist())}
+    unknown = [label for label in dict.fromkeys(given) if label not in places]
+    if unknown:
+        raise ValueError(
+            f"{start} must hold only the {what} {listed(places)}, got "
+            f"{unknown[:5]}{nearest(unknown[0], places)} {remedy}"
+        )
+    return np.array([places[label] for label in given], dtype=np.intp)
 
 
 def arranged(

@@ -114,15 +114,10 @@ def cost_guarantee(
     x = _scaled(costs, smallest, largest, delta, owner)
     if not is_real(limit):
         raise ValueError(f"The 'limit' parameter of {owner} must be a number, got {limit!r}.")
-    if limit <= smallest:
+    if not smallest < limit < largest:
         raise ValueError(
-            f"The 'limit' parameter of {owner} is infeasible: no mean is below {limit:g} if every "
-            f"cost is at least smallest={smallest:g}. Raise the limit."
-        )
-    if limit >= largest:
-        raise ValueError(
-            f"The 'limit' parameter of {owner} is always met: no mean exceeds {limit:g} if every "
-            f"cost is at most largest={largest:g}. Lower the limit."
+            f"The 'limit' parameter of {owner} must lie between smallest={smallest:g} and largest="
+            f"{largest:g}, else it is never or always met; got {limit:g}."
         )
     m = (limit - smallest) / (largest - smallest)
     if _upper_bound(np.zeros(len(x)), delta) > m:
@@ -183,10 +178,8 @@ def rows_for_bound(limit: float, delta: float) -> int:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if _upper_bound(np.zeros(middle), delta) > limit:
-            low = middle
-        else:
-            high = middle
+        enough = _upper_bound(np.zeros(middle), delta) <= limit
+        low, high = (low, middle) if enough else (middle, high)
     return high
 
 
@@ -199,15 +192,12 @@ def _upper_bound(x: Floats, delta: float) -> float:
         stake = np.minimum(stakes, _STAKE / max(1.0 - m, 1e-300))
         return bool(np.log1p(stake * (m - x)).sum() >= wanted)
 
-    low, high = 0.0, 1.0
     if not is_ruled_out(1.0 - 1e-12):
         return 1.0
+    low, high = 0.0, 1.0
     for _ in range(60):
         middle = 0.5 * (low + high)
-        if is_ruled_out(middle):
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if is_ruled_out(middle) else (middle, high)
     return max(high, float(x.mean()))
 
 

@@ -31,16 +31,20 @@ from costboost.errors import ModelFileError
 from costboost.estimator import CostSensitiveClassifier
 from costboost.files import estimators as others
 from costboost.files.container import LIMITS, Limits, parse_json
+from costboost.trees import Trees
 
 _DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|c8|c16|[SU]\d{1,5}|[Mm]8(\[\w{1,12}\])?)")
 _NON_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _PLAIN = (type(None), bool, str, int)
+_SIMPLE = (*_PLAIN, float, Trees)
 # Values inside values.
 _DEPTH = 64
 # Nanoseconds, about: to make a value; to compare two keys (hashes of numbers can be made to
 # collide, and then each key is compared with all others); to make a pandas frame; to ask one tree
 # of a table; to ask a rule by itself.
 _VALUE, _KEYS, _FRAME, _TREE, _RULE = 400, 500, 20_000_000, 100, 10_000
+# To check a number of an array once more; to make a generator of random numbers.
+_CHECK, _RANDOM = 200, 200_000
 _THREADS = frozenset({"n_jobs", "n_threads", "nthread", "nthreads", "num_thread", "num_threads"})
 _MAX_THREADS = 1024
 _MAX_FEATURES = 2**21  # columns of a classifier
@@ -218,7 +222,7 @@ class Encoder:
             engine, trees = getattr(value, "engine", "lightgbm"), value.trees
             about = {"engine": engine, "trees": len(trees.roots), "scores": trees.n_scores}
             self.boosters.append(about)
-        state = value.__getstate__() if hasattr(value, "__getstate__") else vars(value)
+        state = value.__getstate__()
         fields = {}
         for key, item in sorted((state or {}).items()):
             # What was only remembered must not change the bytes of the file.
@@ -250,10 +254,13 @@ def _refusal(where: str, value: Any) -> ModelFileError:
 class Decoder:
     """Rebuilds a classifier from its state and its arrays."""
 
-    def __init__(self, arrays: bytes, trusted: frozenset[str], limits: Limits = LIMITS) -> None:
+    def __init__(
+        self, arrays: bytes | memoryview, trusted: frozenset[str], limits: Limits = LIMITS
+    ) -> None:
         self._data, self._place = memoryview(arrays), 0
         self._trusted, self._limits = trusted, limits
         self._built: list[tuple[Any, int]] = []  # values with a number, and their work
+        self._used: set[int] = set()  # arrays of parts
         self._depth = self._work = 0
         self._path: list[str] = []  # classes and names of what is being read
 
@@ -384,7 +391,8 @@ class Decoder:
         state = self.value(content)
         if state["state"]["key"].shape != (624,) or not 0 <= state["state"]["pos"] <= 624:
             raise ValueError("there is no such state of a random number generator")
-        generator = np.random.RandomState()
+        self._spend(_RANDOM)
+        generator = np.random.RandomState(0)
         generator.set_state(state)
         return generator
 
@@ -428,10 +436,22 @@ class Decoder:
                     built.__setstate__(fields)
             else:
                 vars(built).update(fields)
-            work = _work_of(name, built)
-            self._work = self._work if work is None else before + work
+            self._count_work(name, built, before)
         self._path.pop()
         return built
+
+    def _count_work(self, name: str, built: Any, before: int) -> None:
+        """Check a part, and count what it takes to ask it in place of what it holds."""
+        values = list(vars(built).values())
+        arrays = [value for value in values if type(value) is np.ndarray and value.dtype != object]
+        # The arrays of one part may be those of another, and are then checked once more.
+        again = sum(array.size for array in arrays if id(array) in self._used)
+        self._used.update(map(id, arrays))
+        self._spend(_CHECK * again)
+        work = _work_of(name, built)
+        # Other values would count nothing, however often they unfold.
+        if work is not None and all(type(v) in (*_SIMPLE, np.ndarray) for v in values):
+            self._work = before + work + _CHECK * again
 
 
 def _count(shape: Any) -> int:

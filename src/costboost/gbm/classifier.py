@@ -586,6 +586,7 @@ class CostBoostClassifier(CostSensitiveClassifier):
         *,
         costs: Any = None,
         proba: bool = False,
+        expected_costs: bool = False,
         keep: Sequence[str] = (),
         batch_rows: int | None = None,
     ) -> Path:
@@ -601,6 +602,8 @@ class CostBoostClassifier(CostSensitiveClassifier):
             The rows' own cost matrices where they are known, as in `fit_parquet`.
         proba : bool, default=False
             Whether to write the probabilities too.
+        expected_costs : bool, default=False
+            Whether to write the expected cost of each decision too.
         keep : sequence of str, default=()
             Columns to copy, such as a key.
         batch_rows : int, optional
@@ -610,11 +613,11 @@ class CostBoostClassifier(CostSensitiveClassifier):
         -------
         Path
             The file: a row per row read, in the same order, with the columns ``keep``,
-            ``decision`` and, if asked for, ``probability_<class>``.
+            ``decision`` and, if asked for, ``probability_<class>`` and ``cost_<decision>``.
         """
         from costboost.gbm.parquet import predict_parquet
 
-        return predict_parquet(self, paths, output, costs, proba, keep, batch_rows)
+        return predict_parquet(self, paths, output, costs, proba, expected_costs, keep, batch_rows)
 
     def estimated_savings(
         self, future_rows: float | None = None, *, costs_known: bool = True

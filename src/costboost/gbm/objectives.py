@@ -17,7 +17,7 @@ from costboost.losses.kernels import store
 # Gradient and Hessian, in single precision as the engines sum them.
 Derivatives: TypeAlias = "tuple[NDArray[np.float32], NDArray[np.float32]]"
 EngineName: TypeAlias = Literal["lightgbm", "xgboost"]
-API: TypeAlias = Literal["native", "sklearn"]
+API: TypeAlias = Literal["auto", "native", "sklearn"]
 Measure: TypeAlias = Literal["mean_cost", "savings", "avoidable_cost"]
 
 # Largest cost whose gradients are numbers of single precision.
@@ -33,7 +33,7 @@ def objective(
     *,
     cost_matrix: Any = None,
     engine: EngineName = "lightgbm",
-    api: API = "native",
+    api: API = "auto",
 ) -> Objective:
     """Make a loss of the library the training objective of LightGBM or XGBoost.
 
@@ -57,8 +57,8 @@ def objective(
         positive class 1.
     engine : {"lightgbm", "xgboost"}, default="lightgbm"
         The library that grows the trees.
-    api : {"native", "sklearn"}, default="native"
-        Its own ``train``, or its scikit-learn estimators.
+    api : {"auto", "native", "sklearn"}, default="auto"
+        Not needed: whether its own ``train`` calls or its scikit-learn estimator is found out.
 
     Returns
     -------
@@ -98,14 +98,13 @@ def objective(
     >>> decide(booster.predict(X), "gll")[::50]
     array([0, 1, 2])
     """
-    adapter = adapter_for(_OBJECTIVES, engine, api, "objective")
+    _check_engine(engine, api, "objective")
     known = named_loss(loss, "objective")
     if known.is_binary and costs is None and cost_matrix is not None:
         # Two classes are certain, so bad costs need not wait for the first round.
         matrix = Costs.resolve(cost_matrix, classes=[0, 1], owner="objective").matrix
         known.check_costs(matrix, "objective")
-    made: Objective = adapter(known, costs, cost_matrix)
-    return made
+    return Objective(known, costs, cost_matrix)
 
 
 class Objective:
@@ -153,42 +152,15 @@ class Objective:
             self._rows = LossRows(self.loss, costs, w, y)
         return self._rows.derivatives(F)
 
+    def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Derivatives:
+        """Called by an engine: its own training, or its scikit-learn estimator."""
+        return self.derivatives(*_told(first, second, sample_weight))
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_rows": None}  # engines copy their parameters
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.loss!r})"
-
-
-class NativeObjective(Objective):
-    """Called as ``(preds, train_data)``, by LightGBM and XGBoost alike."""
-
-    def __call__(self, preds: AnyArray, train_data: Any) -> Derivatives:
-        return self.derivatives(train_data.get_label(), preds, train_data.get_weight())
-
-
-class LGBMModelObjective(Objective):
-    """Called as ``(y_true, y_pred, weight)``: with three arguments LightGBM hands over weights."""
-
-    def __call__(self, y_true: AnyArray, y_pred: AnyArray, weight: AnyArray | None) -> Derivatives:
-        return self.derivatives(y_true, y_pred, weight)
-
-
-class XGBModelObjective(Objective):
-    """Called as ``(y_true, y_pred)``, with ``sample_weight`` by name if there are weights."""
-
-    def __call__(
-        self, y_true: AnyArray, y_pred: AnyArray, sample_weight: AnyArray | None = None
-    ) -> Derivatives:
-        return self.derivatives(y_true, y_pred, sample_weight)
-
-
-_OBJECTIVES: dict[tuple[str, str], Any] = {
-    ("lightgbm", "native"): NativeObjective,
-    ("lightgbm", "sklearn"): LGBMModelObjective,
-    ("xgboost", "native"): NativeObjective,
-    ("xgboost", "sklearn"): XGBModelObjective,
-}
 
 
 class LossRows:
@@ -255,7 +227,7 @@ def cost_metric(
     cost_matrix: Any = None,
     measure: Measure = "mean_cost",
     engine: EngineName = "lightgbm",
-    api: API = "native",
+    api: API = "auto",
 ) -> CostMetric:
     """Make the realised cost the evaluation metric of LightGBM or XGBoost.
 
@@ -272,13 +244,12 @@ def cost_metric(
         One matrix for all rows, as in `objective`.
     measure : {"mean_cost", "savings", "avoidable_cost"}, default="mean_cost"
         The mean cost of a row; `costboost.metrics.savings_score`, which needs a best constant
-        decision that costs something; or `costboost.metrics.avoidable_cost_score`.
-        XGBoost minimises every metric unless told otherwise: to stop early on a share, pass
-        ``maximize=True`` to ``train`` or to the ``EarlyStopping`` callback.
+        decision that costs something; or `costboost.metrics.avoidable_cost_score`. XGBoost
+        minimises every metric, so it is told one minus the share, ``"one_minus_savings"``.
     engine : {"lightgbm", "xgboost"}, default="lightgbm"
         The library that grows the trees.
-    api : {"native", "sklearn"}, default="native"
-        Its own ``train``, or its scikit-learn estimators.
+    api : {"auto", "native", "sklearn"}, default="auto"
+        Not needed: whether its own ``train`` calls or its scikit-learn estimator is found out.
 
     Returns
     -------
@@ -298,9 +269,8 @@ def cost_metric(
             f"The 'measure' parameter of cost_metric must be one of {list(_MEASURES)}. Got "
             f"{measure!r} instead."
         )
-    adapter = adapter_for(_METRICS, engine, api, "cost_metric")
-    made: CostMetric = adapter(named_loss(loss, "cost_metric"), costs, cost_matrix, measure)
-    return made
+    _check_engine(engine, api, "cost_metric")
+    return CostMetric(named_loss(loss, "cost_metric"), costs, cost_matrix, measure, engine)
 
 
 class CostMetric:
@@ -308,7 +278,7 @@ class CostMetric:
 
     Parameters
     ----------
-    loss, costs, cost_matrix, measure
+    loss, costs, cost_matrix, measure, engine
         As in `cost_metric`.
     """
 
@@ -318,13 +288,17 @@ class CostMetric:
         costs: Any = None,
         cost_matrix: Any = None,
         measure: Measure = "mean_cost",
+        engine: EngineName = "lightgbm",
     ) -> None:
         self.loss = loss
         self.costs = costs
         self.cost_matrix = cost_matrix
         self.measure = measure
+        self.engine = engine
         self._priced: Costs | None = None
-        self.__name__ = measure  # XGBoost's name of the metric
+        # XGBoost minimises every metric: there a share is told as what is left of it.
+        self._is_left = engine == "xgboost" and measure != "mean_cost"
+        self.__name__ = f"one_minus_{measure}" if self._is_left else measure
 
     def value(
         self, labels: ArrayLike, scores: ArrayLike, weights: ArrayLike | None = None
@@ -360,52 +334,19 @@ class CostMetric:
             return priced.savings(decisions, w)
         return float(np.average(priced.paid(decisions), weights=w))
 
+    def __call__(self, first: Any, second: Any, sample_weight: Any = None) -> Any:
+        """Called by an engine: its own training, or its scikit-learn estimator."""
+        value = self.value(*_told(first, second, sample_weight))
+        if self.engine == "lightgbm":
+            return self.__name__, value, self.measure != "mean_cost"
+        value = 1.0 - value if self._is_left else value
+        return (self.__name__, value) if hasattr(second, "get_label") else value
+
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_priced": None}
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.loss!r}, measure={self.measure!r})"
-
-
-class LightGBMMetric(CostMetric):
-    """Called as ``(preds, eval_data)``."""
-
-    def __call__(self, preds: AnyArray, eval_data: Any) -> tuple[str, float, bool]:
-        value = self.value(eval_data.get_label(), preds, eval_data.get_weight())
-        return self.measure, value, self.measure != "mean_cost"
-
-
-class LGBMModelMetric(CostMetric):
-    """Called as ``(y_true, y_pred, weight)``."""
-
-    def __call__(
-        self, y_true: AnyArray, y_pred: AnyArray, weight: AnyArray | None
-    ) -> tuple[str, float, bool]:
-        return self.measure, self.value(y_true, y_pred, weight), self.measure != "mean_cost"
-
-
-class XGBoostMetric(CostMetric):
-    """Called as ``(predt, dmatrix)``."""
-
-    def __call__(self, predt: AnyArray, dmatrix: Any) -> tuple[str, float]:
-        return self.measure, self.value(dmatrix.get_label(), predt, dmatrix.get_weight())
-
-
-class XGBModelMetric(CostMetric):
-    """Called as ``(y_true, y_score)``, with ``sample_weight`` by name if there are weights."""
-
-    def __call__(
-        self, y_true: AnyArray, y_score: AnyArray, sample_weight: AnyArray | None = None
-    ) -> float:
-        return self.value(y_true, y_score, sample_weight)
-
-
-_METRICS: dict[tuple[str, str], Any] = {
-    ("lightgbm", "native"): LightGBMMetric,
-    ("lightgbm", "sklearn"): LGBMModelMetric,
-    ("xgboost", "native"): XGBoostMetric,
-    ("xgboost", "sklearn"): XGBModelMetric,
-}
 
 
 def decide(
@@ -493,10 +434,12 @@ def probability(scores: ArrayLike, loss: str | Loss, *, cost_matrix: Any = None)
     return np.asarray(known.class_probabilities(F, costs.average()))
 
 
-def adapter_for(table: dict[tuple[str, str], Any], engine: str, api: str, owner: str) -> Any:
-    """The entry of a table of adapters; the engine must be installed."""
-    for name, value, place in (("engine", engine, 0), ("api", api, 1)):
-        options = sorted({key[place] for key in table})
+def _check_engine(engine: str, api: str, owner: str) -> None:
+    """Raise an error for an unknown engine, or one that is not installed."""
+    for name, value, options in (
+        ("engine", engine, ["lightgbm", "xgboost"]),
+        ("api", api, ["auto", "native", "sklearn"]),
+    ):
         if value not in options:
             raise ValueError(
                 f"The {name!r} parameter of {owner} must be one of {options}. Got {value!r} "
@@ -507,7 +450,15 @@ def adapter_for(table: dict[tuple[str, str], Any], engine: str, api: str, owner:
             f"{owner} with engine={engine!r} needs {engine}, which is not installed: "
             'pip install "costboost[gbm]"'
         )
-    return table[engine, api]
+
+
+def _told(first: Any, second: Any, weight: Any) -> tuple[AnyArray, AnyArray, AnyArray | None]:
+    """Labels, scores and weights, as engines hand them over."""
+    # Their own training: scores and a table with the rest. Their scikit-learn estimators: labels
+    # and scores; LightGBM adds weights because the function takes three, XGBoost if there are any.
+    if hasattr(second, "get_label"):
+        return second.get_label(), first, second.get_weight()
+    return first, second, weight
 
 
 def _known(given: Objective | CostMetric, labels: AnyArray, F: AnyArray, owner: str) -> Costs:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from glob import glob, has_magic
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -576,6 +577,7 @@ def predict_parquet(
     output: str | Path,
     costs: Any,
     proba: bool,
+    expected: bool,
     keep: Sequence[str],
     batch_rows: int | None,
 ) -> Path:
@@ -587,15 +589,16 @@ def predict_parquet(
             f"{owner} finds features by the names of their columns, and {type(model).__name__} was "
             "fitted on an array without names. Fit it on a frame or by fit_parquet."
         )
-    if proba and not hasattr(model, "predict_proba"):
+    if (proba or expected) and not hasattr(model, "predict_proba"):
         raise ValueError(
-            f"{parameter('proba', owner)} must be False for a classifier of "
+            f"{parameter('proba', owner)} and 'expected_costs' must be False for a classifier of "
             f"loss={model.loss!r}, which knows no probabilities. Leave it out."
         )
     if isinstance(keep, str):
         raise TypeError(f"{parameter('keep', owner)} must be a list of columns, got {keep!r}.")
     chances = [f"probability_{label}" for label in model.classes_.tolist()] if proba else []
-    taken = sorted({"decision", *chances} & set(keep))
+    prices = [f"cost_{label}" for label in model.decisions_.tolist()] if expected else []
+    taken = sorted({"decision", *chances, *prices} & set(keep))
     if taken:
         raise ValueError(
             f"{parameter('keep', owner)} must not name {taken}, which are columns of the result. "
@@ -609,10 +612,9 @@ def predict_parquet(
             f"{str(output)!r}. Choose another name."
         )
     features = [column.name for column in model.columns_.used]
-    for path, schema in files.schemas.items():
-        for name in features:
-            if name not in schema.names:
-                raise model.columns_.lacks(name, schema.names, str(path))
+    for path, name in product(files.schemas, features):
+        if name not in files.schemas[path].names:
+            raise model.columns_.lacks(name, files.schemas[path].names, str(path))
     is_mapped = costs is None and isinstance(model.cost_matrix, Mapping)
     if is_mapped and varies(model.cost_matrix) and hasattr(model, "predict_proba"):
         costs = model.cost_matrix  # its expressions may name columns that are no features
@@ -625,10 +627,12 @@ def predict_parquet(
             result = {name: table[name] for name in keep}
             known = files.batch_costs(costs, table, start, model.columns_)
             with _batch_from(start):
-                answer = model._answer(rows, known, proba=proba)
+                answer = model._answer(rows, known, proba=proba or expected)
             result["decision"] = pa.array(answer.costs.decisions[answer.codes])
             if proba and answer.proba is not None:
                 result.update(zip(chances, map(pa.array, answer.proba.T), strict=True))
+            if expected and answer.expected is not None:
+                result.update(zip(prices, map(pa.array, answer.expected.T), strict=True))
             written_rows = pa.table(result)
             if writer is None:
                 writer = pq.ParquetWriter(partial, written_rows.schema)

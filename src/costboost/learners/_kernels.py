@@ -184,51 +184,33 @@ def find_split(
                 class_sums[y, 0] += S[i, y]
                 class_sums[y, 1] += w
                 class_sums[y, 2] += 1.0
-    G, H = g.sum(), h.sum()
-    before = _explained(G, H)
+    before = _explained(g.sum(), h.sum())
     best, feature = before + _SMALLEST_GAIN, -1
-    if len(classes) > 1:
-        order, n = _by_mean(class_sums, len(class_sums))
-        found, cells = _cut_ordered(class_sums, order, n, least, best)
-        if cells > 0:
-            best, feature = found, d
-            on_left[:] = False
-            for a in range(cells):
-                on_left[order[a]] = True
-    plain_order = np.arange(256)
-    for j in range(d):
-        last = n_bins[j] - 1  # the bin of missing values
-        sums = np.zeros((last + 1, 3))
-        column = bins[j]
-        for a in range(m):
-            b = column[rows[a]]
-            sums[b, 0] += g[a]
-            sums[b, 1] += h[a]
-            sums[b, 2] += c[a]
-        # A cut must be better by more than rounding: of equal cuts the first stays.
-        floor = best * (1.0 + 1e-12)
-        if is_categorical[j]:
-            order, n = _by_mean(sums, last + 1)
+    for j in range(-1, d):  # the class first
+        last = n_bins[j] - 1 if j >= 0 else len(class_sums) - 1  # of a feature: missing values
+        sums = class_sums
+        if j >= 0:
+            sums = np.zeros((last + 1, 3))
+            column = bins[j]
+            for a in range(m):
+                b = column[rows[a]]
+                sums[b, 0] += g[a]
+                sums[b, 1] += h[a]
+                sums[b, 2] += c[a]
+        is_set = j < 0 or is_categorical[j]
+        # Missing numbers go to the right, then, if there are any, to the left.
+        for tried in range(1 if is_set or sums[last, 2] == 0.0 else 2):
+            order, n = np.arange(last + 1), last + 1
+            if is_set:
+                order, n = _by_mean(sums, last + 1)
+            elif tried == 1:
+                order = np.roll(order, 1)
+            # A cut must be better by more than rounding: of equal cuts the first stays.
+            floor = best if j < 0 else best * (1.0 + 1e-12)
             found, cells = _cut_ordered(sums, order, n, least, floor)
-            if cells > 0:
-                best, feature = found, j
+            if cells > tried:  # missing values alone are no side of their own
+                best, feature = found, j if j >= 0 else d
                 on_left[:] = False
                 for a in range(cells):
                     on_left[order[a]] = True
-            continue
-        found, cells = _cut_ordered(sums, plain_order, last + 1, least, floor)
-        if cells > 0:  # missing values go to the right
-            best, feature = found, j
-            on_left[:] = False
-            on_left[:cells] = True
-        if sums[last, 2] > 0.0:
-            turned = np.empty(last + 1, dtype=np.intp)
-            turned[0] = last
-            turned[1:] = np.arange(last)
-            found, cells = _cut_ordered(sums, turned, last + 1, least, best * (1.0 + 1e-12))
-            if cells > 1:
-                best, feature = found, j
-                on_left[:] = False
-                on_left[: cells - 1] = True
-                on_left[last] = True
     return best - before, feature

@@ -48,13 +48,11 @@ class _Exponential(BinaryLoss):
 
     def gradient(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
         """Its derivative with respect to ``F``."""
-        a, f = self.kernel_rows(y, C)
-        return np.asarray(-a * f * exp(-a * F))
+        return -self.kernel_rows(y, C)[0] * self.value(y, F, C)
 
     def hessian(self, y: Floats, F: Floats, C: CostPair | ArrayLike) -> Floats:
         """Its second derivative with respect to ``F``."""
-        a, f = self.kernel_rows(y, C)
-        return np.asarray(a * a * f * exp(-a * F))
+        return self.kernel_rows(y, C)[0] ** 2 * self.value(y, F, C)
 
     def probability(self, F: Floats, C: CostPair) -> Floats:
         """The P(+|x) for which ``F`` is the minimiser."""

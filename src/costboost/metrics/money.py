@@ -20,7 +20,7 @@ from costboost.costs.forms import (
     named_labels,
     row_costs,
 )
-from costboost.costs.labels import listed, nearest, positive_code
+from costboost.costs.labels import codes_of, listed, parameter, positive_code
 
 # -- Checks of what metrics are given: labels turned into codes, costs resolved ------------------
 
@@ -82,7 +82,10 @@ class Judged:
                 f"{listed(self.classes.tolist())}. Compare one class with the rest: pass y == "
                 "label."
             )
-        self.codes = _code(truth, self.classes, "y_true", "labels", owner)[truth_codes]
+        remedy = "Correct them, or add them to {}=."
+        start = parameter("y_true", owner)
+        found = codes_of(truth.tolist(), self.classes, start, remedy.format("labels"), "labels")
+        self.codes = found[truth_codes]
         self.weights = (
             None
             if sample_weight is None
@@ -98,9 +101,10 @@ class Judged:
             owner=owner,
             as_classes=binary,
         )
-        self.decisions = _code(decided, self.costs.decisions, "y_pred", "decisions", owner)[
-            decided_codes
-        ]
+        start, names = parameter("y_pred", owner), self.costs.decisions
+        remedy = remedy.format("decisions")
+        found = codes_of(decided.tolist(), names, start, remedy, "decisions")
+        self.decisions = found[decided_codes]
 
 
 def with_positive(form: Any, positive: Any) -> Any:
@@ -205,20 +209,6 @@ def _size(form: Any, *, is_rows: bool) -> int | None:
     if is_rows:
         return int(shape[-2]) if len(shape) == 3 else int(shape[-1]) if len(shape) == 2 else None
     return int(shape[0]) if len(shape) == 2 else None
-
-
-def _code(values: AnyArray, known: AnyArray, name: str, others: str, owner: str) -> Ints:
-    """Index of each distinct label among those that are known."""
-    places = {label: i for i, label in enumerate(known.tolist())}
-    unknown = [value for value in values.tolist() if value not in places]
-    if unknown:
-        raise ValueError(
-            f"The {name!r} parameter of {owner} must hold only the {others} "
-            f"{listed(known.tolist())}, got "
-            f"{unknown[:5]}{nearest(unknown[0], known.tolist())} Correct them, or add them to "
-            f"{others}=."
-        )
-    return np.array([places[value] for value in values.tolist()], dtype=np.intp)
 
 
 def positive_index(classes: AnyArray, positive: Any, owner: str) -> int:

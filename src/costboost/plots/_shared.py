@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Self, get_args
 
@@ -57,7 +58,7 @@ def tidy(ax: Axes) -> None:
     ax.tick_params(colors=INK, which="both")
 
 
-class Display:
+class Display(ABC):
     """What all displays share: new or given axes, tidied, on which `_draw` draws."""
 
     _size: tuple[float, float] = (6.4, 4.0)
@@ -83,8 +84,8 @@ class Display:
         self._draw(self.ax_)
         return self
 
-    def _draw(self, ax: Axes) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _draw(self, ax: Axes) -> None: ...
 
     def _mark(self, x: float, y: float, text: str, color: str, above: bool = False) -> None:
         """A point with words on the side where there is room: below it, or above."""

@@ -24,8 +24,8 @@ def ranks(means: Any, gap: float, n: int, p: float, ax: Axes | None = None) -> A
     ax.axvline(best, color=PALETTE[0], linewidth=0.8, linestyle=":")
     name_rows(ax, list(means.index))
     ax.set_xlabel(
-        f"mean rank, 1 = best; bars: critical difference {gap:.2f} (Nemenyi, {n} blocks; "
-        f"Friedman p = {p:.2g})"
+        f"mean rank over {n} data sets or splits, 1 = best\n"
+        f"bars: critical difference {gap:.2f} (Nemenyi); Friedman p = {p:.2g}"
     )
     return ax
 

@@ -123,7 +123,7 @@ class MonitorDisplay(Display):
             xytext=(4, 2), textcoords="offset points", color=MUTED, fontsize=SMALL,
         )  # fmt: skip
         labels = [
-            f"{check.name}  {number(check.reference)} → {number(check.new)}" for check in drawn
+            f"{check.what}  {number(check.reference)} → {number(check.new)}" for check in drawn
         ]
         name_rows(ax, labels)
         ax.set_xlabel("p-value, adjusted for the number of checks")
