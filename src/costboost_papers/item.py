@@ -115,18 +115,17 @@ class Item(ABC):
 
     def planned(self, options: Options) -> list[Task]:
         """The part of the plan that is asked for; a seed above 0 has splits of its own."""
-        tasks = self.tasks(options.mode)
-        settings: tuple[str, ...] = ()
-        if options.estimator is not None:
-            _check_names("--estimator", (options.estimator,), self.estimators, self)
-            settings = (self.estimators[options.estimator],)
+        tasks = every = self.tasks(options.mode)
         for name, field, wanted in (
             ("--datasets", "dataset", options.datasets),
             ("--algorithms", "algorithm", options.algorithms),
-            ("", "setting", settings),
         ):
-            _check_names(name, wanted, dict.fromkeys(getattr(task, field) for task in tasks), self)
+            _check_names(name, wanted, dict.fromkeys(getattr(task, field) for task in every), self)
             tasks = [task for task in tasks if not wanted or getattr(task, field) in wanted]
+        if options.estimator is not None:
+            _check_names("--estimator", (options.estimator,), self.estimators, self)
+            setting = self.estimators[options.estimator]
+            tasks = [task for task in tasks if task.setting == setting]
         if not tasks:
             raise ValueError(
                 f"{self.paper} {self.name} has no such combination of --datasets, --algorithms and "
