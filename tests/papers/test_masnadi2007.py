@@ -56,15 +56,6 @@ def test_printed_values_are_the_papers():
     assert Figure2().printed().empty
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
-def test_classifiers_are_what_their_names_say(algorithm):
-    made = classifier(algorithm, 3.0, 7)
-    assert made.n_estimators == 7
-    assert made.cost_matrix == {"fn": 3.0, "fp": 1.0}
-    stem = type(made).__name__.removesuffix("Classifier")
-    assert stem in (algorithm.replace("-", ""), algorithm.replace("Asym", "AsymmetricAda"))
-
-
 # --- figures --------------------------------------------------------------------------------
 
 
