@@ -47,11 +47,6 @@ def binary_data(
     data = load(name)
     wanted: list[Any] = [data.positive] if positive is None else list(positive)
     y = np.isin(data.y, wanted).astype(np.intp)
-    if not 0 < y.sum() < len(y):
-        raise ValueError(
-            f"positive of binary_data must name some but not all labels of {name!r}, which are "
-            f"{data.classes.tolist()}; got {wanted!r}."
-        )
     kept = data.X.notna().all(axis=1).to_numpy() if complete else np.ones(len(y), dtype=bool)
     return BinaryData(data.X[kept].reset_index(drop=True), y[kept])
 
