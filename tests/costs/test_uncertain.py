@@ -13,7 +13,6 @@ import pytest
 
 from costboost import AdaC2Classifier
 from costboost.costs import Costs, decide_worst, interval, per_row, samples, scenarios
-from costboost.metrics import mean_cost
 
 CLASSES = ["fraud", "ok"]
 FRAUD = interval(100, 300)
@@ -167,14 +166,6 @@ class TestFunctions:
             Costs.resolve(uncertain_amounts, classes=[0, 1], X=self.X)
 
 
-def test_metrics_and_row_costs_refuse_too():
-    with pytest.raises(TypeError, match="CostBoostClassifier"):
-        mean_cost([0, 1], [1, 1], cost_matrix={"fn": DRAWS, "fp": 1})
-    for codes in (None, [0, 1]):
-        with pytest.raises(TypeError, match=r"'costs'.*shape \(2, 2, 2\).*CostBoostClassifier"):
-            Costs.resolve(costs=uncertain_amounts(np.ones((2, 1))), classes=[0, 1], codes=codes)
-
-
 # --- the worst bill -------------------------------------------------------------------------
 
 
@@ -256,11 +247,8 @@ def test_scenarios_that_agree_are_the_bayes_rule(k):
     [
         (FRAUD, "interval(100, 300)"),
         (DRAWS, "samples([90, 120, 700])"),
-        (samples(range(9)), "samples([0, 1, 2, 3, ...])"),
-        (interval(np.zeros((2, 2)), 1), "<interval of shape (2, 2)>"),
         (samples(np.zeros((4, 2, 2))), "<4 samples of shape (2, 2)>"),
         (scenarios({"fn": DRAWS, "fp": 1}), "<Scenarios of uncertain costs: 3>"),
-        (scenarios(None), "<Scenarios of certain costs: 1>"),
         (scenarios(uncertain_amounts), "<Scenarios of a function>"),
     ],
 )
@@ -269,27 +257,15 @@ def test_printed_copied_and_pickled(thing, text):
         assert repr(twin) == text
 
 
-def test_arrays_of_the_user_are_not_shared():
-    low = np.zeros((2, 2))
-    made = interval(low, 1.0)
-    low[0, 0] = 9
-    assert made.low[0, 0] == 0 and not made.low.flags.writeable
-    with pytest.raises(AttributeError):
-        made.low = low
-
-
 @pytest.mark.parametrize(
     ("call", "error", "words"),
     [
         (lambda: interval(3, 1), ValueError, "'low' parameter of interval.*3 > 1. Swap"),
-        (lambda: interval([[0, 2]], [[0, 1]]), ValueError, r"2 > 1 at \(0, 1\)"),
         (lambda: interval(0, np.inf), ValueError, "'high' parameter of interval must be finite"),
-        (lambda: interval(np.nan, 1), ValueError, "'low' parameter of interval must be finite"),
         (lambda: interval([1, 2], [1, 2, 3]), ValueError, r"one shape.*\(2,\) and \(3,\)"),
         (lambda: interval("a", "b"), TypeError, "'low' parameter of interval must hold numbers"),
         (lambda: interval({"fn": 1}, {"fn": 2}), TypeError, "labels would be lost"),
         (lambda: samples([]), ValueError, r"at least one sample.*\(0,\)"),
-        (lambda: samples(3), ValueError, "at least one sample"),
         (lambda: samples([1, np.nan]), ValueError, "'values' parameter of samples must be finite"),
         (
             lambda: scenarios({"fn": samples([1, 2]), "fp": samples([1, 2, 3])}),
@@ -297,7 +273,6 @@ def test_arrays_of_the_user_are_not_shared():
             r"samples of one length.*\[2, 3\]",
         ),
         (lambda: scenarios(FRAUD), ValueError, r"single entry interval\(100, 300\)"),
-        (lambda: scenarios(DRAWS), ValueError, "single entry samples"),
         (
             lambda: scenarios({"fn": interval([1, 2], [3, 4]), "fp": 1}),
             ValueError,

@@ -262,13 +262,14 @@ def row_costs(
     return short if positive is None else {**short, "positive": positive}
 
 
-def aligned(values: Any, rows: Any, start: str) -> Any:
+def aligned(values: Any, rows: Any, start: str, *, some: bool = False) -> Any:
     """Values in the order of the rows, if both have an index of pandas; refused if they differ."""
+    # With ``some`` there may be values of more rows, which are left out.
     mine, index = getattr(values, "index", None), getattr(rows, "index", None)
     has_both = hasattr(mine, "get_indexer") and hasattr(index, "get_indexer")
-    if not has_both or len(mine) != len(index) or mine.equals(index):  # type: ignore[arg-type, union-attr]
+    if not has_both or (len(mine) != len(index) and not some) or mine.equals(index):  # type: ignore[arg-type, union-attr]
         return values
-    if mine.is_unique and index.is_unique:  # type: ignore[union-attr]
+    if mine.is_unique and (some or index.is_unique):  # type: ignore[union-attr]
         places = mine.get_indexer(index)  # type: ignore[union-attr]
         if (places >= 0).all():
             return values.iloc[places] if hasattr(values, "iloc") else values[places]
@@ -296,7 +297,7 @@ def cells_in(form: Any) -> list[Any]:
 def expressions_in(form: Any) -> list[Expression]:
     """The expressions of a form."""
     texts = [cell for cell in cells_in(form) if isinstance(cell, str)]
-    return [Expression(text) for text in texts if not _is_number_text(text)]
+    return [Expression(text) for text in texts if not is_number(text)]
 
 
 def columns_of(form: Any) -> list[str]:
@@ -429,10 +430,11 @@ def object_array(form: Any) -> AnyArray:
         return np.empty(0)
 
 
-def _is_number_text(cell: str) -> bool:
+def is_number(cell: Any) -> bool:
+    """Whether a cell is a number, or a text that is one."""
     try:
         float(cell)
-    except ValueError:
+    except (TypeError, ValueError):
         return False
     return True
 
@@ -747,7 +749,7 @@ class Reader:
         """A number, or the numbers of all rows."""
         place = f"for deciding {decision!r} when the truth is {truth!r}"
         if isinstance(cell, str):
-            if _is_number_text(cell):
+            if is_number(cell):
                 raise TypeError(
                     f"{self.start} must hold numbers or expressions over columns, got the text "
                     f"{cell!r} {place}. Write the number without quotes: {cell.strip()}."
